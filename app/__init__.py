@@ -43,7 +43,7 @@ def create_app(config: Config) -> Flask:
     rate_limits.init_app(app, config)
     http.init_app()
     schedule.init_app(app, wiring.TICKS, wiring.PERIODIC)
-    job_metrics.init_app(app, wiring.COUNTED_BY_JOBS, drain.ZEROS)
+    job_metrics.init_app(app, wiring.COUNTED_BY_JOBS, wiring.ZEROS)
     drain.init_app(app, wiring.ROUTING)
     app.extensions["hearing"] = wiring.HEARING
     health.init_app(app, wiring.HEALTH_CHECKS)

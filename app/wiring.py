@@ -149,7 +149,15 @@ HEALTH_CHECKS = {
 }
 
 #: Metrics that jobs update, and the prefix of their names in `/metrics`: web processes update the first two as well.
-COUNTED_BY_JOBS = {http.CALLS: "jobs_", cache.CACHED: "jobs_", drain.ATTEMPTS: "", drain.LAG: ""}
+COUNTED_BY_JOBS = {
+    http.CALLS: "jobs_",
+    cache.CACHED: "jobs_",
+    drain.ATTEMPTS: "",
+    drain.LAG: "",
+    conversation.DANGERS: "",
+}
+#: Their samples before the first update.
+ZEROS = (*drain.ZEROS, *conversation.ZEROS)
 
 #: What `/metrics` reads when it is asked, beside what the web processes count.
 METRIC_COLLECTORS = (

@@ -1,12 +1,14 @@
-"""What follows from a message that somebody wrote to us. Its answer goes out although they opted out of all else."""
+"""Handler of the messages that people write to us. The answers leave although a person opted out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
+from prometheus_client import Counter
+from prometheus_client.samples import Sample
 
 from app.accounts import moves, questions, verification
 from app.accounts import service as accounts
@@ -14,17 +16,20 @@ from app.accounts.verification import Proof
 from app.caregivers import service as caregivers
 from app.core.database.session import db
 from app.core.errors import AppError, NotFound
+from app.forum.service import crisis
 from app.identity import notification_settings
 from app.identity.consents import Way
-from app.identity.models import PHONE_IS_PROVEN, User
-from app.inbox import limits, texts, words
-from app.inbox.words import Command, Word
+from app.identity.models import User
+from app.inbox import limits, reading, texts
+from app.inbox.reading import Context, Meaning, Word
 from app.notifications.messages import message_user
-from app.notifications.models import Inbound
+from app.notifications.models import Heard, Inbound, inbound
 from app.notifications.senders import numbers
 from app.pengingat.ledger.schemas import QuickAnswer
+from app.pengingat.models import AnsweredVia
 from app.pengingat.one_tap import message_answers
 from app.pengingat.one_tap.links import Asked
+from app.pengingat.one_tap.message_answers import Conversation
 
 KIND = "answer"
 #: How long an answer is tried to be sent: who waits longer has given up.
@@ -38,16 +43,30 @@ CUT_WITHIN = timedelta(days=7)
 OF_NUMBERS = frozenset({Word.VERIFY, Word.MOVE, Word.RESET, Word.WRONG_NUMBER})
 
 NO_NUMBER, UNKNOWN_SENDER = "no number", "unknown sender"
-#: Types of messages that say nothing: a smile on a message of ours, or what WhatsApp cannot show.
-MUTE = frozenset({"reaction", "system", "unsupported", "sticker"})
+#: Outcomes that are never answered.
+SILENT, REACTION, COURTESY = "silent", "reaction", "courtesy"
+RESET = "reset"
+#: Types of messages that say nothing: a changed number, and what WhatsApp does not pass on, such as an edited message.
+OF_WHATSAPP = frozenset({"system", "unsupported"})
+#: Types of messages that consist of words alone.
+WORDS = frozenset({"text", "button", "interactive"})
+#: In the payload of a message: the open times that its answer "only text" was about.
+ASKED = "asked"
+
+#: Web processes never update it. `app.core.jobs.metrics` shows it, so it has no registry.
+DANGERS = Counter("inbound_dangers", "Messages that tell of a crisis or an emergency", ["kind"], registry=None)
+ZEROS = tuple(Sample("inbound_dangers_total", {"kind": kind}, 0.0) for kind in sorted(limits.DANGERS))
+
+_rows = inbound.c
 
 
 @dataclass(frozen=True)
 class Sender:
-    """Somebody whose number we know, and when they wrote."""
+    """The account of a number, and when its owner wrote."""
 
     user_id: int
     name: str
+    domicile: str | None
     phone: str
     is_proven: bool
     wrote_at: datetime
@@ -55,37 +74,47 @@ class Sender:
 
 @dataclass(frozen=True)
 class Reply:
-    """What was done about a message, and what is written back; None: nothing."""
+    """The outcome of a message, and the text of the answer. None means no answer."""
 
     outcome: str
     text: str | None
 
 
 def handle(row: Inbound) -> str:
-    """Do what a message says, and answer it; returns the row's outcome."""
+    """Do what a message says and answer it; return the row's outcome."""
     if row.phone is None:
         return NO_NUMBER
     numbers.heard_from(row.phone, _said_at(row))
-    command = words.read(row.text or "", str(row.payload.get("pressed", "")))
-    proved = _prove(row.phone, command)
-    sender = _sender(row.phone, _wrote_at(row))
-    if sender is None:
-        if command.word is Word.WRONG_NUMBER:
-            moves.refuse(row.phone)  # an account that takes the number later has the flag
-        return UNKNOWN_SENDER
-    if command.word not in OF_NUMBERS:
-        numbers.note_use(row.phone)
+    sender, kind = _sender(row.phone, _wrote_at(row)), str(row.payload.get("type", ""))
+    quoted = str(row.payload.get("about", "")) or None
+    asked = message_answers.read(sender.user_id, wrote_at=sender.wrote_at, quoted=quoted) if sender else Conversation()
     budget = limits.budget(row.phone)
-    if command.word is Word.RESET:
-        return _reset(sender, may_send=budget.is_left)
-    if proved is not None:
-        reply = proved
-    elif command.word not in ACTIONS:
-        is_mute = command.word is Word.UNKNOWN and row.payload.get("type") in MUTE
-        reply = Reply("help", texts.HELP if budget.may_help and not is_mute else None)
-    else:
-        reply = ACTIONS[command.word](sender, command)
-    if reply.text is None or not budget.is_left:
+
+    reply = _danger(row, sender, asked)
+    if reply is None:
+        meaning = reading.read(row.text or "", _context(asked), str(row.payload.get("pressed", "")))
+        proof = verification.confirm_by_message(row.phone, meaning.code) if meaning.word is Word.VERIFY else None
+        sender = _sender(row.phone, _wrote_at(row)) if proof else sender
+        if sender is None:
+            return UNKNOWN_SENDER
+        if meaning.word is Word.RESET:
+            return _reset(sender, may_send=budget.allows(RESET))
+        if proof is not None:
+            reply = Reply(f"verify {proof}", texts.PROOFS[proof])
+        elif kind in OF_WHATSAPP:
+            reply = Reply(SILENT, None)
+        elif kind == "reaction":
+            reply = _react(row, sender, asked, quoted)
+        elif kind not in WORDS and not row.text:
+            reply = _ask_for_words(row, asked)
+        else:
+            reply = _act(sender, meaning, asked)
+    return _write(row, row.phone, reply, budget)
+
+
+def _write(row: Inbound, phone: str, reply: Reply, budget: limits.Budget) -> str:
+    """Answer a message as far as the limits allow; return the row's outcome."""
+    if reply.text is None or not budget.allows(reply.outcome):
         return reply.outcome
     message_user(
         None,
@@ -93,7 +122,7 @@ def handle(row: Inbound) -> str:
         kind=KIND,
         dedupe_key=f"{KIND}:{row.id}",
         expires_in=LIFETIME,
-        only_to=sender.phone,
+        only_to=phone,
     )
     return f"{limits.ANSWERED}{reply.outcome}"
 
@@ -109,77 +138,178 @@ def prefer(row: Inbound) -> str:
 
 
 def _sender(phone: str, wrote_at: datetime) -> Sender | None:
-    who = sa.select(User.id, User.nama_ktp, PHONE_IS_PROVEN).where(User.phone == phone)
-    row = db.session.execute(who).one_or_none()
-    if row is None:
-        return None
-    user_id, name, is_proven = row
-    return Sender(user_id, name, phone, is_proven, wrote_at)
+    query = sa.select(User.id, User.nama_ktp, User.domicile).where(User.phone == phone)
+    row = db.session.execute(query).one_or_none()
+    return Sender(*row, phone, wrote_at) if row else None
 
 
 def _said_at(row: Inbound) -> datetime:
-    """When a message was written, as its provider says: webhooks are repeated for hours while we are away."""
+    """Return when a message was written, by its provider: webhooks are repeated for hours while we are away."""
     at = row.payload.get("at")
     return datetime.fromisoformat(at) if isinstance(at, str) else row.received_at
 
 
 def _wrote_at(row: Inbound) -> datetime:
-    """The same, where that can be; else when it came."""
+    """Return the same, if that can be; else when the message came."""
     said_at = _said_at(row)
     return said_at if row.received_at - LATEST <= said_at <= row.received_at else row.received_at
+
+
+def _danger(row: Inbound, sender: Sender | None, asked: Conversation) -> Reply | None:
+    """Return the help for a crisis. An emergency is answered only if the sender is known."""
+    text, domicile = row.text or "", sender.domicile if sender else None
+    danger = row.payload.get("danger") or crisis.kind_of(text)
+    if danger == limits.EMERGENCY and "danger" not in row.payload:
+        # "Obat sesak napas" may be the name of a medicine.
+        danger = crisis.kind_of(reading.without_names(text, asked.names))
+    if danger == limits.EMERGENCY and sender is None:
+        return None
+    if danger not in limits.DANGERS:
+        return None
+    DANGERS.labels(danger).inc()
+    is_crisis = danger == limits.CRISIS
+    return Reply(str(danger), (crisis.help_lines if is_crisis else crisis.emergency_lines)(domicile))
 
 
 # --- of reminders ---------------------------------------------------------------------------------------------------
 
 
-def _answer(sender: Sender, command: Command, data: QuickAnswer, say: Callable[[str, Asked], str]) -> Reply:
+def _context(asked: Conversation) -> Context:
+    """Return what a text may be about, as its reader takes it."""
+    return Context(
+        meant=_times(asked.meant),
+        others=tuple(_times(group) for group in asked.others),
+        is_numbered=bool(asked.numbered),
+        is_open=bool(asked.waiting),
+        may_undo=bool(asked.undoable),
+    )
+
+
+def _times(times: Sequence[message_answers.Time]) -> tuple[reading.Time, ...]:
+    return tuple(reading.Time(time.row.id, time.row.tipe, time.names) for time in times)
+
+
+def _act(sender: Sender, meaning: Meaning, asked: Conversation) -> Reply:
+    """Do what a text means."""
+    match meaning.word:
+        case Word.DONE:
+            return _answer(sender, meaning, asked, QuickAnswer("done"), texts.done)
+        case Word.SKIP:
+            return _answer(sender, meaning, asked, QuickAnswer("skipped"), texts.skipped)
+        case Word.SNOOZE if not 5 <= meaning.minutes <= 120:
+            return Reply("refused range", texts.RANGE)
+        case Word.SNOOZE:
+            return _answer(sender, meaning, asked, QuickAnswer("snooze", meaning.minutes), texts.snoozed)
+        case Word.UNDO:
+            return _undo(asked.undoable)
+        case Word.NOT_YET:
+            return Reply("not yet", texts.not_yet(sender.name) if asked.waiting else texts.NOTHING_OPEN)
+        case Word.OK:
+            return _ok(sender, asked)
+        case Word.NO:
+            return _no(meaning, asked)
+        case Word.DOUBT:
+            return Reply(limits.DOUBT, texts.DOUBT if asked.waiting else texts.NOTHING_OPEN)
+        case Word.COURTESY:
+            return Reply(COURTESY, None)
+        case word:
+            act = ACTIONS.get(word)
+            return act(sender) if act else Reply(limits.HELP, texts.HELP)
+
+
+def _answer(
+    sender: Sender, meaning: Meaning, asked: Conversation, data: QuickAnswer, say: Callable[[str, Asked], str]
+) -> Reply:
     try:
         with db.session.begin_nested():  # a refusal leaves nothing half done
-            if command.token:
-                answered = message_answers.answer_button(sender.user_id, command.token, data)
+            if meaning.token:
+                answered = message_answers.answer_button(sender.user_id, meaning.token, data)
             else:
-                answered = message_answers.answer(sender.user_id, data, command.numbers, wrote_at=sender.wrote_at)
+                ids = asked.named(meaning.numbers) if meaning.numbers else meaning.ids
+                answered = message_answers.answer(asked.times(ids), data)
     except AppError as refusal:  # a sentence for people, whichever it is
         return Reply(f"refused {refusal.code}", refusal.message)
     return Reply(data.status, say(sender.name, answered))
 
 
-def _done(sender: Sender, command: Command) -> Reply:
-    return _answer(sender, command, QuickAnswer("done"), texts.done)
+def _undo(times: Sequence[message_answers.Time]) -> Reply:
+    """Take back the answers to these times."""
+    try:
+        with db.session.begin_nested():
+            message_answers.undo(times)
+    except AppError as refusal:
+        return Reply(f"refused {refusal.code}", refusal.message)
+    return Reply("undo", texts.UNDONE)
 
 
-def _skip(sender: Sender, command: Command) -> Reply:
-    return _answer(sender, command, QuickAnswer("skipped"), texts.skipped)
+def _ok(sender: Sender, asked: Conversation) -> Reply:
+    """Say how to answer. With nothing open, "ok" is politeness."""
+    return Reply(limits.OK, texts.ok(sender.name)) if asked.waiting else Reply("nothing asked", None)
 
 
-def _snooze(sender: Sender, command: Command) -> Reply:
-    if not 5 <= command.minutes <= 120:
-        return Reply("refused range", texts.RANGE)
-    return _answer(sender, command, QuickAnswer("snooze", command.minutes), texts.snoozed)
+def _no(meaning: Meaning, asked: Conversation) -> Reply:
+    if asked.waiting:
+        return Reply("no", texts.NO)
+    return Reply("nothing asked", None if meaning.is_alone else texts.NOTHING_OPEN)
 
 
-def _yes(sender: Sender, command: Command) -> Reply:
-    """Done, where only one thing can be meant. To nothing at all people say yes too, out of politeness."""
-    count = message_answers.count_open(sender.user_id, wrote_at=sender.wrote_at)
-    if count == 1:
-        return _done(sender, command)
-    return Reply("unclear", texts.SEVERAL.format(count=count)) if count else Reply("nothing asked", None)
+def _react(row: Inbound, sender: Sender, asked: Conversation, about: str | None) -> Reply:
+    """Do what a reaction on a reminder means. One that replaces a check mark takes its answer back."""
+    if about is None or not asked.is_quoted:
+        return Reply(REACTION, None)
+    word = reading.read_reaction(row.text or "")
+    if word is Word.DONE:
+        meaning = Meaning(word, tuple(time.row.id for time in asked.meant))
+        return _act(sender, meaning, asked)
+    if _was_done(row, about):
+        times = [time for time in asked.meant if time.row.answered_via == AnsweredVia.MESSAGE]
+        return _undo(times) if times else Reply(REACTION, None)
+    return _ok(sender, asked) if word is Word.OK else Reply(REACTION, None)
 
 
-def _not_yet(sender: Sender, _: Command) -> Reply:
-    is_open = message_answers.count_open(sender.user_id, wrote_at=sender.wrote_at) > 0
-    return Reply("not yet", texts.not_yet(sender.name) if is_open else texts.NOTHING_OPEN)
+def _was_done(row: Inbound, about: str) -> bool:
+    """Return whether the reaction that this one replaces has recorded an answer."""
+    before = (
+        sa.select(_rows.text, _rows.outcome)
+        .where(
+            _rows.phone == row.phone,
+            _rows.kind == sa.literal_column(f"'{Heard.MESSAGE}'"),
+            _rows.received_at > row.received_at - LATEST,
+            _rows.id < row.id,
+            _rows.payload["type"].astext == "reaction",
+            _rows.payload["about"].astext == about,
+        )
+        .order_by(_rows.id.desc())
+        .limit(1)
+    )
+    text, outcome = db.session.execute(before).one_or_none() or ("", "")
+    return reading.read_reaction(text or "") is Word.DONE and (outcome or "").removeprefix(limits.ANSWERED) == "done"
+
+
+def _ask_for_words(row: Inbound, asked: Conversation) -> Reply:
+    """Say once for each open time that we read only words. Else help."""
+    before = sa.select(_rows.payload[ASKED]).where(
+        _rows.phone == row.phone,
+        _rows.kind == sa.literal_column(f"'{Heard.MESSAGE}'"),
+        _rows.received_at > row.received_at - LATEST,
+        _rows.outcome == f"{limits.ANSWERED}{limits.ONLY_TEXT}",
+    )
+    told = {id_ for ids in db.session.scalars(before) for id_ in ids or ()}
+    if not asked.waiting - told:
+        return Reply(limits.HELP, texts.HELP)
+    row.payload = {**row.payload, ASKED: sorted(asked.waiting)}
+    return Reply(limits.ONLY_TEXT, texts.ONLY_TEXT)
 
 
 # --- of the person --------------------------------------------------------------------------------------------------
 
 
-def _stop(sender: Sender, _: Command) -> Reply:
+def _stop(sender: Sender) -> Reply:
     notification_settings.switch_broadcasts(sender.user_id, False, way=Way.MESSAGE)
     return Reply("stop", texts.STOPPED)
 
 
-def _stop_reminders(sender: Sender, _: Command) -> Reply:
+def _stop_reminders(sender: Sender) -> Reply:
     notification_settings.switch_broadcasts(sender.user_id, False, way=Way.MESSAGE)
     notification_settings.switch_messages(sender.user_id, False)
     if not sender.is_proven:
@@ -187,7 +317,7 @@ def _stop_reminders(sender: Sender, _: Command) -> Reply:
     return Reply("stop reminders", texts.stopped_all())
 
 
-def _start(sender: Sender, _: Command) -> Reply:
+def _start(sender: Sender) -> Reply:
     if numbers.is_wrong(sender.phone):
         return Reply("still wrong number", texts.STILL_WRONG)
     notification_settings.switch_broadcasts(sender.user_id, True, way=Way.MESSAGE)
@@ -196,24 +326,12 @@ def _start(sender: Sender, _: Command) -> Reply:
     return Reply("start", texts.STARTED)
 
 
-def _wrong_number(sender: Sender, _: Command) -> Reply:
-    if moves.refuse(sender.phone):
-        return Reply("moved back", texts.MOVED_BACK)
+def _wrong_number(sender: Sender) -> Reply:
+    numbers.wrong(sender.phone)
     return Reply("wrong number", texts.WRONG_NUMBER)
 
 
-def _prove(phone: str, command: Command) -> Reply | None:
-    """Take a proof of the number that writes, or its consent to a move. None: the message is neither."""
-    if command.word is Word.MOVE:
-        username = questions.agree(phone)
-        return Reply("verify moved", texts.moved(username)) if username else Reply("verify no", texts.NOTHING_TO_MOVE)
-    if command.word is not Word.VERIFY:
-        return None
-    proof = verification.confirm_by_message(phone, command.code)
-    return Reply(f"verify {proof}", questions.text(phone) if proof is Proof.ASKED else texts.PROOFS[proof])
-
-
-def _cut(sender: Sender, _: Command) -> Reply:
+def _cut(sender: Sender) -> Reply:
     """The link that the person was told of last."""
     try:
         name = caregivers.delete_last_told(sender.user_id, CUT_WITHIN)
@@ -227,17 +345,13 @@ def _cut(sender: Sender, _: Command) -> Reply:
 def _reset(sender: Sender, *, may_send: bool) -> str:
     """The link is the answer: it goes to the account's own number, and tells nobody else whether there is one."""
     if not may_send:
-        return "reset"
-    return f"{limits.ANSWERED}reset" if accounts.send_reset_link(sender.phone) else "reset"
+        return RESET
+    accounts.send_reset_link(sender.phone)
+    return f"{limits.ANSWERED}{RESET}"
 
 
-#: What each word does.
-ACTIONS: Mapping[Word, Callable[[Sender, Command], Reply]] = {
-    Word.DONE: _done,
-    Word.YES: _yes,
-    Word.NOT_YET: _not_yet,
-    Word.SNOOZE: _snooze,
-    Word.SKIP: _skip,
+#: Actions that concern the account.
+ACTIONS: Mapping[Word, Callable[[Sender], Reply]] = {
     Word.STOP: _stop,
     Word.STOP_REMINDERS: _stop_reminders,
     Word.START: _start,

@@ -1,7 +1,11 @@
-"""How often a number is written back to: two machines that answer one another must come to an end."""
+"""Limits of our answers to a number, so that two machines do not answer each other for ever.
+
+A limit holds back only the answer. The message itself always takes effect.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -10,42 +14,62 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.notifications.models import Heard, inbound
 
-MOST_AN_HOUR, MOST_A_DAY = 3, 10
-#: How long the help text is not repeated.
+#: Answers an hour and a day to messages that record, refuse, opt out, reset or prove.
+MAX_AN_HOUR, MAX_A_DAY = 20, 60
+#: Answers an hour and a day to messages that change nothing, see `SMALL_TALK`.
+MAX_TALK_AN_HOUR, MAX_TALK_A_DAY = 3, 10
+#: Time until the help text may be repeated.
 HELP_AGAIN = timedelta(hours=12)
-#: A row is handled so long after it came, at most, that it still counts.
+#: Time until the help for a crisis or an emergency may be repeated.
+DANGER_AGAIN = timedelta(minutes=10)
+#: Time between receipt and handling after which a row does not count. It bounds the index scan.
 LATEST = timedelta(days=8)
 
-#: What the outcome of a row begins with that was answered.
+#: Prefix of the outcome of a row that was answered.
 ANSWERED = "answered:"
-HELPED = f"{ANSWERED}help"
+
+HELP, DOUBT, OK, ONLY_TEXT = "help", "doubt", "ok", "only text"
+CRISIS, EMERGENCY = "crisis", "emergency"
+#: Outcomes that change nothing.
+SMALL_TALK = frozenset({HELP, DOUBT, OK, ONLY_TEXT})
+#: Outcomes outside every limit.
+DANGERS = frozenset({CRISIS, EMERGENCY})
 
 _rows = inbound.c
+_DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What may still be written to a number."""
+    """Our answers to a number within a day: the outcome of each, and its age."""
 
-    is_left: bool
-    may_help: bool
+    answers: Collection[tuple[str, timedelta]]
+
+    def allows(self, outcome: str) -> bool:
+        """Return whether one more answer with this outcome may leave."""
+        if outcome in DANGERS:
+            return not self._count({outcome}, DANGER_AGAIN)
+        if outcome == HELP and self._count({HELP}, HELP_AGAIN):
+            return False
+        if outcome in SMALL_TALK:
+            return self._count(SMALL_TALK, _HOUR) < MAX_TALK_AN_HOUR and self._count(SMALL_TALK, _DAY) < MAX_TALK_A_DAY
+        others = {each for each, _ in self.answers} - SMALL_TALK - DANGERS
+        return self._count(others, _HOUR) < MAX_AN_HOUR and self._count(others, _DAY) < MAX_A_DAY
+
+    def _count(self, outcomes: Collection[str], span: timedelta) -> int:
+        return sum(outcome in outcomes and age < span for outcome, age in self.answers)
 
 
 def budget(phone: str) -> Budget:
-    """What may be written to a number now; until this transaction ends nobody else asks that of it."""
+    """Return the budget of a number, and lock it until this transaction ends."""
     db.session.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"inbox:{phone}", 0))))
     now = sa.func.statement_timestamp()
-
-    def since(span: timedelta, *which: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
-        return sa.func.count().filter(_rows.handled_at > now - span, *which)
-
-    counts = (since(timedelta(hours=1)), since(timedelta(days=1)), since(HELP_AGAIN, _rows.outcome == HELPED))
-    answered = sa.select(*counts).where(
+    answered = sa.select(_rows.outcome, now - _rows.handled_at).where(
         _rows.phone == phone,
         _rows.kind == sa.literal_column(f"'{Heard.MESSAGE}'"),
         _rows.received_at > now - LATEST,
+        _rows.handled_at > now - _DAY,
         _rows.outcome.startswith(ANSWERED),
     )
-    hour, day, helped = db.session.execute(answered).one()
-    is_left = hour < MOST_AN_HOUR and day < MOST_A_DAY
-    return Budget(is_left, is_left and not helped)
+    rows = db.session.execute(answered.limit(1000)).all()
+    return Budget([(outcome.removeprefix(ANSWERED), age) for outcome, age in rows])

@@ -1,4 +1,4 @@
-"""What we write back: one short text each, in plain Indonesian, in which nobody else finds room for an address."""
+"""What the chat answers: one short text each, in plain Indonesian. Names in it carry no addresses."""
 
 from __future__ import annotations
 
@@ -15,40 +15,42 @@ from app.pengingat.outgoing.texts import clock_time, first_name
 from app.pengingat.timetable.tipe import Tipe
 
 KINDS = {Tipe.OBAT: "Obat", Tipe.MAKAN: "Makan", Tipe.TERAPI: "Terapi", Tipe.KONTROL: "Pengingat kontrol"}
-DID = {
-    Tipe.OBAT: "dicatat sudah diminum",
-    Tipe.MAKAN: "dicatat sudah",
-    Tipe.TERAPI: "dicatat sudah dilakukan",
-    Tipe.KONTROL: "dicatat sudah dibaca",
-}
+DONE, SKIPPED = "sudah kami catat", "kali ini dilewati"
 
 HELP = (
-    "Pesan ini dijawab otomatis, tidak ada petugas yang membaca. Keadaan darurat: 119 atau 112. "
-    "Untuk menjawab pengingat, balas SUDAH, BELUM, TUNDA 30 atau LEWATI. Untuk berhenti, balas BERHENTI."
+    "Ini balasan otomatis, jadi belum ada petugas yang membacanya. Keadaan darurat: 119 atau 112. "
+    "Untuk menjawab pengingat, balas SUDAH, BELUM, NANTI atau LEWATI. Kalau mau berhenti, balas BERHENTI."
 )
+DOUBT = "Kami belum yakin. Kalau sudah, balas SUDAH saja. Kalau belum, balas BELUM."
+NO = "Kalau nanti, balas NANTI. Kalau kali ini tidak, balas LEWATI."
+ONLY_TEXT = "Maaf, kami hanya bisa membaca tulisan. Kalau sudah, balas SUDAH."
+UNDONE = "Baik, kami batalkan catatannya."
 RANGE = "Waktu tunda harus 5 sampai 120 menit. Contoh: TUNDA 30."
-SEVERAL = "Ada {count} jadwal yang belum dijawab. Balas SUDAH, atau SUDAH dengan nomornya, misalnya SUDAH 1."
-NOTHING_OPEN = "Tidak ada jadwal yang menunggu jawaban Anda."
+NOTHING_OPEN = "Saat ini tidak ada pengingat yang perlu dijawab."
 STOPPED = (
-    "Kabar umum tidak akan dikirim lagi ke nomor ini. Pengingat tetap dikirim. "
-    "Untuk mengakhirinya juga, balas BERHENTI PENGINGAT. Untuk memulai lagi, balas MULAI."
+    "Kami tidak akan mengirim kabar umum lagi. Pengingat tetap kami kirim. "
+    "Kalau pengingat juga mau dihentikan, balas BERHENTI PENGINGAT. Kalau mau mulai lagi, balas MULAI."
 )
-STOPPED_ALL = "Kabar umum dan pengingat tidak akan dikirim lagi ke nomor ini. Untuk memulai lagi, balas MULAI."
-STARTED = "Kabar umum dan pengingat dikirim lagi ke nomor ini. Untuk berhenti, balas BERHENTI."
-WRONG_NUMBER = "Terima kasih, dan maaf. Pengingat dan kabar tidak akan dikirim lagi ke nomor ini."
+STOPPED_ALL = (
+    "Kami tidak akan mengirim kabar umum dan pengingat lagi. Kalau mau mulai lagi, balas MULAI. "
+    "Kalau perlu bantuan, hubungi administrator."
+)
+STARTED = "Kabar umum dan pengingat kami kirim lagi ke nomor ini. Kalau mau berhenti, balas BERHENTI."
+WRONG_NUMBER = "Terima kasih, dan maaf. Kami tidak akan mengirim pengingat dan kabar lagi ke nomor ini."
 STILL_WRONG = (
-    "Nomor ini pernah dijawab SALAH NOMOR, jadi pengingat tidak dikirim ke sini. "
-    "Untuk menerimanya lagi, buktikan nomor ini di aplikasi, pada profil Anda."
+    "Nomor ini pernah dijawab SALAH NOMOR, jadi pengingat tidak kami kirim ke sini. "
+    "Kalau mau menerimanya lagi, pastikan nomor ini di aplikasi, pada profil Anda."
 )
-CUT = "Hubungan dengan pendamping {pendamping} sudah diputus."
-CUT_ALREADY = "Hubungan dengan pendamping itu sudah putus. Hubungan yang lain dapat Anda putus di aplikasi."
+CUT = "Hubungan dengan pendamping {pendamping} sudah diputus. Kalau Anda merasa tidak aman, hubungi administrator."
+CUT_ALREADY = "Hubungan dengan pendamping itu sudah putus. Hubungan yang lain bisa Anda putus di aplikasi."
 NOTHING_TO_CUT = (
-    "Tidak ada pendamping baru dalam 7 hari terakhir. Hubungan yang lebih lama dapat Anda putus di aplikasi."
+    "Tidak ada pendamping baru dalam 7 hari terakhir. Hubungan yang lebih lama bisa Anda putus di aplikasi."
 )
 #: By what came of a code that somebody wrote from the number that it was made for.
 PROOFS = {
     Proof.PROVEN: "Terima kasih. Nomor ini sudah kami pastikan milik Anda.",
     Proof.UNKNOWN_CODE: "Kode salah atau sudah kedaluwarsa. Silakan minta kode yang baru di aplikasi.",
+    Proof.TAKEN: "Nomor ini sudah dipakai akun lain. Kalau itu bukan Anda, hubungi administrator.",
 }
 
 
@@ -62,12 +64,12 @@ def moved(username: str) -> str:
 
 
 def done(name: str, answered: Asked) -> str:
-    """`Terima kasih, Siti. Obat pukul 07.00 WIB dicatat sudah diminum.`"""
-    return f"{_to('Terima kasih', name)} {_each(answered, DID)}"
+    """`Terima kasih, Siti. Obat pukul 07.00 WIB sudah kami catat.`"""
+    return f"{_to('Terima kasih', name)} {_each(answered, DONE)}"
 
 
 def skipped(name: str, answered: Asked) -> str:
-    return f"{_to('Baik', name)} {_each(answered, dict.fromkeys(Tipe, 'dicatat dilewati'))}"
+    return f"{_to('Baik', name)} {_each(answered, SKIPPED)}"
 
 
 def snoozed(name: str, answered: Asked) -> str:
@@ -76,7 +78,11 @@ def snoozed(name: str, answered: Asked) -> str:
 
 
 def not_yet(name: str) -> str:
-    return f"{_to('Baik', name)} Jadwal tetap terbuka. Balas SUDAH bila sudah, atau TUNDA 30."
+    return f"{_to('Baik', name)[:-1]}, kami tunggu."
+
+
+def ok(name: str) -> str:
+    return f"{_to('Baik', name)} Kalau sudah, balas SUDAH."
 
 
 def cut(name: str) -> str:
@@ -93,14 +99,12 @@ def _to(lead: str, name: str) -> str:
     return f"{lead}, {shown}." if shown else f"{lead}."
 
 
-def _each(answered: Asked, said: dict[Tipe, str]) -> str:
-    """A sentence for one, the number of them for several."""
+def _each(answered: Asked, how: str) -> str:
+    """Say one with its time, several by their number."""
     if len(answered.occurrences) > 1:
-        how = "dilewati" if said is not DID else "selesai"
-        return f"{len(answered.occurrences)} jadwal dicatat {how}."
+        return f"{len(answered.occurrences)} pengingat {how}."
     (row,) = answered.occurrences
-    tipe = Tipe(row.tipe)
-    return f"{KINDS[tipe]} pukul {clock_time(_moment(row, answered.zone))} {said[tipe]}."
+    return f"{KINDS[Tipe(row.tipe)]} pukul {clock_time(_moment(row, answered.zone))} {how}."
 
 
 def _moment(row: Occurrence, zone: ZoneInfo) -> datetime:

@@ -174,15 +174,25 @@ LIMITS: dict[str, Limit] = {
         "forum/test_reports.py::test_nobody_reports_more_than_20_times_a_day",
     ),
     "forum/routes.py appeal '20 per day'": Limit("moderators", "appeals of a person", GENERIC),
-    "inbox/limits.py MOST_AN_HOUR": Limit(
+    "inbox/limits.py MAX_AN_HOUR": Limit(
         "the number, and the sender's reputation",
-        "answers to a number",
-        "inbox/test_limits.py::test_two_robots_that_answer_one_another_stop_after_three",
-    ),
-    "inbox/limits.py MOST_A_DAY": Limit(
-        "the number, and the sender's reputation",
-        "answers to a number",
+        "answers to what a number decides",
         "inbox/test_limits.py::test_the_limit_is_exact_when_many_work_at_once",
+    ),
+    "inbox/limits.py MAX_A_DAY": Limit(
+        "the number, and the sender's reputation",
+        "answers to what a number decides",
+        "inbox/test_limits.py::test_and_sixty_times_a_day",
+    ),
+    "inbox/limits.py MAX_TALK_AN_HOUR": Limit(
+        "the number, and the sender's reputation",
+        "answers to a number that change nothing",
+        "inbox/test_limits.py::test_two_robots_that_answer_each_other_come_to_an_end",
+    ),
+    "inbox/limits.py MAX_TALK_A_DAY": Limit(
+        "the number, and the sender's reputation",
+        "answers to a number that change nothing",
+        "inbox/test_limits.py::test_and_ten_times_a_day_together",
     ),
     "logs/buffer.py _has_room f'{MAX_PER_MINUTE} per minute'": Limit(
         "the database",

@@ -48,7 +48,7 @@ def test_whatsapps_hours_begin_when_a_message_was_written(phone: Phone) -> None:
 def test_done_is_noted_and_thanked_for(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
     said = phone.write("SUDAH")
-    assert said.text == "Terima kasih, Siti. Obat pukul 07.55 WIB dicatat sudah diminum."
+    assert said.text == "Terima kasih, Siti. Obat pukul 07.55 WIB sudah kami catat."
     assert said.outcome == "answered:done"
     assert (state(row), read(row).answered_via) == ("done", "message")
 
@@ -63,7 +63,7 @@ def test_the_same_word_twice_is_as_good_as_once(phone: Phone, sent: Sent) -> Non
 
 def test_skipped_is_noted(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
-    assert phone.write("LEWATI").text == "Baik, Siti. Obat pukul 07.55 WIB dicatat dilewati."
+    assert phone.write("LEWATI").text == "Baik, Siti. Obat pukul 07.55 WIB kali ini dilewati."
     assert state(row) == "skipped"
 
 
@@ -90,14 +90,14 @@ def test_put_off_too_often_is_refused_in_words(phone: Phone, sent: Sent) -> None
 
 def test_not_yet_changes_nothing(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
-    assert phone.write("BELUM").text == "Baik, Siti. Jadwal tetap terbuka. Balas SUDAH bila sudah, atau TUNDA 30."
+    assert phone.write("BELUM").text == "Baik, Siti, kami tunggu."
     assert (state(row), read(row).snoozes) == ("pending", 0)
     assert phone.write("SUDAH").outcome == "answered:done"
 
 
 @pytest.mark.parametrize("word", ["SUDAH", "LEWATI", "TUNDA", "BELUM"])
 def test_where_nothing_was_asked_that_is_said(phone: Phone, moment: Time, word: str) -> None:
-    assert phone.write(word).text == "Tidak ada jadwal yang menunggu jawaban Anda."
+    assert phone.write(word).text == "Saat ini tidak ada pengingat yang perlu dijawab."
 
 
 def test_a_word_concerns_what_was_sent_last_and_then_what_was_sent_before(phone: Phone, sent: Sent) -> None:
@@ -122,13 +122,13 @@ def test_what_was_missed_cannot_be_skipped_any_more(phone: Phone, sent: Sent) ->
     (missed,) = sent("Metformin", ago=90)
     db.session.execute(sa.update(Occurrence).where(Occurrence.id == missed).values(state="missed"))
     db.session.commit()
-    assert phone.write("LEWATI").text == "Jadwal ini sudah ditutup, jadi tidak dapat dijawab lagi."
+    assert phone.write("LEWATI").text == "Waktu untuk menjawab pengingat ini sudah lewat."
     assert state(missed) == "missed"
 
 
 def test_a_message_of_several_is_answered_whole(phone: Phone, sent: Sent) -> None:
     rows = sent("Metformin", "Amlodipin", "Simvastatin")
-    assert phone.write("SUDAH").text == "Terima kasih, Siti. 3 jadwal dicatat selesai."
+    assert phone.write("SUDAH").text == "Terima kasih, Siti. 3 pengingat sudah kami catat."
     assert [state(row) for row in rows] == ["done"] * 3
 
 
@@ -148,22 +148,226 @@ def test_a_number_that_the_text_does_not_have_is_told(phone: Phone, sent: Sent, 
     assert [state(row) for row in rows] == ["pending", "pending"]
 
 
-@pytest.mark.parametrize("word", ["OK", "ya"])
-def test_yes_is_done_where_one_thing_is_open(phone: Phone, sent: Sent, word: str) -> None:
+@pytest.mark.parametrize("word", ["OK", "ya", "siap", "👍"])
+def test_ok_is_read_and_not_taken(phone: Phone, sent: Sent, word: str) -> None:
     (row,) = sent("Metformin")
-    assert phone.write(word).outcome == "answered:done"
-    assert state(row) == "done"
+    said = phone.write(word)
+    assert (said.outcome, said.text) == ("answered:ok", "Baik, Siti. Kalau sudah, balas SUDAH.")
+    assert state(row) == "pending"
+    phone.write("SUDAH")
     # Now it is mere politeness, and no robot is answered for it.
     said = phone.write(word)
     assert (said.outcome, said.text) == ("nothing asked", None)
 
 
-def test_yes_to_several_is_asked_about(phone: Phone, sent: Sent) -> None:
-    rows = [*sent("Metformin", ago=30), *sent("Amlodipin")]
-    said = phone.write("OK")
-    assert said.text is not None
-    assert said.text.startswith("Ada 2 jadwal yang belum dijawab.")
-    assert [state(row) for row in rows] == ["pending", "pending"]
+def test_a_dose_that_was_missed_is_still_waited_for(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin", ago=90)
+    db.session.execute(sa.update(Occurrence).where(Occurrence.id == row).values(state="missed"))
+    db.session.commit()
+    assert phone.write("ok").outcome == "answered:ok"
+    assert phone.write("belum").text == "Baik, Siti, kami tunggu."
+
+
+def test_what_is_not_clear_is_asked_back(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin")
+    said = phone.write("sudah muntah")
+    assert said.outcome == "answered:doubt"
+    assert said.text == "Kami belum yakin. Kalau sudah, balas SUDAH saja. Kalau belum, balas BELUM."
+    assert state(row) == "pending"
+
+
+@pytest.mark.parametrize("text", ["tidak", "gak mau minum", "nanti malam"])
+def test_a_refusal_is_told_how_to_put_off_or_leave_out(phone: Phone, sent: Sent, text: str) -> None:
+    (row,) = sent("Metformin")
+    said = phone.write(text)
+    assert (said.outcome, said.text) == (
+        "answered:no",
+        "Kalau nanti, balas NANTI. Kalau kali ini tidak, balas LEWATI.",
+    )
+    assert state(row) == "pending"
+
+
+@pytest.mark.parametrize("text", ["terima kasih bu", "makasih", "🙏 makasih"])
+def test_courtesy_gets_no_answer(phone: Phone, sent: Sent, text: str) -> None:
+    sent("Metformin")
+    said = phone.write(text)
+    assert (said.outcome, said.text) == ("courtesy", None)
+
+
+# --- which times are meant ------------------------------------------------------------------------------------------
+
+
+def test_a_name_means_its_medicine_alone(phone: Phone, sent: Sent) -> None:
+    rows = sent("Metformin", "Amlodipin")
+    phone.write("sudah amlodipin")
+    assert [state(row) for row in rows] == ["pending", "done"]
+
+
+def test_a_name_means_its_medicine_also_if_another_was_sent_later(phone: Phone, sent: Sent) -> None:
+    (older,), (newer,) = sent("Metformin", ago=30), sent("Amlodipin")
+    phone.write("sudah metformin")
+    assert (state(older), state(newer)) == ("done", "pending")
+
+
+def test_a_title_of_one_word_is_no_name(phone: Phone, sent: Sent, siti: Client) -> None:
+    rows = sent("Metformin", "Amlodipin")
+    siti.put(f"/pengingat/{read(rows[0]).reminder_id}", {"judul": "Pagi"})
+    assert phone.write("sudah pagi").outcome == "answered:doubt"
+
+
+def test_one_message_of_a_minute_means_the_others_too(phone: Phone, sent: Sent) -> None:
+    (older,), (first,), (second,) = sent("Aspirin", ago=6), sent("Metformin"), sent("Amlodipin")
+    assert phone.write("LEWATI").text == "Baik, Siti. 2 pengingat kali ini dilewati."
+    assert [state(row) for row in (older, first, second)] == ["pending", "skipped", "skipped"]
+
+
+def test_a_quoted_message_means_its_own_times_alone(phone: Phone, sent: Sent) -> None:
+    (first,), (second,) = sent("Metformin", ref="wamid.a"), sent("Amlodipin", ref="wamid.b")
+    phone.write("SUDAH", about="wamid.a")
+    assert [state(row) for row in (first, second)] == ["done", "pending"]
+
+
+def test_numbers_are_those_of_the_quoted_message(phone: Phone, sent: Sent) -> None:
+    older, newer = sent("Metformin", "Aspirin", ago=30, ref="wamid.a"), sent("Amlodipin", "Simvastatin", ref="wamid.b")
+    phone.write("2", about="wamid.a")
+    assert [state(row) for row in (*older, *newer)] == ["pending", "done", "pending", "pending"]
+
+
+def test_a_quoted_reminder_of_yesterday_answers_nothing_of_today(phone: Phone, sent: Sent, moment: Time) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    moment.move(hours=25)
+    (today,) = sent("Amlodipin")
+    said = phone.write("SUDAH", about="wamid.a")
+    assert said.text == "Waktu untuk menjawab pengingat ini sudah lewat."
+    assert (state(row), state(today)) == ("pending", "pending")
+
+
+@pytest.mark.parametrize("about", ["wamid.unknown", "wamid.in.1"])
+def test_what_is_quoted_and_no_reminder_of_ours_is_as_nothing(phone: Phone, sent: Sent, about: str) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    phone.write("SUDAH", about=about)
+    assert state(row) == "done"
+
+
+def test_nobody_answers_for_another_by_quoting(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    make_user(nomor_hp="081234567891")
+    db.session.commit()
+    Phone("+6281234567891").write("SUDAH", about="wamid.a")
+    Phone("+6281234567891").write("✅", type="reaction", about="wamid.a")
+    assert state(row) == "pending"
+
+
+# --- reactions ------------------------------------------------------------------------------------------------------
+
+
+def react(phone: Phone, emoji: str, about: str = "wamid.a") -> tuple[str | None, str | None]:
+    said = phone.write(emoji, type="reaction", about=about)
+    return said.outcome, said.text
+
+
+@pytest.mark.parametrize("emoji", ["✅", "☑️", "✔️", "💯"])
+def test_a_check_mark_on_a_reminder_is_done(phone: Phone, sent: Sent, emoji: str) -> None:
+    (older,), (newer,) = sent("Metformin", ago=30, ref="wamid.a"), sent("Amlodipin", ref="wamid.b")
+    assert react(phone, emoji)[0] == "answered:done"
+    assert (state(older), state(newer)) == ("done", "pending")
+
+
+@pytest.mark.parametrize("emoji", ["👍", "👍🏽", "👌🏻", "🙏🏿"])
+def test_a_thumb_on_a_reminder_is_read(phone: Phone, sent: Sent, emoji: str) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    assert react(phone, emoji) == ("answered:ok", "Baik, Siti. Kalau sudah, balas SUDAH.")
+    assert state(row) == "pending"
+
+
+@pytest.mark.parametrize("emoji", ["❤️", "😂", "❌", ""])
+def test_another_reaction_means_nothing(phone: Phone, sent: Sent, emoji: str) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    assert react(phone, emoji) == ("reaction", None)
+    assert state(row) == "pending"
+
+
+def test_a_reaction_on_another_message_means_nothing(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    assert react(phone, "✅", "wamid.other") == ("reaction", None)
+    assert state(row) == "pending"
+
+
+@pytest.mark.parametrize("emoji", ["", "❤️", "👍"])
+def test_a_check_mark_that_is_taken_away_or_replaced_takes_its_answer_back(
+    phone: Phone, sent: Sent, emoji: str
+) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    react(phone, "✅")
+    assert react(phone, emoji) == ("answered:undo", "Baik, kami batalkan catatannya.")
+    assert state(row) == "pending"
+    assert react(phone, "💯")[0] == "answered:done"
+
+
+def test_a_check_mark_that_another_replaces_stays(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    react(phone, "✅")
+    react(phone, "💯")
+    assert state(row) == "done"
+
+
+def test_a_heart_that_is_taken_away_takes_no_answer_back(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    react(phone, "❤️")
+    phone.write("SUDAH")
+    assert react(phone, "") == ("reaction", None)
+    assert state(row) == "done"
+
+
+def test_a_check_mark_that_is_taken_away_leaves_what_was_answered_elsewhere(
+    phone: Phone, sent: Sent, siti: Client
+) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    siti.post(f"/pengingat/{read(row).reminder_id}/konfirmasi", {"status": "done"})
+    react(phone, "✅")
+    assert react(phone, "") == ("reaction", None)
+    assert state(row) == "done"
+
+
+# --- not yet, after all ---------------------------------------------------------------------------------------------
+
+
+def test_not_yet_takes_back_all_that_the_last_answer_answered(phone: Phone, sent: Sent) -> None:
+    (older,), rows = sent("Aspirin", ago=30), sent("Metformin", "Amlodipin")
+    phone.write("SUDAH")
+    said = phone.write("belum kak")
+    assert (said.outcome, said.text) == ("answered:undo", "Baik, kami batalkan catatannya.")
+    assert [state(row) for row in (older, *rows)] == ["pending"] * 3
+
+
+def test_not_yet_takes_an_answer_back_for_an_hour(phone: Phone, sent: Sent, moment: Time) -> None:
+    (row,) = sent("Metformin")
+    phone.write("SUDAH")
+    moment.move(minutes=60)
+    assert phone.write("belum").text == "Saat ini tidak ada pengingat yang perlu dijawab."
+    assert state(row) == "done"
+    moment.move(seconds=-1)
+    phone.write("belum")
+    assert state(row) == "missed"
+
+
+def test_while_something_newer_is_open_not_yet_is_about_that(phone: Phone, sent: Sent) -> None:
+    (older,) = sent("Metformin", ago=30)
+    phone.write("SUDAH")
+    (newer,) = sent("Amlodipin")
+    assert phone.write("belum").text == "Baik, Siti, kami tunggu."
+    assert (state(older), state(newer)) == ("done", "pending")
+
+
+@pytest.mark.parametrize("text", ["belum sempat tadi", "belum?", "belum makan"])
+def test_not_yet_with_other_words_takes_nothing_back(phone: Phone, sent: Sent, text: str) -> None:
+    (row,) = sent("Metformin")
+    phone.write("SUDAH")
+    phone.write(text)
+    assert state(row) == "done"
+
+
+# --- what counts as sent --------------------------------------------------------------------------------------------
 
 
 def test_only_what_left_in_the_last_day_is_meant(phone: Phone, sent: Sent, moment: Time) -> None:
@@ -239,7 +443,7 @@ def test_a_button_of_somebody_elses_message_is_none(phone: Phone, sent: Sent) ->
     make_user(nomor_hp="081234567891")
     db.session.commit()
     said = Phone("+6281234567891").write("Sudah", pressed=f"T:{token(row)}")
-    assert said.text == "Tidak ada jadwal yang menunggu jawaban Anda."
+    assert said.text == "Saat ini tidak ada pengingat yang perlu dijawab."
     assert state(row) == "pending"
 
 
@@ -257,7 +461,7 @@ def test_times_are_those_of_the_reminders_zone(phone: Phone, sent: Sent, siti: C
     zone = sa.update(Pengingat).where(Pengingat.id == read(row).reminder_id).values(timezone="Asia/Jayapura")
     db.session.execute(zone)
     db.session.commit()
-    assert phone.write("SUDAH").text == "Terima kasih, Siti. Obat pukul 09.55 WIT dicatat sudah diminum."
+    assert phone.write("SUDAH").text == "Terima kasih, Siti. Obat pukul 09.55 WIT sudah kami catat."
 
 
 @pytest.mark.parametrize("name", ["promo.com Siti", "http://jahat.id", "promo.help Siti", "jahat.рф"])

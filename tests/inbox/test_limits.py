@@ -14,6 +14,7 @@ from app.inbox import conversation, jobs, limits
 from app.notifications.models import Delivery
 from tests.helpers.factories import make_user
 from tests.inbox.phones import Phone, age, rows
+from tests.inbox.reminders import Sent
 
 
 def answers() -> int:
@@ -29,29 +30,71 @@ def test_a_stranger_is_stored_and_never_answered(app: Flask, text: str) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
 
 
-def test_a_number_is_written_back_to_three_times_an_hour(phone: Phone) -> None:
-    for _ in range(6):
+def test_decisions_are_answered_twenty_times_an_hour(phone: Phone) -> None:
+    for _ in range(22):
         phone.write("BERHENTI")
-    assert answers() == 3
+    assert answers() == 20
     age(minutes=61)
-    for _ in range(6):
+    for _ in range(22):
         phone.write("BERHENTI")
-    assert answers() == 6
+    assert answers() == 40
 
 
-def test_and_ten_times_a_day(phone: Phone) -> None:
-    for _ in range(8):
-        for _ in range(3):
+def test_and_sixty_times_a_day(phone: Phone) -> None:
+    for _ in range(4):
+        for _ in range(20):
             phone.write("BERHENTI")
         age(minutes=61)
-    assert answers() == limits.MOST_A_DAY == 10
-    age(hours=16)
+    assert answers() == limits.MAX_A_DAY == 60
+    age(hours=20)
     phone.write("BERHENTI")
-    assert answers() == 11
+    assert answers() == 61
+
+
+@pytest.mark.parametrize("text", ["ok", "sudah muntah"])
+def test_what_changes_nothing_is_answered_three_times_an_hour(phone: Phone, sent: Sent, text: str) -> None:
+    sent("Metformin")
+    for _ in range(5):
+        phone.write(text)
+    assert answers() == 3
+    age(minutes=61)
+    phone.write(text)
+    assert answers() == 4
+
+
+def test_and_ten_times_a_day_together(phone: Phone, sent: Sent) -> None:
+    sent("Metformin")
+    phone.write("apa kabar")
+    for _ in range(6):
+        for text in ("ok", "sudah muntah", "ok"):
+            phone.write(text)
+        age(minutes=61)
+    assert answers() == limits.MAX_TALK_A_DAY == 10
+
+
+def test_small_talk_takes_nothing_from_decisions_nor_they_from_it(phone: Phone, sent: Sent) -> None:
+    sent("Metformin")
+    for _ in range(4):
+        phone.write("ok")
+    for _ in range(20):
+        assert phone.write("LEWATI 9").outcome != "refused"
+    assert answers() == 23
+    assert phone.write("SUDAH").text is None
+    age(minutes=61)
+    assert str(phone.write("sudah muntah").outcome).startswith("answered:")
+
+
+@pytest.mark.parametrize(
+    "text", ["tidak", "belum", "TUNDA 1", "lewat dulu", "BERHENTI", "RESET", "VERIFIKASI ABCDEF", "PUTUS"]
+)
+def test_refusals_and_proofs_are_answered_more_often_than_small_talk(phone: Phone, sent: Sent, text: str) -> None:
+    sent("Metformin")
+    outcomes = [str(phone.write(text).outcome) for _ in range(6)]
+    assert all(outcome.startswith("answered:") for outcome in outcomes)
 
 
 def test_what_is_not_answered_any_more_is_done_all_the_same(phone: Phone) -> None:
-    for text in ("BERHENTI", "MULAI", "BERHENTI", "MULAI"):
+    for text in ("BERHENTI", "MULAI") * 11:
         said = phone.write(text)
     assert (said.outcome, said.text) == ("start", None)
 
@@ -60,16 +103,16 @@ def test_the_limit_is_each_numbers_own(phone: Phone) -> None:
     make_user(nomor_hp="081234567899")
     db.session.commit()
     for number in (phone.number, "+6281234567899"):
-        for _ in range(5):
+        for _ in range(21):
             Phone(number).write("BERHENTI")
-    assert answers() == 6
+    assert answers() == 40
 
 
 def test_the_limit_is_exact_when_many_work_at_once(committed: Flask) -> None:
     with unit_of_work():
         make_user(nomor_hp="081234567890")
     phone = Phone("+6281234567890")
-    for _ in range(20):
+    for _ in range(30):
         phone.send("BERHENTI")
 
     def work(_: int) -> None:
@@ -79,12 +122,12 @@ def test_the_limit_is_exact_when_many_work_at_once(committed: Flask) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4)))
     jobs.handle()
-    assert [row.handled_at is not None for row in rows()] == [True] * 20
-    assert answers() == 3
+    assert [row.handled_at is not None for row in rows()] == [True] * 30
+    assert answers() == 20
 
 
 @pytest.mark.parametrize("robot", ["{}", "Terima kasih telah menghubungi kami. {}", "SUDAH {}", "BERHENTI", "TUNDA 1"])
-def test_two_robots_that_answer_one_another_stop_after_three(phone: Phone, robot: str) -> None:
+def test_two_robots_that_answer_each_other_come_to_an_end(phone: Phone, robot: str) -> None:
     text, heard = "BANTUAN", 0
     for _ in range(50):
         said = phone.write(text)
@@ -92,15 +135,15 @@ def test_two_robots_that_answer_one_another_stop_after_three(phone: Phone, robot
             break
         heard += 1
         text = robot.format(said.text)[:1000]
-    assert 1 <= heard <= 3
+    assert 1 <= heard <= 1 + limits.MAX_AN_HOUR
     assert answers() == heard
 
 
 def test_a_backlog_that_is_handled_late_counts_when_it_is_answered(phone: Phone) -> None:
-    for _ in range(5):
+    for _ in range(25):
         phone.send("BERHENTI")
     with unit_of_work():
         table = type(rows()[0])
         db.session.execute(sa.update(table).values(received_at=table.received_at - timedelta(hours=5)))
     jobs.handle()
-    assert answers() == 3
+    assert answers() == 20

@@ -73,7 +73,7 @@ def tap(draw: random.Random, user_id: int, reminder_id: int, status: str) -> Non
 
 def reply(user_id: int, status: str) -> None:
     with suppress(AppError), unit_of_work():
-        message_answers.answer(user_id, QuickAnswer(status, 15))
+        message_answers.answer(message_answers.read(user_id).meant, QuickAnswer(status, 15))
 
 
 def check(reminder_id: int, bought: float | None) -> None:

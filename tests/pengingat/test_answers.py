@@ -229,4 +229,4 @@ def test_an_answer_by_a_message_costs_as_many(metformin: Reminder, moment: Time,
     db.session.execute(sa.update(Delivery).values(state="sent", settled_at=moment.now))
     db.session.commit()
     with statements.at_most(4), unit_of_work():  # what was sent last, in place of the session
-        message_answers.answer(metformin.client.id, QuickAnswer("done"))
+        message_answers.answer(message_answers.read(metformin.client.id).meant, QuickAnswer("done"))

@@ -26,7 +26,7 @@ SNOOZE = "snooze"
 
 class AlreadyClosed(Conflict):
     code = "already_closed"
-    message = "Jadwal ini sudah ditutup, jadi tidak dapat dijawab lagi."
+    message = "Waktu untuk menjawab pengingat ini sudah lewat."
 
 
 class TooEarly(Conflict):

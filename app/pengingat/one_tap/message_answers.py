@@ -1,59 +1,98 @@
-"""Answers that somebody writes: they concern what was sent to their number last and is still open."""
+"""Reminders that were sent to the number of a person, and the answers that come back by message."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
 from app.core.database import clock as database_clock
 from app.core.database.prepared import PreparedStatement
-from app.core.database.session import current_connection
+from app.core.database.session import current_connection, db
 from app.core.errors import NotFound
 from app.core.lib.clock import JAKARTA
 from app.identity.models import User
 from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.models import State as DeliveryState
 from app.pengingat.ledger import answers, statements
+from app.pengingat.ledger.answers import AlreadyClosed
 from app.pengingat.ledger.schemas import QuickAnswer
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State, occurrences
 from app.pengingat.one_tap import links
 from app.pengingat.one_tap.links import LIFETIME, Asked
+from app.pengingat.timetable.tipe import Tipe
 
-#: So long before its time a reminder may leave with others of its minute, by a provider's clock that may be behind. The
-#: note of when it left may come later, for PostgreSQL may be away.
+#: Time that a reminder may leave early, with others of its minute and by a provider's clock that is behind.
 AHEAD = timedelta(minutes=2)
 
-#: Deliveries to a person that are looked at: those of a day, and no end of them.
+#: Deliveries to a person that are read at most.
 LATEST = 100
 
+#: Time after an answer in which "not yet" takes it back.
+UNDO_BY_WORD = timedelta(minutes=60)
+
+#: The field by which people name what a reminder is of.
+NAME_FIELDS = {Tipe.OBAT: "nama_obat", Tipe.TERAPI: "jenis_terapi", Tipe.KONTROL: "nama_dokter"}
 
 _rows, _of = occurrences.c, deliveries.c
+_time = (*_rows, Pengingat.timezone, Pengingat.details)
 _sent_at = sa.func.coalesce(_of.settled_at, _of.due_at)
-_sent = PreparedStatement(
-    sa.select(*_rows, Pengingat.timezone, _of.claim_token, _of.id)
+_of_user, _since, _until = (
+    sa.bindparam("of_user", type_=sa.BigInteger),
+    sa.bindparam("since", type_=sa.DateTime(timezone=True)),
+    sa.bindparam("until", type_=sa.DateTime(timezone=True)),
+)
+_delivery = (
+    _sent_at.label("sent_at"),
+    _of.due_at.label("left_at"),
+    _of.provider_ref,
+    _of.id.label("delivery_id"),
+    _of.claim_token,
+)
+_sent = (
+    sa.select(*_time, *_delivery)
     .join_from(occurrences, deliveries, _of.occurrence_id == _rows.id)
     .join(User, User.id == _of.user_id)
     .outerjoin(Pengingat, Pengingat.id == _rows.reminder_id)
     .where(
-        _of.user_id == sa.bindparam("of_user", type_=sa.BigInteger),
+        _of.user_id == _of_user,
         _of.channel == Channel.MESSAGING,
         sa.or_(_of.state == DeliveryState.SENT, _of.unknowns > 0),
         _of.receipt.is_distinct_from(Receipt.FAILED.value),
-        _sent_at > sa.bindparam("since", type_=sa.DateTime(timezone=True)),
-        _of.due_at <= sa.bindparam("until", type_=sa.DateTime(timezone=True)),
+        _sent_at > _since,
+        _of.due_at <= _until,
         sa.or_(User.phone_changed_at.is_(None), User.phone_changed_at <= _sent_at),
     )
     .order_by(_sent_at.desc(), _of.due_at, _of.id)
     .limit(LATEST)
+    .subquery()
+)
+#: Times without an answer, sent by message or not. A word answers those that fell due with what was sent.
+_unanswered = (
+    sa.select(*_time, *(sa.cast(sa.null(), column.type).label(column.name) for column in _delivery))
+    .join_from(occurrences, Pengingat, Pengingat.id == _rows.reminder_id)
+    .where(
+        _rows.user_id == _of_user,
+        _rows.due_at > _since,
+        _rows.due_at <= _until,
+        sa.or_(_rows.state == State.PENDING, _rows.state == State.MISSED),
+    )
+    .order_by(_rows.due_at.desc(), _rows.id)
+    .limit(LATEST)
+    .subquery()
+)
+_both = sa.union_all(sa.select(_sent), sa.select(_unanswered)).subquery()
+_read = PreparedStatement(
+    sa.select(_both).order_by(_both.c.sent_at.desc().nulls_last(), _both.c.left_at, _both.c.delivery_id)
 )
 
 
 class NothingAsked(NotFound):
-    message = "Tidak ada jadwal yang menunggu jawaban Anda."
+    message = "Saat ini tidak ada pengingat yang perlu dijawab."
 
 
 class NoSuchNumber(NotFound):
@@ -63,17 +102,94 @@ class NoSuchNumber(NotFound):
         super().__init__(f"Pesan terakhir memuat {count} pengingat. Balas dengan nomor 1 sampai {count}.")
 
 
-def answer(user_id: int, data: QuickAnswer, numbers: Sequence[int] = (), *, wrote_at: datetime | None = None) -> Asked:
-    """Answer what was sent last and is open, or those of it that a person names by number; returns what is answered.
+@dataclass(frozen=True)
+class Time:
+    """One time that a person was reminded of, and the names by which they may mean it."""
 
-    They wrote at `wrote_at`, or now, having read nothing that fell due later. Raises `NothingAsked`, `NoSuchNumber` or
-    the refusal where nothing could be answered.
-    """
-    asked = _meant(_messages(user_id, wrote_at))
-    if any(not 1 <= number <= len(asked.occurrences) for number in numbers):
-        raise NoSuchNumber(len(asked.occurrences))
-    named = [asked.occurrences[number - 1] for number in numbers] or asked.occurrences
-    return replace(asked, occurrences=answers.answer_all(named, data, asked.via))
+    row: Occurrence
+    zone: ZoneInfo
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Message:
+    """Times that left as one message, in the order of their numbers."""
+
+    times: tuple[Time, ...]
+    sent_at: datetime
+    refs: frozenset[str]
+
+    def has(self, state: State) -> bool:
+        return any(time.row.state == state for time in self.times)
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """The times that a person can answer by message."""
+
+    #: Times that an answer without names is about.
+    meant: tuple[Time, ...] = ()
+    #: The times of the message that is meant, by their numbers.
+    numbered: tuple[Time, ...] = ()
+    #: Open times of other messages, the newest message first.
+    others: tuple[tuple[Time, ...], ...] = ()
+    #: Times of the last answer, if "not yet" takes it back.
+    undoable: tuple[Time, ...] = ()
+    #: The times that can still be answered and have no answer.
+    waiting: frozenset[int] = frozenset()
+    #: A message is quoted that is too old to answer.
+    is_too_old: bool = False
+    #: A reminder is quoted, or a reaction is on one.
+    is_quoted: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of all times that an answer may be about."""
+        return [name for group in (self.meant, *self.others) for time in group for name in time.names]
+
+    def named(self, numbers: Iterable[int]) -> list[int]:
+        """Return the ids of the times with these numbers. Raise `NoSuchNumber`."""
+        chosen = list(numbers)
+        if any(not 1 <= number <= len(self.numbered) for number in chosen):
+            raise NoSuchNumber(len(self.numbered))
+        return [self.numbered[number - 1].row.id for number in chosen]
+
+    def times(self, ids: Iterable[int]) -> list[Time]:
+        """Return the times with these ids. Raise `NothingAsked` if there are none, or `AlreadyClosed`."""
+        if self.is_too_old:
+            raise AlreadyClosed
+        wanted = set(ids)
+        found = {time.row.id: time for group in (self.meant, self.numbered, *self.others) for time in group}
+        if chosen := [time for id_, time in found.items() if id_ in wanted]:
+            return chosen
+        raise NothingAsked
+
+
+def read(user_id: int, *, wrote_at: datetime | None = None, quoted: str | None = None) -> Conversation:
+    """Read what a person may answer who wrote at `wrote_at`, or now. `quoted` is the provider's name of a message."""
+    messages, unanswered = _messages(user_id, wrote_at)
+    if quoted:
+        if found := next((message for message in messages if quoted in message.refs), None):
+            return replace(_conversation(found, found.times, newer=(), others=()), is_quoted=True)
+        if _was_reminder(user_id, quoted):
+            return Conversation(is_too_old=True)
+    message = _last(messages)
+    if message is None:
+        return Conversation()
+    meant = [*message.times, *_others_of_its_minute(message, unanswered)]
+    return _conversation(message, meant, newer=messages, others=messages)
+
+
+def answer(times: Sequence[Time], data: QuickAnswer) -> Asked:
+    """Answer these times; return what is answered. Raise `NothingAsked`, or the refusal if none could be answered."""
+    if not times:
+        raise NothingAsked
+    return _asked(times, answers.answer_all([time.row for time in times], data, AnsweredVia.MESSAGE))
+
+
+def undo(times: Sequence[Time]) -> Asked:
+    """Take back the answers to these times. Raise `NothingToUndo`."""
+    return _asked(times, answers.undo_all([time.row for time in times]))
 
 
 def answer_button(user_id: int, token: str, data: QuickAnswer) -> Asked:
@@ -85,38 +201,112 @@ def answer_button(user_id: int, token: str, data: QuickAnswer) -> Asked:
     return replace(asked, via=AnsweredVia.MESSAGE, occurrences=answered)
 
 
-def count_open(user_id: int, *, wrote_at: datetime | None = None) -> int:
-    """How many occurrences a person was told of, up to `wrote_at` or now, and has not answered, while they may."""
-    messages = _messages(user_id, wrote_at)
-    return len({row.id for message in messages for row in message.occurrences if row.state == State.PENDING})
+def _asked(times: Sequence[Time], rows: Sequence[Occurrence]) -> Asked:
+    return Asked(rows, times[0].zone, AnsweredVia.MESSAGE)
 
 
-def _meant(messages: Sequence[Asked]) -> Asked:
-    """The last of which something is open, else was missed, else at all."""
+def _conversation(
+    message: Message, meant: Sequence[Time], *, newer: Sequence[Message], others: Sequence[Message]
+) -> Conversation:
+    """Return what can be answered if this message is meant. `others` may be named; `newer` may keep an undo back."""
+    inside = {time.row.id for time in meant}
+    groups = [[time for time in other.times if _is_pending(time) and time.row.id not in inside] for other in others]
+    return Conversation(
+        meant=tuple(meant),
+        numbered=message.times if len(message.times) > 1 else (),
+        others=tuple(tuple(group) for group in groups if group),
+        undoable=_undoable(others or [message], newer),
+        waiting=_waiting([*meant, *(time for group in groups for time in group)]),
+    )
+
+
+def _last(messages: Sequence[Message]) -> Message | None:
+    """Return the last message with an open time, else with a missed one, else the last one."""
     for state in (State.PENDING, State.MISSED):
-        for message in messages:
-            if any(row.state == state for row in message.occurrences):
-                return message
-    if not messages:
-        raise NothingAsked
-    return messages[0]
+        if found := next((message for message in messages if message.has(state)), None):
+            return found
+    return next(iter(messages), None)
 
 
-def _messages(user_id: int, wrote_at: datetime | None) -> list[Asked]:
-    """What was sent to the number that a person has now, due by then, newest first, each in the order of its numbers.
+def _others_of_its_minute(message: Message, unanswered: Sequence[Time]) -> list[Time]:
+    """Return what else is as open as a message's times and falls due in their minutes."""
+    state = next((state for state in (State.PENDING, State.MISSED) if message.has(state)), None)
+    minutes = {_minute(time) for time in message.times}
+    inside = {time.row.id for time in message.times}
+    others = (time for time in unanswered if time.row.state == state and time.row.id not in inside)
+    return [time for time in others if _minute(time) in minutes]
 
-    So may be what left in a call of which nobody knows what came: who answers it has it.
+
+def _minute(time: Time) -> datetime:
+    return time.row.due_at.replace(second=0, microsecond=0)
+
+
+def _was_reminder(user_id: int, ref: str) -> bool:
+    """Return whether this provider reference belongs to a reminder to this person, however old."""
+    which = _of.provider_ref == ref, _of.user_id == user_id, _of.occurrence_id.is_not(None)
+    return bool(db.session.scalar(sa.select(sa.exists().where(*which))))
+
+
+def _undoable(messages: Sequence[Message], newer: Sequence[Message]) -> tuple[Time, ...]:
+    """Return what the last answer to these messages has answered, unless a newer message is open."""
+    answered = [
+        (time.row.answered_at, message.sent_at, time)
+        for message in messages
+        for time in message.times
+        if time.row.state in (State.DONE, State.SKIPPED) and time.row.answered_at is not None
+    ]
+    last = max((at for at, *_ in answered), default=None)
+    if last is None or last <= database_clock.now() - UNDO_BY_WORD:
+        return ()
+    sent_at = max(sent_at for at, sent_at, _ in answered if at == last)
+    if any(message.sent_at > sent_at and message.has(State.PENDING) for message in newer):
+        return ()
+    return tuple({time.row.id: time for at, _, time in answered if at == last}.values())
+
+
+def _waiting(times: Sequence[Time]) -> frozenset[int]:
+    """Return the times that have no answer and can still have one."""
+    missed = [time.row.id for time in times if time.row.state == State.MISSED]
+    closed = statements.too_late(missed) if missed else set()
+    return frozenset({time.row.id for time in times if _is_pending(time)} | (set(missed) - closed))
+
+
+def _is_pending(time: Time) -> bool:
+    return time.row.state == State.PENDING
+
+
+def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], list[Time]]:
+    """Return the reminders that were sent to the present number of a person, newest first, and all unanswered times.
+
+    A call without a known outcome counts as sent, because the person may have the message.
     """
     now = database_clock.now()
+    values = {"of_user": user_id, "since": now - LIFETIME, "until": (wrote_at or now) + AHEAD}
     with current_connection() as connection:
-        rows = _sent.rows(connection, {"of_user": user_id, "since": now - LIFETIME, "until": (wrote_at or now) + AHEAD})
-    # What left as one message was claimed as one.
-    messages: dict[object, list[tuple[Occurrence, str | None]]] = {}
-    for *row, zone, claim_token, delivery_id in rows:
-        messages.setdefault(claim_token or delivery_id, []).append((statements.occurrence_of(row), zone))
-    return [_asked(message) for message in messages.values()]
+        rows = _read.rows(connection, values)
+    unanswered: list[Time] = []
+    # Times that left as one message have one claim.
+    messages: dict[object, list[tuple[Time, datetime, str | None]]] = {}
+    for *columns, sent_at, _, ref, delivery_id, claim_token in rows:
+        time = _time_of(columns)
+        if sent_at is None:
+            unanswered.append(time)
+        else:
+            messages.setdefault(claim_token or delivery_id, []).append((time, sent_at, ref))
+    sent = [
+        Message(
+            times=tuple({time.row.id: time for time, *_ in parts}.values()),
+            sent_at=max(sent_at for _, sent_at, _ in parts),
+            refs=frozenset(ref for *_, ref in parts if ref),
+        )
+        for parts in messages.values()
+    ]
+    return sent, unanswered
 
 
-def _asked(message: Sequence[tuple[Occurrence, str | None]]) -> Asked:
-    zone = next((zone for _, zone in message if zone), None)
-    return Asked([row for row, _ in message], ZoneInfo(zone) if zone else JAKARTA, AnsweredVia.MESSAGE)
+def _time_of(values: Sequence[Any]) -> Time:
+    *columns, zone, details = values
+    row = statements.occurrence_of(columns)
+    name = (details or {}).get(NAME_FIELDS.get(Tipe(row.tipe), ""))
+    names = [*([row.judul] if len(row.judul.split()) > 1 else []), *([name] if isinstance(name, str) else [])]
+    return Time(row, ZoneInfo(zone) if zone else JAKARTA, tuple(names))

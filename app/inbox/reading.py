@@ -1,0 +1,421 @@
+"""The meaning of a text: one pure function, `read`, over the words of `app.inbox.vocabulary`.
+
+A dose counts as taken only when somebody says so. Whatever has a word that is not listed is asked back: a question
+costs ten seconds, a wrong record can cost a life.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from enum import Enum, StrEnum, auto
+
+from app.inbox import vocabulary as words
+
+
+class Word(StrEnum):
+    DONE = "done"
+    SKIP = "skip"
+    SNOOZE = "snooze"
+    #: Not taken, although an answer of the last hour said so.
+    UNDO = "undo"
+    NOT_YET = "not yet"
+    #: Read, which is not taken.
+    OK = "ok"
+    #: Refused, or put off in words that are not clear.
+    NO = "no"
+    #: It may say that a dose was taken. Ask back.
+    DOUBT = "doubt"
+    COURTESY = "courtesy"
+    STOP = "stop"
+    STOP_REMINDERS = "stop_reminders"
+    START = "start"
+    HELP = "help"
+    WRONG_NUMBER = "wrong_number"
+    RESET = "reset"
+    CUT = "cut"
+    VERIFY = "verify"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    word: Word
+    #: Ids of the times that are meant. Empty if the text has `numbers` instead.
+    ids: tuple[int, ...] = ()
+    numbers: tuple[int, ...] = ()
+    #: Minutes to put off. They may be out of range.
+    minutes: int = 30
+    #: The code after `VERIFIKASI`.
+    code: str = ""
+    #: The token of the link that a button answers.
+    token: str | None = None
+    #: True if the text is one word.
+    is_alone: bool = False
+
+
+@dataclass(frozen=True)
+class Time:
+    """One time of a reminder that a text may be about."""
+
+    id: int
+    tipe: str
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Context:
+    """The times that a text may be about."""
+
+    #: The times that a text without names is about.
+    meant: tuple[Time, ...] = ()
+    #: Other open times, one group a message, the newest message first. A text means them only by name or kind.
+    others: tuple[tuple[Time, ...], ...] = ()
+    is_numbered: bool = False
+    is_open: bool = False
+    #: True if "not yet" takes back the last answer.
+    may_undo: bool = False
+
+
+NOTHING = Context()
+
+_PRESSED = re.compile(r"T:([A-Za-z0-9_-]{22})(?::(snooze|skip))?")
+_TOKEN = re.compile(rf"[^\W\d_]+|\d+|[{''.join(sorted(words.NO_EMOJI))}]")
+_CODE = re.compile(r"[^\W_]+")
+_REPEATED = re.compile(r"([^\W\d_])\1+")
+#: Characters between two words that are no punctuation: blanks, or a hyphen without blanks.
+_BETWEEN = re.compile(r"\s*|-")
+#: Times of day, fractions and ranges, which are no list of numbers.
+_NO_LIST = re.compile(r"\d{1,2}[.:]\d{2}(?!\d)|\d\s*[/\u2044:~\u2013\u2014-]\s*\d")
+#: Unicode categories that do not change a word: marks on letters, and characters without width.
+_UNSEEN = frozenset({"Mn", "Me", "Cf"})
+_SKIN = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
+_QUESTIONS = frozenset("?\u00bf\u061f\u203d\u2753\u2754")
+#: Digits of a number that are read. No message has so high a number.
+_MAX_DIGITS = 6
+#: A name with one of these words is ignored, because it would hide an answer.
+_NO_NAME = words.ALREADY | words.NOT_YET | words.NO | words.LATER | words.SKIP
+
+
+class _Is(Enum):
+    ALREADY = auto()
+    NOT_YET = auto()
+    LATER = auto()
+    SKIP = auto()
+    NO = auto()
+    OK = auto()
+    ACT = auto()
+    FILLER = auto()
+    KIND = auto()
+    NAME = auto()
+    NUMBER = auto()
+    OTHER = auto()
+
+
+#: Words that say "taken" before a word of `ACT`, and what may stand between.
+_BEFORE_ACT = ((words.JUST_HAD, frozenset[str]()), (words.JUST_NOW, words.BETWEEN))
+#: Kinds of words that change no meaning.
+_FILLERS = frozenset({_Is.ACT, _Is.FILLER, _Is.NAME})
+_CLASSES = {
+    **dict.fromkeys(words.KINDS, _Is.KIND),
+    **dict.fromkeys(words.OK, _Is.OK),
+    **dict.fromkeys(words.FILLER, _Is.FILLER),
+    **dict.fromkeys(words.ACT, _Is.ACT),
+    **dict.fromkeys(words.NO | words.NO_EMOJI, _Is.NO),
+    **dict.fromkeys(words.SKIP, _Is.SKIP),
+    **dict.fromkeys(words.LATER, _Is.LATER),
+    **dict.fromkeys(words.NOT_YET, _Is.NOT_YET),
+    **dict.fromkeys(words.ALREADY, _Is.ALREADY),
+}
+
+
+_Name = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A word of a text, and whether punctuation stands before it."""
+
+    word: str
+    is_cut: bool
+    kind: _Is = _Is.OTHER
+
+
+def read(text: str, context: Context = NOTHING, pressed: str = "") -> Meaning:
+    """Return what a text means, or the button that was pressed."""
+    if button := _PRESSED.fullmatch(pressed):
+        word = {None: Word.DONE, "snooze": Word.SNOOZE, "skip": Word.SKIP}[button[2]]
+        return Meaning(word, token=button[1])
+    plain = _plain(text)
+    parts = _parts(plain)
+    if command := _command(text, [part.word for part in parts]):
+        return command
+    return _Reading(plain, parts, context).meaning() if parts else _emoji(plain, context)
+
+
+def read_reaction(emoji: str) -> Word:
+    """Return what a reaction on a reminder means: `DONE`, `OK`, or `UNKNOWN`, after which nothing follows."""
+    shown = set(_plain(emoji)) - _SKIN
+    if len(shown) != 1:
+        return Word.UNKNOWN
+    return Word.DONE if shown <= words.DONE_EMOJI else Word.OK if shown <= words.OK_EMOJI else Word.UNKNOWN
+
+
+def without_names(text: str, names: Iterable[str]) -> str:
+    """Return the words of a text without these names."""
+    parts = _parts(_plain(text))
+    inside = {at for span in _spans(parts, map(_name, names)) for at in span}
+    return " ".join(part.word for at, part in enumerate(parts) if at not in inside)
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+def _plain(text: str) -> str:
+    """Return small letters without accents, from whatever alphabet of Unicode a keyboard draws them."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(each for each in decomposed if unicodedata.category(each) not in _UNSEEN).casefold()
+
+
+def _parts(plain: str) -> list[_Part]:
+    """Return the words and numbers of a text, without stretched letters."""
+    parts, end = [], 0
+    for match in _TOKEN.finditer(plain):
+        is_cut = not _BETWEEN.fullmatch(plain[end : match.start()])
+        parts.append(_Part(_REPEATED.sub(r"\1", match[0]), is_cut))
+        end = match.end()
+    return parts
+
+
+def _command(text: str, said: Sequence[str]) -> Meaning | None:
+    """Return what the first word demands, if it is a command."""
+    first, second = [*said, "", ""][:2]
+    if first == "salah" and second in words.NUMBER_OF_PHONE:
+        return Meaning(Word.WRONG_NUMBER)
+    word = next((Word(command) for command, spellings in words.COMMANDS.items() if first in spellings), None)
+    if word == Word.STOP and second in words.OF_REMINDERS:
+        return Meaning(Word.STOP_REMINDERS)
+    if word == Word.VERIFY:
+        return Meaning(word, code=_code(text))
+    return Meaning(word) if word else None
+
+
+def _code(text: str) -> str:
+    """Return all that follows the first word, to the letter: there the same letter may stand twice."""
+    _, *parts = _CODE.findall(text)
+    return "".join(parts)[:50]
+
+
+def _emoji(plain: str, context: Context) -> Meaning:
+    """Return what emoji alone mean."""
+    shown = {each for each in plain if unicodedata.category(each) == "So"} - _SKIN - _QUESTIONS
+    if shown & words.DONE_EMOJI:
+        if shown <= words.DONE_EMOJI | words.OK_EMOJI and not _QUESTIONS & set(plain):
+            return Meaning(Word.DONE, tuple(time.id for time in context.meant))
+        return Meaning(Word.DOUBT if context.is_open else Word.UNKNOWN)
+    return Meaning(Word.OK if shown & words.OK_EMOJI and not _QUESTIONS & set(plain) else Word.UNKNOWN)
+
+
+def _name(name: str) -> _Name:
+    """Return the words of a name as a text has them. A name that a text must not contain is empty."""
+    said = tuple(part.word for part in _parts(_plain(name)))
+    return said if any(word.isalpha() for word in said) and not _NO_NAME.intersection(said) else ()
+
+
+def _spans(parts: Sequence[_Part], names: Iterable[_Name]) -> dict[range, _Name]:
+    """Return where names stand in a text, with no punctuation inside. A name inside a longer one does not count."""
+    found: dict[range, _Name] = {}
+    for name in sorted(set(names), key=len, reverse=True):
+        for at in range(len(parts) - len(name) + 1) if name else ():
+            span, here = range(at, at + len(name)), parts[at : at + len(name)]
+            is_whole = tuple(part.word for part in here) == name and not any(part.is_cut for part in here[1:])
+            if is_whole and not any(set(span) & set(other) for other in found):
+                found[span] = name
+    return found
+
+
+def _classified(parts: Sequence[_Part], spans: Iterable[range]) -> list[_Part]:
+    """Return the words of a text with the kind of each, without courtesy."""
+    of_names = {at for span in spans for at in span}
+    classified: list[_Part] = []
+    at, is_cut = 0, False
+    while at < len(parts):
+        part, said = parts[at], tuple(each.word for each in parts[at : at + 3])
+        phrase = next((phrase for phrase in words.COURTESY_PHRASES if said[: len(phrase)] == phrase), None)
+        is_cut = is_cut or part.is_cut
+        if at in of_names:
+            kind, length = _Is.NAME, 1
+        elif said[:2] in words.NOT_YET_PAIRS:
+            kind, length = _Is.NOT_YET, 2
+        elif phrase or part.word in words.COURTESY:
+            at += len(phrase or (part,))
+            continue
+        else:
+            kind = _Is.NUMBER if part.word.isdecimal() else _CLASSES.get(part.word, _Is.OTHER)
+            length = 1
+        classified.append(_Part(part.word, is_cut, kind))
+        at, is_cut = at + length, False
+    return classified
+
+
+def _without_ok(parts: Sequence[_Part]) -> list[_Part]:
+    """Return a text without the "ok" that it begins or ends with, if it says something else."""
+    rest = list(parts)
+    while len(rest) > 1 and rest[0].kind == _Is.OK and rest[0].word in words.OK_FIRST:
+        del rest[0]
+    while len(rest) > 1 and rest[-1].kind == _Is.OK and rest[-1].word in words.OK_LAST | words.YA:
+        del rest[-1]
+    return rest
+
+
+def _in_context(parts: Sequence[_Part]) -> Iterator[_Part]:
+    """Change the kind of words that mean something else next to their neighbours."""
+    read = list(parts)
+    for at, part in enumerate(read[:-1]):
+        following = read[at + 1]
+        if part.word == words.EAT and following.word in words.MEDICINE and not following.is_cut:
+            read[at] = replace(part, kind=_Is.ACT)
+    for at, part in enumerate(read):
+        if part.kind == _Is.NAME:
+            yield part
+        elif any(part.word in some and _is_before_act(read, at + 1, between) for some, between in _BEFORE_ACT):
+            yield replace(part, kind=_Is.ALREADY)
+        elif part.word in words.FINISHED and at and read[at - 1].kind == _Is.NOT_YET and not part.is_cut:
+            yield replace(part, kind=_Is.FILLER)
+        else:
+            yield part
+
+
+def _is_before_act(parts: Sequence[_Part], at: int, between: frozenset[str]) -> bool:
+    """Return whether a word of `ACT` stands here or after these words, with no punctuation before it."""
+    for part in parts[at:]:
+        if part.is_cut:
+            return False
+        if part.kind == _Is.ACT:
+            return True
+        if part.word not in between:
+            return False
+    return False
+
+
+class _Reading:
+    """The words of a text, and the times that it may be about."""
+
+    def __init__(self, plain: str, parts: Sequence[_Part], context: Context) -> None:
+        self.context = context
+        self.is_question = bool(_QUESTIONS & set(plain))
+        self.is_list = not _NO_LIST.search(plain)
+        times = [time for group in (context.meant, *context.others) for time in group]
+        self.tipes = {time.id: time.tipe for time in times}
+        self.names = {time.id: {_name(name) for name in time.names} for time in times}
+        spans = _spans(parts, (name for names in self.names.values() for name in names))
+        self.named = list(dict.fromkeys(spans.values()))
+        said = _classified(parts, spans)
+        self.begins_with_ok = plain.lstrip()[:1] in words.OK_EMOJI or bool(said and said[0].kind == _Is.OK)
+        self.parts = list(_in_context(_without_ok(said)))
+        # Also inside a name.
+        self.says_taken = any(part.word in words.ALREADY | words.ACT for part in parts) or any(
+            part.kind == _Is.ACT for part in self.parts
+        )
+        self.ids, self.is_found = self._meant()
+        self.has = {part.kind for part in self.parts} - _FILLERS
+        if self.is_found:
+            self.has -= {_Is.KIND}
+
+    def meaning(self) -> Meaning:
+        word, has = self._word(), self.has
+        if word == Word.SNOOZE:
+            return Meaning(word, self.ids, minutes=self._minutes() or 0)
+        if _Is.NUMBER in has and word in (Word.DONE, Word.SKIP):
+            return Meaning(word, numbers=self._numbers())
+        return Meaning(word, self.ids if word in (Word.DONE, Word.SKIP) else (), is_alone=len(self.parts) == 1)
+
+    def _word(self) -> Word:
+        has, context = self.has, self.context
+        if self.is_question:
+            return Word.DOUBT if self.says_taken and context.is_open else Word.UNKNOWN
+        if not self.parts:
+            return Word.COURTESY
+        if self._numbers() and context.is_numbered:
+            return Word.SKIP if _Is.SKIP in has else Word.DONE
+        if _Is.ALREADY in has:
+            return Word.DONE if has == {_Is.ALREADY} and self.is_found else Word.DOUBT
+        if has == {_Is.NOT_YET}:
+            return Word.UNDO if context.may_undo else Word.NOT_YET
+        if has & {_Is.LATER, _Is.SKIP, _Is.NO}:
+            return self._not_now()
+        if _Is.NOT_YET in has:
+            return Word.NOT_YET
+        if all(part.kind == _Is.OK for part in self.parts):
+            return Word.OK
+        return Word.DOUBT if self.says_taken else Word.UNKNOWN
+
+    def _not_now(self) -> Word:
+        if _Is.LATER in self.has and self._minutes() is not None:
+            return Word.SNOOZE if self.is_found else Word.NO
+        is_alone = len(self.parts) == 1
+        if self.has == {_Is.SKIP} and self.is_found and (is_alone or not self._has(words.SKIP_ALONE)):
+            return Word.SKIP
+        # With nothing open, "tidak bisa tidur" answers no reminder.
+        is_answer = self.context.is_open or is_alone or self.has & {_Is.LATER, _Is.SKIP}
+        return Word.NO if is_answer else Word.UNKNOWN
+
+    def _has(self, some: frozenset[str]) -> bool:
+        return any(part.word in some for part in self.parts)
+
+    def _numbers(self) -> tuple[int, ...]:
+        """Return the numbers of a text that has nothing else, but a word of "done" or "skip" before them."""
+        rest = [part for part in self.parts if part.word not in words.NUMBERING]
+        lead = 0
+        while lead < len(rest) and rest[lead].kind in (_Is.ALREADY, _Is.SKIP):
+            lead += 1
+        is_one_word = len({part.kind for part in rest[:lead]}) <= 1
+        numbers = rest[lead:]
+        if not self.is_list or self.begins_with_ok or not is_one_word or any(p.kind != _Is.NUMBER for p in numbers):
+            return ()
+        return tuple(dict.fromkeys(_integer(part.word) for part in numbers))
+
+    def _minutes(self) -> int | None:
+        """Return how long "later" is: half an hour if nothing is said. None if the text says something else too."""
+        if not self.has <= {_Is.LATER, _Is.NOT_YET, _Is.NUMBER, _Is.OTHER} or not self.is_list:
+            return None
+        rest = [part.word for part in self.parts if part.kind in (_Is.NUMBER, _Is.OTHER)]
+        rest = [word for word in rest if word not in words.LATER_BESIDE]
+        spans: list[int] = []
+        has_unit = True
+        while rest:
+            known = next((span for span in words.SPANS if tuple(rest[: len(span)]) == span), None)
+            if not has_unit or not (known or rest[0].isdecimal()):
+                return None
+            if known:
+                spans.append(words.SPANS[known])
+                del rest[: len(known)]
+                continue
+            has_unit = len(rest) > 1 and rest[1] in words.UNITS
+            spans.append(_integer(rest[0]) * (words.UNITS[rest[1]] if has_unit else 1))
+            del rest[: 1 + has_unit]
+        return sum(spans) if spans else 30
+
+    def _meant(self) -> tuple[tuple[int, ...], bool]:
+        """Return the times that are meant, and whether there is one of each kind that the text has a word of."""
+        named = [self._nearest({id_ for id_, names in self.names.items() if name in names}) for name in self.named]
+        kinds = {words.KINDS[part.word] for part in self.parts if part.kind == _Is.KIND}
+        if any(
+            part.kind == _Is.ACT or (part.kind == _Is.FILLER and part.word in words.MEDICINE) for part in self.parts
+        ):
+            kinds.add(words.OF_ACT)
+        kinds -= {time.tipe for times in named for time in times}
+        of_kinds = [self._nearest({id_ for id_, tipe in self.tipes.items() if tipe == kind}) for kind in sorted(kinds)]
+        found = [*named, *of_kinds] or [list(self.context.meant)]
+        return tuple(dict.fromkeys(time.id for times in found for time in times)), all(of_kinds)
+
+    def _nearest(self, ids: Set[int]) -> list[Time]:
+        """Return which of these times were asked last, else which are in the newest other message with one of them."""
+        groups = ([time for time in group if time.id in ids] for group in (self.context.meant, *self.context.others))
+        return next((group for group in groups if group), [])
+
+
+def _integer(digits: str) -> int:
+    return int(digits[:_MAX_DIGITS])

@@ -1,0 +1,109 @@
+"""A crisis and an emergency come before everything else, outside every limit."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db
+from app.core.jobs import metrics
+from app.forum.models import ForumCase
+from app.inbox import limits
+from app.notifications.models import Delivery
+from tests.helpers.client import Client
+from tests.inbox.phones import Phone, age
+from tests.inbox.reminders import Sent, state
+from tests.notifications.deliveries import words_of
+
+CRISIS, EMERGENCY = "saya mau bunuh diri", "tolong, ibu saya pingsan"
+STRANGER = "+6281299999999"
+
+
+@pytest.mark.parametrize(
+    "text", [CRISIS, f"BERHENTI, {CRISIS}", f"sudah minum, {CRISIS}", f"{CRISIS}?", f"SUDAH\n{CRISIS}\npingsan"]
+)
+def test_a_crisis_is_answered_with_help_and_nothing_else_is_done(phone: Phone, sent: Sent, text: str) -> None:
+    (row,) = sent("Metformin")
+    said = phone.write(text)
+    assert said.outcome == "answered:crisis"
+    assert "119" in str(said.text)
+    assert state(row) == "pending"
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(ForumCase)) == 0
+
+
+def test_an_emergency_is_told_whom_to_call_and_nothing_is_recorded(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin")
+    said = phone.write(f"sudah. {EMERGENCY}")
+    assert said.outcome == "answered:emergency"
+    assert str(said.text).startswith("Ini balasan otomatis. Kalau keadaannya darurat, telepon 119 sekarang.")
+    assert state(row) == "pending"
+
+
+@pytest.mark.parametrize(("text", "kind"), [(CRISIS, "crisis"), (EMERGENCY, "emergency")])
+def test_help_in_danger_is_not_repeated_within_ten_minutes(phone: Phone, text: str, kind: str) -> None:
+    assert phone.write(text).outcome == f"answered:{kind}"
+    age(minutes=9)
+    assert (phone.write(text).outcome, phone.write(text).text) == (kind, None)
+    age(minutes=2)
+    assert phone.write(text).outcome == f"answered:{kind}"
+
+
+def test_an_emergency_does_not_silence_the_help_of_a_crisis(phone: Phone) -> None:
+    phone.write(EMERGENCY)
+    assert phone.write(CRISIS).outcome == "answered:crisis"
+
+
+@pytest.mark.parametrize(("text", "kind"), [(CRISIS, "crisis"), (EMERGENCY, "emergency")])
+def test_help_in_danger_is_outside_every_limit_and_counts_in_none(phone: Phone, text: str, kind: str) -> None:
+    for _ in range(limits.MAX_AN_HOUR + 1):
+        phone.write("BERHENTI")
+    assert phone.write(text).outcome == f"answered:{kind}"
+    age(minutes=61)
+    phone.write(text)
+    outcomes = [phone.write("BERHENTI").outcome for _ in range(limits.MAX_AN_HOUR)]
+    assert outcomes == ["answered:stop"] * limits.MAX_AN_HOUR
+
+
+def test_a_stranger_is_helped_in_a_crisis_alone(app: Flask) -> None:
+    stranger = Phone(STRANGER)
+    assert stranger.write(EMERGENCY).outcome == "unknown sender"
+    assert stranger.write(CRISIS).outcome == "answered:crisis"
+    assert stranger.write(CRISIS).text is None
+    assert stranger.write("halo").outcome == "unknown sender"
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["mati lampu", "kakiku mati rasa", "sudah stroke2 gambar", "tidak pingin makan", "sudah"]
+)
+def test_what_only_sounds_like_danger_is_none(phone: Phone, text: str) -> None:
+    assert phone.write(text).outcome not in ("answered:crisis", "answered:emergency")
+
+
+def test_the_name_of_a_medicine_is_no_emergency(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Obat sesak napas")
+    assert phone.write("sudah obat sesak napas").outcome == "answered:done"
+    assert state(row) == "done"
+    assert phone.write("obat sesak napas habis, saya sesak napas").outcome == "answered:emergency"
+
+
+def test_dangers_are_counted(phone: Phone, client: Client) -> None:
+    def counted() -> float:
+        metrics.hand_over()
+        page = client.get("/metrics").text
+        return float(re.findall(r'inbound_dangers_total\{kind="crisis"\} (\S+)', page)[0])
+
+    before = counted()
+    phone.write(CRISIS)
+    phone.write(CRISIS)
+    assert counted() == before + 2
+
+
+def test_the_help_leaves_to_a_stranger(app: Flask) -> None:
+    Phone(STRANGER).write(CRISIS)
+    (delivery,) = db.session.scalars(sa.select(Delivery)).all()
+    assert (delivery.target, delivery.user_id, delivery.queue) == (STRANGER, None, "urgent")
+    assert words_of(delivery)["text"]

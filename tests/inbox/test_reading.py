@@ -1,0 +1,395 @@
+"""The meaning of texts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from app.inbox import vocabulary as words
+from app.inbox.reading import Context, Meaning, Time, Word, read, read_reaction, without_names
+from tests.helpers.offenders import assert_none
+from tests.inbox.sentences import ASKED_BACK, DONE, TABLE
+
+TOKEN = "A" * 22
+
+METFORMIN = Time(1, "obat", ("Obat gula darah", "Metformin"))
+AMLODIPIN = Time(2, "obat", ("Amlodipin",))
+LUNCH = Time(3, "makan", ("Makan siang",))
+WALK = Time(4, "terapi", ("jalan kaki",))
+VISIT = Time(5, "kontrol", ("Kontrol bulanan", "dr. Ani"))
+
+#: One medicine is open.
+ONE = Context((METFORMIN,), is_open=True)
+#: A numbered message of two medicines is open.
+TWO = Context((METFORMIN, AMLODIPIN), is_numbered=True, is_open=True)
+#: A meal was asked last; the medicine of an earlier message is open.
+LUNCH_LAST = Context((LUNCH,), ((METFORMIN,),), is_open=True)
+#: All kinds are open.
+ALL = Context((METFORMIN, LUNCH, WALK, VISIT), is_numbered=True, is_open=True)
+
+#: Commands by the first word, with anything open.
+COMMANDS: dict[str, Meaning] = {
+    "BERHENTI": Meaning(Word.STOP),
+    "berhenti!": Meaning(Word.STOP),
+    "brhenti": Meaning(Word.STOP),
+    "STOP": Meaning(Word.STOP),
+    "stoppp": Meaning(Word.STOP),
+    "setop": Meaning(Word.STOP),
+    "stop?": Meaning(Word.STOP),
+    "stop mengirim pesan": Meaning(Word.STOP),
+    "BERHENTI PENGINGAT": Meaning(Word.STOP_REMINDERS),
+    "stop pengingat": Meaning(Word.STOP_REMINDERS),
+    "berhenti pengigat": Meaning(Word.STOP_REMINDERS),
+    "MULAI": Meaning(Word.START),
+    "mulaiii": Meaning(Word.START),
+    "mulai lagi": Meaning(Word.START),
+    "BANTUAN": Meaning(Word.HELP),
+    "bantuan?": Meaning(Word.HELP),
+    "tolong": Meaning(Word.HELP),
+    "TOLOOONG": Meaning(Word.HELP),
+    "tolong saya bingung": Meaning(Word.HELP),
+    "help": Meaning(Word.HELP),
+    "bntuan": Meaning(Word.HELP),
+    "SALAH NOMOR": Meaning(Word.WRONG_NUMBER),
+    "salah nomer pak": Meaning(Word.WRONG_NUMBER),
+    "Salah, nomor": Meaning(Word.WRONG_NUMBER),
+    "RESET": Meaning(Word.RESET),
+    "reset kata sandi": Meaning(Word.RESET),
+    "PUTUS": Meaning(Word.CUT),
+    "VERIFIKASI K7MP4W": Meaning(Word.VERIFY, code="K7MP4W"),
+    "verifikasi kk77-mm": Meaning(Word.VERIFY, code="kk77mm"),
+    "Verifikasi: K7M P4W 🙏": Meaning(Word.VERIFY, code="K7MP4W"),
+    "ferifikasi K7MP4W": Meaning(Word.VERIFY, code="K7MP4W"),
+    "VERIFIKASI": Meaning(Word.VERIFY),
+}
+
+
+# --- the table ------------------------------------------------------------------------------------------------------
+
+
+def test_every_sentence_means_what_the_table_has() -> None:
+    sentences = [(text, word) for word, texts in TABLE.items() for text in texts]
+    assert_none(
+        (f"{text!r}: {read(text, ONE).word}, not {word}" for text, word in sentences if read(text, ONE).word != word),
+        "Read otherwise:",
+    )
+    assert len(sentences) >= 300
+
+
+def test_no_sentence_is_recorded_wrongly() -> None:
+    taken = {*DONE, *ASKED_BACK}
+    others = [text for texts in TABLE.values() for text in texts if text not in taken]
+    assert len(others) >= 300
+    assert_none((repr(text) for text in others if read(text, ONE).word is Word.DONE), "Recorded as taken:")
+
+
+def test_few_who_say_that_they_took_it_are_asked_back() -> None:
+    taken = [*DONE, *ASKED_BACK]
+    asked_back = [text for text in taken if read(text, ONE).word is not Word.DONE]
+    assert len(taken) >= 100
+    assert len(asked_back) <= 0.15 * len(taken)
+
+
+@pytest.mark.parametrize("context", [Context(), ONE, TWO], ids=["nothing", "one", "two"])
+def test_commands_go_by_the_first_word(context: Context) -> None:
+    read_otherwise = (f"{text!r}: {read(text, context)}" for text in COMMANDS if read(text, context) != COMMANDS[text])
+    assert_none(read_otherwise, "Read otherwise:")
+
+
+def test_the_vocabulary_has_each_word_as_the_reader_has_it() -> None:
+    groups = [each for name, each in vars(words).items() if name.isupper() and isinstance(each, frozenset)]
+    spellings = [word for group in [*groups, *words.COMMANDS.values()] for word in group if isinstance(word, str)]
+    assert len(spellings) > 150
+    assert_none((word for word in spellings if re.search(r"([^\W\d_])\1", word)), "No text has these words:")
+
+
+# --- which times are meant ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "context", "ids"),
+    [
+        ("sudah", TWO, (1, 2)),
+        ("sudah metformin", TWO, (1,)),
+        ("amlodipin sudah", TWO, (2,)),
+        ("sudah amlodipin dan metformin", TWO, (1, 2)),
+        ("sudah obat gula darah", TWO, (1,)),
+        ("sudah metformiiin", TWO, (1,)),
+        # A word of a kind.
+        ("sudah minum", ALL, (1,)),
+        ("sudah makan", ALL, (3,)),
+        ("sudah makan obat", ALL, (1,)),
+        ("sudah makan dan minum obat", ALL, (1, 3)),
+        ("sudah makan siang", ALL, (3,)),
+        ("sudah terapi", ALL, (4,)),
+        ("sudah kontrol", ALL, (5,)),
+        ("sudah jalan kaki", ALL, (4,)),
+        # A name of a kind stands for the kind.
+        ("sudah minum metformin", TWO, (1,)),
+        ("sudah minum metformin", ALL, (1,)),
+        # Of another message: only by its name or kind.
+        ("sudah", LUNCH_LAST, (3,)),
+        ("sudah makan", LUNCH_LAST, (3,)),
+        ("sudah metformin", LUNCH_LAST, (1,)),
+        ("sudah minum obat", LUNCH_LAST, (1,)),
+        ("sudah makan dan metformin", LUNCH_LAST, (1, 3)),
+    ],
+)
+def test_names_and_kinds_choose_among_what_is_open(text: str, context: Context, ids: tuple[int, ...]) -> None:
+    meaning = read(text, context)
+    assert (meaning.word, tuple(sorted(meaning.ids))) == (Word.DONE, ids)
+
+
+@pytest.mark.parametrize(
+    ("text", "context"),
+    [
+        ("sudah minum", Context((LUNCH,), is_open=True)),
+        ("sudah makan", ONE),
+        ("sudah terapi", ONE),
+        ("sudah latihan", ALL),
+        ("sudah gula darah", ONE),  # a part of a title
+        ("sudah obat, gula darah", ONE),
+        ("sudah obat. gula darah", ONE),
+        ("sudah dr. Ani", ALL),  # punctuation inside
+        ("sudah metformin", Context((AMLODIPIN,), is_open=True)),
+    ],
+)
+def test_what_is_named_and_not_open_is_asked_back(text: str, context: Context) -> None:
+    assert read(text, context).word is Word.DOUBT
+
+
+@pytest.mark.parametrize("name", ["Sudah makan", "Belum sarapan", "Nanti malam", "Tidak wajib", "2", "...", ""])
+def test_no_name_hides_what_a_text_says(name: str) -> None:
+    context = Context((replace(METFORMIN, names=(name,)),), is_open=True)
+    assert read(f"sudah {name} belum", context).word is not Word.DONE
+    if name.strip(".") and name != "Sudah makan":
+        assert read(f"sudah {name}", context).word is Word.DOUBT
+
+
+def test_a_title_that_begins_as_a_phrase_of_ours_is_a_title() -> None:
+    context = Context((Time(1, "obat", ("Minum obat",)), AMLODIPIN), is_open=True)
+    assert read("sudah minum obat", context) == Meaning(Word.DONE, (1,))
+    assert read("minum obat", context).word is Word.DOUBT
+    assert read("mau minum obat", context).word is Word.DOUBT
+
+
+def test_later_and_skip_mean_what_they_name() -> None:
+    assert read("nanti amlodipin 45 menit", TWO) == Meaning(Word.SNOOZE, (2,), minutes=45)
+    assert read("lewati amlodipin", TWO).ids == (2,)
+    assert read("lewati terapi", ONE).word is Word.NO
+    assert read("nanti terapi", ONE).word is Word.NO
+
+
+# --- numbers --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("1", (1,)),
+        ("2", (2,)),
+        ("1 2", (1, 2)),
+        ("1,2", (1, 2)),
+        ("1 dan 2", (1, 2)),
+        ("no 2", (2,)),
+        ("nomor 2", (2,)),
+        ("2️⃣", (2,)),
+        ("SUDAH 2", (2,)),
+        ("sudah2", (2,)),
+        ("sdh no 2", (2,)),
+        ("sudah nomor 3", (3,)),
+        ("sudah 1 dan 3", (1, 3)),
+        ("sudah 1, 2, 2", (1, 2)),
+        ("sudah 1.2", (1, 2)),
+        ("sudah ٢", (2,)),
+        ("sudah 2 pak", (2,)),
+        ("sudah 99999999999999999999", (999999,)),
+    ],
+)
+def test_numbers_mean_what_stands_beside_them_in_the_message(text: str, numbers: tuple[int, ...]) -> None:
+    meaning = read(text, TWO)
+    assert (meaning.word, meaning.numbers) == (Word.DONE, numbers)
+
+
+def test_numbers_after_skip_are_left_out() -> None:
+    assert read("lewati 1", TWO).numbers == (1,)
+    assert read("lewati 1 dan 2", TWO).word is Word.SKIP
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sudah 2 tablet", "sudah jam 7", "sudah 07.00", "sudah 7:15", "sudah 1.02", "sudah ፪", "sudah yang 1",
+        "sudah minum 1", "1 sudah", "1 sudah 2 belum", "sudah 1/2", "sudah ½", "sudah 1-3", "ok sudah 1", "sudah 1 ?",
+        "sudah metformin 2", "sudah lewati 2",
+    ],
+)  # fmt: skip
+def test_a_number_beside_done_is_asked_back_otherwise(text: str) -> None:
+    assert read(text, TWO).word is Word.DOUBT
+
+
+@pytest.mark.parametrize("text", ["ok 1", "OK, 2", "ya 1", "👍 1", "siap 2", "jam 1", "1 tablet", "1?", "1-3"])
+def test_a_number_after_ok_or_beside_other_words_is_none(text: str) -> None:
+    assert read(text, TWO).word is Word.UNKNOWN
+
+
+def test_without_a_numbered_message_a_number_means_nothing() -> None:
+    assert read("1", ONE).word is Word.UNKNOWN
+    assert read("sudah 1", ONE).word is Word.DOUBT
+    assert read("lewati 1", ONE).word is Word.NO
+
+
+# --- later ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [
+        ("TUNDA", 30), ("nanti", 30), ("nanti dulu", 30), ("tunda 15", 15), ("tunda15", 15), ("Tunda 45 menit", 45),
+        ("nanti 10 menit lagi", 10), ("tunda 1 jam", 60), ("tunda 2 jam ya", 120), ("tunda sejam", 60),
+        ("tunda setengah jam", 30), ("tunda 1 jam 30 menit", 90), ("tunda 1 jam 15", 75), ("tunda 3 jam", 180),
+        ("tunda 4", 4), ("tunda 121", 121), ("tunda 0", 0), ("TUNDA -5", 5), ("belum, nanti 20 menit", 20),
+    ],
+)  # fmt: skip
+def test_later_has_its_minutes(text: str, minutes: int) -> None:
+    assert read(text, ONE) == Meaning(Word.SNOOZE, (1,), minutes=minutes, is_alone=False)
+
+
+# --- taken back, and nothing open -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("belum", Word.UNDO), ("Belum.", Word.UNDO), ("blm minum kak", Word.UNDO), ("belum selesai", Word.UNDO),
+        ("belum metformin", Word.UNDO), ("belum?", Word.UNKNOWN), ("belum sempat", Word.NOT_YET),
+        ("belum makan", Word.NOT_YET), ("belum 2", Word.NOT_YET), ("belum nanti", Word.SNOOZE),
+        ("tidak", Word.NO), ("sudah belum", Word.DOUBT),
+    ],
+)  # fmt: skip
+def test_not_yet_alone_takes_the_last_answer_back(text: str, word: Word) -> None:
+    assert read(text, replace(ONE, may_undo=True)).word is word
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("sudah?", Word.UNKNOWN), ("sudah muntah", Word.DOUBT), ("belum", Word.NOT_YET), ("ok", Word.OK),
+        ("tidak", Word.NO), ("tidak bisa tidur", Word.UNKNOWN), ("lewat jam", Word.NO), ("halo", Word.UNKNOWN),
+        ("✅", Word.DONE), ("✅😭", Word.UNKNOWN), ("makasih", Word.COURTESY),
+    ],
+)  # fmt: skip
+def test_with_nothing_open_less_is_asked(text: str, word: Word) -> None:
+    meaning = read(text, Context())
+    assert (meaning.word, meaning.ids) == (word, ())
+
+
+# --- buttons, reactions, names --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pressed", "expected"),
+    [
+        (f"T:{TOKEN}", Meaning(Word.DONE, token=TOKEN)),
+        (f"T:{TOKEN}:snooze", Meaning(Word.SNOOZE, token=TOKEN)),
+        (f"T:{TOKEN}:skip", Meaning(Word.SKIP, token=TOKEN)),
+    ],
+)
+def test_a_button_says_what_stands_on_it(pressed: str, expected: Meaning) -> None:
+    assert read("apa saja", ONE, pressed) == expected
+
+
+@pytest.mark.parametrize("pressed", ["", "x", "T:", f"T:{TOKEN}:delete", f"T:{TOKEN}x", f"t:{TOKEN}"])
+def test_a_button_that_is_not_ours_says_what_is_written(pressed: str) -> None:
+    assert read("BELUM", ONE, pressed).word is Word.NOT_YET
+
+
+@pytest.mark.parametrize(
+    ("emoji", "word"),
+    [
+        ("✅", Word.DONE), ("☑️", Word.DONE), ("✔️", Word.DONE), ("✔", Word.DONE), ("💯", Word.DONE),
+        ("👍", Word.OK), ("👍🏿", Word.OK), ("👌🏻", Word.OK), ("🙏", Word.OK),
+        ("", Word.UNKNOWN), ("❤️", Word.UNKNOWN), ("❌", Word.UNKNOWN), ("😂", Word.UNKNOWN), ("✅✅", Word.DONE),
+        ("✅👍", Word.UNKNOWN), ("sudah", Word.UNKNOWN),
+    ],
+)  # fmt: skip
+def test_a_reaction_means_done_or_read_or_nothing(emoji: str, word: Word) -> None:
+    assert read_reaction(emoji) is word
+
+
+def test_names_can_be_taken_out_of_a_text() -> None:
+    assert without_names("sudah minum Obat Sesak Napas ya", ["Obat sesak napas"]) == "sudah minum ya"
+    assert without_names("saya sesak napas", ["Obat sesak napas"]) == "saya sesak napas"
+
+
+# --- whatever somebody writes ---------------------------------------------------------------------------------------
+
+#: Words that change nothing next to "sudah".
+HARMLESS = sorted(
+    words.ALREADY | words.ACT | words.FILLER | words.COURTESY | words.OK | words.JUST_HAD | {words.EAT, "metformin"}
+)
+#: Words that are neither "already" nor filler.
+OUTSIDE = [
+    *sorted(words.NOT_YET | words.LATER | words.LATER_BESIDE | words.SKIP | words.NO | words.NO_EMOJI),
+    *sorted(words.NUMBERING - words.FILLER),
+    *(
+        "mual",
+        "muntah",
+        "besok",
+        "kemarin",
+        "mau",
+        "lupa",
+        "kalau",
+        "amlodipin",
+        "terapi",
+        "kontrol",
+        "7",
+        "07.00",
+        "?",
+    ),
+]
+
+texts_of_harmless = st.lists(st.sampled_from(HARMLESS), max_size=6)
+blanks = st.sampled_from([" ", "  ", "\n", ", ", ". ", "! ", " 👍 "])
+
+
+@given(texts_of_harmless, st.lists(st.sampled_from(OUTSIDE), min_size=1, max_size=3), st.randoms(), blanks)
+def test_a_text_with_a_word_outside_already_and_filler_is_never_done(
+    harmless: list[str], outside: list[str], random: object, blank: str
+) -> None:
+    said = ["sudah", *harmless, *outside]
+    random.shuffle(said)  # type: ignore[attr-defined]
+    assert read(blank.join(said), ONE).word is not Word.DONE
+
+
+@given(texts_of_harmless, st.text(min_size=1, max_size=8), st.randoms())
+def test_nor_is_one_with_any_unknown_word(harmless: list[str], word: str, random: object) -> None:
+    known = {*HARMLESS, *words.COMMANDS}
+    assume(any(letter.isalpha() for letter in word))
+    assume(read(word, ONE).word is Word.UNKNOWN and not set(word.casefold().split()) & known)
+    assume(read(f"sudah {word}", ONE).word is not Word.DONE)
+    said = ["sudah", *harmless, word]
+    random.shuffle(said)  # type: ignore[attr-defined]
+    assert read(" ".join(said), ONE).word is not Word.DONE
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=20), max_size=3))
+def test_any_text_can_be_read_beside_any_names(text: str, names: list[str]) -> None:
+    meaning = read(text, Context((Time(1, "obat", tuple(names)),), is_numbered=True, is_open=True))
+    assert isinstance(meaning, Meaning)
+
+
+@given(texts_of_harmless, st.lists(st.lists(st.sampled_from([*HARMLESS, *OUTSIDE]), max_size=4).map(" ".join)))
+def test_no_names_make_a_refusal_done(harmless: list[str], names: list[str]) -> None:
+    context = Context((Time(1, "obat", tuple(names)),), is_open=True)
+    for refusal in ("belum", "tidak", "nanti", "lewati"):
+        assert read(" ".join([*harmless, "sudah", refusal, *harmless]), context).word is not Word.DONE
+
+
+def test_no_text_of_any_length_or_kind_breaks_the_reading() -> None:
+    for text in ("a" * 20_000, "\u0300" * 1000, "sudah " + "9" * 990, "\u202esudah", "²", "sudah ²", "tunda ½"):
+        assert isinstance(read(text, TWO), Meaning)
