@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from app.core.lib.clock import JAKARTA, today
 from app.core.settings import settings
 from app.identity import phones
-from app.providers.webhooks import MOST_TEXT
+from app.providers.webhooks import MAX_TEXT
 from dev import outbox as outbox_page
 
 POLICY = (
@@ -52,7 +52,7 @@ def outbox() -> str:
 @bp.post("/outbox/answer")
 def answer() -> Response:
     """Write to the service as one of the people who were written to."""
-    phone, text = phones.normalise(request.form.get("phone", "")), request.form.get("text", "")[:MOST_TEXT]
+    phone, text = phones.normalise(request.form.get("phone", "")), request.form.get("text", "")[:MAX_TEXT]
     if phone is None or not text.strip():
         abort(HTTPStatus.BAD_REQUEST)
     outbox_page.write_as(phone, text)

@@ -9,14 +9,18 @@ import orjson
 import sqlalchemy as sa
 
 from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit
+from app.core.database.session import current_connection
 from app.core.errors import BadRequest, Forbidden, NotFound
 from app.core.jobs.queue import enqueue_once
 from app.core.settings import settings
+from app.forum.service import crisis
 from app.inbox import jobs
 from app.notifications.models import Heard
 from app.providers import webhooks
 from app.providers.webhooks import Event
+
+#: Characters of a person's text that are kept.
+MAX_TEXT = 1000
 
 NOT_FOUND = "Alamat tidak ditemukan."
 NOT_PROVEN = "Asal data ini tidak terbukti."
@@ -78,14 +82,23 @@ def take_fonnte(token: str, body: bytes, read: Reader) -> None:
 
 def keep(events: Iterable[Event]) -> None:
     """Store what is new of these events, in one statement, and ring for what somebody waits for."""
-    rows = [vars(event) for event in events]
+    rows = [_row(event) for event in events]
     if not rows:
         return
-    with autocommit() as connection:
+    with current_connection() as connection:
         kinds = _store.rows(connection, {"events": orjson.dumps(rows).decode()})
     # Receipts can wait for the clock's next second.
     if any(kind != Heard.RECEIPT for (kind,) in kinds):
         enqueue_once(jobs.handle)
+
+
+def _row(event: Event) -> dict[str, object]:
+    """Return the values of an event. A longer text is searched for a cry for help before it is cut."""
+    if event.text is None or len(event.text) <= MAX_TEXT:
+        return vars(event)
+    danger = crisis.kind_of(event.text)
+    payload = {**event.payload, **({"danger": danger} if danger else {})}
+    return {**vars(event), "text": event.text[:MAX_TEXT], "payload": payload}
 
 
 def about() -> About:

@@ -17,8 +17,8 @@ import orjson
 
 from app.core.lib import clock
 
-#: Characters of a person's text that are kept, and of any other one.
-MOST_TEXT, MOST_NAME = 1000, 200
+#: Characters of a person's text that are read, and of any other one. WhatsApp sends at most 4,096 of a text.
+MAX_TEXT, MOST_NAME = 20_000, 200
 #: Bytes of what a provider says of our account, and how deep that may lie.
 MOST_PAYLOAD, DEPTH = 16_000, 6
 
@@ -107,14 +107,14 @@ def _message(message: Mapping[str, object]) -> Event | None:
     part = message.get(kind)
     pressed, words = "", ""
     if kind == "text":
-        words = _text(_get(part, "body"), MOST_TEXT)
+        words = _text(_get(part, "body"), MAX_TEXT)
     elif kind == "button":
-        pressed, words = _text(_get(part, "payload")), _text(_get(part, "text"), MOST_TEXT)
+        pressed, words = _text(_get(part, "payload")), _text(_get(part, "text"), MAX_TEXT)
     elif kind == "interactive":
         reply = _get(part, "button_reply") or _get(part, "list_reply")
-        pressed, words = _text(_get(reply, "id")), _text(_get(reply, "title"), MOST_TEXT)
+        pressed, words = _text(_get(reply, "id")), _text(_get(reply, "title"), MAX_TEXT)
     else:
-        words = _text(_get(part, "caption"), MOST_TEXT)
+        words = _text(_get(part, "caption"), MAX_TEXT)
     about, at = _text(_get(message.get("context"), "id")), _moment(message.get("timestamp"))
     payload = {"type": kind, "pressed": pressed, "about": about, "at": at}
     filled = {name: value for name, value in payload.items() if value}
@@ -153,7 +153,7 @@ def read_fonnte_message(body: object) -> Iterator[Event]:
     sender = _text(_get(body, "sender"))
     if not sender or _GROUP in sender or _get(body, "isgroup") is True:
         return
-    text, number = _text(_get(body, "message"), MOST_TEXT), _text(_get(body, "inboxid"))
+    text, number = _text(_get(body, "message"), MAX_TEXT), _text(_get(body, "inboxid"))
     is_media = text == _NO_TEXT
     # Fonnte does not number every message.
     key = number if number not in ("", "0") else _digest([sender, _get(body, "timestamp"), text])
