@@ -44,6 +44,8 @@ _OURS = {
 }
 #: Fonnte's stand-in for a picture, a voice, a place.
 _NO_TEXT = "non-text message"
+#: Fonnte's fields of a file or a place.
+_MEDIA = ("url", "location")
 
 _NUMBER = re.compile(r"\+?(\d{6,15})(?:@(?:s\.whatsapp\.net|c\.us))?")
 _GROUP = "@g.us"
@@ -104,7 +106,7 @@ def _message(message: Mapping[str, object]) -> Event | None:
     ref, kind = _text(message.get("id")), _text(message.get("type"))
     if not ref or message.get("group_id"):
         return None
-    part = message.get(kind)
+    part, about = message.get(kind), _text(_get(message.get("context"), "id"))
     pressed, words = "", ""
     if kind == "text":
         words = _text(_get(part, "body"), MAX_TEXT)
@@ -113,10 +115,11 @@ def _message(message: Mapping[str, object]) -> Event | None:
     elif kind == "interactive":
         reply = _get(part, "button_reply") or _get(part, "list_reply")
         pressed, words = _text(_get(reply, "id")), _text(_get(reply, "title"), MAX_TEXT)
+    elif kind == "reaction":  # one that is taken away has no emoji
+        about, words = _text(_get(part, "message_id")), _text(_get(part, "emoji"))
     else:
         words = _text(_get(part, "caption"), MAX_TEXT)
-    about, at = _text(_get(message.get("context"), "id")), _moment(message.get("timestamp"))
-    payload = {"type": kind, "pressed": pressed, "about": about, "at": at}
+    payload = {"type": kind, "pressed": pressed, "about": about, "at": _moment(message.get("timestamp"))}
     filled = {name: value for name, value in payload.items() if value}
     return Event(WHATSAPP, _key("wa", ref), "message", _phone(message.get("from")), words, ref, filled)
 
@@ -154,12 +157,14 @@ def read_fonnte_message(body: object) -> Iterator[Event]:
     if not sender or _GROUP in sender or _get(body, "isgroup") is True:
         return
     text, number = _text(_get(body, "message"), MAX_TEXT), _text(_get(body, "inboxid"))
-    is_media = text == _NO_TEXT
+    # A file or a place; under a picture stands its caption. The title of a button is in a field of its own.
+    is_media = text == _NO_TEXT or any(_text(_get(body, name)) for name in _MEDIA)
+    words = "" if text == _NO_TEXT else text or _text(_get(body, "text"), MAX_TEXT)
     # Fonnte does not number every message.
     key = number if number not in ("", "0") else _digest([sender, _get(body, "timestamp"), text])
     at = _moment(_get(body, "timestamp"))
     payload = {"type": "media" if is_media else "text", **({"at": at} if at else {})}
-    yield Event(FONNTE, _key("fo", key), "message", _phone(sender), "" if is_media else text, payload=payload)
+    yield Event(FONNTE, _key("fo", key), "message", _phone(sender), words, payload=payload)
 
 
 def read_fonnte_status(body: object) -> Iterator[Event]:

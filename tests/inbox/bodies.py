@@ -31,6 +31,93 @@ def message(text: str = "SUDAH", *, sender: str = "6281200000001", ref: str | No
     return {"from": sender, "id": ref, "timestamp": "1749416383", "type": "text", "text": {"body": text}}
 
 
+#: Other messages of people in the form of WhatsApp, with the text and the payload that are stored.
+WHATSAPP_KINDS: dict[str, tuple[dict[str, Any], str, dict[str, str]]] = {
+    "quoted": (
+        {"context": {"from": "6281100000000", "id": "wamid.7"}, "type": "text", "text": {"body": "SUDAH"}},
+        "SUDAH",
+        {"type": "text", "about": "wamid.7"},
+    ),
+    "reaction": (
+        {"type": "reaction", "reaction": {"message_id": "wamid.7", "emoji": "\u2705"}},
+        "\u2705",
+        {"type": "reaction", "about": "wamid.7"},
+    ),
+    "reaction taken away": (
+        {"type": "reaction", "reaction": {"message_id": "wamid.7"}},
+        "",
+        {"type": "reaction", "about": "wamid.7"},
+    ),
+    "reaction taken away, with an empty emoji": (
+        {"type": "reaction", "reaction": {"message_id": "wamid.7", "emoji": ""}},
+        "",
+        {"type": "reaction", "about": "wamid.7"},
+    ),
+    "button of a template": (
+        {
+            "context": {"from": "6281100000000", "id": "wamid.7"},
+            "type": "button",
+            "button": {"payload": "T:abc", "text": "Sudah diminum"},
+        },
+        "Sudah diminum",
+        {"type": "button", "pressed": "T:abc", "about": "wamid.7"},
+    ),
+    "button of a text": (
+        {
+            "context": {"from": "6281100000000", "id": "wamid.7"},
+            "type": "interactive",
+            "interactive": {"type": "button_reply", "button_reply": {"id": "T:abc:skip", "title": "Lewati"}},
+        },
+        "Lewati",
+        {"type": "interactive", "pressed": "T:abc:skip", "about": "wamid.7"},
+    ),
+    "image with a caption": (
+        {"type": "image", "image": {"caption": "sudah", "mime_type": "image/jpeg", "sha256": "x", "id": "1"}},
+        "sudah",
+        {"type": "image"},
+    ),
+    "image": ({"type": "image", "image": {"mime_type": "image/jpeg", "sha256": "x", "id": "1"}}, "", {"type": "image"}),
+    "document with a caption": (
+        {"type": "document", "document": {"caption": "sudah", "filename": "hasil.pdf", "id": "1"}},
+        "sudah",
+        {"type": "document"},
+    ),
+    "voice note": (
+        {"type": "audio", "audio": {"mime_type": "audio/ogg; codecs=opus", "id": "1", "voice": True}},
+        "",
+        {"type": "audio"},
+    ),
+    "video": ({"type": "video", "video": {"mime_type": "video/mp4", "id": "1"}}, "", {"type": "video"}),
+    "sticker": ({"type": "sticker", "sticker": {"mime_type": "image/webp", "id": "1"}}, "", {"type": "sticker"}),
+    "place": (
+        {"type": "location", "location": {"latitude": -6.2, "longitude": 106.8, "name": "Apotek"}},
+        "",
+        {"type": "location"},
+    ),
+    "contacts": ({"type": "contacts", "contacts": [{"name": {"formatted_name": "Budi"}}]}, "", {"type": "contacts"}),
+    "not passed on": ({"type": "unsupported", "errors": [{"code": 131051}]}, "", {"type": "unsupported"}),
+}
+
+#: The same for Fonnte, with the text and the type. Fonnte has no reactions and no quoted messages.
+FONNTE_KINDS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "text": ({"message": "SUDAH"}, "SUDAH", "text"),
+    "button": ({"message": "", "text": "Sudah"}, "Sudah", "text"),
+    "file": ({"message": "non-text message"}, "", "media"),
+    "file of a larger package": (
+        {"message": "non-text message", "url": "https://files.example/1.ogg", "filename": "1.ogg", "extension": "ogg"},
+        "",
+        "media",
+    ),
+    "image with a caption": (
+        {"message": "sudah", "url": "https://files.example/1.jpg", "filename": "1.jpg", "extension": "jpg"},
+        "sudah",
+        "media",
+    ),
+    "place": ({"message": "non-text message", "location": "-6.2,106.8"}, "", "media"),
+    "empty fields of no file": ({"message": "SUDAH", "url": "", "location": "", "filename": None}, "SUDAH", "text"),
+}
+
+
 def status(told: str = "delivered", *, ref: str = "wamid.1", **more: Any) -> dict[str, Any]:
     return {"id": ref, "status": told, "timestamp": "1749416383", "recipient_id": "6281200000001", **more}
 

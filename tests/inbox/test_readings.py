@@ -7,7 +7,17 @@ from typing import Any
 import pytest
 
 from tests.helpers.client import Client
-from tests.inbox.bodies import fonnte_message, heard, message, post_fonnte, post_whatsapp, status, whatsapp
+from tests.inbox.bodies import (
+    FONNTE_KINDS,
+    WHATSAPP_KINDS,
+    fonnte_message,
+    heard,
+    message,
+    post_fonnte,
+    post_whatsapp,
+    status,
+    whatsapp,
+)
 from tests.inbox.phones import rows
 
 
@@ -28,22 +38,26 @@ def test_data_that_is_not_ours_names_no_delivery(provider: Client, data: str) ->
     assert "delivery" not in rows()[0].payload
 
 
-@pytest.mark.parametrize(
-    ("part", "text", "pressed"),
-    [
-        ({"type": "button", "button": {"payload": "T:abc", "text": "Sudah"}}, "Sudah", "T:abc"),
-        ({"type": "interactive", "interactive": {"button_reply": {"id": "T:x", "title": "Tunda"}}}, "Tunda", "T:x"),
-        ({"type": "image", "image": {"caption": "sudah ya", "id": "1"}}, "sudah ya", None),
-        ({"type": "sticker", "sticker": {"id": "1"}}, "", None),
-        ({"type": "text", "text": {"body": 7}}, "7", None),
-    ],
-)
-def test_a_message_of_any_kind_has_its_words(
-    provider: Client, part: dict[str, Any], text: str, pressed: str | None
-) -> None:
-    post_whatsapp(provider, whatsapp(heard(messages=[{**message(), **part}])))
+@pytest.mark.parametrize("kind", WHATSAPP_KINDS)
+def test_a_message_of_any_kind_has_its_words(provider: Client, kind: str) -> None:
+    part, text, payload = WHATSAPP_KINDS[kind]
+    plain = {name: value for name, value in message().items() if name != "text"}
+    post_whatsapp(provider, whatsapp(heard(messages=[{**plain, **part}])))
     (row,) = rows()
-    assert (row.text, row.payload.get("pressed")) == (text, pressed)
+    assert (row.text, {**row.payload, "at": None}) == (text, {**payload, "at": None})
+
+
+def test_a_number_in_place_of_a_text_is_read(provider: Client) -> None:
+    post_whatsapp(provider, whatsapp(heard(messages=[{**message(), "text": {"body": 7}}])))
+    assert rows()[0].text == "7"
+
+
+@pytest.mark.parametrize("kind", FONNTE_KINDS)
+def test_a_message_of_any_kind_has_its_words_at_fonnte(provider: Client, kind: str) -> None:
+    part, text, type_ = FONNTE_KINDS[kind]
+    post_fonnte(provider, "message", {**fonnte_message(), **part})
+    (row,) = rows()
+    assert (row.text, row.payload["type"]) == (text, type_)
 
 
 def test_somebody_who_hides_their_number_has_none(provider: Client) -> None:

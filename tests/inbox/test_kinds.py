@@ -1,0 +1,87 @@
+"""From a provider's webhook to the ledger, by each kind of message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.inbox import jobs
+from tests.helpers.client import Client
+from tests.inbox.bodies import (
+    FONNTE_KINDS,
+    WHATSAPP_KINDS,
+    fonnte_message,
+    heard,
+    message,
+    post_fonnte,
+    post_whatsapp,
+    whatsapp,
+)
+from tests.inbox.phones import rows
+from tests.inbox.reminders import Sent, state
+
+#: Outcome of each kind while a dose is open that was sent as "wamid.7".
+OUTCOMES = {
+    "quoted": "answered:done",
+    "reaction": "answered:done",
+    "reaction taken away": "reaction",
+    "reaction taken away, with an empty emoji": "reaction",
+    "image with a caption": "answered:done",
+    "image": "answered:only text",
+    "document with a caption": "answered:done",
+    "voice note": "answered:only text",
+    "video": "answered:only text",
+    "sticker": "answered:only text",
+    "place": "answered:only text",
+    "contacts": "answered:only text",
+    "not passed on": "silent",
+}
+FONNTE_OUTCOMES = {
+    "text": "answered:done",
+    "button": "answered:done",
+    "file": "answered:only text",
+    "file of a larger package": "answered:only text",
+    "image with a caption": "answered:done",
+    "place": "answered:only text",
+    "empty fields of no file": "answered:done",
+}
+
+
+def number_of(siti: Client) -> str:
+    return str(siti.user.phone).removeprefix("+")
+
+
+def tell(provider: Client, sender: str, part: dict[str, Any]) -> str | None:
+    """Tell of a message of WhatsApp, and return its outcome."""
+    plain = {name: value for name, value in message(sender=sender).items() if name != "text"}
+    post_whatsapp(provider, whatsapp(heard(messages=[{**plain, **part}])))
+    jobs.handle()
+    return rows()[-1].outcome
+
+
+@pytest.mark.parametrize("kind", OUTCOMES)
+def test_each_kind_of_whatsapp_has_its_outcome(provider: Client, siti: Client, sent: Sent, kind: str) -> None:
+    (row,) = sent("Metformin", ref="wamid.7")
+    outcome = tell(provider, number_of(siti), WHATSAPP_KINDS[kind][0])
+    assert outcome == OUTCOMES[kind]
+    assert state(row) == ("done" if outcome == "answered:done" else "pending")
+
+
+def test_a_check_mark_that_is_taken_away_undoes(provider: Client, siti: Client, sent: Sent) -> None:
+    (row,) = sent("Metformin", ref="wamid.7")
+    for kind, outcome, expected in (
+        ("reaction", "answered:done", "done"),
+        ("reaction taken away", "answered:undo", "pending"),
+        ("reaction taken away", "reaction", "pending"),
+    ):
+        assert tell(provider, number_of(siti), WHATSAPP_KINDS[kind][0]) == outcome
+        assert state(row) == expected
+
+
+@pytest.mark.parametrize("kind", FONNTE_OUTCOMES)
+def test_each_kind_of_fonnte_has_its_outcome(provider: Client, siti: Client, sent: Sent, kind: str) -> None:
+    sent("Metformin")
+    post_fonnte(provider, "message", {**fonnte_message(sender=number_of(siti)), **FONNTE_KINDS[kind][0]})
+    jobs.handle()
+    assert rows()[-1].outcome == FONNTE_OUTCOMES[kind]
