@@ -99,12 +99,12 @@ class Messaging(Simulator):
         """From now on the service at `url` hears what happens, receipts in the manner of `webhooks.Manner` included."""
         self.webhooks.listen(url, webhooks.Manner(**manner))
 
-    def write(self, sender: str, text: str, wire: str = "whatsapp_cloud", pressed: str = "") -> None:
-        """Somebody writes to the service, or presses a button below a message of its."""
+    def write(self, sender: str, text: str, wire: str = "whatsapp_cloud", **more: str) -> None:
+        """Write to the service, or press, send or react to something: `kind`, `pressed`, `about` of `written`."""
         with self.lock:
             self._count += 1
             self.sender.wrote.add(digits(sender))
-            self.webhooks.tell(webhooks.written(self._count, digits(sender), text, wire, pressed))
+            self.webhooks.tell(webhooks.written(self._count, digits(sender), text, wire, **more))
 
     def disconnect(self, *, holds: bool = False) -> None:
         """The phone is off. With `holds` what is accepted from now on is kept until it is back."""

@@ -26,6 +26,14 @@ VERIFY_TOKEN = "simulated-verify-token"
 FONNTE_TOKEN = "simulated-fonnte-token-0123456789abcdef"
 #: Our own number.
 DEVICE = "628110000000"
+#: Files that people send.
+MIME_TYPES = {
+    "image": "image/jpeg",
+    "video": "video/mp4",
+    "audio": "audio/ogg",
+    "sticker": "image/webp",
+    "document": "application/pdf",
+}
 
 #: Seconds until a call that was not answered by 200 is made again, how often, and how long one may take.
 AGAIN_S, MOST_CALLS, TIMEOUT_S = 0.5, 120, 10.0
@@ -139,21 +147,48 @@ def settings() -> dict[str, str]:
     }
 
 
-def written(number: int, sender: str, text: str, wire: str, pressed: str = "") -> dict[str, Any]:
-    """What somebody wrote, or the button that they pressed, as a gateway tells it."""
+def written(
+    number: int, sender: str, text: str, wire: str, *, kind: str = "text", pressed: str = "", about: str = ""
+) -> dict[str, Any]:
+    """Return the webhook body of a message that somebody wrote, pressed or sent.
+
+    `about` is the message that is quoted or reacted to. `text` is the caption of a file, or the emoji of a reaction.
+    """
     if wire == "fonnte":
-        return {
-            "device": DEVICE, "sender": sender, "message": text, "name": "Somebody", "timestamp": int(time.time()),
-            "inboxid": number,
-        }  # fmt: skip
-    message = {"from": sender, "id": f"wamid.in.{number}", "timestamp": f"{time.time():.0f}", "type": "text"}
-    if pressed:
-        reply = {"button_reply": {"id": pressed, "title": text}}
-        message |= {"type": "interactive", "interactive": reply}
-    else:
-        message |= {"text": {"body": text}}
+        return _fonnte_message(number, sender, text, kind)
+    message = {"from": sender, "id": f"wamid.in.{number}", "timestamp": f"{time.time():.0f}"}
+    if about and kind != "reaction":
+        message |= {"context": {"from": DEVICE, "id": about}}
+    message |= _whatsapp_part("interactive" if pressed else kind, text, pressed, about)
     contacts = [{"wa_id": sender, "profile": {"name": "Somebody"}}]
     return whatsapp_change("messages", {"messaging_product": "whatsapp", "contacts": contacts, "messages": [message]})
+
+
+def _whatsapp_part(kind: str, text: str, pressed: str, about: str) -> dict[str, Any]:
+    """Return the type of a message, and the part with this name."""
+    parts: dict[str, dict[str, Any]] = {
+        "text": {"body": text},
+        "interactive": {"type": "button_reply", "button_reply": {"id": pressed, "title": text}},
+        # One that is taken away has no emoji.
+        "reaction": {"message_id": about, **({"emoji": text} if text else {})},
+        "location": {"latitude": -6.2, "longitude": 106.8},
+    }
+    file = {"mime_type": MIME_TYPES.get(kind, ""), "sha256": "c2hhMjU2", "id": "1003383421387256"}
+    return {"type": kind, kind: parts.get(kind) or {**file, **({"caption": text} if text else {})}}
+
+
+def _fonnte_message(number: int, sender: str, text: str, kind: str) -> dict[str, Any]:
+    """Return a body of Fonnte, which has no quoted messages and no reactions."""
+    message = {
+        "device": DEVICE, "sender": sender, "message": text or "non-text message", "name": "Somebody",
+        "timestamp": int(time.time()), "inboxid": number,
+    }  # fmt: skip
+    if kind == "location":
+        return {**message, "location": "-6.2,106.8"}
+    if kind in MIME_TYPES:
+        extension = MIME_TYPES[kind].split("/")[1]
+        return {**message, "url": f"https://files.example/{number}.{extension}", "extension": extension}
+    return message
 
 
 def whatsapp_status(ref: str, target: str, callback: str | None, state: str) -> dict[str, Any]:

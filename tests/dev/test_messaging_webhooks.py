@@ -93,8 +93,38 @@ def test_what_somebody_writes_is_answered_on_their_phone(service: str, sim: Serv
     write(sim, "BERHENTI", wire)
     jobs.drain("urgent")
     assert [message.text.split(".")[0] for message in sim.messaging.to(PHONE)] == [
-        "Kabar umum tidak akan dikirim lagi ke nomor ini"
+        "Kami tidak akan mengirim kabar umum lagi"
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "expected"),
+    [
+        ("SUDAH", {}, {"type": "text"}),
+        ("SUDAH", {"about": "wamid.7"}, {"type": "text", "about": "wamid.7"}),
+        ("Sudah", {"pressed": "T:x"}, {"type": "interactive", "pressed": "T:x"}),
+        ("✅", {"kind": "reaction", "about": "wamid.7"}, {"type": "reaction", "about": "wamid.7"}),
+        ("", {"kind": "reaction", "about": "wamid.7"}, {"type": "reaction", "about": "wamid.7"}),
+        ("sudah", {"kind": "image"}, {"type": "image"}),
+        ("", {"kind": "audio"}, {"type": "audio"}),
+        ("", {"kind": "video"}, {"type": "video"}),
+        ("", {"kind": "sticker"}, {"type": "sticker"}),
+        ("", {"kind": "document"}, {"type": "document"}),
+        ("", {"kind": "location"}, {"type": "location"}),
+    ],
+)
+def test_each_kind_of_message_comes_in(
+    service: str, sim: Server, wire: str, text: str, more: dict[str, str], expected: dict[str, str]
+) -> None:
+    if wire == "fonnte":  # tells neither reactions nor what is quoted or pressed
+        if expected["type"] == "reaction":
+            return
+        expected = {"type": "text" if {"about", "pressed"} & {*more} or not more else "media"}
+    sim.messaging.call_back(service, told=[])
+    write(sim, text, wire, **more)
+    (row,) = db.session.scalars(sa.select(Inbound)).all()
+    payload = {name: value for name, value in row.payload.items() if name not in ("at", "asked")}
+    assert (row.text, payload) == (text, expected)
 
 
 def test_a_failure_that_is_told_later_is_known(service: str, sim: Server, wire: str) -> None:
