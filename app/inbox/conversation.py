@@ -257,20 +257,22 @@ def _react(row: Inbound, sender: Sender, asked: Conversation, about: str | None)
     """Do what a reaction on a reminder means. One that replaces a check mark takes its answer back."""
     if about is None or not asked.is_quoted:
         return Reply(REACTION, None)
+    before, outcome, at = _reaction_before(row, about)
+    if at > str(row.payload.get("at", "")):
+        return Reply(REACTION, None)  # the provider told of the later one first
     word = reading.read_reaction(row.text or "")
     if word is Word.DONE:
-        meaning = Meaning(word, tuple(time.row.id for time in asked.meant))
-        return _act(sender, meaning, asked)
-    if _was_done(row, about):
+        return _act(sender, Meaning(word, tuple(time.row.id for time in asked.meant)), asked)
+    if reading.read_reaction(before) is Word.DONE and outcome == Word.DONE:
         times = [time for time in asked.meant if time.row.answered_via == AnsweredVia.MESSAGE]
         return _undo(times) if times else Reply(REACTION, None)
     return _ok(sender, asked) if word is Word.OK else Reply(REACTION, None)
 
 
-def _was_done(row: Inbound, about: str) -> bool:
-    """Return whether the reaction that this one replaces has recorded an answer."""
+def _reaction_before(row: Inbound, about: str) -> tuple[str, str, str]:
+    """Return the last reaction on the same message before this one, its outcome, and when it was made."""
     before = (
-        sa.select(_rows.text, _rows.outcome)
+        sa.select(_rows.text, _rows.outcome, _rows.payload["at"].astext)
         .where(
             _rows.phone == row.phone,
             _rows.kind == sa.literal_column(f"'{Heard.MESSAGE}'"),
@@ -282,8 +284,8 @@ def _was_done(row: Inbound, about: str) -> bool:
         .order_by(_rows.id.desc())
         .limit(1)
     )
-    text, outcome = db.session.execute(before).one_or_none() or ("", "")
-    return reading.read_reaction(text or "") is Word.DONE and (outcome or "").removeprefix(limits.ANSWERED) == "done"
+    text, outcome, at = db.session.execute(before).one_or_none() or (None, None, None)
+    return text or "", (outcome or "").removeprefix(limits.ANSWERED), at or ""
 
 
 def _ask_for_words(row: Inbound, asked: Conversation) -> Reply:

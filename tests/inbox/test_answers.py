@@ -329,6 +329,14 @@ def test_a_check_mark_that_is_taken_away_leaves_what_was_answered_elsewhere(
     assert state(row) == "done"
 
 
+def test_a_check_mark_that_is_told_of_after_its_end_records_nothing(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    early, late = (datetime.now(UTC) - timedelta(seconds=seconds) for seconds in (20, 10))
+    phone.write("", type="reaction", about="wamid.a", at=late.isoformat())
+    phone.write("✅", type="reaction", about="wamid.a", at=early.isoformat())
+    assert state(row) == "pending"
+
+
 # --- not yet, after all ---------------------------------------------------------------------------------------------
 
 
