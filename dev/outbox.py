@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import autocommit, unit_of_work
 from app.identity.models import User
+from app.inbox import limits
 from app.inbox import service as inbox
 from app.notifications.delivery import drain, rendering
 from app.notifications.delivery.claims import Claimed, UnwantedError
@@ -81,7 +82,7 @@ def read() -> Outbox:
     """What comes soonest first, then what went out or waits, the newest first."""
     with autocommit() as connection:
         rows = [connection.execute(which).mappings().all() for which in (_upcoming, _latest)]
-        heard = list(connection.execute(_heard).mappings())
+        heard = [{**row, "shown": _shown_text(row)} for row in connection.execute(_heard).mappings()]
     upcoming, latest = (_entries({**row, "words": words_of(row)} for row in part) for part in rows)
     people = {
         str(entry.first["phone"]): f"{entry.first['nama_ktp']} ({entry.first['phone']})"
@@ -114,6 +115,14 @@ def write_as(phone: str, text: str) -> None:
     event = Event("outbox", f"dev:{uuid.uuid4()}", Heard.MESSAGE, phone=phone, text=text, payload={"type": "text"})
     with unit_of_work():
         inbox.keep([event])
+
+
+def _shown_text(row: Row) -> str:
+    """Return what somebody wrote, but not a crisis, nor what may be one because it is not handled."""
+    outcome = row["outcome"] or ""
+    if row["handled_at"] is None or outcome.startswith("failed") or outcome.endswith(limits.CRISIS):
+        return "(not shown)"
+    return str(row["text"] or "(no words)")
 
 
 def _entries(rows: Iterable[Row]) -> list[Entry]:

@@ -20,6 +20,7 @@ from app.notifications import outbox
 from app.notifications.models import About, Channel, Inbound, State, deliveries
 from app.notifications.senders.models import PhoneNumber
 from config import Config
+from dev import outbox as outbox_page
 from dev.application import create_development_app
 from tests.helpers.apps import config_for_tests
 from tests.helpers.factories import make_user
@@ -149,6 +150,35 @@ def test_a_developer_answers_as_somebody_who_was_written_to(developing: Flask, r
     text = developing.test_client().get("/dev/outbox").get_data(as_text=True)
     assert "&lt;b&gt;BANTUAN&lt;/b&gt;" in text
     assert "Keadaan darurat: 119 atau 112." in text
+
+
+def heard(app: Flask) -> list[str]:
+    """The messages of people on the page, the newest first."""
+    page = html.fromstring(app.test_client().get("/dev/outbox").data)
+    return [" ".join(entry.text_content().split()) for entry in page.xpath("//li[@data-inbound]")]
+
+
+def test_the_outbox_shows_what_people_wrote_with_its_outcome(developing: Flask, recipient: User) -> None:
+    for text in ("apa kabar", "apa kabar lagi", "makasih"):
+        outbox_page.write_as("+6281234567890", text)
+    assert all("not read yet" in entry and "(not shown)" in entry for entry in heard(developing))
+    inbox.handle()
+    silent, unanswered, answered = heard(developing)
+    assert "text · courtesy ·" in silent
+    assert "text · help ·" in unanswered
+    assert "text · answered:help ·" in answered
+    assert answered.endswith("apa kabar")
+
+
+@pytest.mark.usefixtures("real_app")  # which seeds the phrases
+def test_the_outbox_never_shows_the_text_of_a_crisis(developing: Flask, recipient: User) -> None:
+    for phone in ("+6281234567890", "+6281234567890", "+6281299999999"):
+        outbox_page.write_as(phone, "saya mau bunuh diri")
+    assert "bunuh" not in " ".join(heard(developing))
+    inbox.handle()
+    shown = heard(developing)
+    assert [entry.split(" · ")[1] for entry in shown] == ["answered:crisis", "crisis", "answered:crisis"]
+    assert "bunuh" not in developing.test_client().get("/dev/outbox").get_data(as_text=True)
 
 
 @pytest.mark.parametrize("body", [{}, {"phone": "x", "text": "SUDAH"}, {"phone": "+6281234567890", "text": " "}])
