@@ -13,6 +13,7 @@ from app.pengingat.models import Pengingat
 from app.pengingat.outgoing import texts
 from app.pengingat.outgoing.texts import Recipient
 from app.pengingat.timetable.schedule import Due
+from tests.helpers.language import assert_readable
 
 SEVEN = datetime(2026, 3, 10, 0, 0, tzinfo=UTC)
 
@@ -279,3 +280,53 @@ def test_several_have_one_link() -> None:
     text = str(texts.joint([payload("Metformin"), payload("Metformin")])["text"])
     assert text.endswith(f"\nJawab semuanya di sini: https://sehat.example.org/k/{'t' * 22}")
     assert text.count("https://") == 1
+
+
+# --- how to answer --------------------------------------------------------------------------------------------------
+
+FONNTE = {"messaging_provider": "fonnte", "fonnte_webhook_token": "t" * 32}
+WHATSAPP = {"messaging_provider": "whatsapp_cloud", "whatsapp_app_secret": "s"}
+ANSWER_ONE = "Kalau sudah, balas SUDAH."
+ANSWER_SEVERAL = "Kalau sudah semua, balas SUDAH. Kalau sebagian, balas nomornya, misalnya 1 2."
+
+
+def configure(app: Flask, monkeypatch: pytest.MonkeyPatch, **values: object) -> None:
+    monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], **values))
+
+
+def test_without_buttons_a_reminder_says_how_to_answer_it(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    configure(app, monkeypatch, **FONNTE)
+    assert payload("Metformin")["text"] == f"Halo Siti, {DOSE}\n{ANSWER_ONE}"
+    several = str(texts.joint([payload("Metformin"), payload("Metformin")])["text"])
+    assert several.endswith(f"07.00 WIB.\n{ANSWER_SEVERAL}")
+    assert ANSWER_ONE not in several
+
+
+@pytest.mark.usefixtures("links")
+def test_it_says_so_before_its_link(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    configure(app, monkeypatch, **FONNTE)
+    assert f"\n{ANSWER_ONE}\nJawab di sini: https://" in str(payload("Metformin")["text"])
+    several = str(texts.joint([payload("Metformin"), payload("Metformin")])["text"])
+    assert f"\n{ANSWER_SEVERAL}\nJawab semuanya di sini: https://" in several
+
+
+def test_with_buttons_it_does_not(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    configure(app, monkeypatch, **WHATSAPP)
+    assert payload("Metformin")["text"] == f"Halo Siti, {DOSE}"
+    assert ANSWER_SEVERAL not in str(texts.joint([payload("Metformin"), payload("Metformin")])["text"])
+
+
+def test_a_text_that_is_too_long_for_buttons_says_how_to_answer_it(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    configure(app, monkeypatch, **WHATSAPP)
+    text = str(texts.joint([payload("Metformin")] * 20)["text"])
+    assert text.endswith(ANSWER_SEVERAL)
+
+
+def test_where_messages_do_not_come_back_it_does_not(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    configure(app, monkeypatch, messaging_provider="fonnte", fonnte_webhook_token=None, whatsapp_app_secret=None)
+    assert payload("Metformin")["text"] == f"Halo Siti, {DOSE}"
+
+
+@pytest.mark.parametrize("text", [ANSWER_ONE, ANSWER_SEVERAL])
+def test_how_to_answer_is_short(text: str) -> None:
+    assert_readable(text)

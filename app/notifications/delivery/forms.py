@@ -12,6 +12,7 @@ from app.core.settings import settings
 from app.notifications.delivery.claims import UndeliverableError
 from app.notifications.delivery.sealing import Words
 from app.providers.messenger import Button, Template
+from app.providers.whatsapp import MOST_CHARACTERS_WITH_BUTTONS
 
 #: For so long after somebody wrote to us WhatsApp takes a text to them; its clock and ours may differ.
 OPEN_FOR = timedelta(hours=24) - timedelta(minutes=10)
@@ -43,8 +44,7 @@ def form_of(kind: str, words: Words, *, is_open: bool, as_template: bool = False
     text, parts = str(words["text"]), parts_of(words)
     if not settings.follows_whatsapp_hours:
         return Form(text)
-    # Without the webhook nobody would hear of a tap.
-    buttons = _buttons(parts) if settings.whatsapp_app_secret else ()
+    buttons = _buttons(parts) if _has_buttons() else ()
     if is_open and not as_template:
         return Form(text, buttons)
     name = template_name(kind, parts.get("tipe"))
@@ -55,6 +55,16 @@ def form_of(kind: str, words: Words, *, is_open: bool, as_template: bool = False
         name, settings.whatsapp_template_language, _parameters(text, parts), ids, code=parts.get("code")
     )
     return Form(text, template=template)
+
+
+def says_how_to_answer(text: str) -> bool:
+    """Return whether a reminder says how to answer it: messages come back, and it has no buttons."""
+    return settings.hears_people and not (_has_buttons() and len(text) <= MOST_CHARACTERS_WITH_BUTTONS)
+
+
+def _has_buttons() -> bool:
+    """Return whether reminders have buttons. Without the webhook nobody would hear of a tap."""
+    return settings.follows_whatsapp_hours and settings.whatsapp_app_secret is not None
 
 
 class Parts(TypedDict, total=False):

@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 
 from app.core.lib.addresses import without_addresses
 from app.core.lib.clock import day_text
+from app.notifications.delivery.forms import says_how_to_answer
 from app.pengingat.ledger import tokens
 from app.pengingat.models import Pengingat
 from app.pengingat.timetable.plans import doses_on
@@ -30,10 +31,9 @@ MEALS = {
 NUTRIENTS = ("karbohidrat", "protein", "lemak", "vitamin", "serat")
 LEADS = {"1h": "1 jam lagi", "1d": "besok"}
 
-#: Titles before a name that are also written without a full stop. A word with one is skipped anyway.
-TITLES = frozenset(
-    ("dr", "drg", "dra", "drs", "ir", "prof", "h", "hj", "kh", "ny", "nn", "tn", "bp", "bpk", "bapak", "ibu", "sdr")
-)
+#: How to answer a reminder, and a numbered list of reminders, where messages come back.
+ANSWER_ONE = "Kalau sudah, balas SUDAH."
+ANSWER_SEVERAL = "Kalau sudah semua, balas SUDAH. Kalau sebagian, balas nomornya, misalnya 1 2."
 
 #: A push is small, and shown in a few lines anyway.
 PUSH_CHARACTERS = 400
@@ -82,7 +82,8 @@ def payload(
         "sentence": _lead(again=again) + _sentence(pengingat, due, recipient) + title,
         "token": token,
     }
-    return {"text": f"{plain}{title}\nJawab di sini: {link}" if link else plain, "parts": parts}
+    text, answer = (f"{plain}{title}", f"Jawab di sini: {link}") if link else (plain, "")
+    return {"text": _with_answer(text, ANSWER_ONE, answer), "parts": parts}
 
 
 def parts_of(payload: Mapping[str, Any]) -> Parts:
@@ -98,7 +99,14 @@ def joint(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
     link = tokens.link_of(parts[0]["token"])
     tipe = {part["tipe"] for part in parts}
     of_all: Parts = {**parts[0], "tipe": tipe.pop() if len(tipe) == 1 else ""}
-    return {"text": f"{text}\nJawab semuanya di sini: {link}" if link else text, "parts": of_all}
+    answer = f"Jawab semuanya di sini: {link}" if link else ""
+    return {"text": _with_answer(text, ANSWER_SEVERAL, answer), "parts": of_all}
+
+
+def _with_answer(text: str, by_words: str, by_link: str) -> str:
+    """Return a message with the ways to answer it, each on a line of its own."""
+    lines = [text, by_words if says_how_to_answer(f"{text}\n{by_link}") else "", by_link]
+    return "\n".join(filter(None, lines))
 
 
 def message(pengingat: Pengingat, due: Due, recipient: Recipient, *, again: bool = False) -> str:
