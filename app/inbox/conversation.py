@@ -259,7 +259,7 @@ def _react(row: Inbound, sender: Sender, asked: Conversation, about: str | None)
         return Reply(REACTION, None)
     before, outcome, at = _reaction_before(row, about)
     if at > str(row.payload.get("at", "")):
-        return Reply(REACTION, None)  # the provider told of the later one first
+        return Reply(REACTION, None)  # the webhook of the later one came first
     word = reading.read_reaction(row.text or "")
     if word is Word.DONE:
         return _act(sender, Meaning(word, tuple(time.row.id for time in asked.meant)), asked)

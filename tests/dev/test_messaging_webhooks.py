@@ -97,6 +97,17 @@ def test_what_somebody_writes_is_answered_on_their_phone(service: str, sim: Serv
     ]
 
 
+def test_the_help_of_a_crisis_reaches_a_stranger(service: str, sim: Server, wire: str) -> None:
+    sim.messaging.call_back(service, told=[])
+    stranger = "6281299999999"
+    sim.messaging.write(stranger, "saya mau bunuh diri", wire)
+    wait_until(lambda: count() > 0)
+    inbox.handle()
+    jobs.drain("urgent")
+    (message,) = sim.messaging.to(stranger)
+    assert "119" in message.text
+
+
 @pytest.mark.parametrize(
     ("text", "more", "expected"),
     [
