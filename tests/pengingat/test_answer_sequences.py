@@ -76,6 +76,18 @@ def reply(user_id: int, status: str) -> None:
         message_answers.answer(message_answers.read(user_id).meant, QuickAnswer(status, 15))
 
 
+def take_back(draw: random.Random, reminder_id: int) -> None:
+    """Take back the answer to one of the latest times, or the last answer by word."""
+    latest = sa.select(Occurrence).filter_by(reminder_id=reminder_id).order_by(Occurrence.due_at.desc()).limit(8)
+    row = draw.choice(db.session.scalars(latest).all())
+    by_word = message_answers.read(row.user_id).undoable
+    with suppress(AppError), unit_of_work():
+        if by_word and draw.random() < 0.5:
+            message_answers.undo(by_word)
+        else:
+            answers.undo_all([row])
+
+
 def check(reminder_id: int, bought: float | None) -> None:
     """Check that the ledger, the outbox and the stock agree."""
     db.session.remove()
@@ -112,7 +124,7 @@ def test_ledger_outbox_and_stock_agree_whatever_is_said_when(app: Flask, moment:
             change(draw, user_id, tipe, reminder_id, can_edit=bought is None)
         for _ in range(2):
             status = draw.choice(("done", "done", "skipped", "snooze"))
-            match draw.choice(("app", "app", "link", "message")):
+            match draw.choice(("app", "app", "link", "message", "undo")):
                 case "app":
                     named = name_one(draw, reminder_id, moment.now) if draw.random() < 0.6 else {}
                     said = say(user_id, reminder_id, status, **named)
@@ -122,6 +134,8 @@ def test_ledger_outbox_and_stock_agree_whatever_is_said_when(app: Flask, moment:
                     tap(draw, user_id, reminder_id, status)
                 case "message":
                     reply(user_id, status)
+                case "undo":
+                    take_back(draw, reminder_id)
             check(reminder_id, bought)
 
 
