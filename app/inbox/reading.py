@@ -85,8 +85,8 @@ _PRESSED = re.compile(r"T:([A-Za-z0-9_-]{22})(?::(snooze|skip))?")
 _TOKEN = re.compile(rf"[^\W\d_]+|\d+|[{''.join(sorted(words.NO_EMOJI))}]")
 _CODE = re.compile(r"[^\W_]+")
 _REPEATED = re.compile(r"([^\W\d_])\1+")
-#: Characters between two words that are no punctuation: blanks, or a hyphen without blanks.
-_BETWEEN = re.compile(r"\s*|-")
+#: Characters between two words that are no punctuation: blanks in one line, or a hyphen without blanks.
+_BETWEEN = re.compile(r"[^\S\n]*|-")
 #: Times of day, fractions and ranges, which are no list of numbers.
 _NO_LIST = re.compile(r"\d{1,2}[.:]\d{2}(?!\d)|\d\s*[/\u2044:~\u2013\u2014-]\s*\d")
 #: Unicode categories that do not change a word: marks on letters, and characters without width.

@@ -177,6 +177,11 @@ def test_a_title_that_begins_as_a_phrase_of_ours_is_a_title() -> None:
     assert read("mau minum obat", context).word is Word.DOUBT
 
 
+@pytest.mark.parametrize("text", ["sudah habis\nminum", "tadi\nminum", "sudah makan\nobat", "sudah obat gula\ndarah"])
+def test_no_phrase_goes_over_two_lines(text: str) -> None:
+    assert read(text, ONE).word is Word.DOUBT
+
+
 def test_later_and_skip_mean_what_they_name() -> None:
     assert read("nanti amlodipin 45 menit", TWO) == Meaning(Word.SNOOZE, (2,), minutes=45)
     assert read("lewati amlodipin", TWO).ids == (2,)
