@@ -50,6 +50,8 @@ RESET = "reset"
 OF_WHATSAPP = frozenset({"system", "unsupported"})
 #: Types of messages that consist of words alone.
 WORDS = frozenset({"text", "button", "interactive"})
+#: Meanings that change the ledger.
+RECORDING = frozenset({Word.DONE, Word.SKIP, Word.SNOOZE})
 #: In the payload of a message: the open times that its answer "only text" was about.
 ASKED = "asked"
 
@@ -191,6 +193,8 @@ def _times(times: Sequence[message_answers.Time]) -> tuple[reading.Time, ...]:
 
 def _act(sender: Sender, meaning: Meaning, asked: Conversation) -> Reply:
     """Do what a text means."""
+    if asked.is_elsewhere and not meaning.token and meaning.word in RECORDING:
+        return Reply(limits.DOUBT, texts.DOUBT)
     match meaning.word:
         case Word.DONE:
             return _answer(sender, meaning, asked, QuickAnswer("done"), texts.done)

@@ -17,6 +17,7 @@ from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.inbox.phones import Phone
 from tests.inbox.reminders import Sent, read, state
+from tests.notifications.deliveries import add
 from tests.pengingat.ledgers import Time
 
 
@@ -246,6 +247,21 @@ def test_a_quoted_reminder_of_yesterday_answers_nothing_of_today(phone: Phone, s
 def test_what_is_quoted_and_no_reminder_of_ours_is_as_nothing(phone: Phone, sent: Sent, about: str) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     phone.write("SUDAH", about=about)
+    assert state(row) == "done"
+
+
+@pytest.mark.parametrize("text", ["sudah", "✅", "nanti", "lewati"])
+def test_who_quotes_another_message_of_ours_is_asked_back(phone: Phone, sent: Sent, siti: Client, text: str) -> None:
+    """A caregiver who answers an alert says nothing of their own medicine."""
+    (row,) = sent("Metformin", ref="wamid.a")
+    alert = add(user_id=siti.id, kind="caregiver_alert", target=None)
+    values = {"state": State.SENT, "provider_ref": "wamid.alert"}
+    db.session.execute(sa.update(Delivery).where(Delivery.id == alert.id).values(values))
+    db.session.commit()
+    said = phone.write(text, about="wamid.alert")
+    assert (said.outcome, state(row)) == ("answered:doubt", "pending")
+    assert read(row).snoozes == 0
+    phone.write("sudah")
     assert state(row) == "done"
 
 

@@ -137,8 +137,10 @@ class Conversation:
     undoable: tuple[Time, ...] = ()
     #: The times that can still be answered and have no answer.
     waiting: frozenset[int] = frozenset()
-    #: A message is quoted that is too old to answer.
+    #: A reminder is quoted that is too old to answer.
     is_too_old: bool = False
+    #: Another message of ours is quoted, such as an alert about somebody else.
+    is_elsewhere: bool = False
     #: A reminder is quoted, or a reaction is on one.
     is_quoted: bool = False
 
@@ -171,8 +173,8 @@ def read(user_id: int, *, wrote_at: datetime | None = None, quoted: str | None =
     if quoted:
         if found := next((message for message in messages if quoted in message.refs), None):
             return replace(_conversation(found, found.times, newer=(), others=()), is_quoted=True)
-        if _was_reminder(user_id, quoted):
-            return Conversation(is_too_old=True)
+        if (was_reminder := _was_reminder(user_id, quoted)) is not None:
+            return Conversation(is_too_old=was_reminder, is_elsewhere=not was_reminder)
     message = _last(messages)
     if message is None:
         return Conversation()
@@ -241,10 +243,10 @@ def _minute(time: Time) -> datetime:
     return time.row.due_at.replace(second=0, microsecond=0)
 
 
-def _was_reminder(user_id: int, ref: str) -> bool:
-    """Return whether this provider reference belongs to a reminder to this person, however old."""
-    which = _of.provider_ref == ref, _of.user_id == user_id, _of.occurrence_id.is_not(None)
-    return bool(db.session.scalar(sa.select(sa.exists().where(*which))))
+def _was_reminder(user_id: int, ref: str) -> bool | None:
+    """Return whether this provider reference is of a reminder to this person, however old. None: of no message."""
+    which = _of.provider_ref == ref, _of.user_id == user_id
+    return db.session.scalar(sa.select(_of.occurrence_id.is_not(None)).where(*which).limit(1))
 
 
 def _undoable(messages: Sequence[Message], newer: Sequence[Message]) -> tuple[Time, ...]:
