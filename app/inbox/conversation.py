@@ -87,31 +87,34 @@ def handle(row: Inbound) -> str:
     if row.phone is None:
         return NO_NUMBER
     numbers.heard_from(row.phone, _said_at(row))
-    sender, kind = _sender(row.phone, _wrote_at(row)), str(row.payload.get("type", ""))
-    quoted = str(row.payload.get("about", "")) or None
-    asked = message_answers.read(sender.user_id, wrote_at=sender.wrote_at, quoted=quoted) if sender else Conversation()
+    sender, asked = _sender(row.phone, _wrote_at(row)), Conversation()
+    if sender:
+        asked = message_answers.read(sender.user_id, wrote_at=sender.wrote_at, quoted=_quoted(row))
     budget = limits.budget(row.phone)
 
-    reply = _danger(row, sender, asked)
-    if reply is None:
-        meaning = reading.read(row.text or "", _context(asked), str(row.payload.get("pressed", "")))
-        proof = verification.confirm_by_message(row.phone, meaning.code) if meaning.word is Word.VERIFY else None
-        sender = _sender(row.phone, _wrote_at(row)) if proof else sender
-        if sender is None:
-            return UNKNOWN_SENDER
-        if meaning.word is Word.RESET:
-            return _reset(sender, may_send=budget.allows(RESET))
-        if proof is not None:
-            reply = Reply(f"verify {proof}", texts.PROOFS[proof])
-        elif kind in OF_WHATSAPP:
-            reply = Reply(SILENT, None)
-        elif kind == "reaction":
-            reply = _react(row, sender, asked, quoted)
-        elif kind not in WORDS and not row.text:
-            reply = _ask_for_words(row, asked)
-        else:
-            reply = _act(sender, meaning, asked)
-    return _write(row, row.phone, reply, budget)
+    reply = _danger(row, sender, asked) or _hear(row, row.phone, sender, asked, budget)
+    return _write(row, row.phone, reply, budget) if reply else UNKNOWN_SENDER
+
+
+def _hear(row: Inbound, phone: str, sender: Sender | None, asked: Conversation, budget: limits.Budget) -> Reply | None:
+    """Do what a message says. Return None if its sender is unknown, also after a proof of the number."""
+    meaning = reading.read(row.text or "", _context(asked), str(row.payload.get("pressed", "")))
+    proof = verification.confirm_by_message(phone, meaning.code) if meaning.word is Word.VERIFY else None
+    sender = _sender(phone, _wrote_at(row)) if proof else sender
+    if sender is None:
+        return None
+    if proof is not None:
+        return Reply(f"verify {proof}", texts.PROOFS[proof])
+    if meaning.word is Word.RESET:
+        return _reset(sender, may_send=budget.allows(RESET))
+    kind = str(row.payload.get("type", ""))
+    if kind in OF_WHATSAPP:
+        return Reply(SILENT, None)
+    if kind == "reaction":
+        return _react(row, sender, asked)
+    if kind not in WORDS and not row.text:
+        return _ask_for_words(row, asked)
+    return _act(sender, meaning, asked)
 
 
 def _write(row: Inbound, phone: str, reply: Reply, budget: limits.Budget) -> str:
@@ -143,6 +146,11 @@ def _sender(phone: str, wrote_at: datetime) -> Sender | None:
     query = sa.select(User.id, User.nama_ktp, User.domicile).where(User.phone == phone)
     row = db.session.execute(query).one_or_none()
     return Sender(*row, phone, wrote_at) if row else None
+
+
+def _quoted(row: Inbound) -> str | None:
+    """Return the provider's reference of the message that is quoted or reacted to."""
+    return str(row.payload.get("about", "")) or None
 
 
 def _said_at(row: Inbound) -> datetime:
@@ -257,11 +265,11 @@ def _no(meaning: Meaning, asked: Conversation) -> Reply:
     return Reply("nothing asked", None if meaning.is_alone else texts.NOTHING_OPEN)
 
 
-def _react(row: Inbound, sender: Sender, asked: Conversation, about: str | None) -> Reply:
+def _react(row: Inbound, sender: Sender, asked: Conversation) -> Reply:
     """Do what a reaction on a reminder means. One that replaces a check mark takes its answer back."""
-    if about is None or not asked.is_quoted:
+    if not asked.is_quoted:
         return Reply(REACTION, None)
-    before, outcome, at = _reaction_before(row, about)
+    before, outcome, at = _reaction_before(row)
     if at > str(row.payload.get("at", "")):
         return Reply(REACTION, None)  # the webhook of the later one came first
     word = reading.read_reaction(row.text or "")
@@ -273,7 +281,7 @@ def _react(row: Inbound, sender: Sender, asked: Conversation, about: str | None)
     return _ok(sender, asked) if word is Word.OK else Reply(REACTION, None)
 
 
-def _reaction_before(row: Inbound, about: str) -> tuple[str, str, str]:
+def _reaction_before(row: Inbound) -> tuple[str, str, str]:
     """Return the last reaction on the same message before this one, its outcome, and when it was made."""
     before = (
         sa.select(_rows.text, _rows.outcome, _rows.payload["at"].astext)
@@ -283,7 +291,7 @@ def _reaction_before(row: Inbound, about: str) -> tuple[str, str, str]:
             _rows.received_at > row.received_at - LATEST,
             _rows.id < row.id,
             _rows.payload["type"].astext == "reaction",
-            _rows.payload["about"].astext == about,
+            _rows.payload["about"].astext == _quoted(row),
         )
         .order_by(_rows.id.desc())
         .limit(1)
@@ -348,12 +356,12 @@ def _cut(sender: Sender) -> Reply:
     return Reply("cut", texts.cut(name))
 
 
-def _reset(sender: Sender, *, may_send: bool) -> str:
-    """The link is the answer: it goes to the account's own number, and tells nobody else whether there is one."""
+def _reset(sender: Sender, *, may_send: bool) -> Reply:
+    """Send the reset link, which is the answer, to the account's own number."""
     if not may_send:
-        return RESET
+        return Reply(RESET, None)
     accounts.send_reset_link(sender.phone)
-    return f"{limits.ANSWERED}{RESET}"
+    return Reply(f"{limits.ANSWERED}{RESET}", None)
 
 
 #: Actions that concern the account.
