@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.pengingat.ledger import answers
 from app.pengingat.ledger.answers import NothingToUndo
-from app.pengingat.models import Occurrence
+from app.pengingat.models import CaregiverAlert, Occurrence
 from tests.helpers.client import Client
 from tests.pengingat.answering import Reminder
 from tests.pengingat.ledgers import Time, ledger, settle, waiting
@@ -71,6 +71,24 @@ def test_a_first_message_that_has_not_left_leaves_after_all_and_the_second_does_
     assert "02 12:00" not in waiting()
     undo()
     assert [due for due in waiting() if due.startswith("02")] == ["02 12:00"]
+
+
+def test_a_caregiver_is_told_of_a_dose_that_was_missed_after_all(
+    dose: Reminder, moment: Time, caregiver_id: int
+) -> None:
+    dose.say("done")
+    moment.move(minutes=55)
+    for _ in range(2):
+        undo()
+        told = db.session.scalars(sa.select(CaregiverAlert.about)).all()
+        assert told == ["missed"]
+        dose.say("done", due_at="2026-03-02T12:00:00Z")
+
+
+def test_a_caregiver_is_told_of_nothing_while_it_is_open_again(dose: Reminder, caregiver_id: int) -> None:
+    dose.say("done")
+    undo()
+    assert db.session.scalars(sa.select(CaregiverAlert.about)).all() == []
 
 
 def test_it_can_be_answered_anew(dose: Reminder) -> None:

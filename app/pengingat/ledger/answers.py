@@ -99,6 +99,8 @@ def undo_all(asked: Sequence[Occurrence]) -> list[Occurrence]:
             done.follow(held.reminders[row.reminder_id], rows, row, held.now)
     changed = _change(held, [(row, reopened[row.id]) for row in answered])
     _tell(held, [row for row in changed if row.state == State.PENDING], again=False)
+    if missed_ids := [row.id for row in changed if row.state == State.MISSED]:
+        missed.tell_missed(missed_ids, held.now)
     return sorted(changed, key=lambda row: (row.due_at, row.id))
 
 

@@ -66,21 +66,26 @@ _missed = (
     .returning(_rows.id, _rows.user_id, _rows.due_at)
     .cte("missed")
 )
-#: A link that is being deleted is left out: the deletion waits for rows that are locked here.
-_alerting = (
-    care.links_with(_missed.c.user_id, Scope.ALERTS)
-    .with_only_columns(CaregiverLink.id, _missed.c.id.label("occurrence_id"))
-    .where(_missed.c.due_at > sa.bindparam("fresh_since", type_=_moment))
-    .with_for_update(read=True, key_share=True, skip_locked=True, of=CaregiverLink)
-    .cte("alerting")
-)
-_alerts = sa.select(*_alerting.c, sa.literal(About.MISSED.value), _now, _now)
-_alerted = (
-    insert(CaregiverAlert)
-    .from_select(["link_id", "occurrence_id", "about", "due_at", "created_at"], _alerts)
-    .on_conflict_do_nothing()
-    .cte("alerted")
-)
+
+
+def _alerts(missed: sa.FromClause, *which: sa.ColumnElement[bool]) -> sa.Insert:
+    """Return the insert of an alert for each caregiver who may be told of these missed occurrences.
+
+    A link that is being deleted is left out, because the deletion waits for rows that are locked here.
+    """
+    alerting = (
+        care.links_with(missed.c.user_id, Scope.ALERTS)
+        .with_only_columns(CaregiverLink.id, missed.c.id.label("occurrence_id"))
+        .where(missed.c.due_at > sa.bindparam("fresh_since", type_=_moment), *which)
+        .with_for_update(read=True, key_share=True, skip_locked=True, of=CaregiverLink)
+        .cte("alerting")
+    )
+    alerts = sa.select(*alerting.c, sa.literal(About.MISSED.value), _now, _now)
+    columns = ["link_id", "occurrence_id", "about", "due_at", "created_at"]
+    return insert(CaregiverAlert).from_select(columns, alerts).on_conflict_do_nothing()
+
+
+_alerted = _alerts(_missed).cte("alerted")
 #: Closes what nobody answered in time, and makes the alerts of it for all who may hear of it now.
 _miss = sa.select(sa.func.count()).select_from(_missed).add_cte(_alerted)
 
@@ -113,6 +118,12 @@ def note_failed_receipt(delivery_id: int, _: str | None) -> None:
     occurrence_id = db.session.scalar(told_of)
     if occurrence_id is not None:
         note_undelivered([occurrence_id])
+
+
+def tell_missed(occurrence_ids: Sequence[int], now: datetime) -> None:
+    """Let caregivers be told of occurrences that are missed because an answer was taken back, each once."""
+    which = _rows.id.in_(occurrence_ids), _rows.state == State.MISSED
+    db.session.connection().execute(_alerts(occurrences, *which), {"fresh_since": now - FRESH, "now": now})
 
 
 def tell_late(occurrence_ids: Sequence[int], now: datetime) -> None:
