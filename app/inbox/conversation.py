@@ -270,7 +270,7 @@ def _react(row: Inbound, sender: Sender, asked: Conversation) -> Reply:
     if not asked.is_quoted:
         return Reply(REACTION, None)
     before, outcome, at = _reaction_before(row)
-    if at > str(row.payload.get("at", "")):
+    if at > str(row.payload.get("at", at)):
         return Reply(REACTION, None)  # the webhook of the later one came first
     word = reading.read_reaction(row.text or "")
     if word is Word.DONE:

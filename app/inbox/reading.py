@@ -412,7 +412,7 @@ class _Reading:
         return tuple(dict.fromkeys(time.id for times in found for time in times)), all(of_kinds)
 
     def _nearest(self, ids: Set[int]) -> list[Time]:
-        """Return which of these times were asked last, else which are in the newest other message with one of them."""
+        """Return which of these times were asked last. Else search the other messages, newest first."""
         groups = ([time for time in group if time.id in ids] for group in (self.context.meant, *self.context.others))
         return next((group for group in groups if group), [])
 
