@@ -44,6 +44,7 @@ ERROR_CODES = (
     "not_hidden",
     "not_the_owner",
     "nothing_to_undo",
+    "number_in_use",
     "otp_active",
     "otp_required",
     "otp_setup_required",

@@ -19,7 +19,7 @@ from app.core.errors import AppError, NotFound
 from app.forum.service import crisis
 from app.identity import notification_settings
 from app.identity.consents import Way
-from app.identity.models import User
+from app.identity.models import PHONE_IS_PROVEN, User
 from app.inbox import limits, reading, texts
 from app.inbox.reading import Context, Meaning, Word
 from app.notifications.messages import message_user
@@ -99,12 +99,16 @@ def handle(row: Inbound) -> str:
 def _hear(row: Inbound, phone: str, sender: Sender | None, asked: Conversation, budget: limits.Budget) -> Reply | None:
     """Do what a message says. Return None if its sender is unknown, also after a proof of the number."""
     meaning = reading.read(row.text or "", _context(asked), str(row.payload.get("pressed", "")))
-    proof = verification.confirm_by_message(phone, meaning.code) if meaning.word is Word.VERIFY else None
-    sender = _sender(phone, _wrote_at(row)) if proof else sender
+    proved = _prove(phone, meaning)
+    sender = _sender(phone, _wrote_at(row)) if proved else sender
     if sender is None:
+        if meaning.word is Word.WRONG_NUMBER:
+            moves.refuse(phone)  # an account that takes the number later has the flag
         return None
-    if proof is not None:
-        return Reply(f"verify {proof}", texts.PROOFS[proof])
+    if meaning.word not in OF_NUMBERS:
+        numbers.note_use(phone)
+    if proved is not None:
+        return proved
     if meaning.word is Word.RESET:
         return _reset(sender, may_send=budget.allows(RESET))
     kind = str(row.payload.get("type", ""))
@@ -143,9 +147,12 @@ def prefer(row: Inbound) -> str:
 
 
 def _sender(phone: str, wrote_at: datetime) -> Sender | None:
-    query = sa.select(User.id, User.nama_ktp, User.domicile).where(User.phone == phone)
+    query = sa.select(User.id, User.nama_ktp, User.domicile, PHONE_IS_PROVEN).where(User.phone == phone)
     row = db.session.execute(query).one_or_none()
-    return Sender(*row, phone, wrote_at) if row else None
+    if row is None:
+        return None
+    user_id, name, domicile, is_proven = row
+    return Sender(user_id, name, domicile, phone, is_proven, wrote_at)
 
 
 def _quoted(row: Inbound) -> str | None:
@@ -341,8 +348,20 @@ def _start(sender: Sender) -> Reply:
 
 
 def _wrong_number(sender: Sender) -> Reply:
-    numbers.wrong(sender.phone)
+    if moves.refuse(sender.phone):
+        return Reply("moved back", texts.MOVED_BACK)
     return Reply("wrong number", texts.WRONG_NUMBER)
+
+
+def _prove(phone: str, meaning: Meaning) -> Reply | None:
+    """Take a proof of the number that writes, or its consent to a move. Return None if the message is neither."""
+    if meaning.word is Word.MOVE:
+        username = questions.agree(phone)
+        return Reply("verify moved", texts.moved(username)) if username else Reply("verify no", texts.NOTHING_TO_MOVE)
+    if meaning.word is not Word.VERIFY:
+        return None
+    proof = verification.confirm_by_message(phone, meaning.code)
+    return Reply(f"verify {proof}", questions.text(phone) if proof is Proof.ASKED else texts.PROOFS[proof])
 
 
 def _cut(sender: Sender) -> Reply:
@@ -360,8 +379,7 @@ def _reset(sender: Sender, *, may_send: bool) -> Reply:
     """Send the reset link, which is the answer, to the account's own number."""
     if not may_send:
         return Reply(RESET, None)
-    accounts.send_reset_link(sender.phone)
-    return Reply(f"{limits.ANSWERED}{RESET}", None)
+    return Reply(f"{limits.ANSWERED}{RESET}" if accounts.send_reset_link(sender.phone) else RESET, None)
 
 
 #: Actions that concern the account.

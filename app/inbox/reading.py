@@ -37,6 +37,8 @@ class Word(StrEnum):
     RESET = "reset"
     CUT = "cut"
     VERIFY = "verify"
+    #: Agrees that a number moves to another account.
+    MOVE = "move"
     UNKNOWN = "unknown"
 
 
@@ -199,6 +201,8 @@ def _command(text: str, said: Sequence[str]) -> Meaning | None:
         return Meaning(Word.STOP_REMINDERS)
     if word == Word.VERIFY:
         return Meaning(word, code=_code(text))
+    if word == Word.MOVE and second:
+        return None
     return Meaning(word) if word else None
 
 

@@ -31,17 +31,14 @@ STOPPED = (
     "Kami tidak akan mengirim kabar umum lagi. Pengingat tetap kami kirim. "
     "Kalau pengingat juga mau dihentikan, balas BERHENTI PENGINGAT. Kalau mau mulai lagi, balas MULAI."
 )
-STOPPED_ALL = (
-    "Kami tidak akan mengirim kabar umum dan pengingat lagi. Kalau mau mulai lagi, balas MULAI. "
-    "Kalau perlu bantuan, hubungi administrator."
-)
+STOPPED_ALL = "Kami tidak akan mengirim kabar umum dan pengingat lagi. Kalau mau mulai lagi, balas MULAI."
 STARTED = "Kabar umum dan pengingat kami kirim lagi ke nomor ini. Kalau mau berhenti, balas BERHENTI."
 WRONG_NUMBER = "Terima kasih, dan maaf. Kami tidak akan mengirim pengingat dan kabar lagi ke nomor ini."
 STILL_WRONG = (
     "Nomor ini pernah dijawab SALAH NOMOR, jadi pengingat tidak kami kirim ke sini. "
     "Kalau mau menerimanya lagi, pastikan nomor ini di aplikasi, pada profil Anda."
 )
-CUT = "Hubungan dengan pendamping {pendamping} sudah diputus. Kalau Anda merasa tidak aman, hubungi administrator."
+CUT = "Hubungan dengan pendamping {pendamping} sudah diputus."
 CUT_ALREADY = "Hubungan dengan pendamping itu sudah putus. Hubungan yang lain bisa Anda putus di aplikasi."
 NOTHING_TO_CUT = (
     "Tidak ada pendamping baru dalam 7 hari terakhir. Hubungan yang lebih lama bisa Anda putus di aplikasi."
@@ -50,7 +47,6 @@ NOTHING_TO_CUT = (
 PROOFS = {
     Proof.PROVEN: "Terima kasih. Nomor ini sudah kami pastikan milik Anda.",
     Proof.UNKNOWN_CODE: "Kode salah atau sudah kedaluwarsa. Silakan minta kode yang baru di aplikasi.",
-    Proof.TAKEN: "Nomor ini sudah dipakai akun lain. Kalau itu bukan Anda, hubungi administrator.",
 }
 
 

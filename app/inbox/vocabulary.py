@@ -100,6 +100,7 @@ COMMANDS = {
     "help": _words("bantuan tolong help bantu bantuin bntuan bantuam tlong tolng tolon tolongin hlp info menu"),
     "reset": _words("reset rset"),
     "cut": _words("putus"),
+    "move": _words("pindah"),
     "verify": _words("verifikasi verifikas verfikasi veripikasi verivikasi ferifikasi verifikasih verif"),
 }
 #: After `berhenti`: reminders too.

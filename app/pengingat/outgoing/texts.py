@@ -35,6 +35,11 @@ LEADS = {"1h": "1 jam lagi", "1d": "besok"}
 ANSWER_ONE = "Kalau sudah, balas SUDAH."
 ANSWER_SEVERAL = "Kalau sudah semua, balas SUDAH. Kalau sebagian, balas nomornya, misalnya 1 2."
 
+#: Titles before a name that are also written without a full stop. A word with one is skipped anyway.
+TITLES = frozenset(
+    ("dr", "drg", "dra", "drs", "ir", "prof", "h", "hj", "kh", "ny", "nn", "tn", "bp", "bpk", "bapak", "ibu", "sdr")
+)
+
 #: A push is small, and shown in a few lines anyway.
 PUSH_CHARACTERS = 400
 
