@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import Field, fields
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from app.providers import vapid
-from config import Config, ConfigError, development_defaults
+from config import RISKS, Config, ConfigError, development_defaults, near_names, warnings
 from tests.core.production import GOOD
 
 
@@ -147,3 +148,69 @@ def test_the_countries_of_messages_are_calling_codes() -> None:
     assert Config.from_env({**GOOD, "MESSAGING_COUNTRIES": "*"}).messaging_countries == ("*",)
     for wrong in ("ID", "062", "62;65", ","):
         assert "MESSAGING_COUNTRIES must be" in problems(MESSAGING_COUNTRIES=wrong)
+
+
+def test_what_is_wrong_with_one_and_between_two_comes_in_one_answer() -> None:
+    found = problems(PORT="x", MESSAGING_PROVIDER="fonnte", GEOCODER="google", SECRET_KEY="short", VAPID_SUBJECT="")
+    for name in ("PORT", "MESSAGING_TOKEN", "GEOCODER_KEY", "SECRET_KEY", "VAPID_SUBJECT"):
+        assert f"  {name} " in found
+
+
+def test_a_wrong_setting_is_named_once() -> None:
+    found = problems(SECRET_KEY="", VAPID_PRIVATE_KEY="x", VAPID_PUBLIC_KEY="y", MESSAGING_PROVIDER="pigeon")
+    assert [line.split()[0] for line in found.splitlines()[1:-1]] == [
+        "SECRET_KEY", "MESSAGING_PROVIDER", "VAPID_PRIVATE_KEY",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", fields(Config), ids=lambda spec: spec.name)
+def test_the_example_of_a_refusal_fits_its_reader(spec: Field[object]) -> None:
+    try:
+        spec.metadata["read"]("?,?")
+    except ValueError as error:
+        example = re.search(r"as in (.+?)(?:, or .*)?$", str(error))
+        if example:
+            spec.metadata["read"](example[1])
+
+
+def test_new_keys_are_advised_where_one_is_missing_alone() -> None:
+    assert "flask keys new" in problems(NIK_KEYS="")
+    assert "flask keys new" not in problems(BROADCAST_HOURS="20-8")
+
+
+@pytest.mark.parametrize("subject", ["operator@example.org", "mailto:", "http://example.org", "https://"])
+def test_the_subject_of_web_push_is_an_address(subject: str) -> None:
+    assert "VAPID_SUBJECT must be" in problems(VAPID_SUBJECT=subject)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("MESSAGE_PROVIDER", "MESSAGING_PROVIDER"), ("REDIS_URI", "REDIS_URL"), ("messaging_token", "MESSAGING_TOKEN"),
+        ("PLACES_API_KEY", "PLACES_KEY"), ("SECRETKEY", "SECRET_KEY"),
+        ("WHATSAPP_APP_SECRET_FILES", "WHATSAPP_APP_SECRET_FILE"),
+    ],
+)  # fmt: skip
+def test_a_name_that_is_nearly_ours_is_asked_about(name: str, meant: str) -> None:
+    assert near_names({name: "secret-value"}) == [f"{name} is not a setting: did you mean {meant}?"]
+
+
+def test_names_of_ours_and_of_others_are_left_alone() -> None:
+    others = ["PATH", "HOME", "LANG", "HOSTNAME", "TMPDIR", "QUEUE", "FLASK_APP", "INVOCATION_ID", "JOURNAL_STREAM"]
+    ours = [spec.name.upper() for spec in fields(Config)]
+    assert near_names(dict.fromkeys([*others, *ours, "SECRET_KEY_FILE", "BIND", "WEB_CONCURRENCY"], "x")) == []
+    assert near_names({"REDIS_URL": "x", "REDIS_URI": "of another program"}) == []
+
+
+def test_production_warns_of_each_risky_choice() -> None:
+    names = ("PROFILE_REAUTH", "ADMIN_OTP", "SUPERADMIN_SQL_MODE", "PHONE_VERIFICATION")
+    assert [line.split("=")[0] for line in warnings(Config.from_env(GOOD), GOOD)] == list(names)
+    safe = {"PROFILE_REAUTH": "required", "ADMIN_OTP": "required", "SUPERADMIN_SQL_MODE": "ro"}
+    config = Config.from_env({**GOOD, **safe, "PHONE_VERIFICATION": "soft"})
+    assert warnings(config, {}) == []
+    assert warnings(Config.from_env({"ENVIRONMENT": "development"}), {}) == []
+
+
+def test_the_safer_choice_is_one() -> None:
+    for (name, risky), (_, safer) in RISKS.items():
+        assert getattr(Config.from_env({**GOOD, name.upper(): safer}), name) == safer != risky

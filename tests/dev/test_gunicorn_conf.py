@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import runpy
 import sys
 from pathlib import Path
@@ -10,6 +11,13 @@ from typing import Any
 import pytest
 
 from config import ROOT
+from tests.core.production import GOOD
+
+
+class Arbiter:
+    """What a hook of gunicorn gets: the server, with its log."""
+
+    log = logging.getLogger("gunicorn.error")
 
 
 def conf(monkeypatch: pytest.MonkeyPatch, **env: str) -> dict[str, Any]:
@@ -43,11 +51,23 @@ def test_wrong_settings_end_it_with_all_their_names(monkeypatch: pytest.MonkeyPa
 def test_figures_of_an_earlier_run_are_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = tmp_path / "metrics"
     settings = conf(monkeypatch, PROMETHEUS_MULTIPROC_DIR=str(folder))
-    settings["on_starting"](None)
+    settings["on_starting"](Arbiter())
     (folder / "histogram_1.db").touch()
-    settings["on_starting"](None)
+    settings["on_starting"](Arbiter())
     assert list(folder.iterdir()) == []
     assert settings["raw_env"] == [f"PROMETHEUS_MULTIPROC_DIR={folder}"]
+
+
+def test_the_start_of_a_production_warns_once_of_each_risk_and_of_a_name_that_is_nearly_ours(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    env = {**GOOD, "ADMIN_OTP": "required", "MESAGING_TOKEN": "se-cret", "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    conf(monkeypatch, **env)["on_starting"](Arbiter())
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert [line.partition("=")[0] for line in said] == [
+        "MESAGING_TOKEN is not a setting: did you mean MESSAGING_TOKEN?",
+        "PROFILE_REAUTH", "SUPERADMIN_SQL_MODE", "PHONE_VERIFICATION",
+    ]  # fmt: skip
 
 
 def test_a_process_that_a_reload_starts_reads_the_settings_anew(monkeypatch: pytest.MonkeyPatch) -> None:
