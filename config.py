@@ -14,8 +14,9 @@ import base64
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
@@ -35,13 +36,19 @@ DEVELOPMENT_ENV = INSTANCE / "development.env"
 MIN_SECRET_BYTES = 32
 
 
+#: Settings that `flask keys new` prints.
+NEW_KEYS = ("SECRET_KEY", "JWT_SECRET_KEYS", "NIK_KEYS", "VAPID_PRIVATE_KEY", "VAPID_SUBJECT")
+
+
 class ConfigError(Exception):
     """Everything wrong with the settings, one line a setting."""
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
-        hint = "`ENVIRONMENT=development flask keys new` prints a set of good secrets."
-        super().__init__("Wrong or missing settings:\n" + "\n".join(f"  {line}" for line in problems) + f"\n{hint}")
+        lines = ["Wrong or missing settings:", *(f"  {line}" for line in problems)]
+        if any(line.startswith(NEW_KEYS) for line in problems):
+            lines.append("`flask keys new` prints a set of good secrets.")
+        super().__init__("\n".join(lines))
 
 
 def environment() -> dict[str, str]:
@@ -71,11 +78,11 @@ def _integer(low: int, high: int) -> Callable[[str], int]:
     return read
 
 
-def _range(low: int, high: int) -> Callable[[str], tuple[int, int]]:
+def _range(low: int, high: int, example: str) -> Callable[[str], tuple[int, int]]:
     def read(text: str) -> tuple[int, int]:
         match = re.fullmatch(r"\s*(\d{1,6})-(\d{1,6})\s*", text)
         if not match or not low <= int(match[1]) <= int(match[2]) <= high:
-            raise ValueError(f"must be two whole numbers from {low} to {high}, as in 30-300")
+            raise ValueError(f"must be two whole numbers from {low} to {high}, as in {example}")
         return int(match[1]), int(match[2])
 
     return read
@@ -198,6 +205,12 @@ def _vapid_private_key(text: str) -> str:
         vapid_public_key(text)
     except ValueError:
         raise ValueError("must be 32 bytes in base64url, as `flask keys new` prints them") from None
+    return text
+
+
+def _vapid_subject(text: str) -> str:
+    if not re.fullmatch(r"mailto:[^@\s]+@[^@\s]+|https://[^\s/]+\S*", text):
+        raise ValueError("must be a mailto: or https address, as in mailto:you@example.org")
     return text
 
 
@@ -437,7 +450,7 @@ class Config:
     vapid_private_key: str | None = setting(
         "Private key of web push, base64url", _vapid_private_key, default=None, secret=True
     )
-    vapid_subject: str | None = setting("`mailto:` or https address of the operator", default=None)
+    vapid_subject: str | None = setting("`mailto:` or https address of the operator", _vapid_subject, default=None)
     push_send: str = setting(
         "Who may call `POST /push/send`: `open` anybody, `admin` administrators alone",
         _choice("open", "admin"),
@@ -446,10 +459,10 @@ class Config:
 
     # broadcasts
     broadcast_delay_seconds: tuple[int, int] = setting(
-        "Range of the random wait before a broadcast", _range(0, 86400), default=(30, 300)
+        "Range of the random wait before a broadcast", _range(0, 86400, "30-300"), default=(30, 300)
     )
     broadcast_hours: tuple[int, int] = setting(
-        "Local hours in which broadcasts are sent", _range(0, 24), default=(8, 20)
+        "Local hours in which broadcasts are sent", _range(0, 24, "8-20"), default=(8, 20)
     )
     broadcast_per_minute: int = setting(
         "Most broadcast messages a minute, all users together", _integer(1, 1_000_000), default=60
@@ -495,10 +508,21 @@ class Config:
 
         `NAME_FILE` gives a secret from a file. Raises `ConfigError` that names all that is missing or wrong.
         """
-        env = environment() if env is None else env
-        problems: list[str] = []
+        config, problems = cls.read(environment() if env is None else env)
+        if problems:
+            raise ConfigError(problems)
+        return config
+
+    @classmethod
+    def read(cls, env: Mapping[str, str]) -> tuple[Self, list[str]]:
+        """Return the settings and all that is wrong with them.
+
+        A setting that is wrong has its default, or without one that of development: enough to check all others.
+        """
+        problems: dict[str, str] = {}
         values: dict[str, Any] = {}
-        defaults = development_defaults() if env.get("ENVIRONMENT") in ("development", "testing") else {}
+        stand_ins = development_defaults()
+        defaults = stand_ins if env.get("ENVIRONMENT") in ("development", "testing") else {}
         for spec in fields(cls):
             name = spec.name.upper()
             try:
@@ -506,15 +530,15 @@ class Config:
                 if text:
                     values[spec.name] = spec.metadata["read"](text)
                 elif spec.default is MISSING:
-                    problems.append(f"{name} is missing: {spec.metadata['doc']}")
+                    problems[name] = f"is missing: {spec.metadata['doc']}"
             except ValueError as error:
-                problems.append(f"{name} {error}")
-        if not problems:
-            config = cls(**values)
-            problems = _conflicts(config)
-            if not problems:
-                return replace(config, vapid_public_key=_derived_public_key(config))
-        raise ConfigError(problems)
+                problems[name] = str(error)
+            if name in problems and name in stand_ins:
+                values[spec.name] = spec.metadata["read"](stand_ins[name])
+        config = cls(**values)
+        lines = [f"{name} {problem}" for name, problem in problems.items()]
+        lines += [line for names, line in _conflicts(config) if problems.keys().isdisjoint(names)]
+        return replace(config, vapid_public_key=_derived_public_key(config)), lines
 
 
 def development_defaults() -> dict[str, str]:
@@ -546,30 +570,32 @@ def _derived_public_key(config: Config) -> str | None:
     return vapid_public_key(config.vapid_private_key) if config.vapid_private_key else None
 
 
-def _conflicts(config: Config) -> list[str]:
-    """What is wrong between settings, each of which is well-formed alone."""
-    problems: list[str] = []
-    if config.messaging_provider != "outbox" and not config.messaging_token:
-        problems.append(f"MESSAGING_TOKEN is missing: {config.messaging_provider} needs it")
-    if config.messaging_provider == "whatsapp_cloud" and not config.messaging_sender_id:
-        problems.append("MESSAGING_SENDER_ID is missing: whatsapp_cloud needs it")
+#: The settings that a conflict is about, and what is wrong between them.
+Conflict = tuple[tuple[str, ...], str]
+
+
+def _conflicts(config: Config) -> Iterator[Conflict]:
+    """Yield what is wrong between settings, each of which is well-formed alone."""
+    provider = config.messaging_provider
+    if provider != "outbox" and not config.messaging_token:
+        yield ("MESSAGING_TOKEN", "MESSAGING_PROVIDER"), f"MESSAGING_TOKEN is missing: {provider} needs it"
+    if provider == "whatsapp_cloud" and not config.messaging_sender_id:
+        yield ("MESSAGING_SENDER_ID", "MESSAGING_PROVIDER"), f"MESSAGING_SENDER_ID is missing: {provider} needs it"
     if config.geocoder == "google" and not config.geocoder_key:
-        problems.append("GEOCODER_KEY is missing: google needs it")
+        yield ("GEOCODER_KEY", "GEOCODER"), "GEOCODER_KEY is missing: google needs it"
     if config.vapid_public_key and config.vapid_public_key != _derived_public_key(config):
-        problems.append("VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY: leave it out")
+        pair = ("VAPID_PUBLIC_KEY", "VAPID_PRIVATE_KEY")
+        yield pair, "VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY: leave it out"
     if config.media_s3_bucket and find_spec("boto3") is None:
-        problems.append("MEDIA_S3_BUCKET needs boto3: pip install --no-deps -r requirements-s3.txt")
+        yield ("MEDIA_S3_BUCKET",), "MEDIA_S3_BUCKET needs boto3: pip install --no-deps -r requirements-s3.txt"
     if config.is_production:
-        problems += _production_problems(config)
-    return problems
+        yield from _production_conflicts(config)
 
 
-def _production_problems(config: Config) -> list[str]:
-    problems = [
-        f"{name.upper()} is missing: web push needs it in production"
-        for name in NEEDED_IN_PRODUCTION
-        if getattr(config, name) is None
-    ]
+def _production_conflicts(config: Config) -> Iterator[Conflict]:
+    for name in map(str.upper, NEEDED_IN_PRODUCTION):
+        if getattr(config, name.lower()) is None:
+            yield (name,), f"{name} is missing: web push needs it in production"
     secrets = [
         ("SECRET_KEY", config.secret_key),
         *(("JWT_SECRET_KEYS", key) for key in config.jwt_secret_keys),
@@ -579,8 +605,45 @@ def _production_problems(config: Config) -> list[str]:
     for name, value in secrets:
         raw = base64.b64decode(value) if name == "NIK_KEYS" else value.encode()
         if len(raw) < MIN_SECRET_BYTES or len(set(raw)) < 10 or raw.startswith(b"development-only"):
-            problems.append(f"{name} is weak or a default: at least {MIN_SECRET_BYTES} random bytes are needed")
+            yield (name,), f"{name} is weak or a default: at least {MIN_SECRET_BYTES} random bytes are needed"
         if value in seen:
-            problems.append(f"{name} repeats a secret of {seen[value]}: every purpose needs its own")
+            line = f"{name} repeats a secret of {seen[value]}: every purpose needs its own"
+            yield (name, seen[value]), line
         seen[value] = name
-    return problems
+
+
+# --- what starts, and deserves a second thought ---------------------------------------------------------------------
+
+#: Choices that production starts with, each with what may follow from it and the safer choice.
+RISKS = {
+    ("profile_reauth", "off"): ("a stolen session can change password and number", "required"),
+    ("admin_otp", "optional"): ("an administrator's password alone opens everything", "required"),
+    ("superadmin_sql_mode", "rw"): ("the SQL console can change every table", "ro"),
+    ("phone_verification", "off"): ("alerts and broadcasts go to numbers that nobody has proven", "soft"),
+}
+
+#: Variables of ours that are no settings.
+OTHER_VARIABLES = ("BIND", "WEB_CONCURRENCY", "MAX_REQUESTS", "PROMETHEUS_MULTIPROC_DIR")
+
+
+def risks(config: Config) -> dict[str, str]:
+    """Return the risky choices of a production, by setting, each with the safer choice."""
+    return {
+        name.upper(): f"{name.upper()}={value}: {risk}. Safer: {name.upper()}={safer}"
+        for (name, value), (risk, safer) in RISKS.items()
+        if config.is_production and getattr(config, name) == value
+    }
+
+
+def near_names(env: Mapping[str, str]) -> list[str]:
+    """Return a question for each variable whose name is nearly that of a setting, which is not set."""
+    names = [spec.name.upper() for spec in fields(Config)]
+    files = [f"{spec.name.upper()}_FILE" for spec in fields(Config) if spec.metadata["secret"]]
+    known = {*names, *files, *OTHER_VARIABLES}
+    near = {name: get_close_matches(name.upper(), known - env.keys(), n=1, cutoff=0.8) for name in env.keys() - known}
+    return [f"{name} is not a setting: did you mean {match[0]}?" for name, match in sorted(near.items()) if match]
+
+
+def warnings(config: Config, env: Mapping[str, str]) -> list[str]:
+    """Return what the start of a process warns of, one line each."""
+    return [*near_names(env), *risks(config).values()]

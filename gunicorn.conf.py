@@ -14,7 +14,7 @@ from typing import Any
 
 from gunicorn.glogging import Logger
 
-from config import INSTANCE, Config, ConfigError, environment
+from config import INSTANCE, Config, ConfigError, environment, warnings
 
 env = environment()
 try:
@@ -106,8 +106,10 @@ metrics = Path(env.get("PROMETHEUS_MULTIPROC_DIR") or INSTANCE / "metrics" / re.
 raw_env = [f"PROMETHEUS_MULTIPROC_DIR={metrics}"]
 
 
-def on_starting(_server: Any) -> None:
-    """The figures of the last run's processes are no longer true."""
+def on_starting(server: Any) -> None:
+    """Warn of risky settings. Delete the figures of the last run's processes, which are no longer true."""
+    for line in warnings(settings, env):
+        server.log.warning("%s", line)
     metrics.mkdir(parents=True, exist_ok=True)
     for file in metrics.glob("*.db"):
         file.unlink()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 
 from app import create_app
 from app.core.operations.startup import loading
-from config import Config
+from config import Config, environment, warnings
 
 # What jobs count goes to Redis. In the folder of gunicorn's processes each job would leave a file behind.
 os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # noqa: TID251  # it is prometheus-client that reads it
@@ -18,6 +19,9 @@ with loading():
 
     config = Config.from_env()
     app = create_app(config)
+
+for line in warnings(config, environment()):
+    logging.getLogger(__name__).warning("%s", line)
 
 #: Where `rq`'s command line looks; the worker itself connects by `app.core.jobs.redis`.
 REDIS_URL = config.redis_url
