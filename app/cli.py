@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import base64
+import json
 import secrets
+from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 
 import click
-from flask import Flask
+from flask import Flask, current_app
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
+from app import create_app
+from app.check import findings as findings_of
 from app.core.database.engines import keep_request_settings
 from app.core.database.session import unit_of_work
 from app.core.operations.backup import backup as make_backup
 from app.core.operations.backup import restore as restore_backup
-from app.core.operations.commands import CommandGroup, FreeCommand, command
+from app.core.operations.commands import PROBLEM, CommandGroup, Commands, FreeCommand, command
 from app.core.operations.settings_table import env_example, markdown_table
+from app.core.settings import settings
 from app.emergency import service as emergency
 from app.forum import jobs as forum_jobs
 from app.forum import seed as forum_seed
-from app.identity import credentials, own_pictures, second_factor
+from app.identity import credentials, own_pictures, phones, second_factor
 from app.identity import jobs as identity_jobs
 from app.identity import users as people
 from app.identity.models import RoleName, User
@@ -28,20 +34,50 @@ from app.identity.schemas import UserCreate
 from app.logs import jobs as log_jobs
 from app.notifications import jobs as notification_jobs
 from app.notifications.broadcasts import service as broadcasts
+from app.notifications.delivery import forms, trial
 from app.notifications.delivery import metrics as delivery_metrics
+from app.notifications.models import Receipt
 from app.notifications.senders import health as sender_health
 from app.notifications.senders import report as sender_report
 from app.pengingat import jobs as pengingat_jobs
 from app.personal_data import jobs as personal_data_jobs
 from app.providers import vapid
+from app.providers.http import ProviderError
 from app.roles import service as roles
 from app.superadmin.service import sql_roles
+from config import Config, environment
+
+PREAMBLE = """Commands of the health-support service, for those who run it.
+
+Settings come from the environment and from .env. On a server `deploy/flask` reads them from /etc/health/health.env.
+Begin with `flask check`. A command that fails says why in a sentence and has the exit code 1."""
+
+JOBS = {
+    "Install and update": ("keys", "settings", "db", "seed", "users", "check"),
+    "See how it goes": ("worker-health", "messaging", "broadcast"),
+    "Back up": ("backup", "restore"),
+    "Keep in order": ("nik", "media", "logs", "forum", "pengingat"),
+    "Grow": ("pooler", "sql-role"),
+    "Develop": ("run", "routes", "shell", "openapi", "demo"),
+}
 
 
 def init_app(app: Flask) -> None:
-    setup = (users, nik, keys, seed, settings_table, sql_role, pooler, backup, restore)
-    for each in (*setup, worker_health, broadcast, messaging, logs, pengingat, forum, media):
-        app.cli.add_command(each)
+    commands = Commands(PREAMBLE, JOBS)
+    setup = (users, nik, keys, seed, settings_table, sql_role, pooler, backup, restore, check)
+    for each in (
+        *app.cli.commands.values(),
+        *setup,
+        worker_health,
+        broadcast,
+        messaging,
+        logs,
+        pengingat,
+        forum,
+        media,
+    ):
+        commands.add_command(each)
+    app.cli = commands
 
 
 def seed_all() -> None:
@@ -230,6 +266,30 @@ def settings_table(env: bool) -> None:
     click.echo(env_example() if env else markdown_table(), nl=not env)
 
 
+# --- whether all is well ---------------------------------------------------------------------------------------------
+
+
+@command("check", cls=FreeCommand)
+@click.option("--json", "as_json", is_flag=True, help="A list of {item, ready, todo} in place of lines.")
+def check(*, as_json: bool) -> None:
+    """Check all that an installation needs: each item is ready, or says what to do. Changes and sends nothing.
+
+    Exit code 1 if an item is not ready. What is left out on purpose is ready, and named.
+    """
+    config, problems = Config.read(environment())
+    is_usable = PROBLEM not in current_app.extensions
+    with nullcontext() if is_usable else create_app(config).app_context():
+        findings = []
+        for found in findings_of([] if is_usable else problems, environment()):
+            findings.append(found)
+            if not as_json:
+                click.echo(f"{'ready' if found.ready else 'TO DO'}  {found.item:<10}  {found.todo}".rstrip())
+    if as_json:
+        click.echo(json.dumps([asdict(found) for found in findings], indent=2))
+    if not all(found.ready for found in findings):
+        raise SystemExit(1)
+
+
 # --- the worker -----------------------------------------------------------------------------------------------------
 
 
@@ -285,6 +345,36 @@ def resume_messaging() -> None:
     """Let messages leave again at once; should the provider refuse one, they wait as before."""
     sender_health.start()
     click.echo("\n".join(sender_report.status()))
+
+
+@messaging.command("test")
+@click.argument("number")
+def test_messaging(number: str) -> None:
+    """Send one message to NUMBER, and print what the provider says and its receipts within 30 seconds."""
+    phone = phones.normalise(number)
+    if phone is None or phones.country_problem(phone):
+        raise click.BadParameter("is no phone number of a country in MESSAGING_COUNTRIES", param_hint="NUMBER")
+    if sender_health.key() is None:
+        raise click.ClickException(sender_report.NOT_SENT)
+    try:
+        form = trial.form_for(phone)
+        ref = trial.send(phone, form)
+    except forms.NeedsTemplateError:
+        raise click.ClickException(trial.NEEDS_TEMPLATE) from None
+    except ProviderError as error:
+        raise click.ClickException(f"{settings.messaging_provider} refused: {error.words or error.reason}") from None
+    template = f", as the template {form.template.name}" if form.template else ""
+    click.echo(f"{settings.messaging_provider} accepted it as {ref or 'no name'}{template}.")
+    if not settings.hears_people or ref is None:
+        click.echo("No receipt will come, because no webhook is set.")
+        return
+    told = None
+    for told, code in trial.receipts(ref):
+        if told is Receipt.FAILED:
+            raise click.ClickException(f"{settings.messaging_provider} could not deliver it: {code or 'no reason'}")
+        click.echo(f"Receipt: {told}.")
+    if told is None:
+        click.echo(f"No receipt came within {trial.WAIT_S:.0f} seconds.")
 
 
 logs = CommandGroup("logs", help="Activity logs.")

@@ -52,6 +52,8 @@ class ProviderError(Exception):
         self.retry_after = retry_after
         self.response = response
         self.status = response.status if response else None
+        #: The provider's own words, for an operator alone.
+        self.words: str | None = None
         self.reason = reason or (f"status {self.status}" if kind == "status" else kind)
         super().__init__(f"{provider}: {self.reason}")
 

@@ -100,7 +100,9 @@ class WhatsAppCloud:
         try:
             return self._http.fetch(method, self._url + path, headers=self._headers, **parts)
         except ProviderError as error:
-            raise _meaning(error, is_send=method == "POST") from None
+            meaning = _meaning(error, is_send=method == "POST")
+            meaning.words = _words(error)
+            raise meaning from None
 
 
 def told_of_us(event: Mapping[str, object]) -> Told:
@@ -201,11 +203,21 @@ def sender_error(code: object) -> SenderError | None:
 
 
 def _code(error: ProviderError) -> int | None:
-    if error.response is None:
-        return None
-    try:
-        problem: object = error.response.json().get("error")
-    except ProviderError:
-        return None
-    code = problem.get("code") if isinstance(problem, dict) else None
+    code = _problem(error).get("code")
     return code if isinstance(code, int) else None
+
+
+def _words(error: ProviderError) -> str | None:
+    words = _problem(error).get("message")
+    return words[:300] if isinstance(words, str) else None
+
+
+def _problem(error: ProviderError) -> Mapping[str, object]:
+    """Return what WhatsApp says of an error; empty if it says nothing."""
+    if error.response is None:
+        return {}
+    try:
+        problem = error.response.json().get("error")
+    except ProviderError:
+        return {}
+    return problem if isinstance(problem, dict) else {}

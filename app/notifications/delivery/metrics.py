@@ -46,18 +46,23 @@ def check_deliveries() -> str:
 
 def worker_problems() -> list[str]:
     """What keeps deliveries from going out, one sentence each; empty: all is well. For `flask worker-health`."""
-    problems: list[str] = []
+    problems = clock_problems()
+    if problem := report.problem():
+        problems.append(problem)
+    if (age := oldest_due_s()) > LATE_S:
+        problems.append(f"the oldest due delivery has been waiting for {age:.0f} s")
+    return problems
+
+
+def clock_problems() -> list[str]:
+    """Return what keeps due deliveries from being seen: no worker, no clock, or a jump of the database's clock."""
     workers = workers_by_queue()
-    problems += [f"no worker serves the queue {name}" for name in QUEUES if not workers[name]]
+    problems = [f"no worker serves the queue {name}" for name in QUEUES if not workers[name]]
     jump_s = clock_jump_s()
     if jump_s is None:
         problems.append("no clock is going")
     elif jump_s:
         problems.append(f"the database's clock has jumped by {jump_s:.0f} s; that is believed after 10 minutes")
-    if problem := report.problem():
-        problems.append(problem)
-    if (age := oldest_due_s()) > LATE_S:
-        problems.append(f"the oldest due delivery has been waiting for {age:.0f} s")
     return problems
 
 

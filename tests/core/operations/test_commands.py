@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 
 import pytest
 from flask import Flask
 
-from config import ROOT
+from app.cli import JOBS
+from tests.core.operations.command_line import DEAD_DATABASE, flask
 
 pytestmark = pytest.mark.processes
-
-#: A real address at which nobody listens.
-DEAD_DATABASE = "postgresql://health@127.0.0.1:1/health"
-
-
-def flask(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """A `flask` command of somebody whose environment holds these settings and nothing else of ours."""
-    env = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), **settings}
-    command = [sys.executable, "-m", "flask", *words]
-    return subprocess.run(command, cwd=ROOT, env=env, check=False, capture_output=True, text=True)
 
 
 def refusal(done: subprocess.CompletedProcess[str]) -> str:
@@ -44,6 +33,19 @@ def test_help_keys_and_the_table_of_settings_need_no_settings(words: tuple[str, 
 def test_every_command_is_listed_without_settings() -> None:
     listed = flask("--help", ENVIRONMENT="production").stdout
     assert {"users", "nik", "keys", "seed", "backup", "restore", "worker-health", "broadcast"} <= set(listed.split())
+
+
+def test_the_help_is_ours_and_grouped_by_job() -> None:
+    done = flask("--help", ENVIRONMENT="testing")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert "  Commands of the health-support service, for those who run it." in lines
+    assert [line for line in lines if line.endswith(":") and not line.startswith(" ")] == [
+        *(f"{job}:" for job in JOBS),
+        "Options:",
+    ]
+    assert "A general utility script" not in done.stdout
 
 
 @pytest.mark.parametrize("words", [("worker-health",), ("db", "upgrade")], ids=" ".join)

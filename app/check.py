@@ -1,0 +1,303 @@
+"""`flask check`: every item that a running installation needs, each ready or with what to do.
+
+A check only reads. An item that is left out on purpose is ready, and says what is left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from app.core.database import clock as database_clock
+from app.core.database import migrations
+from app.core.database.engines import UNLIMITED, direct
+from app.core.database.session import autocommit
+from app.core.errors import AppError
+from app.core.jobs import queue
+from app.core.lib import clock
+from app.core.media import pictures, storage
+from app.core.operations import health
+from app.core.operations.commands import first_line
+from app.core.settings import extensions, settings
+from app.identity.models import PRIVILEGED, Role, user_roles
+from app.notifications.delivery import metrics as delivery_metrics
+from app.notifications.models import SECURITY_NOTICE, Inbound
+from app.notifications.senders import report
+from app.privacy.service.words import TITLES
+from app.providers import messaging
+from app.providers.http import ProviderError
+from config import Config, near_names, risks
+
+Answer = TypeVar("Answer")
+
+#: Versions that the service is tested with.
+POSTGRESQL, REDIS = 150000, 7
+#: Seconds by which this machine's clock may differ from PostgreSQL's.
+CLOCK_TOLERANCE_S = 5
+#: Bytes below which a disk is nearly full.
+FREE_BYTES = 500 * 2**20
+#: The address that `flask keys new` prints, to be edited.
+NOBODYS_ADDRESS = "operator@example.com"
+#: Kinds of messages that go to people who may not have written for 24 hours.
+TEMPLATES = ("reminder", "stock", "alert", SECURITY_NOTICE, "broadcast", "forum_reply", "moderation", "phone_code")
+REMINDER_TEMPLATES = ("pengingat_obat", "pengingat_makan", "pengingat_terapi", "pengingat_kontrol")
+
+
+@dataclass(frozen=True)
+class Finding:
+    item: str
+    ready: bool
+    #: What to do; of an item that is ready, what is left out. May be empty.
+    todo: str
+
+
+class NotReadyError(Exception):
+    """What an operator has to do."""
+
+
+def findings(problems: list[str], env: Mapping[str, str]) -> Iterator[Finding]:
+    """Check one item after the other. `problems` are those of the settings, `env` is where they come from."""
+    wrong = {problem.partition(" ")[0] for problem in problems}
+    hide = _hiding()
+    for item, (needed, check) in ITEMS.items():
+        if unset := sorted(wrong.intersection(needed)):
+            yield Finding(item, ready=False, todo=f"Needs {' and '.join(unset)}, see settings.")
+            continue
+        try:
+            finding = Finding(item, ready=True, todo=hide(check(problems, env)))
+        except Exception as error:  # noqa: BLE001  # one broken item hides no other
+            finding = Finding(item, ready=False, todo=hide(_words(error)))
+        yield finding
+
+
+def _words(error: Exception) -> str:
+    match error:
+        case NotReadyError():
+            return str(error)
+        case AppError():
+            return error.message
+        case DBAPIError():
+            return f"The database: {first_line(error.orig)}"
+        case ProviderError():
+            return f"The provider: {error.words or error.reason}"
+        case _:
+            return f"{type(error).__name__}: {first_line(error)}"
+
+
+def _hiding() -> Callable[[str], str]:
+    """Return a function that replaces every secret of the settings in a text: no error of a library may show one."""
+    config: Config = extensions()["config"]
+    secrets = {
+        text for spec in fields(config) if spec.metadata["secret"] for text in _texts(getattr(config, spec.name))
+    }
+
+    def hide(text: str) -> str:
+        for secret in secrets:
+            text = text.replace(secret, "***")
+        return text
+
+    return hide
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, tuple):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, str) and len(value) >= 8:
+        yield value
+        password = urlsplit(value).password
+        if password and len(password) >= 8:
+            yield password
+
+
+# --- the items --------------------------------------------------------------------------------------------------------
+
+
+def _settings(problems: list[str], env: Mapping[str, str]) -> str:
+    if problems:
+        raise NotReadyError(" | ".join(problems))
+    return " ".join(near_names(env))
+
+
+def _database(*_: object) -> str:
+    with direct({**UNLIMITED, "statement_timeout": "5000"}).connect() as connection:
+        version = connection.scalar(sa.text("SELECT current_setting('server_version_num')::int"))
+    if not isinstance(version, int) or version < POSTGRESQL:
+        raise NotReadyError(f"PostgreSQL {POSTGRESQL // 10000} or newer is needed.")
+    health.check_database()  # by DATABASE_POOLER_URL, if it is set
+    replica: sa.Engine | None = extensions()["replica"]
+    if replica is not None:
+        with replica.connect() as connection:
+            connection.execute(sa.text("SELECT 1"))
+    return ""
+
+
+def _migrations(*_: object) -> str:
+    if migrations.missing():
+        raise NotReadyError("Run `flask db upgrade`.")
+    with autocommit() as connection:
+        if not connection.scalar(sa.select(sa.exists(sa.select(Role.id)))):
+            raise NotReadyError("Run `flask seed`.")
+    return ""
+
+
+def _redis(*_: object) -> str:
+    redis = queue.connection()
+    redis.set("check:nothing", 1, xx=True)  # changes nothing, and a server that refuses writes refuses it
+    info = redis.info()
+    version = str(info["redis_version"])
+    if int(version.partition(".")[0]) < REDIS:
+        raise NotReadyError(f"Redis {REDIS} or newer is needed.")
+    if info.get("maxmemory_policy", "noeviction") != "noeviction":
+        raise NotReadyError("Set `maxmemory-policy noeviction`, or Redis removes what waits in the queue.")
+    return "" if info.get("aof_enabled") else "Left out: `appendonly yes`, so the queue does not survive a restart."
+
+
+def _media(*_: object) -> str:
+    store = pictures.store()
+    if not isinstance(store, storage.FolderStore):
+        next(iter(store.names()), None)
+        return ""
+    folder = next(path for path in (store.root, *store.root.parents) if path.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise NotReadyError(f"{folder} cannot be written to by this user, see MEDIA_ROOT.")
+    if _free_bytes(folder) < FREE_BYTES:
+        raise NotReadyError(f"The disk of {folder} is full.")
+    return ""
+
+
+def _free_bytes(folder: Path) -> int:
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize
+
+
+def _sender(*_: object) -> str:
+    if settings.messaging_provider == "outbox":
+        return f"Left out: {report.NOT_SENT}"
+    found = messaging.client().health()
+    if found is not None and found.problem is not None:
+        raise NotReadyError(f"{settings.messaging_provider} says: {found.problem}")
+    if problem := _if_reachable(report.problem):
+        raise NotReadyError(f"{problem}; mend it, then `flask messaging resume`.")
+    return ""
+
+
+def _if_reachable(read: Callable[[], Answer]) -> Answer | None:
+    """Return what the database says. It has an item of its own that says whether it can be reached."""
+    try:
+        return read()
+    except (DBAPIError, PoolTimeoutError):
+        return None
+
+
+def _webhooks(*_: object) -> str:
+    match settings.messaging_provider:
+        case "fonnte":
+            secrets = {"FONNTE_WEBHOOK_TOKEN": settings.fonnte_webhook_token}
+        case "whatsapp_cloud":
+            names = ("whatsapp_app_secret", "whatsapp_verify_token")
+            secrets = {name.upper(): getattr(settings, name) for name in names}
+        case _:
+            return "Not needed without a provider."
+    unset = [name for name, value in secrets.items() if value is None]
+    if len(unset) == len(secrets):
+        return f"Left out: {' and '.join(unset)}, so no receipt and no answer comes in."
+    needed = {"PUBLIC_URL": settings.public_url, "MESSAGING_NUMBER": settings.messaging_number}
+    if unset := unset + [name for name, value in needed.items() if value is None]:
+        raise NotReadyError(f"Set {' and '.join(unset)}.")
+    if _if_reachable(_has_come_in) is not False:
+        return ""
+    return "Nothing has come in yet: enter the addresses at the provider, then write to our number."
+
+
+def _has_come_in() -> bool:
+    with autocommit() as connection:
+        return bool(connection.scalar(sa.select(sa.exists().where(Inbound.provider == settings.messaging_provider))))
+
+
+def _templates(*_: object) -> str:
+    if settings.messaging_provider != "whatsapp_cloud":
+        return "Not needed: WhatsApp Cloud alone has templates."
+    names = dict(settings.whatsapp_templates)
+    if unknown := names.keys() - {*TITLES, *TEMPLATES, *REMINDER_TEMPLATES}:
+        raise NotReadyError(f"WHATSAPP_TEMPLATES names what is no kind of message: {', '.join(sorted(unknown))}.")
+    if "reminder" not in names and not names.keys() >= set(REMINDER_TEMPLATES):
+        raise NotReadyError("WHATSAPP_TEMPLATES names none for `reminder`: who has not written for 24 hours gets none.")
+    missing = [kind for kind in TEMPLATES[1:] if kind not in names]
+    return f"Left out: {', '.join(missing)}, which wait for people who wrote within 24 hours." if missing else ""
+
+
+def _push(*_: object) -> str:
+    if settings.vapid_private_key is None or settings.vapid_subject is None:
+        return "Left out: VAPID_PRIVATE_KEY and VAPID_SUBJECT, so no browser gets a push."
+    if settings.is_production and NOBODYS_ADDRESS in settings.vapid_subject:
+        raise NotReadyError("Write your own address into VAPID_SUBJECT: push services write to it.")
+    return ""
+
+
+def _public_url(*_: object) -> str:
+    if settings.public_url is None:
+        if settings.is_production:
+            raise NotReadyError("Set PUBLIC_URL: without it no message has a link to answer by.")
+        return "Left out: PUBLIC_URL, so no message has a link to answer by."
+    if settings.is_production:
+        for name in ("public_url", "frontend_url"):
+            if not getattr(settings, name).startswith("https://"):
+                raise NotReadyError(f"{name.upper()} must begin with https://.")
+    return ""
+
+
+def _clock(*_: object) -> str:
+    away_s = (clock.now() - database_clock.now()).total_seconds()
+    problems = [f"this machine's clock is {abs(away_s):.0f} s {'ahead of' if away_s > 0 else 'behind'} PostgreSQL's"]
+    problems = (problems if abs(away_s) > CLOCK_TOLERANCE_S else []) + delivery_metrics.clock_problems()
+    if problems:
+        raise NotReadyError("; ".join(problems) + ".")
+    return ""
+
+
+def _console(*_: object) -> str:
+    with autocommit() as connection:
+        somebody = sa.select(user_roles).join(Role).where(Role.name.in_(PRIVILEGED))
+        if not connection.scalar(sa.select(somebody.exists())):
+            raise NotReadyError("Nobody is an administrator: `flask users create ... --role superadmin`.")
+    return "" if settings.has_console else "Left out: CONSOLE=on, so administrators have no page at /console."
+
+
+def _defaults(_: object, env: Mapping[str, str]) -> str:
+    """A risky value is on purpose if somebody has written it down."""
+    risky = risks(extensions()["config"])
+    if by_default := [line for name, line in risky.items() if name not in env]:
+        raise NotReadyError(f"Choose, and write each choice into the settings: {'; '.join(by_default)}.")
+    return f"On purpose: {'; '.join(risky.values())}." if risky else ""
+
+
+Check = Callable[[list[str], Mapping[str, str]], str]
+
+_DATABASE = ("DATABASE_URL", "DATABASE_POOLER_URL")
+_MESSAGING = ("MESSAGING_PROVIDER", "MESSAGING_TOKEN", "MESSAGING_SENDER_ID", "MESSAGING_URL")
+
+#: By item: the settings that must be right before it can be checked, and the check. It returns what is left out.
+ITEMS: dict[str, tuple[tuple[str, ...], Check]] = {
+    "settings": ((), _settings),
+    "database": ((*_DATABASE, "DATABASE_REPLICA_URL"), _database),
+    "migrations": (_DATABASE, _migrations),
+    "redis": (("REDIS_URL",), _redis),
+    "media": (("MEDIA_ROOT", "MEDIA_S3_BUCKET", "MEDIA_S3_ENDPOINT"), _media),
+    "sender": (_MESSAGING, _sender),
+    "webhooks": ((*_MESSAGING, "FONNTE_WEBHOOK_TOKEN", "MESSAGING_NUMBER", "PUBLIC_URL"), _webhooks),
+    "templates": (("MESSAGING_PROVIDER", "WHATSAPP_TEMPLATES"), _templates),
+    "push": (("VAPID_PRIVATE_KEY", "VAPID_PUBLIC_KEY", "VAPID_SUBJECT"), _push),
+    "public_url": (("PUBLIC_URL", "FRONTEND_URL"), _public_url),
+    "clock": ((*_DATABASE, "REDIS_URL"), _clock),
+    "console": ((*_DATABASE, "CONSOLE"), _console),
+    "defaults": (("PROFILE_REAUTH", "ADMIN_OTP", "SUPERADMIN_SQL_MODE", "PHONE_VERIFICATION"), _defaults),
+}

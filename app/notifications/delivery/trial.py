@@ -1,0 +1,68 @@
+"""One message that an operator sends to a number, past the outbox, to see what the provider does with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import monotonic, sleep
+
+import sqlalchemy as sa
+
+from app.core.database.session import autocommit
+from app.core.settings import settings
+from app.notifications.delivery import forms
+from app.notifications.delivery.receipts import RANKS
+from app.notifications.delivery.sealing import Words
+from app.notifications.models import SECURITY_NOTICE, Heard, Receipt, inbound
+from app.notifications.senders.models import phone_numbers
+from app.providers import messaging
+
+TEXT = "Ini pesan percobaan dari layanan pengingat kesehatan. Tidak perlu dibalas."
+
+NEEDS_TEMPLATE = (
+    "This number has not written to us for 24 hours, and WHATSAPP_TEMPLATES names no template that can say it."
+    " Write to our number from this phone first, or name a template."
+)
+
+#: Kinds whose template can say the text, the first that has one.
+KINDS = (SECURITY_NOTICE, "broadcast", "alert", "stock", "reminder")
+
+#: Seconds to wait for a receipt, and between two looks for it.
+WAIT_S, LOOK_EVERY_S = 30.0, 0.5
+
+_is_open = sa.select(phone_numbers.c.last_inbound_at > sa.func.statement_timestamp() - forms.OPEN_FOR)
+
+
+def form_for(phone: str) -> forms.Form:
+    """Return the form that the message takes at this moment. Raise `NeedsTemplateError`."""
+    with autocommit() as connection:
+        is_open = bool(connection.scalar(_is_open.where(phone_numbers.c.phone == phone)))
+    kind = next(filter(forms.template_name, KINDS), KINDS[0])
+    words: Words = {"text": TEXT, "parts": {"name": ""} if kind == "reminder" else {}}
+    return forms.form_of(kind, words, is_open=is_open)
+
+
+def send(phone: str, form: forms.Form) -> str | None:
+    """Send the message to an E.164 number and return the provider's reference. Raise `ProviderError`."""
+    return messaging.client().send(phone, form.text, template=form.template)
+
+
+def receipts(ref: str) -> Iterator[tuple[Receipt, str | None]]:
+    """Yield each further receipt of a message, with its code, until the last one or until the wait is over."""
+    rows = inbound.c
+    told = sa.select(rows.payload).where(
+        rows.provider == settings.messaging_provider, rows.kind == Heard.RECEIPT, rows.ref == ref
+    )
+    furthest, ends = -1, monotonic() + WAIT_S
+    while furthest < RANKS[Receipt.FAILED] and monotonic() < ends:
+        with autocommit() as connection:
+            payloads = connection.scalars(told).all()
+        for payload in sorted(payloads, key=_rank):
+            if _rank(payload) > furthest:
+                furthest = _rank(payload)
+                code = payload.get("code")
+                yield Receipt(str(payload["receipt"])), str(code) if code else None
+        sleep(LOOK_EVERY_S)
+
+
+def _rank(payload: dict[str, object]) -> int:
+    return RANKS[Receipt(str(payload["receipt"]))]

@@ -1,0 +1,250 @@
+"""`flask check`: all items, one line each, whatever is broken."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from redis import Redis
+
+from app import check, cli
+from app.core.database import migrations
+from app.core.database.session import db, unit_of_work
+from app.core.lib import clock
+from app.core.media.storage import FolderStore
+from app.notifications.models import Inbound
+from app.notifications.senders import health
+from app.providers import messaging
+from config import Config
+from dev.simulators import Server
+from tests.core.operations.command_line import DEAD_DATABASE, flask
+from tests.core.production import GOOD
+from tests.helpers.factories import make_superadmin
+from tests.helpers.statements import Statements
+
+ITEMS = [
+    "settings", "database", "migrations", "redis", "media", "sender", "webhooks", "templates", "push", "public_url",
+    "clock", "console", "defaults",
+]  # fmt: skip
+SAFE = {
+    "PROFILE_REAUTH": "required",
+    "ADMIN_OTP": "required",
+    "SUPERADMIN_SQL_MODE": "ro",
+    "PHONE_VERIFICATION": "soft",
+}
+FINE = {**GOOD, **SAFE, "PUBLIC_URL": "https://api.example.org", "CONSOLE": "on"}
+
+Found = dict[str, dict[str, Any]]
+
+
+@pytest.fixture
+def configure(
+    app: Flask, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], tmp_path: Path
+) -> Callable[..., None]:
+    """Give the application the settings of a production that lacks nothing, but for the changes."""
+
+    def change(**changes: str) -> None:
+        env = {name: value for name, value in {**FINE, **changes}.items() if value}
+        config = Config.from_env({**env, **variables, "MEDIA_ROOT": str(tmp_path)})
+        monkeypatch.setitem(app.extensions, "config", config)
+        monkeypatch.setitem(app.extensions, "messenger", messaging.make(config))
+        monkeypatch.setattr(cli, "environment", lambda: env)
+        health.forget_look()
+
+    return change
+
+
+@pytest.fixture
+def production(app: Flask, configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """An installation that lacks nothing: an administrator, workers, a clock."""
+    make_superadmin()
+    monkeypatch.setattr("app.notifications.delivery.metrics.workers_by_queue", lambda: {"urgent": 1, "bulk": 1})
+    monkeypatch.setattr("app.notifications.delivery.metrics.clock_jump_s", lambda: 0.0)
+    app.extensions["redis"].config_set("maxmemory-policy", "noeviction")
+    configure()
+    return configure
+
+
+def run(app: Flask) -> tuple[int, Found]:
+    result = app.test_cli_runner().invoke(args=["check", "--json"])
+    found = json.loads(result.stdout)
+    assert [sorted(each) for each in found] == [["item", "ready", "todo"]] * len(ITEMS)
+    assert [each["item"] for each in found] == ITEMS
+    return result.exit_code, {each["item"]: each for each in found}
+
+
+def unready(app: Flask) -> dict[str, str]:
+    exit_code, found = run(app)
+    todo = {item: str(each["todo"]) for item, each in found.items() if not each["ready"]}
+    assert all(todo.values())
+    assert exit_code == (1 if todo else 0)
+    return todo
+
+
+def test_all_is_ready_and_what_is_left_out_is_named(app: Flask, production: Callable[..., None]) -> None:
+    exit_code, found = run(app)
+    assert [item for item, each in found.items() if not each["ready"]] == []
+    assert exit_code == 0
+    assert "MESSAGING_PROVIDER is outbox" in found["sender"]["todo"]
+    production(CONSOLE="off", ADMIN_OTP="optional")
+    found = run(app)[1]
+    assert "CONSOLE" in found["console"]["todo"]
+    assert found["defaults"]["todo"].startswith("On purpose: ADMIN_OTP=optional")
+
+
+def test_each_item_is_a_line(app: Flask, production: Callable[..., None]) -> None:
+    production(ADMIN_OTP="")
+    result = app.test_cli_runner().invoke(args=["check"])
+    assert result.exit_code == 1
+    lines = [line.replace("TO DO", "todo").split() for line in result.output.splitlines()]
+    assert [line[1] for line in lines] == ITEMS
+    assert [line[1] for line in lines if line[0] == "todo"] == ["defaults"]
+
+
+def test_it_writes_nothing_and_sends_nothing(
+    app: Flask, sim: Server, production: Callable[..., None], statements: Statements
+) -> None:
+    production(**sim.messaging.env())
+    keys = set(app.extensions["redis"].scan_iter())
+    with statements.at_most(50):
+        assert unready(app) == {}
+    assert not [each for each in statements.seen if not each.lstrip().upper().startswith(("SELECT", "WITH", "EXECUTE"))]
+    assert set(app.extensions["redis"].scan_iter()) == keys
+    assert sim.messaging.sent == []
+    assert not (app.extensions["config"].media_root / "exports").exists()
+
+
+def test_no_secret_is_printed(app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = app.extensions["config"].secret_key
+    monkeypatch.setattr(check.database_clock, "now", lambda: (_ for _ in ()).throw(RuntimeError(f"no {secret}!")))
+    output = app.test_cli_runner().invoke(args=["check"]).output
+    assert "RuntimeError: no ***!" in output
+    for name in ("SECRET_KEY", "NIK_KEYS", "VAPID_PRIVATE_KEY"):
+        assert GOOD[name] not in output
+
+
+class TestBroken:
+    def test_database(self, app: Flask, production: Callable[..., None]) -> None:
+        dead = DEAD_DATABASE.replace("postgresql", "postgresql+psycopg2")
+        app.extensions["config"] = replace(app.extensions["config"], database_url=dead)
+        assert unready(app).keys() == {"database"}
+
+    def test_migrations(self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(migrations, "missing", lambda: ["0099"])
+        assert unready(app) == {"migrations": "Run `flask db upgrade`."}
+
+    def test_redis(self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(app.extensions, "redis", Redis(port=1))
+        assert "redis" in unready(app)
+
+    def test_redis_that_forgets(self, app: Flask, production: Callable[..., None]) -> None:
+        app.extensions["redis"].config_set("maxmemory-policy", "allkeys-lru")
+        try:
+            assert "noeviction" in unready(app)["redis"]
+        finally:
+            app.extensions["redis"].config_set("maxmemory-policy", "noeviction")
+
+    def test_media(self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(app.extensions, "media", FolderStore(Path(__file__) / "media"))
+        assert "cannot be written to" in unready(app)["media"]
+
+    def test_full_disk(self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(check, "_free_bytes", lambda _: 0)
+        assert "is full" in unready(app)["media"]
+
+    @pytest.mark.parametrize("fault", ["token_invalid", "disconnected"])
+    def test_sender(self, app: Flask, sim: Server, production: Callable[..., None], fault: str) -> None:
+        production(**sim.messaging.env())
+        assert unready(app) == {}
+        sim.fault("messaging", fault, times=None)
+        assert "fonnte says: " in unready(app)["sender"]
+
+    def test_whatsapp_without_templates(self, app: Flask, sim: Server, production: Callable[..., None]) -> None:
+        production(**sim.messaging.whatsapp_env())
+        assert unready(app).keys() == {"templates"}
+        production(**sim.messaging.whatsapp_env(), WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
+        assert "broadcast" in run(app)[1]["templates"]["todo"]
+        production(**sim.messaging.whatsapp_env(), WHATSAPP_TEMPLATES='{"reminder": "pengingat", "remainder": "x"}')
+        assert "remainder" in unready(app)["templates"]
+
+    def test_webhooks_by_half(self, app: Flask, sim: Server, production: Callable[..., None]) -> None:
+        env = {**sim.messaging.whatsapp_env(), "WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}'}
+        production(**env, WHATSAPP_APP_SECRET="s" * 32)
+        assert unready(app) == {"webhooks": "Set WHATSAPP_VERIFY_TOKEN and MESSAGING_NUMBER."}
+        production(**env, WHATSAPP_APP_SECRET="s" * 32, WHATSAPP_VERIFY_TOKEN="v", MESSAGING_NUMBER="+6281234567890")
+        assert "Nothing has come in yet" in run(app)[1]["webhooks"]["todo"]
+        with unit_of_work():
+            db.session.add(Inbound(provider="whatsapp_cloud", event_key="1", kind="message"))
+        assert run(app)[1]["webhooks"] == {"item": "webhooks", "ready": True, "todo": ""}
+
+    def test_push(self, app: Flask, production: Callable[..., None]) -> None:
+        production(VAPID_SUBJECT="mailto:operator@example.com")
+        assert "VAPID_SUBJECT" in unready(app)["push"]
+
+    @pytest.mark.parametrize("changes", [{"PUBLIC_URL": ""}, {"PUBLIC_URL": "http://api.example.org"}])
+    def test_public_url(self, app: Flask, production: Callable[..., None], changes: dict[str, str]) -> None:
+        production(**changes)
+        assert "PUBLIC_URL" in unready(app)["public_url"]
+
+    def test_clock(self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("app.notifications.delivery.metrics.clock_jump_s", lambda: None)
+        assert unready(app) == {"clock": "no clock is going."}
+        now = clock.now()
+        monkeypatch.setattr(check.database_clock, "now", lambda: now + timedelta(minutes=2))
+        assert "behind PostgreSQL's" in unready(app)["clock"]
+
+    def test_console_without_an_administrator(self, app: Flask, production: Callable[..., None]) -> None:
+        db.session.execute(sa.text("DELETE FROM user_roles"))
+        assert "flask users create" in unready(app)["console"]
+
+    @pytest.mark.parametrize("name", SAFE)
+    def test_a_risky_default(self, app: Flask, production: Callable[..., None], name: str) -> None:
+        production(**{name: ""})
+        assert name in unready(app)["defaults"]
+
+
+@pytest.mark.processes
+class TestWithoutGoodSettings:
+    def check(self, **settings: str) -> tuple[int, Found, str]:
+        done: subprocess.CompletedProcess[str] = flask("check", "--json", **settings)
+        assert "Traceback" not in done.stderr
+        return done.returncode, {each["item"]: each for each in json.loads(done.stdout)}, done.stdout
+
+    def test_a_wrong_setting_hides_no_item(self, variables: dict[str, str]) -> None:
+        code, found, _ = self.check(**{**FINE, **variables, "GEOCODER": "stars", "VAPID_PRIVATE_KEY": "x"})
+        assert code == 1
+        assert list(found) == ITEMS
+        assert "GEOCODER must be" in found["settings"]["todo"]
+        assert found["database"]["ready"]
+        assert found["redis"]["ready"]
+        assert found["push"]["todo"] == "Needs VAPID_PRIVATE_KEY, see settings."
+
+    def test_nothing_set_at_all(self) -> None:
+        code, found, _ = self.check(ENVIRONMENT="production")
+        assert code == 1
+        assert list(found) == ITEMS
+        assert found["sender"]["todo"] == "Needs MESSAGING_PROVIDER, see settings."
+
+    def test_a_name_that_is_nearly_ours_and_servers_that_are_away(self) -> None:
+        database = DEAD_DATABASE.replace("health@", "health:pass-word@")
+        away = {"DATABASE_URL": database, "REDIS_URL": "redis://127.0.0.1:1"}
+        code, found, text = self.check(**{**FINE, **away, "MESAGING_TOKEN": "se-cret"})
+        assert code == 1
+        assert found["settings"] == {
+            "item": "settings",
+            "ready": True,
+            "todo": "MESAGING_TOKEN is not a setting: did you mean MESSAGING_TOKEN?",
+        }
+        assert "Connection refused" in found["database"]["todo"]
+        assert not found["redis"]["ready"]
+        assert found["push"]["ready"]
+        assert "pass-word" not in text
+        assert "se-cret" not in text

@@ -1,0 +1,122 @@
+"""`flask messaging test NUMBER`: one message, what the provider says, and its receipts."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import Result
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.notifications.delivery import trial
+from app.notifications.models import Inbound
+from dev.simulators import Server
+from tests.notifications.senders.looks import Configure
+
+NUMBER = "0812-3456-7890"
+
+
+def run(app: Flask, number: str = NUMBER) -> Result:
+    return app.test_cli_runner().invoke(args=["messaging", "test", number])
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "WAIT_S", 0.2)
+    monkeypatch.setattr(trial, "LOOK_EVERY_S", 0.05)
+
+
+def told(monkeypatch: pytest.MonkeyPatch, *receipts: str, code: str | None = None) -> None:
+    """Let the provider tell of the next message at once."""
+    send = trial.send
+
+    def sending(*args: object) -> str | None:
+        ref = send(*args)
+        with unit_of_work():
+            for receipt in receipts:
+                payload = {"receipt": receipt, "code": code}
+                provider = "fonnte" if ref and ref.isdigit() else "whatsapp_cloud"
+                row = Inbound(provider=provider, event_key=receipt, kind="receipt", ref=ref, payload=payload)
+                db.session.add(row)
+        return ref
+
+    monkeypatch.setattr(trial, "send", sending)
+
+
+def test_one_message_leaves_and_the_provider_is_quoted(app: Flask, sim: Server, fonnte: Configure) -> None:
+    result = run(app)
+    assert result.exit_code == 0, result.output
+    ((message),) = sim.messaging.sent
+    assert (message.target, message.text) == ("6281234567890", trial.TEXT)
+    assert f"fonnte accepted it as {message.ref}." in result.output
+    assert "no webhook is set" in result.output
+
+
+def test_its_receipts_are_shown(app: Flask, fonnte: Configure, monkeypatch: pytest.MonkeyPatch) -> None:
+    fonnte(FONNTE_WEBHOOK_TOKEN="t" * 32)
+    told(monkeypatch, "delivered", "sent")
+    result = run(app)
+    assert result.exit_code == 0, result.output
+    assert result.output.splitlines()[1:] == ["Receipt: sent.", "Receipt: delivered."]
+
+
+def test_no_receipt_is_no_failure(app: Flask, fonnte: Configure) -> None:
+    fonnte(FONNTE_WEBHOOK_TOKEN="t" * 32)
+    result = run(app)
+    assert result.exit_code == 0
+    assert "No receipt came within" in result.output
+
+
+def test_a_message_that_fails_later_is_a_failure(
+    app: Flask, whatsapp: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = {"WHATSAPP_APP_SECRET": "s", "WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}'}
+    whatsapp(MESSAGING_PROVIDER="whatsapp_cloud", **secret)
+    told(monkeypatch, "failed", code="131026")
+    result = run(app)
+    assert result.exit_code == 1
+    assert "as the template pengingat" in result.output
+    assert "could not deliver it: 131026" in result.output
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"), [("code_131042", "payment issue"), ("code_190", "Error validating access token")]
+)
+def test_a_refusal_of_whatsapp_is_quoted(app: Flask, sim: Server, whatsapp: Configure, fault: str, words: str) -> None:
+    sim.fault("messaging", fault)
+    result = run(app)
+    assert result.exit_code == 1
+    assert "whatsapp_cloud refused: " in result.output
+    assert words in result.output
+
+
+def test_a_refusal_of_fonnte_is_quoted(app: Flask, sim: Server, fonnte: Configure) -> None:
+    sim.fault("messaging", "token_invalid")
+    result = run(app)
+    assert (result.exit_code, result.output) == (1, "Error: fonnte refused: token invalid\n")
+
+
+def test_a_provider_that_is_away_is_a_failure(app: Flask, sim: Server, fonnte: Configure) -> None:
+    fonnte(MESSAGING_URL="http://127.0.0.1:1")
+    assert run(app).exit_code == 1
+
+
+def test_without_a_template_nothing_is_sent(app: Flask, sim: Server, whatsapp: Configure) -> None:
+    whatsapp(MESSAGING_PROVIDER="whatsapp_cloud", WHATSAPP_APP_SECRET="s")
+    result = run(app)
+    assert result.exit_code == 1
+    assert "has not written to us for 24 hours" in result.output
+    assert sim.messaging.sent == []
+
+
+@pytest.mark.parametrize("number", ["12", "siti", "", "+14155552671"])
+def test_a_bad_number_sends_nothing(app: Flask, sim: Server, fonnte: Configure, number: str) -> None:
+    result = run(app, number)
+    assert result.exit_code == 2
+    assert "is no phone number" in result.output
+    assert sim.messaging.sent == []
+
+
+def test_the_outbox_sends_nothing(app: Flask) -> None:
+    result = run(app)
+    assert result.exit_code == 1
+    assert "MESSAGING_PROVIDER is outbox" in result.output
