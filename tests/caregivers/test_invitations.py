@@ -21,8 +21,8 @@ from tests.helpers.factories import PASSWORD, make_user, signed_in
 from tests.helpers.overlap import done_twice_at_once
 
 
-def expire() -> None:
-    db.session.execute(sa.update(Invitation).values(expires_at=sa.func.now() - timedelta(seconds=1)))
+def expire(ago: timedelta = timedelta(seconds=1)) -> None:
+    db.session.execute(sa.update(Invitation).values(expires_at=sa.func.now() - ago))
 
 
 def test_the_code_is_kept_as_a_hash_alone(siti: Client) -> None:
@@ -40,10 +40,16 @@ def test_an_invitation_lives_seven_days(client: Client, siti: Client, budi: Clie
     code = invite(siti)["code"]
     expire()
     assert_error(budi.post("/caregiver/invitations", {"code": code}), 404)
-    assert client.get(f"/undangan/{code}").status_code == 404
+    page = client.get(f"/undangan/{code}")
+    assert (page.status_code, "Undangan ini sudah tidak berlaku" in page.text) == (410, True)
     assert siti.get(PATH).json == []
     db.session.commit()
     jobs.forget_expired()
+    assert client.get(f"/undangan/{code}").status_code == 410
+    expire(invitations.KEPT)
+    db.session.commit()
+    jobs.forget_expired()
+    assert client.get(f"/undangan/{code}").status_code == 404
     assert db.session.scalars(sa.select(Invitation.id)).all() == []
 
 

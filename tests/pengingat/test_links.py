@@ -111,7 +111,7 @@ def test_many_behind_one_address_answer_and_a_refusal_is_a_page(limited: None, t
     assert [page(client, token).status_code for _ in range(60)] == [200] * 60
     refused = page(client, token)
     assert (refused.status_code, refused.mimetype) == (429, "text/html")
-    assert "<h1>Terlalu banyak permintaan. Coba lagi dalam " in refused.text
+    assert "Terlalu banyak permintaan. Coba lagi dalam " in refused.text
     assert refused.headers["Cache-Control"] == "no-store"
     assert int(refused.headers["Retry-After"]) > 0
 
@@ -141,7 +141,7 @@ def test_an_unknown_token_is_no_record(token: str, client: Client, unknown: str)
 
 def test_the_page_of_an_unknown_link_says_what_to_do(client: Client) -> None:
     sentence = "Tautan ini tidak kami temukan. Coba buka lagi dari pesan kami yang terbaru."
-    assert f"<h1>{sentence}</h1>" in page(client, "x" * 22).text
+    assert sentence in page(client, "x" * 22).text
 
 
 def test_what_was_deleted_can_be_looked_at_and_not_answered(token: str, siti: Client, client: Client) -> None:

@@ -1,0 +1,57 @@
+"""Addresses that a person opens by mistake: a small page for a browser, JSON for a program."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.helpers.client import Client, assert_error
+from tests.helpers.language import assert_readable
+
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+UNKNOWN = ["/nowhere", "/api/nowhere", "/k/", "/undangan/", "/k/a/b", "/api/forum/threads/abc", "/console/x"]
+
+
+@pytest.mark.parametrize("path", UNKNOWN)
+def test_a_browser_gets_a_page(client: Client, path: str) -> None:
+    response = client.app.test_client().get(path, headers={"Accept": BROWSER})
+    assert (response.status_code, response.mimetype) == (404, "text/html")
+    assert_small(response.text)
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Content-Security-Policy"].startswith("default-src 'none'; style-src 'sha256-")
+    assert response.headers["X-Request-ID"]
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [None, "*/*", "application/json", "application/json, text/html", "text/html;q=0.5, */*;q=0.8", "text/html;q=x, ,;"],
+)
+def test_a_program_gets_json(client: Client, accept: str | None) -> None:
+    headers = {"Accept": accept} if accept else {}
+    for path in ("/nowhere", "/k/a/b"):
+        assert_error(client.app.test_client().get(path, headers=headers), 404, "route_not_found")
+
+
+def test_a_record_that_is_not_there_and_a_refusal_stay_json(client: Client) -> None:
+    for method, path, status in (("GET", "/roles/999", 404), ("GET", "/login", 405), ("GET", "/profile", 401)):
+        assert_error(client.open(method, path, headers={"Accept": BROWSER}), status)
+
+
+@pytest.mark.parametrize("path", ["/k/unknown", "/undangan/unknown"])
+@pytest.mark.parametrize("accept", [BROWSER, "application/json"])
+def test_an_unknown_link_is_a_page_for_everybody(client: Client, path: str, accept: str) -> None:
+    response = client.app.test_client().get(path, headers={"Accept": accept})
+    assert (response.status_code, response.mimetype) == (404, "text/html")
+    assert_small(response.text)
+
+
+def assert_small(page: str) -> None:
+    """Assert a heading, one short paragraph, at most one link, and the emergency line."""
+    assert page.count("<h1>") == 1
+    assert page.count("<a ") <= 1
+    paragraphs = [text.strip() for text in re.findall(r"<p[^>]*>([^<]+)</p>", page)]
+    assert len(paragraphs) == 2
+    assert "119 atau 112" in paragraphs[-1]
+    assert_readable(paragraphs[0])
+    assert len(page) < 3500
