@@ -24,10 +24,13 @@ from app.identity.models import LoginSession, User
 from app.identity.sessions import Caller
 
 LIFETIME = timedelta(days=7)
+#: How long an expired invitation is kept, so that its page can say that it is over.
+KEPT = timedelta(days=7)
 #: 31 letters and digits to the tenth: a thousand million million possibilities.
 CHARACTERS = 10
 
 NOT_FOUND = "Undangan ini tidak dikenal, sudah dipakai, atau sudah tidak berlaku."
+OVER = "Undangan ini sudah tidak berlaku."
 CONSTRAINTS: dict[str, AppError] = {"fk_invitations_session_id": sessions.ended()}
 
 
@@ -84,6 +87,11 @@ def look(code: str) -> Invitation:
     return invitation
 
 
+def is_over(code: str) -> bool:
+    """Return whether an invitation with this code has expired."""
+    return bool(db.session.scalar(sa.select(sa.exists().where(Invitation.code_hash == _digest(code), _has_expired))))
+
+
 def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
     """Take an invitation, which one caregiver alone gets: the link with all that it allows, and whether it is new."""
     invitation = look(code)
@@ -95,9 +103,10 @@ def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
     return service.create(caregiver_id, invitation.patient_id, scopes)
 
 
+_has_expired = Invitation.expires_at <= sa.func.statement_timestamp()
 #: While the patient is leaving nobody takes it, nor after the session has expired that made it.
 _is_open = sa.and_(
-    Invitation.expires_at > sa.func.statement_timestamp(),
+    ~_has_expired,
     sa.or_(
         Invitation.session_id.is_(None),
         sa.exists().where(LoginSession.id == Invitation.session_id, sessions.IS_ALIVE),

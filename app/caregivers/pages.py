@@ -10,15 +10,16 @@ from http import HTTPStatus
 from flask import Response
 
 from app.caregivers import invitations, notices
-from app.core.errors import AppError
+from app.core.errors import Gone, NotFound
 from app.core.lib import clock
 from app.core.settings import settings
 from app.core.web.rate_limits import limit
-from app.core.web.small_pages import SmallPages, small_page
+from app.core.web.small_pages import SmallPages, error_page, small_page
 
 bp = SmallPages("undangan_page", __name__)
 
 TITLE = "Undangan menjadi pendamping"
+ASK_AGAIN = "Mintalah undangan baru kepada pengirimnya."
 
 
 @bp.get("/undangan/<code>")
@@ -27,8 +28,9 @@ def show_invitation(code: str) -> Response:
     """What the invitation allows, until when, and how to take it."""
     try:
         invitation = invitations.look(code)
-    except AppError as error:
-        return small_page("undangan.html", error.status, title=TITLE, problem=error.message)
+    except NotFound as error:
+        found = Gone(invitations.OVER) if invitations.is_over(code) else error
+        return error_page(found.status, f"{found.message} {ASK_AGAIN}", address=settings.frontend_url)
     last = invitation.expires_at.astimezone(clock.JAKARTA)
     return small_page(
         "undangan.html",

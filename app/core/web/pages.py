@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flask import Flask, Response, render_template
+from flask import Flask, Response, render_template, request
 from flask_swagger_ui import get_swaggerui_blueprint
+from werkzeug.exceptions import NotFound
 
+from app.core import errors
 from app.core.settings import settings
 from app.core.web.blueprint import PageBlueprint
 from app.core.web.request import raw_json
+from app.core.web.small_pages import error_page
 
 #: Swagger UI comes from the wheel; it writes inline styles, draws data: images, calls this host alone.
 DOCS_POLICY = (
@@ -18,12 +21,15 @@ DOCS_POLICY = (
 )
 PAGE_POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'"
 
+NOWHERE = "Halaman ini tidak kami temukan. Mungkin alamatnya salah ketik, atau tautannya sudah lama."
+
 ENTRY_POINTS = {"docs": "/api/docs/", "openapi": "/api/openapi.json", "health": "/healthz"}
 
 
 def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
     for blueprint in blueprints:
         app.register_blueprint(blueprint)
+    app.register_error_handler(NotFound, _show_nowhere)
     docs = get_swaggerui_blueprint(
         "/api/docs",
         "/api/openapi.json",
@@ -56,3 +62,11 @@ def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
         )
         response.headers["Content-Security-Policy"] = PAGE_POLICY
         return response
+
+
+def _show_nowhere(error: NotFound) -> Response:
+    """Answer an unknown address: a page for a browser, JSON for everybody else."""
+    accepted = request.accept_mimetypes
+    if request.routing_exception is not None and accepted["text/html"] > accepted["application/json"]:
+        return error_page(error.code, NOWHERE, address=settings.frontend_url)
+    return errors.handle_http_exception(error)

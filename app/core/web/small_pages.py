@@ -49,7 +49,7 @@ class SmallPages(PageBlueprint):
 def _as_page(response: Response) -> Response:
     if response.status_code < 400 or response.mimetype != "application/json":
         return response
-    page = small_page("small_page.html", response.status_code, title=response.get_json()["message"])
+    page = error_page(response.status_code, response.get_json()["message"])
     response.set_data(page.get_data())
     response.headers.update(HEADERS)
     response.mimetype = "text/html"
@@ -59,3 +59,14 @@ def _as_page(response: Response) -> Response:
 def small_page(template: str, status: int, **values: object) -> Response:
     """A page of a template that extends `small_page.html`."""
     return Response(render_template(template, style=STYLE, **values), status, HEADERS)
+
+
+#: Headings of pages that say what went wrong, by status.
+TITLES = {404: "Tidak ditemukan", 410: "Sudah tidak berlaku", 429: "Tunggu sebentar"}
+OTHER_TITLE = "Maaf, ada gangguan"
+
+
+def error_page(status: int, message: str, *, address: str | None = None) -> Response:
+    """Return a page that says what went wrong, with a link to the application at `address`."""
+    title = TITLES.get(status, OTHER_TITLE)
+    return small_page("error_page.html", status, title=title, message=message, address=address)

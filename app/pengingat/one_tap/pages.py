@@ -14,8 +14,9 @@ from zoneinfo import ZoneInfo
 from flask import Response, redirect, request, url_for
 from marshmallow import ValidationError
 
-from app.core.errors import AppError
-from app.core.web.small_pages import SmallPages, small_page
+from app.core.errors import AppError, Gone
+from app.core.settings import settings
+from app.core.web.small_pages import SmallPages, error_page, small_page
 from app.pengingat.ledger import statements
 from app.pengingat.ledger.schemas import QuickAnswerCreate
 from app.pengingat.models import Occurrence, State
@@ -48,6 +49,8 @@ SAID_OF_ONE = {
     State.VOID: "sudah diubah atau dihapus",
 }
 DONE, LATER, SKIPPED = ("done", "Sudah"), ("snooze", "Tunda 30 menit"), ("skipped", "Lewati")
+#: What to do about a link that is over.
+LATEST = "Buka pesan kami yang terbaru."
 #: Answers that are still possible, by state. The first state that a time of the link has decides.
 BUTTONS = {
     State.PENDING: (DONE, LATER, SKIPPED),
@@ -85,7 +88,8 @@ def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -
     try:
         asked = links.look(token)
     except AppError as error:
-        return small_page("konfirmasi.html", error.status, title=error.message)
+        message = f"{links.EXPIRED} {LATEST}" if isinstance(error, Gone) else error.message
+        return error_page(error.status, message, address=settings.frontend_url)
     too_late = statements.too_late([row.id for row in asked.occurrences])
     times = [_Time(row, TOO_LATE if row.id in too_late else State(row.state), asked.zone) for row in asked.occurrences]
     states = {time.state for time in times}
