@@ -61,6 +61,13 @@ def test_a_dead_database_is_a_sentence(words: tuple[str, ...]) -> None:
     assert "Connection refused" in refusal(done)
 
 
+def test_the_folder_of_metrics_need_not_be_there() -> None:
+    done = flask(
+        "db", "upgrade", ENVIRONMENT="testing", DATABASE_URL=DEAD_DATABASE, PROMETHEUS_MULTIPROC_DIR="/nowhere"
+    )
+    assert "Connection refused" in refusal(done)
+
+
 def test_a_folder_that_cannot_be_made_is_a_sentence(variables: dict[str, str]) -> None:
     done = flask("backup", "/proc/nope", ENVIRONMENT="testing", **variables)
     assert "/proc/nope" in refusal(done)
