@@ -230,7 +230,10 @@ def get_today() -> dict[str, object]:
 @bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["xlsx"])
 @bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["pdf"])
 def export_report(query: ExportChoice, report: str) -> Response:
-    """Download a report (users, admins, activity-logs, domicile) as csv, xlsx or pdf (at most 5,000 rows)."""
+    """Download a report (users, admins, activity-logs, domicile): xlsx or pdf for people, csv for programs.
+
+    A pdf holds at most 5,000 rows.
+    """
     return streaming.download_response(exports.export(report, caller, **query))
 
 

@@ -10,7 +10,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from app.accounts.schemas import CurrentPassword, Otp
 from app.caregivers.schemas import Link
-from app.core.exports.streaming import MIMETYPES
+from app.core.exports.streaming import FORMATS, MIMETYPES
 from app.core.web.fields import AnyDay, Form, ListOf, Province, ProvinceName, RecordId, Text, Timestamp, enumeration
 from app.core.web.pagination import Search, SearchSchema
 from app.core.web.parsing import Upload
@@ -279,7 +279,11 @@ class Today(Schema):
 
 
 class ExportQuery(RangeQuery):
-    format = fields.String(validate=validate.OneOf(list(MIMETYPES)), load_default="csv", metadata={"example": "csv"})
+    format = fields.String(
+        validate=validate.OneOf(list(MIMETYPES)),
+        load_default="csv",
+        metadata={"example": "xlsx", "description": FORMATS},
+    )
 
 
 #: What an export's address names, for the OpenAPI document.

@@ -172,7 +172,7 @@ def get_adherence(whose: Whose, days: Days) -> Adherence:
 @bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["csv"])
 @bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["xlsx"])
 def export_adherence(whose: Whose, choice: ReportChoice) -> Response:
-    """Download how the caller kept to their reminders: a page for the doctor (pdf), or by day (csv, xlsx)."""
+    """Download how the caller kept to their reminders: a page for the doctor (pdf), or by day (xlsx, csv)."""
     return streaming.download_response(
         report.export(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), **choice)
     )

@@ -110,6 +110,14 @@ def test_a_workbook_can_be_sorted_filtered_and_read_at_once(admin: Client) -> No
         assert sheet.column_dimensions[openpyxl.utils.get_column_letter(number)].width > len(heading) + 3
 
 
+def test_a_sheet_prints_on_the_width_of_one_page(admin: Client) -> None:
+    book = openpyxl.load_workbook(io.BytesIO(get(admin, "users", format="xlsx").get_data()))
+    page = book.active.page_setup
+    assert (page.orientation, page.paperSize, page.fitToWidth or 1, page.fitToHeight) == ("landscape", 9, 1, 0)
+    assert book.active.sheet_properties.pageSetUpPr.fitToPage
+    assert book.active.print_title_rows == "$1:$1"
+
+
 def test_a_second_sheet_begins_where_the_first_is_full(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xlsx, "SHEET_ROWS", 3)
     for number in range(3):

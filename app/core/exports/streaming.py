@@ -24,6 +24,9 @@ MIMETYPES = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 
+#: The choice between them, for the OpenAPI document.
+FORMATS = "xlsx and pdf are for people: headings in Indonesian, WIB, ready to print. csv is for programs: raw, in UTC"
+
 #: Such a file in the OpenAPI document.
 FILE = {"type": "string", "format": "binary"}
 

@@ -1,6 +1,7 @@
 """XLSX: rows go from a server-side cursor through xlsxwriter to a file on disk, and from there to the client.
 
 It is for people in a spreadsheet: headings in Indonesian, moments as real dates in WIB, a filter in the frozen header.
+Printed, all columns fit on the width of a page.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ ROWS_AHEAD = 500
 #: A sheet's limits; more rows go on in the next one, longer texts are cut.
 SHEET_ROWS = 1_048_576
 CELL_CHARACTERS = 32_767
+
+#: xlsxwriter's number for the paper.
+A4 = 9
 
 TEXTS = (Kind.TEXT, Kind.NAME)
 
@@ -106,12 +110,22 @@ def _sheets(book: Any, columns: Sequence[Column], title: str) -> Iterator[Any]:
         number = len(book.worksheets()) + 1
         sheet = book.add_worksheet(title if number == 1 else f"{title} {number}")
         sheet.freeze_panes(1, 0)
+        _fit_on_paper(sheet)
         _filter(sheet, columns, SHEET_ROWS - 1)  # right for all sheets but the last
         sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{SHEET_ROWS}"})  # telephone numbers are texts
         for c, column in enumerate(columns):
             sheet.set_column(c, c, _width(column))
             sheet.write_string(0, c, _heading(column), heading)
         yield sheet
+
+
+def _fit_on_paper(sheet: Any) -> None:
+    """Print A4 landscape, one page wide and as long as needed, with the heading and the number on each page."""
+    sheet.set_paper(A4)
+    sheet.set_landscape()
+    sheet.fit_to_pages(1, 0)
+    sheet.repeat_rows(0)
+    sheet.set_footer("&L&A&RHalaman &P dari &N")
 
 
 def _filter(sheet: Any, columns: Sequence[Column], last_row: int) -> None:

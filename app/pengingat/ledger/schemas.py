@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
+from app.core.exports.streaming import FORMATS
 from app.core.web.fields import Day, Text, Timestamp, enumeration
 from app.core.web.pagination import Page, PageSchema
 from app.pengingat.models import AnsweredVia, State
@@ -148,7 +149,9 @@ class ReportChoice(TypedDict):
 
 class ReportQuerySchema(SpanSchema):
     format = fields.String(
-        validate=validate.OneOf(["csv", "pdf", "xlsx"]), load_default="pdf", metadata={"example": "pdf"}
+        validate=validate.OneOf(["csv", "pdf", "xlsx"]),
+        load_default="pdf",
+        metadata={"example": "pdf", "description": FORMATS},
     )
 
     @post_load
