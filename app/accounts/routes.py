@@ -48,7 +48,11 @@ def _device() -> str:
 @bp.response(200, schemas.LoginTokens)
 @bp.alt_response(401, "UNAUTHORIZED")
 def login(data: Loaded) -> dict[str, str]:
-    """Log in with e-mail, username or phone number. Who has asked to be erased stays by it, for seven days."""
+    """Log in with username, e-mail or phone number, and get an access token and a refresh token.
+
+    Send the access token with each call: `Authorization: Bearer <access_token>`. An administrator with a second factor
+    also sends `otp`. A login takes back a request for erasure that is younger than seven days.
+    """
     return service.login(**data, device=_device(), network=caller_network())
 
 

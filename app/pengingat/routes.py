@@ -39,7 +39,7 @@ def of_whom(view: Callable[..., object]) -> Callable[..., object]:
 @authenticated
 @limit_writes
 @of_whom
-@bp.arguments(schemas.PengingatCreate)
+@bp.arguments(schemas.PengingatCreate, examples={name: {"value": each} for name, each in schemas.EXAMPLES.items()})
 @bp.response(201, schemas.PengingatCreated)
 @bp.alt_response(409, "CONFLICT")
 def create_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
@@ -51,7 +51,7 @@ def create_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
 @authenticated
 @limit_writes
 @of_whom
-@bp.arguments(schemas.ObatCreate)
+@bp.arguments(schemas.ObatCreate, example=schemas.OBAT_EXAMPLE)
 @bp.response(201, schemas.PengingatCreated)
 @bp.alt_response(409, "CONFLICT")
 def create_obat_reminder(whose: Whose, data: NewPengingat) -> Pengingat:

@@ -42,6 +42,55 @@ EXAMPLE = {
     "aturan": "setelah makan",
     "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
 }
+#: Whole bodies for the documentation, by type. `jam` is in UTC: 00:00 is 07.00 in Jakarta.
+EXAMPLES = {
+    Tipe.OBAT: {
+        "tipe": "obat",
+        "judul": "Obat diabetes",
+        "timezone": "Asia/Jakarta",
+        "details": {
+            "nama_obat": "Metformin",
+            "frekuensi": 2,
+            "aturan": "setelah makan",
+            "jadwal": [
+                {"jam": "00:00", "jumlah": 1, "satuan": "tablet"},
+                {"jam": "12:00", "jumlah": 1, "satuan": "tablet"},
+            ],
+            "persediaan": {"sisa": 60, "ingatkan_hari": 7},
+        },
+    },
+    Tipe.MAKAN: {
+        "tipe": "makan",
+        "judul": "Makan teratur",
+        "timezone": "Asia/Jakarta",
+        "details": {
+            "sarapan": {"jam": "23:30", "karbohidrat": "nasi merah", "protein": "telur", "serat": "pepaya"},
+            "makan_malam": {"jam": "11:30"},
+        },
+    },
+    Tipe.TERAPI: {
+        "tipe": "terapi",
+        "judul": "Fisioterapi",
+        "timezone": "Asia/Jakarta",
+        "details": {
+            "jenis_terapi": "Fisioterapi",
+            "tempat_terapi": "RSUD Cibabat",
+            "jadwal": [{"hari": "senin", "jam": "02:00"}, {"hari": "kamis", "jam": "02:00"}],
+        },
+    },
+    Tipe.KONTROL: {
+        "tipe": "kontrol",
+        "judul": "Kontrol ke dokter",
+        "timezone": "Asia/Jakarta",
+        "details": {
+            "nama_dokter": "dr. Ani",
+            "nama_faskes": "RSUD Cibabat",
+            "datetime": "2040-03-02T02:00:00Z",
+            "reminder_offsets": [{"offset": "1d"}, {"offset": "1h"}],
+        },
+    },
+}
+OBAT_EXAMPLE = {name: value for name, value in EXAMPLES[Tipe.OBAT].items() if name != "tipe"}
 MEANING = (
     "By type. obat: nama_obat, frekuensi, jadwal, aturan, and where wanted mulai, selesai or durasi_hari, "
     "jadwal_sementara, persediaan. makan: sarapan, makan_siang, makan_malam, selingan, each with jam and nutrients. "

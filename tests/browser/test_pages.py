@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.launcher import Launcher
 
@@ -30,6 +30,23 @@ def test_a_route_is_called_from_its_documentation(page: Page) -> None:
     answer = operation.locator(".live-responses-table .response").first
     expect(answer).to_contain_text("200")
     expect(answer).to_contain_text("Papua Barat Daya")
+
+
+def test_a_login_in_the_documentation_authorizes_the_next_call(page: Page) -> None:
+    page.goto("/api/docs/")
+    page.locator("#operations-tag-accounts").click()
+
+    def execute(name: str, body: str | None = None) -> Locator:
+        operation = page.locator(f"#operations-accounts-{name}")
+        operation.locator(".opblock-summary-control").click()
+        operation.get_by_role("button", name="Try it out").click()
+        if body is not None:
+            operation.locator("textarea.body-param__text").fill(body)
+        operation.get_by_role("button", name="Execute").click()
+        return operation.locator(".live-responses-table .response").first
+
+    expect(execute("login", '{"username": "siti", "password": "rahasia123"}')).to_contain_text("access_token")
+    expect(execute("getProfile")).to_contain_text("Siti Aminah")
 
 
 def test_a_forgotten_password_is_reset_through_the_outbox(page: Page, service: Launcher) -> None:

@@ -124,6 +124,17 @@ class TestCreateReminder:
         assert_error(siti.post("/pengingat", kontrol), 409, "consent_withdrawn")
 
 
+@pytest.mark.parametrize("path", ["/pengingat", "/pengingat/obat"])
+def test_the_bodies_that_the_documentation_shows_are_taken(siti: Client, path: str) -> None:
+    (content,) = siti.get("/api/openapi.json").json["paths"][f"/api{path}"]["post"]["requestBody"]["content"].values()
+    examples = content["examples"] if path == "/pengingat" else {"obat": {"value": content["example"]}}
+    assert set(examples) <= {"obat", "makan", "terapi", "kontrol"}
+    for tipe, example in examples.items():
+        response = siti.post(path, example["value"])
+        assert (response.status_code, response.json["tipe"]) == (201, tipe), response.json
+        assert response.json["details"].items() >= example["value"]["details"].items()
+
+
 class TestCreateObatReminder:
     """POST /pengingat/obat"""
 

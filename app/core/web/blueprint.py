@@ -96,7 +96,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         call = edge.around(view, access, getattr(view_func, "query_names", set()))
         super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
 
-    def arguments(self, schema: SchemaLike, *, location: str = "json", **kwargs: str) -> Callable[[V], View]:
+    def arguments(self, schema: SchemaLike, *, location: str = "json", **kwargs: object) -> Callable[[V], View]:
         """flask-smorest's decorator with one schema object for all requests; a class would be made anew for each.
 
         The view gets its `locations`, and the names of its query parameters as `query_names`.
@@ -188,8 +188,12 @@ api = Api(
         "version": "1.0.0",
         "openapi_version": "3.1.0",
         "info": {
-            "description": "Accounts, forum, content, places, reminders and administration of a health-support "
-            "application in Indonesia. Every error has one shape; every list is bounded and paged. `q` is a part of "
+            "description": "The API of a health-support application in Indonesia: accounts, reminders, forum, content, "
+            "places, administration.\n\n"
+            "**To try it**: log in with `POST /api/login` below (Try it out, Execute). This page then sends the "
+            "`access_token` of the answer with each call. To use another token, press Authorize and paste it. A token "
+            "lives 15 minutes, and `POST /api/refresh` gives the next one.\n\n"
+            "Every error has one shape; every list is bounded and paged. `q` is a part of "
             "what a row shows, to the letter, whatever the case; a text without three letters or digits in a row is "
             "looked for in the newest rows alone. Unknown query parameters are 400 in development and ignored in "
             "production. Limited routes say what is left in `RateLimit` and `RateLimit-Policy`.",
@@ -198,6 +202,14 @@ api = Api(
         "servers": [{"url": "/"}],
     }
 )
+
+
+BEARER = {
+    "type": "http",
+    "scheme": "bearer",
+    "bearerFormat": "JWT",
+    "description": "The `access_token` of `POST /api/login`, without the word Bearer",
+}
 
 
 def _add(view: View, name: str, values: set[str]) -> None:
@@ -213,7 +225,7 @@ def init_app(app: Flask, blueprints: list[Blueprint]) -> None:
     app.config["OPENAPI_URL_PREFIX"] = PREFIX
     app.config["OPENAPI_JSON_PATH"] = "openapi.json"
     api.init_app(app)
-    api.spec.components.security_scheme("bearer", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"})
+    api.spec.components.security_scheme("bearer", BEARER)
     for name, header in document.HEADERS.items():
         api.spec.components.header(name, header)
     for blueprint in blueprints:

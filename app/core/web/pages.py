@@ -43,8 +43,13 @@ def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
     )
 
     @docs.after_request  # type: ignore[untyped-decorator]  # flask-swagger-ui publishes no types
-    def allow_its_own_files(response: Response) -> Response:
+    def add_our_own(response: Response) -> Response:
+        """Allow the page its files, and add the script that keeps the token of a login."""
         response.headers["Content-Security-Policy"] = DOCS_POLICY
+        if response.mimetype == "text/html":
+            response.set_data(
+                response.get_data().replace(b"</body>", b'<script src="/static/docs.js"></script></body>')
+            )
         return response
 
     app.register_blueprint(docs)

@@ -141,7 +141,7 @@ def test_an_operation_names_the_refusals_it_can_give(document: Node, operation: 
 
 def test_an_operation_says_who_may_call_it(document: Node) -> None:
     found = {name: (each["security"], each["description"]) for name, each in operations(document).items()}
-    assert found["login"] == ([], "Needs no token.")
+    assert found["refresh"] == ([], "Needs no token.")
     assert found["listThreads"] == ([{}, {"bearer": []}], "Needs no token; one that is sent must be valid.")
     assert found["getProfile"] == ([{"bearer": []}], "Needs a token.")
     assert found["updateAdmin"][1].splitlines()[-1] == "Needs the role admin."
