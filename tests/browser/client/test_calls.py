@@ -64,6 +64,26 @@ def test_a_service_that_is_away_for_a_moment_is_asked_again(page: Page) -> None:
     assert page.evaluate("client.get('/profile')")["username"] == "siti"
 
 
+def test_a_page_of_a_list_says_how_many_there_are(page: Page) -> None:
+    log_in(page)
+    first, second, last = (page.evaluate("(n) => client.page('/articles/all?q=a', n, 2)", n) for n in (1, 2, 1000))
+    assert first["total"] == second["total"] == last["total"] > 3
+    assert first["pages"] == -(-first["total"] // 2)
+    assert [len(each["rows"]) for each in (first, second, last)] == [2, 2, 0]
+    assert first["rows"][0]["id"] != second["rows"][0]["id"]
+
+
+def test_who_registers_is_signed_in(page: Page) -> None:
+    person = {"username": "baru.sekali", "password": "rahasia123", "nama_ktp": "Baru Sekali", "nama_samaran": "Baru",
+              "nomor_hp": "081234500077", "domicile": "Aceh"}  # fmt: skip
+    page.evaluate("(person) => client.register(person)", person)
+    assert page.evaluate("client.get('/profile')")["username"] == "baru.sekali"
+    again = page.evaluate(
+        "(person) => client.register(person).catch(({errors}) => errors)", {**person, "password": "x"}
+    )
+    assert "password" in again
+
+
 def test_a_request_that_the_network_has_swallowed_is_sent_again(page: Page) -> None:
     log_in(page)
     page.evaluate(SWALLOW_THE_NEXT)
