@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from dev.simulators import Server
 from dev.stack.processes import Stack
 
 CLIENT = ROOT / "dev" / "client"
+PAGE = (ROOT / "docs" / "front-end.md").read_text()
 
 pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 
@@ -49,6 +51,18 @@ def test_redocly_finds_nothing(document: Path) -> None:
 
 def test_spectral_finds_nothing(document: Path) -> None:
     run(package("spectral"), "lint", "--fail-severity", "hint", "build/openapi.json")
+
+
+def test_the_example_of_the_documentation_compiles_by_the_book(document: Path) -> None:
+    (command,) = re.findall(r"`npx openapi-typescript \S+ (--default-non-nullable false) -o schema.ts`", PAGE)
+    (example,) = re.findall(r"^```ts\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    folder = document.parent / "book"
+    folder.mkdir(exist_ok=True)
+    (folder / "package.json").write_text('{"type": "module"}')
+    (folder / "app.ts").write_text(example)
+    run(package("openapi-typescript"), str(document), *command.split(), "-o", str(folder / "schema.ts"))
+    modern = ("--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable")
+    run(package("tsc"), "--strict", "--noEmit", *modern, str(folder / "app.ts"))
 
 
 def test_a_strict_client_compiles_and_walks_through_the_service(document: Path, stack: Stack, sim: Server) -> None:
