@@ -47,7 +47,16 @@ FREE_BYTES = 500 * 2**20
 #: The address that `flask keys new` prints, to be edited.
 NOBODYS_ADDRESS = "operator@example.com"
 #: Kinds of messages that go to people who may not have written for 24 hours.
-TEMPLATES = ("reminder", "stock", "alert", SECURITY_NOTICE, "broadcast", "forum_reply", "moderation", "phone_code")
+TEMPLATES = (
+    "reminder",
+    "stock",
+    "alert",
+    SECURITY_NOTICE,
+    "broadcast",
+    "forum_reply",
+    "pseudonym_lifted",
+    "phone_code",
+)
 REMINDER_TEMPLATES = ("pengingat_obat", "pengingat_makan", "pengingat_terapi", "pengingat_kontrol")
 
 
@@ -232,7 +241,7 @@ def _templates(*_: object) -> str:
     if "reminder" not in names and not names.keys() >= set(REMINDER_TEMPLATES):
         raise NotReadyError("WHATSAPP_TEMPLATES names none for `reminder`: who has not written for 24 hours gets none.")
     missing = [kind for kind in TEMPLATES[1:] if kind not in names]
-    return f"Left out: {', '.join(missing)}, which wait for people who wrote within 24 hours." if missing else ""
+    return f"Left out: {', '.join(missing)}, which reach only who wrote within 24 hours." if missing else ""
 
 
 def _push(*_: object) -> str:

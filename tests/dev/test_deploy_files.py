@@ -23,7 +23,7 @@ from app.core import errors
 from app.core.errors import NotFound, TooManyRequests, Unavailable
 from app.core.jobs.queue import BULK, JOB_TIMEOUT_S, URGENT
 from app.core.web.parsing import MAX_MULTIPART_BYTES
-from config import ROOT, Config
+from config import ROOT, Config, risks
 from dev.system_packages import require
 from dev.testing import DATABASE_VARIABLE, temporary_servers
 from tests.core.production import GOOD
@@ -133,8 +133,9 @@ def test_production_starts_with_the_settings_of_the_first_page() -> None:
     given = {name: GOOD.get(name, "x") if value == "..." else value for name, value in sample().items()}
     config = Config.from_env(given)
     assert config.is_production
-    assert len(given) <= 13
+    assert len(given) <= 18
     assert config.public_url
+    assert risks(config) == {}
 
 
 def test_a_running_service_takes_twelve_lines_and_nine_hundred_words() -> None:

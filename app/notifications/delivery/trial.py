@@ -26,6 +26,9 @@ NEEDS_TEMPLATE = (
 #: Kinds whose template can say the text, the first that has one.
 KINDS = (SECURITY_NOTICE, "broadcast", "alert", "stock", "reminder")
 
+#: Those of them whose template greets by name.
+GREETING = ("stock", "reminder")
+
 #: Seconds to wait for a receipt, and between two looks for it.
 WAIT_S, LOOK_EVERY_S = 30.0, 0.5
 
@@ -37,7 +40,7 @@ def form_for(phone: str) -> forms.Form:
     with autocommit() as connection:
         is_open = bool(connection.scalar(_is_open.where(phone_numbers.c.phone == phone)))
     kind = next(filter(forms.template_name, KINDS), KINDS[0])
-    words: Words = {"text": TEXT, "parts": {"name": ""} if kind == "reminder" else {}}
+    words: Words = {"text": TEXT, "parts": {"name": ""} if kind in GREETING else {}}
     return forms.form_of(kind, words, is_open=is_open)
 
 

@@ -1,0 +1,76 @@
+"""deploy/messaging.md: its templates are those that messages fill, its addresses those that answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app import check
+from app.notifications.delivery import forms
+from app.notifications.delivery.sealing import Words
+from app.privacy.service.words import TITLES
+from config import ROOT
+from tests.notifications.senders.looks import Configure
+
+TEXT = (ROOT / "deploy/messaging.md").read_text(encoding="utf-8")
+#: By the template's name: its category and its text.
+TEMPLATES = {
+    name: (category, text)
+    for name, category, text in re.findall(r"^\| `(\w+)` \| (\w+) \| (.+?) \| .+ \|$", TEXT, re.MULTILINE)
+}
+(SETTING,) = re.findall(r"WHATSAPP_TEMPLATES='(.+)'", TEXT)
+KINDS: dict[str, str] = json.loads(SETTING)
+
+
+def test_the_setting_names_every_template_and_every_kind_that_needs_one() -> None:
+    assert set(KINDS.values()) == TEMPLATES.keys()
+    assert set(KINDS) == set(check.TEMPLATES)
+    assert TITLES.keys() - set(KINDS) == {"password_reset", "moderation", "push"}, "they go by another way"
+
+
+@pytest.mark.parametrize("name", [name for name, (category, _) in TEMPLATES.items() if category != "Authentication"])
+def test_the_text_keeps_the_rules_of_meta(name: str) -> None:
+    text = TEMPLATES[name][1]
+    blanks = re.findall(r"\{\{(\d)\}\}", text)
+    assert blanks == [str(n) for n in range(1, len(blanks) + 1)]
+    assert re.match(r"\w", text)
+    assert re.search(r"\w[.]$", text)
+    words = [word for word in text.split() if re.search(r"\w{2}", word)]
+    assert len(words) >= 2 * len(blanks) + 1
+    assert len(text) < 200
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_message_fills_the_blanks(whatsapp: Configure, kind: str) -> None:
+    whatsapp(MESSAGING_PROVIDER="whatsapp_cloud", WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES=SETTING)
+    parts: dict[str, Any] = {
+        "reminder": {"name": "Siti", "tipe": "obat", "token": "t"},
+        "stock": {"name": "Siti"},
+        "phone_code": {"code": "123456"},
+    }.get(kind, {})
+    words: Words = {"text": "Halo Siti, ada kabar.", "parts": parts}
+    template = forms.form_of(kind, words, is_open=False).template
+    assert template is not None
+    category, text = TEMPLATES[template.name]
+    assert len(template.parameters) == (1 if category == "Authentication" else text.count("{{"))
+    assert (template.code is not None) == (category == "Authentication")
+    assert bool(template.payloads) == (kind == "reminder")
+
+
+def test_the_addresses_answer(app: Flask) -> None:
+    rules = {str(rule) for rule in app.url_map.iter_rules()}
+    addresses = set(re.findall(r"`PUBLIC_URL(/[^`]+)`", TEXT))
+    assert len(addresses) == 4
+    assert {address.replace("SECRET", "<token>") for address in addresses} <= rules
+
+
+def test_the_steps_are_as_many_as_they_say() -> None:
+    steps = Counter[str]()
+    for section in re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]:
+        steps[section.splitlines()[0]] = len(re.findall(r"^\d\. ", section, re.MULTILINE))
+    assert steps == {"Fonnte in 4 steps": 4, "WhatsApp in 8 steps": 8}
