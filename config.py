@@ -515,9 +515,9 @@ class Config:
 
     @classmethod
     def read(cls, env: Mapping[str, str]) -> tuple[Self, list[str]]:
-        """Return the settings and all that is wrong with them.
+        """Return the settings and a line for each problem.
 
-        A setting that is wrong has its default, or without one that of development: enough to check all others.
+        A wrong setting gets its default, else the default of development, so that all other settings can be checked.
         """
         problems: dict[str, str] = {}
         values: dict[str, Any] = {}
@@ -575,7 +575,7 @@ Conflict = tuple[tuple[str, ...], str]
 
 
 def _conflicts(config: Config) -> Iterator[Conflict]:
-    """Yield what is wrong between settings, each of which is well-formed alone."""
+    """Yield the problems between settings that are well-formed alone."""
     provider = config.messaging_provider
     if provider != "outbox" and not config.messaging_token:
         yield ("MESSAGING_TOKEN", "MESSAGING_PROVIDER"), f"MESSAGING_TOKEN is missing: {provider} needs it"
@@ -636,7 +636,7 @@ def risks(config: Config) -> dict[str, str]:
 
 
 def near_names(env: Mapping[str, str]) -> list[str]:
-    """Return a question for each variable whose name is nearly that of a setting, which is not set."""
+    """Return a question for each variable with nearly the name of a setting that is not set."""
     names = [spec.name.upper() for spec in fields(Config)]
     files = [f"{spec.name.upper()}_FILE" for spec in fields(Config) if spec.metadata["secret"]]
     known = {*names, *files, *OTHER_VARIABLES}

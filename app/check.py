@@ -13,6 +13,7 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
+from psycopg2.errors import UndefinedColumn, UndefinedTable
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -64,16 +65,16 @@ REMINDER_TEMPLATES = ("pengingat_obat", "pengingat_makan", "pengingat_terapi", "
 class Finding:
     item: str
     ready: bool
-    #: What to do; of an item that is ready, what is left out. May be empty.
+    #: The operator's task. For an item that is ready: what is left out, or nothing.
     todo: str
 
 
 class NotReadyError(Exception):
-    """What an operator has to do."""
+    """An item is not ready. The message says what to do."""
 
 
 def findings(problems: list[str], env: Mapping[str, str]) -> Iterator[Finding]:
-    """Check one item after the other. `problems` are those of the settings, `env` is where they come from."""
+    """Check one item after the other. `problems` comes from `Config.read(env)`."""
     wrong = {problem.partition(" ")[0] for problem in problems}
     hide = _hiding()
     for item, (needed, check) in ITEMS.items():
@@ -93,6 +94,8 @@ def _words(error: Exception) -> str:
             return str(error)
         case AppError():
             return error.message
+        case DBAPIError(orig=UndefinedTable() | UndefinedColumn()):
+            return "Needs the migrations."
         case DBAPIError():
             return f"The database: {first_line(error.orig)}"
         case ProviderError():

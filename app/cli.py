@@ -90,7 +90,7 @@ def seed_all() -> None:
 
 # --- people ---------------------------------------------------------------------------------------------------------
 
-users = CommandGroup("users", help="People: make one, give one a role.")
+users = CommandGroup("users", help="People: create one, set a role, remove a second factor.")
 
 
 @users.command("create")
@@ -147,7 +147,7 @@ nik = CommandGroup("nik", help="Encryption of NIK and second factors: change the
 def rotate_nik() -> None:
     """Encrypt every NIK, every second factor and what waits to be sent, with the first of NIK_KEYS.
 
-    Killed at any moment, it goes on when run again.
+    If it is killed, run it again: it continues.
     """
     notification_jobs.seal_anew()
     click.echo(f"{identity_jobs.rotate_nik()} NIK encrypted anew.")
@@ -190,7 +190,7 @@ forum = CommandGroup("forum", help="The forum's upkeep.")
 
 @forum.command("repair")
 def repair_forum() -> None:
-    """Count likes, saves, replies and threads anew and put wrong counters right; there should be none."""
+    """Recount likes, saves, replies and threads, and correct wrong counters. There should be none."""
     for table, count in forum_jobs.repair().items():
         click.echo(f"{table}: {count} rows repaired.")
 
@@ -216,7 +216,7 @@ sql_role = CommandGroup("sql-role", help="A database role for the SQL console al
 def create_sql_role(name: str, *, write: bool) -> None:
     """Make the role, or give it a new password, and print the setting that lets the console log in with it.
 
-    It can only read, unless told otherwise. It owns no table, and cannot change the audit log.
+    Without --write the role can only read. It owns no table, and cannot change the audit log.
     """
     with unit_of_work():
         address = sql_roles.create(name, writes=write)
@@ -243,7 +243,7 @@ def pooler() -> None:
 @command("backup")
 @click.argument("folder", type=click.Path(path_type=Path))
 def backup(folder: Path) -> None:
-    """Write the database and the pictures into the new FOLDER; the service goes on meanwhile."""
+    """Write the database and the pictures into the new FOLDER while the service runs."""
     click.echo(make_backup(folder))
 
 
@@ -295,7 +295,7 @@ def check(*, as_json: bool) -> None:
 
 @command("worker-health")
 def worker_health() -> None:
-    """Exit code 1, and why, when deliveries do not go out: no worker, no clock, or a backlog."""
+    """Check that deliveries go out: workers, scheduler, backlog. Exit code 1 and the reason if they do not."""
     try:
         problems = delivery_metrics.worker_problems()
     except (RedisError, DBAPIError) as error:
@@ -305,7 +305,7 @@ def worker_health() -> None:
     click.echo(" ".join(filter(None, ["Workers and clock are going, nothing is late.", sender_report.notice()])))
 
 
-broadcast = CommandGroup("broadcast", help="Broadcasts: hold them, let them go on, look.")
+broadcast = CommandGroup("broadcast", help="Broadcasts: pause, resume, status.")
 
 
 @broadcast.command("pause")
@@ -326,17 +326,17 @@ def resume_broadcasts() -> None:
 
 @broadcast.command("status")
 def broadcast_status() -> None:
-    """Whether broadcasts go out, and how far the last ten are."""
+    """Print whether broadcasts go out, and how far the last ten are."""
     with unit_of_work():
         click.echo("\n".join(broadcasts.status()))
 
 
-messaging = CommandGroup("messaging", help="The number that messages come from.")
+messaging = CommandGroup("messaging", help="The number that messages come from: status, resume, test.")
 
 
 @messaging.command("status")
 def messaging_status() -> None:
-    """How our number is, as the provider last said."""
+    """Print the state of our number, as the provider last reported it."""
     click.echo("\n".join(sender_report.status()))
 
 

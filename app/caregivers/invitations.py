@@ -24,8 +24,6 @@ from app.identity.models import LoginSession, User
 from app.identity.sessions import Caller
 
 LIFETIME = timedelta(days=7)
-#: How long an expired invitation is kept, so that its page can say that it is over.
-KEPT = timedelta(days=7)
 #: 31 letters and digits to the tenth: a thousand million million possibilities.
 CHARACTERS = 10
 

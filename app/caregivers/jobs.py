@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import sqlalchemy as sa
 
-from app.caregivers.invitations import KEPT
 from app.caregivers.models import Invitation
 from app.core.database.session import db, unit_of_work
 
+#: Time for which an expired invitation is kept. Its page says that the invitation is over.
+KEPT = timedelta(days=7)
+
 
 def forget_expired() -> None:
-    """Delete the invitations that nobody took, once their pages need not say any more that they are over."""
+    """Delete expired invitations after the time for which their pages are kept."""
     last = sa.func.statement_timestamp() - KEPT
     with unit_of_work():
         db.session.execute(sa.delete(Invitation).where(Invitation.expires_at <= last))

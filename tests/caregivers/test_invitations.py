@@ -46,7 +46,7 @@ def test_an_invitation_lives_seven_days(client: Client, siti: Client, budi: Clie
     db.session.commit()
     jobs.forget_expired()
     assert client.get(f"/undangan/{code}").status_code == 410
-    expire(invitations.KEPT)
+    expire(jobs.KEPT)
     db.session.commit()
     jobs.forget_expired()
     assert client.get(f"/undangan/{code}").status_code == 404

@@ -23,10 +23,10 @@ NEEDS_TEMPLATE = (
     " Write to our number from this phone first, or name a template."
 )
 
-#: Kinds whose template can say the text, the first that has one.
+#: Kinds with a template that can carry the text. The first with a template is taken.
 KINDS = (SECURITY_NOTICE, "broadcast", "alert", "stock", "reminder")
 
-#: Those of them whose template greets by name.
+#: Kinds with a template that greets by name.
 GREETING = ("stock", "reminder")
 
 #: Seconds to wait for a receipt, and between two looks for it.

@@ -233,6 +233,13 @@ class TestWithoutGoodSettings:
         assert list(found) == ITEMS
         assert found["sender"]["todo"] == "Needs MESSAGING_PROVIDER, see settings."
 
+    def test_a_database_without_tables(self, variables: dict[str, str]) -> None:
+        empty = sa.make_url(variables["DATABASE_URL"]).set(database="postgres")
+        _, found, _ = self.check(**{**FINE, **variables, "DATABASE_URL": empty.render_as_string(hide_password=False)})
+        assert found["database"]["ready"]
+        assert found["migrations"]["todo"] == "Run `flask db upgrade`."
+        assert found["console"]["todo"] == "Needs the migrations."
+
     def test_a_name_that_is_nearly_ours_and_servers_that_are_away(self) -> None:
         database = DEAD_DATABASE.replace("health@", "health:pass-word@")
         away = {"DATABASE_URL": database, "REDIS_URL": "redis://127.0.0.1:1"}
