@@ -44,7 +44,7 @@ def _device() -> str:
 @limit("10 per 5 minutes; 20 per hour", key=from_network, counts=Unauthorized)
 @limit("100 per hour", key=stranger, counts=Unauthorized)
 @limit("60 per minute")
-@bp.arguments(schemas.Login)
+@bp.arguments(schemas.Login, example={"username": "siti", "password": "rahasia123"})
 @bp.response(200, schemas.LoginTokens)
 @bp.alt_response(401, "UNAUTHORIZED")
 def login(data: Loaded) -> dict[str, str]:
