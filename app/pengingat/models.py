@@ -29,7 +29,9 @@ class Pengingat(Base, Timestamps):
     start: Mapped[datetime] = mapped_column("waktu", comment="as sent; what obat shows is the next dose")
     timezone: Mapped[str] = mapped_column(comment="IANA")
     details: Mapped[Details] = mapped_column(JSONB)
-    plan: Mapped[Plan] = mapped_column(JSONB, comment="the schedule in wall times, see app.pengingat.schedule")
+    plan: Mapped[Plan] = mapped_column(
+        JSONB, comment="the schedule in wall times, see app.pengingat.timetable.schedule"
+    )
     active_from: Mapped[datetime] = mapped_column(
         comment="when the schedule was last set; nothing before is an occurrence of it"
     )
@@ -145,9 +147,13 @@ class Occurrence(Base, Created):
     slot: Mapped[str] = mapped_column(comment="which dose, meal, session or offset")
     due_at: Mapped[datetime] = mapped_column(comment="when the reminder leaves; of a visit, the notice")
     day: Mapped[date] = mapped_column(comment="of due_at, in the reminder's zone")
+    timezone: Mapped[str | None] = mapped_column(comment="in which day was counted; null: before this was kept")
     state: Mapped[str] = mapped_column(server_default=State.PENDING)
     answered_at: Mapped[datetime | None]
     answered_via: Mapped[str | None]
+    undone_at: Mapped[datetime | None] = mapped_column(
+        comment="when an answer was taken back last; no older answer replaces that"
+    )
     snoozed_until: Mapped[datetime | None]
     snoozes: Mapped[int] = mapped_column(sa.SmallInteger, server_default=sa.text("0"))
     note: Mapped[str | None]

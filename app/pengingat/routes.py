@@ -124,11 +124,15 @@ def add_stock(whose: Whose, data: StockAddition, pengingat_id: int) -> Pengingat
 @bp.response(200, ledger_schemas.Occurrence)
 @bp.alt_response(409, "CONFLICT")
 def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Occurrence:
-    """Answer an occurrence: done, skipped, or snooze.
+    """Answer an occurrence with done, skipped or snooze, or take an answer back with undo.
 
     Without `due_at` it is the last one that is due and unanswered, else the next within 60 minutes. 409
     `too_early` more than 60 minutes before `due_at`, `already_closed` for answers that come too late, `cannot_snooze`
-    after three times or past the next occurrence.
+    after three times or past the next occurrence. An undo takes back the answer that was given last, or that of
+    `due_at`, within 24 hours. 409 `nothing_to_undo` if there is none.
+
+    `answered_at` is when done or skipped was said offline. It is accepted if the next occurrence had not fallen due
+    then. An older answer does not replace a newer one, or an undo.
     """
     return answers.confirm(on_behalf_of.to_change(caller, whose), pengingat_id, data, on_behalf_of.via(caller, whose))
 

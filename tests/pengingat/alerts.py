@@ -13,7 +13,7 @@ from tests.helpers.client import Client
 from tests.notifications.deliveries import words_of
 from tests.pengingat.ledgers import Time, settle
 
-MISSED = "Siti belum menandai obat pukul 19.00 WIB. Mohon ditanyakan."
+MISSED = "Siti belum menandai obat pukul 19.00 WIB. Boleh tolong ditanyakan?"
 
 
 def make(siti: Client, obat: dict[str, Any], *times: str, **details: Any) -> str:

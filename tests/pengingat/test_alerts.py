@@ -48,7 +48,7 @@ def test_the_medicine_is_named_to_who_may_read_the_history(
     allow(siti_id, caregiver_id, "alerts", "history")
     make(siti, obat)
     tick(moment, "13:00")
-    assert told() == ["Siti belum menandai obat Metformin pukul 19.00 WIB. Mohon ditanyakan."]
+    assert told() == ["Siti belum menandai obat Metformin pukul 19.00 WIB. Boleh tolong ditanyakan?"]
 
 
 def test_who_may_not_hears_nothing(
@@ -87,7 +87,7 @@ def test_when_nothing_reached_the_patient_it_was_us(
 ) -> None:
     make(siti, obat)
     tick(moment, "13:00", sent=False)
-    assert told() == ["Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Mohon diingatkan."]
+    assert told() == ["Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Boleh tolong diingatkan?"]
 
 
 @pytest.mark.parametrize(
@@ -105,13 +105,13 @@ def test_other_reminders_are_told_of_by_their_kind(
     record = siti.post("/pengingat", {"tipe": tipe, "judul": "Rahasia", "details": details})
     assert record.status_code == 201
     tick(moment, "13:00")
-    assert told() == [f"Siti belum menandai {what} pukul 19.00 WIB. Mohon ditanyakan."]
+    assert told() == [f"Siti belum menandai {what} pukul 19.00 WIB. Boleh tolong ditanyakan?"]
 
 
 def test_times_are_those_of_the_reminder(siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int) -> None:
     make(siti, {**obat, "timezone": "Asia/Jayapura"})
     tick(moment, "13:00")
-    assert told() == ["Siti belum menandai obat pukul 21.00 WIT. Mohon ditanyakan."]
+    assert told() == ["Siti belum menandai obat pukul 21.00 WIT. Boleh tolong ditanyakan?"]
 
 
 def test_no_web_address_leaves_to_a_number_that_nobody_has_proven(
@@ -121,7 +121,7 @@ def test_no_web_address_leaves_to_a_number_that_nobody_has_proven(
     db.session.execute(sa.update(User).filter_by(id=siti_id).values(nama_ktp="Siti.com Aminah"))
     make(siti, obat, nama_obat="Obat judi.com")
     tick(moment, "13:00")
-    assert told() == ["Aminah belum menandai obat Obat pukul 19.00 WIB. Mohon ditanyakan."]
+    assert told() == ["Aminah belum menandai obat Obat pukul 19.00 WIB. Boleh tolong ditanyakan?"]
 
 
 def test_what_was_missed_long_ago_is_not_told(
@@ -143,14 +143,14 @@ def test_what_follows_within_two_hours_leaves_together_when_they_end(
     make(siti, obat, "02:00", "03:00", "03:30")
     for jam in ("03:00", "04:00", "04:30"):
         tick(moment, jam)
-    assert told() == ["Siti belum menandai obat pukul 09.00 WIB. Mohon ditanyakan."]
+    assert told() == ["Siti belum menandai obat pukul 09.00 WIB. Boleh tolong ditanyakan?"]
     tick(moment, "05:00")
     assert told()[1:] == [
-        "Siti belum menandai obat pukul 10.00 WIB.\nSiti belum menandai obat pukul 10.30 WIB.\nMohon ditanyakan."
+        "Siti belum menandai obat pukul 10.00 WIB.\nSiti belum menandai obat pukul 10.30 WIB.\nBoleh tolong ditanyakan?"
     ]
     make(siti, obat, "05:10")
     tick(moment, "06:10")
-    assert told()[2:] == ["Siti belum menandai obat pukul 12.10 WIB. Mohon ditanyakan."]
+    assert told()[2:] == ["Siti belum menandai obat pukul 12.10 WIB. Boleh tolong ditanyakan?"]
 
 
 def test_after_six_messages_of_a_day_the_rest_is_one_digest(
@@ -173,13 +173,13 @@ def test_after_six_messages_of_a_day_the_rest_is_one_digest(
     assert told()[6:] == [
         "Siti belum menandai obat pukul 14.00 WIB.\n"
         "Pengingat Siti pukul 18.30 WIB tidak dapat kami kirim.\n"
-        "Mohon ditanyakan. Mohon diingatkan."
+        "Boleh tolong ditanyakan? Boleh tolong diingatkan?"
     ]
     tick(moment, "13:10")
     tick(moment, "22:59")
     assert len(told()) == 7
     tick(moment, "23:00")
-    assert told()[7:] == ["Siti belum menandai obat kemarin pukul 19.10 WIB. Mohon ditanyakan."]
+    assert told()[7:] == ["Siti belum menandai obat kemarin pukul 19.10 WIB. Boleh tolong ditanyakan?"]
 
 
 def test_at_night_nobody_is_woken_unless_it_is_important(
@@ -190,11 +190,11 @@ def test_at_night_nobody_is_woken_unless_it_is_important(
     tick(moment, "14:30")
     assert told() == []
     tick(moment, "15:00")
-    assert told() == ["Siti belum menandai obat pukul 21.00 WIB. Mohon ditanyakan."]
+    assert told() == ["Siti belum menandai obat pukul 21.00 WIB. Boleh tolong ditanyakan?"]
     tick(moment, "22:59")
     assert len(told()) == 1
     tick(moment, "23:00")
-    assert told()[1:] == ["Siti belum menandai obat kemarin pukul 20.30 WIB. Mohon ditanyakan."]
+    assert told()[1:] == ["Siti belum menandai obat kemarin pukul 20.30 WIB. Boleh tolong ditanyakan?"]
     assert siti.get(important).json["details"]["penting"] is True
 
 
@@ -222,7 +222,7 @@ def test_an_important_alert_waits_for_the_caregivers_own_quiet_hours(
     assert told() == [
         "Siti belum menandai obat kemarin pukul 21.10 WIB.\n"
         "Siti belum menandai obat kemarin pukul 22.00 WIB.\n"
-        "Mohon ditanyakan."
+        "Boleh tolong ditanyakan?"
     ]
 
 
@@ -236,7 +236,7 @@ def test_a_caregiver_with_quiet_hours_of_their_own_has_no_other_night(
     tick(moment, "08:00")
     assert len(told()) == 1
     tick(moment, "15:10")
-    assert told()[1:] == ["Siti belum menandai obat pukul 21.10 WIB. Mohon ditanyakan."]
+    assert told()[1:] == ["Siti belum menandai obat pukul 21.10 WIB. Boleh tolong ditanyakan?"]
 
 
 def test_what_is_important_is_a_yes_or_a_no(siti: Client, obat: dict[str, Any]) -> None:
@@ -291,5 +291,5 @@ def test_a_message_of_many_says_how_many_more_there_are(
     tick(moment, "13:00")
     [text] = told()
     assert text.count("belum menandai") == 10
-    assert text.splitlines()[-2:] == ["Masih ada 3 pengingat lain.", "Mohon ditanyakan."]
+    assert text.splitlines()[-2:] == ["Masih ada 3 pengingat lain.", "Boleh tolong ditanyakan?"]
     assert_readable(text)

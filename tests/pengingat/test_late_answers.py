@@ -74,7 +74,7 @@ def test_who_was_told_too_soon_hears_that_it_was_us(
         with unit_of_work():
             missed.note_undelivered([row.id])
         tell()
-    assert told() == [MISSED, "Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Mohon diingatkan."]
+    assert told() == [MISSED, "Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Boleh tolong diingatkan?"]
 
 
 def test_who_heard_that_it_was_us_hears_it_once(
@@ -86,7 +86,7 @@ def test_who_heard_that_it_was_us_hears_it_once(
     with unit_of_work():  # as when the message that asks once more comes to nothing too
         missed.note_undelivered([row.id])
     tell()
-    assert told() == ["Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Mohon diingatkan."]
+    assert told() == ["Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Boleh tolong diingatkan?"]
 
 
 def test_what_reached_the_patient_by_another_channel_was_not_us(

@@ -9,10 +9,12 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
+from app.pengingat import jobs
 from app.pengingat.ledger import answers
 from app.pengingat.ledger.answers import NothingToUndo
 from app.pengingat.models import CaregiverAlert, Occurrence
-from tests.helpers.client import Client
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
 from tests.pengingat.answering import Reminder
 from tests.pengingat.ledgers import Time, ledger, settle, waiting
 
@@ -129,3 +131,87 @@ def test_of_a_deleted_reminder_nothing_is_taken_back(dose: Reminder) -> None:
     dose.client.delete(f"/pengingat/{dose.id}")
     with pytest.raises(NothingToUndo):
         undo()
+
+
+# --- in the application ---------------------------------------------------------------------------------------------
+
+
+def test_in_the_application_the_last_answer_is_taken_back(dose: Reminder, moment: Time) -> None:
+    dose.say("done")
+    answer = dose.say("undo")
+    assert answer.status_code == 200
+    assert (answer.json["state"], answer.json["answered_at"], answer.json["due_at"]) == (
+        "pending",
+        None,
+        "2026-03-02T12:00:00Z",
+    )
+    assert (left(dose), dose.is_done) == (10, False)
+
+
+def test_it_is_the_answer_that_was_given_last_and_not_that_to_the_last_dose(dose: Reminder, moment: Time) -> None:
+    dose.say("done")
+    moment.move(hours=11, minutes=55)
+    jobs.top_up()
+    dose.say("done", due_at="2026-03-03T00:00:00Z")
+    moment.move(minutes=1)
+    dose.say("skipped", due_at="2026-03-02T12:00:00Z")
+    assert dose.say("undo").json["due_at"] == "2026-03-02T12:00:00Z"
+    assert dose.say("undo").json["due_at"] == "2026-03-03T00:00:00Z"
+    assert_error(dose.say("undo"), 409, "nothing_to_undo")
+
+
+def test_the_time_can_be_named(dose: Reminder, moment: Time) -> None:
+    dose.say("done")
+    moment.move(hours=11, minutes=55)
+    jobs.top_up()
+    dose.say("done", due_at="2026-03-03T00:00:00Z")
+    named = {"due_at": "2026-03-02T12:00:00Z"}
+    assert_error(dose.say("undo", **named, slot="0"), 409, "nothing_to_undo")
+    answer = dose.say("undo", **named, slot="1")
+    assert (answer.json["due_at"], answer.json["state"]) == ("2026-03-02T12:00:00Z", "missed")
+    assert_error(dose.say("undo", **named), 409, "nothing_to_undo")
+    assert dose.say("undo", slot="0").json["slot"] == "0"
+
+
+@pytest.mark.parametrize("named", [{}, {"due_at": "2026-03-02T12:00:00Z"}, {"due_at": "2027-03-02T12:00:00Z"}])
+def test_without_an_answer_there_is_nothing_to_take_back(dose: Reminder, named: dict[str, str]) -> None:
+    before = ledger(), waiting()
+    assert_error(dose.say("undo", **named), 409, "nothing_to_undo")
+    dose.say("snooze")
+    assert_error(dose.say("undo", **named), 409, "nothing_to_undo")
+    assert ledger() == before[0]
+
+
+def test_a_stranger_takes_nothing_back(dose: Reminder, client: Client) -> None:
+    dose.say("done")
+    assert_error(client.as_(make_user()).post(f"/pengingat/{dose.id}/konfirmasi", {"status": "undo"}), 404)
+    assert_error(client.post(f"/pengingat/{dose.id}/konfirmasi", {"status": "undo"}), 401)
+
+
+def test_a_link_takes_nothing_back(client: Client, token: str) -> None:
+    assert_error(client.post(f"/konfirmasi/{token}", {"status": "undo"}), 400, field="status")
+
+
+def test_a_dose_that_is_still_to_come_keeps_its_second_message(dose: Reminder, moment: Time) -> None:
+    moment.move(hours=10, minutes=55)
+    jobs.top_up()
+    before = waiting()
+    dose.say("done", due_at="2026-03-03T00:00:00Z")
+    assert dose.say("undo").json["state"] == "pending"
+    assert waiting() == before
+
+
+def test_what_is_done_says_of_a_dose_is_taken_back_too(dose: Reminder, moment: Time) -> None:
+    dose.client.put(f"/pengingat/{dose.id}", {"is_done": True})
+    assert dose.say("undo").json["state"] == "pending"
+    assert (dose.is_done, left(dose)) == (False, 10)
+
+
+def test_a_visit_that_is_done_is_to_come_again(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
+    visit = Reminder(siti, siti.post("/pengingat/", kontrol).json["id"])
+    before = waiting()
+    moment.move(hours=2, minutes=1)
+    siti.put(f"/pengingat/{visit.id}", {"is_done": True})
+    assert (visit.is_done, waiting()) == (True, [])
+    assert visit.say("undo").json["state"] == "pending"
+    assert (visit.is_done, waiting()) == (False, before)

@@ -31,10 +31,12 @@ class News(StrEnum):
     #: It was us: nothing reached the patient.
     UNDELIVERED = "Pengingat {nama} {kapan} tidak dapat kami kirim."
     LATE = "{nama} sudah menandai {apa} {kapan}, walau terlambat."
+    #: Answered offline in time, which we could not know.
+    IN_TIME = "{nama} sudah menandai {apa} {kapan} tepat waktu. Kabarnya baru kami terima."
 
 
 #: What the caregiver is asked to do.
-REQUESTS = {News.MISSED: "Mohon ditanyakan.", News.UNDELIVERED: "Mohon diingatkan."}
+REQUESTS = {News.MISSED: "Boleh tolong ditanyakan?", News.UNDELIVERED: "Boleh tolong diingatkan?"}
 
 
 @dataclass(frozen=True)

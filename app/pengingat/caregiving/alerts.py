@@ -186,7 +186,7 @@ def _line(about: str, occurrence: Occurrence, pengingat: Pengingat | None) -> Li
     if pengingat is None:
         return None
     if occurrence.state == State.DONE and about != About.UNDELIVERED:
-        return Line(News.LATE, occurrence, pengingat)
+        return Line(News.LATE if occurrence.late else News.IN_TIME, occurrence, pengingat)
     if occurrence.state != State.MISSED or about == About.LATE:
         return None
     if occurrence.undelivered:
@@ -238,6 +238,7 @@ def _words(delivery: Claimed) -> Words | None:
             *(CaregiverLink.scopes, User.nama_ktp, _NAMES_OF_OTHERS, database_clock.now_sql()),
             *(CaregiverAlert.id, CaregiverAlert.about),
             *(Occurrence.state, Occurrence.undelivered, Occurrence.tipe, Occurrence.due_at),
+            *(Occurrence.answered_at, Occurrence.snoozed_until),
             *(Pengingat.timezone, Pengingat.details),
         )
         .select_from(CaregiverLink)
@@ -261,6 +262,7 @@ def _words(delivery: Claimed) -> Words | None:
 
 
 def _line_of(row: sa.Row[*tuple[object, ...]]) -> Line | None:
-    occurrence = Occurrence(state=row.state, undelivered=row.undelivered, tipe=row.tipe, due_at=row.due_at)
+    names = ("state", "undelivered", "tipe", "due_at", "answered_at", "snoozed_until")
+    occurrence = Occurrence(**{name: getattr(row, name) for name in names})
     pengingat = Pengingat(timezone=row.timezone, details=row.details) if row.timezone else None
     return _line(row.about, occurrence, pengingat)

@@ -1,27 +1,30 @@
 """The one way to answer. The application, a link, a push, a message and a caregiver all end here.
 
 An answer takes three statements: lock the person and the reminders, read the ledger around now, change the ledger, the
-outbox and the reminders. A late answer takes one more, which makes the alerts.
+outbox and the reminders. A late answer takes one more, which makes the alerts. An undo takes some more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from app.core.errors import Conflict, NotFound
+from app.core.errors import Conflict, NotFound, ValidationFailed
 from app.notifications import outbox
 from app.pengingat.ledger import done, missed, queries, statements, stock, upcoming
 from app.pengingat.ledger.queries import Held
-from app.pengingat.ledger.schemas import NewAnswer, QuickAnswer
+from app.pengingat.ledger.schemas import SNOOZE, UNDO, NewAnswer, QuickAnswer
 from app.pengingat.ledger.statements import Row
 from app.pengingat.models import LATE, AnsweredVia, Occurrence, Pengingat, State
 from app.pengingat.timetable.schedule import AHEAD, NEVER, Due
+from app.pengingat.timetable.tipe import Tipe
 
 NOT_FOUND = "Tidak ada jadwal yang dapat dijawab."
 
-SNOOZE = "snooze"
+#: How old an answer given offline may be, and by how much the person's own clock may be ahead.
+OFFLINE = timedelta(days=7)
+FAST_CLOCK = timedelta(minutes=2)
 
 
 class AlreadyClosed(Conflict):
@@ -47,15 +50,30 @@ class CannotSnooze(Conflict):
 def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia = AnsweredVia.APP) -> Occurrence:
     """Answer the occurrence that `data` names, or the one that a person means now. Return it as it is then.
 
-    The same answer again changes nothing. Raise `NotFound`, `TooEarly`, `AlreadyClosed` or `CannotSnooze`.
+    The same answer again changes nothing. Raise `NotFound`, `TooEarly`, `AlreadyClosed`, `CannotSnooze` or, of an undo,
+    `NothingToUndo`.
     """
     held = queries.hold(user_id, [pengingat_id])
     pengingat = held.reminders[pengingat_id]
 
     second = data.due_at and data.due_at.replace(microsecond=0)
-    rows = statements.near([pengingat_id], held.now, second=second, slot=None if second else data.slot)
-    (answered,) = _Answer(held, rows, data, via, data.note).give([[_asked(pengingat, rows, data, held.now)]])
+    if data.status == UNDO:
+        last = statements.last_answered(pengingat_id, held.now, second, data.slot)
+        (reopened,) = _undo(held, {last.id} if last else ())
+        return reopened
+    at = _answered_at(data, held.now)
+    rows = statements.near([pengingat_id], held.now, second=second, until=at, slot=None if second else data.slot)
+    (answered,) = _Answer(held, rows, data, via, data.note, at).give([[_asked(pengingat, rows, data, held.now)]])
     return answered
+
+
+def _answered_at(data: NewAnswer, now: datetime) -> datetime | None:
+    """Return when an answer was given offline, at most now. Raise `ValidationFailed` if that cannot be."""
+    if data.answered_at is None:
+        return None
+    if not now - OFFLINE <= data.answered_at <= now + FAST_CLOCK:
+        raise ValidationFailed({"answered_at": ["harus dalam 7 hari terakhir."]})
+    return min(data.answered_at, now)
 
 
 def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia) -> list[Occurrence]:
@@ -88,7 +106,11 @@ def undo_all(asked: Sequence[Occurrence]) -> list[Occurrence]:
     except NotFound:
         raise NothingToUndo from None
 
-    rows = statements.near(held.reminders, held.now, ids=ids)
+    return _undo(held, ids)
+
+
+def _undo(held: Held, ids: Collection[int]) -> list[Occurrence]:
+    rows = statements.near(held.reminders, held.now, ids=ids) if ids else []
     answered = [row for row in rows if row.id in ids and statements.may_be_undone(row, held.now)]
     if not answered:
         raise NothingToUndo
@@ -97,8 +119,14 @@ def undo_all(asked: Sequence[Occurrence]) -> list[Occurrence]:
     for row in rows[::-1]:
         if row.id in reopened:
             done.follow(held.reminders[row.reminder_id], rows, row, held.now)
+    visits = [held.reminders[row.reminder_id] for row in answered if _ended_visit(held, row)]
+    for visit in visits:
+        visit.done_from = visit.done_until = None
     changed = _change(held, [(row, reopened[row.id]) for row in answered])
-    _tell(held, [row for row in changed if row.state == State.PENDING], again=False)
+    is_open = [row for row in changed if row.state == State.PENDING]
+    _tell(held, [row for row in is_open if row.due_at > held.now])
+    _tell(held, [row for row in is_open if row.due_at <= held.now], again=False)
+    upcoming.plan([upcoming.Extension(visit, held.now) for visit in visits], held.now)
     if missed_ids := [row.id for row in changed if row.state == State.MISSED]:
         missed.tell_missed(missed_ids, held.now)
     return sorted(changed, key=lambda row: (row.due_at, row.id))
@@ -108,19 +136,34 @@ def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
     """Return a row as it is without its answer. The stock follows."""
     due_at = max(row.due_at, row.snoozed_until or row.due_at)
     state = State.PENDING if now < due_at + LATE else State.MISSED
-    return replace(
-        row, state=state, answered_at=None, answered_via=None, taken=stock.take(pengingat, row, state), note=None
-    )
+    taken = stock.take(pengingat, row, state)
+    return replace(row, state=state, answered_at=None, answered_via=None, undone_at=now, taken=taken, note=None)
+
+
+def _ended_visit(held: Held, row: Row) -> bool:
+    """Return whether this row was done with `is_done` of its visit, which `done.follow` leaves alone."""
+    pengingat = held.reminders[row.reminder_id]
+    if pengingat.tipe != Tipe.KONTROL or pengingat.done_until is None or row.state != State.DONE:
+        return False
+    return row.due_at in {due.at for due in done.current(pengingat, held.now)}
 
 
 class _Answer:
     """What a person says, to rows of locked reminders. `rows` are those around them."""
 
     def __init__(
-        self, held: Held, rows: Sequence[Row], data: QuickAnswer, via: AnsweredVia, note: str | None = None
+        self,
+        held: Held,
+        rows: Sequence[Row],
+        data: QuickAnswer,
+        via: AnsweredVia,
+        note: str | None = None,
+        at: datetime | None = None,
     ) -> None:
         self.held, self.now, self.rows, self.status, self.via, self.note = held, held.now, rows, data.status, via, note
         self.span = timedelta(minutes=data.minutes)
+        #: When it was given, if that was offline.
+        self.at = at
 
     def give(self, groups: Iterable[Sequence[Row]]) -> list[Occurrence]:
         """Answer the first of the groups of which a row can be answered."""
@@ -146,11 +189,15 @@ class _Answer:
             raise TooEarly
         if self.status == SNOOZE:
             self._check_snooze(row)
-        elif row.state == self.status:
+        elif row.state == self.status or self._is_outdated(row):
             return False
-        elif not statements.may_become(row, State(self.status), self.rows, self.now):
+        elif not _may_become(row, State(self.status), self.rows, self.held, self.at):
             raise AlreadyClosed
         return True
+
+    def _is_outdated(self, row: Row) -> bool:
+        """Return whether a row was answered, or its answer taken back, after this answer was given offline."""
+        return self.at is not None and any(moment and self.at <= moment for moment in (row.answered_at, row.undone_at))
 
     def _check_snooze(self, row: Row) -> None:
         if row.state != State.PENDING:
@@ -162,7 +209,7 @@ class _Answer:
 
     def _change(self, news: Sequence[Row]) -> list[Occurrence]:
         if self.status != SNOOZE:
-            return record(self.held, self.rows, news, State(self.status), self.via, self.note)
+            return record(self.held, self.rows, news, State(self.status), self.via, self.note, self.at)
         snoozed = _change(self.held, [(row, self._snoozed(row)) for row in news])
         if len(snoozed) < len(news):
             raise AlreadyClosed
@@ -178,9 +225,15 @@ class _Answer:
 
 
 def record(
-    held: Held, rows: Sequence[Row], news: Sequence[Row], state: State, via: AnsweredVia, note: str | None = None
+    held: Held,
+    rows: Sequence[Row],
+    news: Sequence[Row],
+    state: State,
+    via: AnsweredVia,
+    note: str | None = None,
+    at: datetime | None = None,
 ) -> list[Occurrence]:
-    """Record an answer to the rows `news`. The stock, `is_done` and caregivers follow.
+    """Record an answer to the rows `news`, given now or offline `at` a moment. Stock, `is_done`, caregivers follow.
 
     `rows` are those around them, as `statements.near` reads them.
     """
@@ -188,7 +241,7 @@ def record(
         row.id: replace(
             row,
             state=state,
-            answered_at=held.now,
+            answered_at=at or held.now,
             answered_via=via,
             taken=stock.take(held.reminders[row.reminder_id], row, state),
             note=note or row.note,
@@ -203,10 +256,14 @@ def record(
     if swept := answered.keys() - {row.id for row in changed}:
         # The sweep has closed them since they were read. It does so once.
         closed = [replace(row, state=State.MISSED) for row in news if row.id in swept]
-        if not all(statements.may_become(row, state, rows, held.now) for row in closed):
+        if not all(_may_become(row, state, rows, held, at) for row in closed):
             raise AlreadyClosed
         changed += _change(held, [(row, answered[row.id]) for row in closed])
     return changed
+
+
+def _may_become(row: Row, state: State, rows: Sequence[Row], held: Held, at: datetime | None) -> bool:
+    return statements.may_become(row, state, rows, at or held.now, is_offline=at is not None)
 
 
 def _change(held: Held, changes: Sequence[tuple[Row, Row]]) -> list[Occurrence]:
@@ -254,6 +311,7 @@ def _reopen(held: Held, pengingat: Pengingat) -> None:
             state=State.PENDING,
             answered_at=None,
             answered_via=None,
+            undone_at=held.now,
             snoozed_until=None,
             taken=stock.take(pengingat, row, State.PENDING),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Literal, TypedDict
@@ -13,12 +14,14 @@ from app.core.web.fields import Day, Text, Timestamp, enumeration
 from app.core.web.pagination import Page, PageSchema
 from app.pengingat.models import AnsweredVia, State
 from app.pengingat.schemas import TIPE, TIPES
+from app.pengingat.timetable.schedule import AHEAD
 
 #: Days that one look into the ledger spans at most, and where nothing is said.
 MOST_DAYS = 92
 DEFAULT_DAYS = 30
 
-STATUSES = ["done", "skipped", "snooze"]
+SNOOZE, UNDO = "snooze", "undo"
+STATUSES = ["done", "skipped", SNOOZE]
 STATES = [state.value for state in State]
 STATE = enumeration("OccurrenceState", STATES)
 
@@ -27,7 +30,7 @@ STATE = enumeration("OccurrenceState", STATES)
 class QuickAnswer:
     """What is said of all that is open of a link, a push or a message."""
 
-    status: str  # one of STATUSES
+    status: str  # one of STATUSES, and of one occurrence UNDO
     minutes: int = 30
 
 
@@ -38,6 +41,8 @@ class NewAnswer(QuickAnswer):
     due_at: datetime | None = None
     slot: str | None = None
     note: str | None = None
+    #: When it was given, if that was offline.
+    answered_at: datetime | None = None
 
 
 class QuickAnswerCreate(Schema):
@@ -57,13 +62,38 @@ class QuickAnswerCreate(Schema):
 
 
 class AnswerCreate(QuickAnswerCreate):
-    """An answer to one occurrence, by default to the one that a person means now."""
+    """An answer to one occurrence, by default to the one that a person means now, or what takes an answer back."""
 
+    status = fields.String(
+        required=True,
+        validate=validate.OneOf([*STATUSES, UNDO]),
+        metadata={"example": "done", "description": "undo: takes back the answer that was given last"},
+    )
     due_at = Timestamp(
         metadata={"description": "Which occurrence, by the moment that it falls due; 60 minutes ahead at most"}
     )
     slot = Text(50, example="0", metadata={"description": "Which of several that fall due at one moment"})
     note = Text(200)
+    answered_at = Timestamp(
+        metadata={
+            "example": "2026-03-02T00:05:00Z",
+            "description": "When done or skipped was said offline: at most 7 days back, and 2 minutes ahead for a fast"
+            " clock. It needs due_at",
+        }
+    )
+
+    @validates_schema(skip_on_field_errors=False, pass_original=True)
+    def check_offline(self, data: dict[str, Any], original_data: Mapping[str, object], **_: object) -> None:
+        at, due_at = data.get("answered_at"), data.get("due_at")
+        if at is None:
+            return
+        errors = {} if "due_at" in original_data else {"due_at": ["wajib diisi."]}
+        if data.get("status") in (SNOOZE, UNDO):
+            errors["answered_at"] = ["hanya untuk jawaban done atau skipped."]
+        elif due_at and at < due_at - AHEAD:
+            errors["answered_at"] = ["paling awal satu jam sebelum waktunya."]
+        if errors:
+            raise ValidationError(errors)
 
     @post_load
     def to_answer(self, data: dict[str, Any], **_: object) -> NewAnswer:

@@ -51,6 +51,7 @@ class Entry:
     slot: str
     due_at: datetime
     day: date
+    timezone: str
     link_hash: str | None = None
 
 
@@ -64,7 +65,7 @@ def record(entries: Sequence[Entry]) -> list[Occurrence]:
     upsert = statement.on_conflict_do_update(
         index_elements=[_rows.reminder_id, _rows.due_at, _rows.slot],
         set_={
-            **{name: new[name] for name in ("tipe", "judul", "day", "link_hash")},
+            **{name: new[name] for name in ("tipe", "judul", "day", "timezone", "link_hash")},
             "state": sa.case((is_void, State.PENDING), else_=_rows.state),
             "snoozed_until": sa.case((is_void, None), else_=_rows.snoozed_until),
             "snoozes": sa.case((is_void, 0), else_=_rows.snoozes),
@@ -106,6 +107,7 @@ class Row:
     state: str
     answered_at: datetime | None
     answered_via: str | None
+    undone_at: datetime | None
     snoozed_until: datetime | None
     snoozes: int
     taken: float | None
@@ -161,19 +163,21 @@ def near(
     *,
     ids: Collection[int] = (),
     second: datetime | None = None,
+    until: datetime | None = None,
     slot: str | None = None,
 ) -> list[Row]:
     """Return the rows of these reminders that an answer may be about or depend on, newest first.
 
     These are of each reminder the last ten that fall due up to 60 minutes from now, and all later ones. Besides them:
-    the rows with these `ids`, those due within this `second`, and the last ten of this `slot`.
+    the rows with these `ids`, those due within this `second` and from then `until`, and the last ten of this `slot`.
     """
+    end_of_second = second and second + timedelta(seconds=1)
     values = {
         **_of.values(reminder_ids),
         **_ids.values(ids),
         "soon": now + AHEAD,
         "since": second,
-        "until": second and second + timedelta(seconds=1),
+        "until": max(filter(None, (end_of_second, until)), default=None),
         "slot": slot,
     }
     sizes = {"reminders": Ids.size(reminder_ids), "ids": Ids.size(ids)}
@@ -181,19 +185,21 @@ def near(
     return [Row(*row) for row in statement.rows(db.session.connection(), values)]
 
 
-def may_become(row: Row, state: State, rows: Sequence[Row], now: datetime) -> bool:
-    """Return whether an answer may change a row to this state. `rows` are those around it.
+def may_become(row: Row, state: State, rows: Sequence[Row], at: datetime, *, is_offline: bool = False) -> bool:
+    """Return whether an answer given `at` a moment may change a row to this state. `rows` are those around it.
 
-    A missed one can be done until the next one falls due. Done and skipped can be exchanged for 24 hours.
+    A missed one can be done until the next one falls due. If the answer was given offline it can be skipped as well,
+    because the row may have been open. Done and skipped can be exchanged for 24 hours.
     """
     match row.state:
         case State.PENDING:
             return True
         case State.MISSED:
             later = (other for other in rows if other.reminder_id == row.reminder_id and row.due_at < other.due_at)
-            return state == State.DONE and not any(o.due_at <= now and o.state != State.VOID for o in later)
+            is_closed = any(other.due_at <= at and other.state != State.VOID for other in later)
+            return (state == State.DONE or is_offline) and not is_closed
         case State.DONE | State.SKIPPED:
-            return row.state != state and may_be_undone(row, now)
+            return row.state != state and may_be_undone(row, at)
     return False
 
 
@@ -204,9 +210,21 @@ def may_be_undone(row: Row, now: datetime) -> bool:
     return row.answered_at > now - CHANGEABLE
 
 
+def last_answered(reminder_id: int, now: datetime, second: datetime | None, slot: str | None) -> Row | None:
+    """Return the row whose answer was given last and can be taken back, of this `second` and this `slot`."""
+    which = [_rows.reminder_id == reminder_id, _rows.state.in_((State.DONE, State.SKIPPED))]
+    if second:
+        which += [_rows.due_at >= second, _rows.due_at < second + timedelta(seconds=1)]
+    if slot:
+        which.append(_rows.slot == slot)
+    last = sa.select(*_columns).where(*which, _rows.answered_at > now - CHANGEABLE)
+    found = db.session.execute(last.order_by(_rows.answered_at.desc(), _rows.due_at.desc(), _rows.id).limit(1)).first()
+    return Row(*found) if found else None
+
+
 #: What an answer changes of a reminder, and of a row.
 _FOLLOWING = ("done_from", "done_until", "details")
-_CHANGED = ("state", "answered_at", "answered_via", "snoozed_until", "snoozes", "taken", "note")
+_CHANGED = ("state", "answered_at", "answered_via", "undone_at", "snoozed_until", "snoozes", "taken", "note")
 
 
 def _changing() -> PreparedStatement:

@@ -74,6 +74,7 @@ def entry(pengingat: Pengingat, due: Due) -> statements.Entry:
         slot=due.slot,
         due_at=due.at,
         day=due.at.astimezone(pengingat.zone).date(),
+        timezone=pengingat.timezone,
         link_hash=tokens.hash_of(tokens.link_token_of(tokens.push_token(pengingat.user_id, due.at))),
     )
 

@@ -1,0 +1,141 @@
+"""An answer that was given offline counts from when it was given, and never against a newer one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.pengingat import jobs
+from app.pengingat.models import CaregiverAlert
+from tests.helpers.client import Client, assert_error
+from tests.pengingat.answering import Reminder
+from tests.pengingat.ledgers import Time, ledger, texts
+
+#: The dose at 19:00 in Jakarta, and five minutes later.
+DUE_AT, THEN = "2026-03-02T12:00:00Z", "2026-03-02T12:05:00Z"
+
+
+@pytest.fixture
+def dose(siti: Client, moment: Time, obat: dict[str, Any]) -> Reminder:
+    """Due at 12:00 UTC and missed. It is 02:00 of the next day, and the next dose fell due at 00:00."""
+    details = {**obat["details"], "persediaan": {"sisa": 10}}
+    reminder = Reminder(siti, siti.post("/pengingat/obat", {**obat, "details": details}).json["id"])
+    moment.move(hours=13, minutes=5)
+    jobs.miss_overdue()
+    moment.move(hours=11, minutes=55)
+    jobs.top_up()
+    jobs.miss_overdue()
+    return reminder
+
+
+def left(dose: Reminder) -> Any:
+    return dose.client.get(f"/pengingat/{dose.id}").json["details"]["persediaan"]["sisa"]
+
+
+@pytest.mark.parametrize("status", ["done", "skipped"])
+def test_it_is_taken_although_the_next_dose_has_fallen_due(dose: Reminder, status: str) -> None:
+    assert_error(dose.say("done", due_at=DUE_AT), 409, "already_closed")
+    answer = dose.say(status, due_at=DUE_AT, answered_at=THEN)
+    assert answer.status_code == 200
+    assert (answer.json["state"], answer.json["answered_at"], answer.json["late"]) == (status, THEN, False)
+    assert ledger()[0] == f"02 12:00 1 {status}"
+    assert left(dose) == (9.5 if status == "done" else 10)
+
+
+def test_it_is_late_by_when_it_was_given(dose: Reminder) -> None:
+    answer = dose.say("done", due_at=DUE_AT, answered_at="2026-03-02T13:00:00Z")
+    assert answer.json["late"] is True
+
+
+def test_what_was_given_after_the_next_dose_is_too_late(dose: Reminder) -> None:
+    for moment in ("2026-03-03T00:00:00Z", "2026-03-03T00:30:00Z"):
+        assert_error(dose.say("done", due_at=DUE_AT, answered_at=moment), 409, "already_closed")
+    assert dose.say("done", due_at=DUE_AT, answered_at="2026-03-02T23:59:59Z").status_code == 200
+
+
+def test_what_was_given_after_the_next_of_many_doses_is_too_late(dose: Reminder, moment: Time) -> None:
+    """The next dose is not among the last ten."""
+    for _ in range(6):
+        moment.move(hours=24)
+        jobs.top_up()
+        jobs.miss_overdue()
+    db.session.commit()
+    moment.now = moment.now.replace(day=9, hour=11)
+    assert_error(dose.say("done", due_at=DUE_AT, answered_at="2026-03-03T00:01:00Z"), 409, "already_closed")
+    assert dose.say("done", due_at=DUE_AT, answered_at="2026-03-02T12:01:00Z").json["state"] == "done"
+
+
+def test_sent_twice_it_is_one_answer(dose: Reminder) -> None:
+    first, second = (dose.say("done", due_at=DUE_AT, answered_at=THEN) for _ in range(2))
+    assert first.json == second.json
+    assert left(dose) == 9.5
+
+
+def test_an_older_one_does_not_replace_a_newer_one(dose: Reminder) -> None:
+    newer = dose.say("done", due_at=DUE_AT, answered_at=THEN)
+    for older in ("2026-03-02T12:04:59Z", THEN):
+        answer = dose.say("skipped", due_at=DUE_AT, answered_at=older)
+        assert (answer.status_code, answer.json) == (200, newer.json)
+    changed = dose.say("skipped", due_at=DUE_AT, answered_at="2026-03-02T12:06:00Z")
+    assert (changed.json["state"], left(dose)) == ("skipped", 10)
+
+
+def test_one_of_before_an_undo_is_not_recorded_again(dose: Reminder) -> None:
+    dose.say("done", due_at=DUE_AT, answered_at="2026-03-03T00:00:00Z")
+    dose.say("done", due_at="2026-03-03T00:00:00Z")
+    assert dose.say("undo").json["state"] == "missed"
+    answer = dose.say("done", due_at="2026-03-03T00:00:00Z", answered_at="2026-03-03T01:59:00Z")
+    assert (answer.status_code, answer.json["state"], left(dose)) == (200, "missed", 10)
+    assert dose.say("done", due_at="2026-03-03T00:00:00Z").json["state"] == "done"
+
+
+def test_the_clock_of_a_phone_may_be_two_minutes_fast(dose: Reminder, moment: Time) -> None:
+    due_at = "2026-03-03T00:00:00Z"
+    assert_error(dose.say("done", due_at=due_at, answered_at="2026-03-03T02:02:01Z"), 400, field="answered_at")
+    answer = dose.say("done", due_at=due_at, answered_at="2026-03-03T02:02:00Z")
+    assert answer.json["answered_at"] == "2026-03-03T02:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"status": "done", "answered_at": THEN}, "due_at"),
+        ({"status": "snooze", "due_at": DUE_AT, "answered_at": THEN}, "answered_at"),
+        ({"status": "undo", "due_at": DUE_AT, "answered_at": THEN}, "answered_at"),
+        ({"status": "done", "due_at": DUE_AT, "answered_at": "2026-03-02T10:59:59Z"}, "answered_at"),
+        ({"status": "done", "due_at": DUE_AT, "answered_at": "12:05"}, "answered_at"),
+        ({"status": "done", "due_at": DUE_AT, "answered_at": "2026-03-02T12:05:00"}, "answered_at"),
+        ({"status": "done", "due_at": DUE_AT, "answered_at": "2026-03-05T12:05:00Z"}, "answered_at"),
+        ({"status": "done", "due_at": "2026-02-20T12:00:00Z", "answered_at": "2026-02-20T12:05:00Z"}, "answered_at"),
+    ],
+)
+def test_what_cannot_be_is_refused(dose: Reminder, fields: dict[str, str], wrong: str) -> None:
+    before = ledger()
+    refused = dose.client.post(f"/pengingat/{dose.id}/konfirmasi", fields)
+    assert_error(refused, 400, field=wrong)
+    assert len(refused.json["errors"]) == 1
+    assert ledger() == before
+
+
+def test_all_that_is_wrong_is_said_at_once(dose: Reminder) -> None:
+    sent = {"status": "snooze", "answered_at": THEN, "minutes": 1}
+    refused = dose.client.post(f"/pengingat/{dose.id}/konfirmasi", sent)
+    assert refused.json["errors"].keys() == {"due_at", "answered_at", "minutes"}
+
+
+def test_a_caregiver_who_was_told_is_told_that_it_was_in_time(
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
+) -> None:
+    dose = Reminder(siti, siti.post("/pengingat/obat", obat).json["id"])
+    moment.move(hours=12, minutes=1)
+    jobs.miss_overdue()
+    jobs.tell_caregivers()
+    db.session.commit()
+    assert db.session.scalars(sa.select(CaregiverAlert.about)).all() == ["missed"]
+    moment.move(minutes=10)
+    dose.say("done", due_at=DUE_AT, answered_at=THEN)
+    jobs.tell_caregivers()
+    assert "Siti sudah menandai obat pukul 19.00 WIB tepat waktu. Kabarnya baru kami terima." in texts()
