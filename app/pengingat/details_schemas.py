@@ -9,8 +9,10 @@ from datetime import date
 from marshmallow import INCLUDE, Schema, ValidationError, fields, post_load, pre_load, validate, validates_schema
 
 from app.core.errors import ValidationFailed
+from app.core.lib.addresses import without_addresses
 from app.core.lib.clock import rfc3339
 from app.core.web.fields import Day, ListOf, Text, Timestamp
+from app.pengingat.timetable.doses import MAX_INSTRUCTION
 from app.pengingat.timetable.plans import MEALS
 from app.pengingat.timetable.schedule import OFFSETS, WEEKDAYS
 from app.pengingat.timetable.tipe import Details as JsonDetails
@@ -31,7 +33,7 @@ class TimeOfDay(fields.String):
         super().__init__(
             required=required,
             allow_none=allow_none,
-            validate=validate.Regexp(r"([01]\d|2[0-3]):[0-5]\d\Z", error="harus ditulis seperti 07:30, dalam UTC."),
+            validate=validate.Regexp(r"([01]\d|2[0-3]):[0-5]\d\Z", error="tulis seperti 07:30."),
             metadata={"example": "00:00", "description": "HH:MM in UTC"},
         )
 
@@ -73,6 +75,11 @@ class Dose(Details):
     jam = TimeOfDay(required=True)
     jumlah = Amount(required=True, maximum=100_000, example=1)
     satuan = Text(50, required=True, example="tablet")
+
+
+def _refuse_addresses(text: str) -> None:
+    if "".join(without_addresses(text).split()) != "".join(text.split()):
+        raise ValidationError("tidak boleh berisi alamat web.")
 
 
 def _check_times(jadwal: list[JsonDetails]) -> None:
@@ -130,6 +137,13 @@ class ObatDetails(OfReminder):
         validate=validate.OneOf([*RULES, *SYNONYMS]),
         metadata={"example": "setelah makan"},
     )
+    petunjuk = Text(
+        MAX_INSTRUCTION,
+        allow_none=True,
+        rules=[_refuse_addresses],
+        example="jangan dengan susu",
+        metadata={"description": "The person's own instruction, said after the dose; without web addresses"},
+    )
     ingatkan_ulang_menit = fields.Integer(
         strict=True,
         allow_none=True,
@@ -159,11 +173,11 @@ class ObatDetails(OfReminder):
     @validates_schema(skip_on_field_errors=True)
     def check_doses(self, data: JsonDetails, **_: object) -> None:
         if len(data["jadwal"]) != data["frekuensi"]:
-            raise ValidationError("harus sama dengan banyaknya jadwal.", "frekuensi")
+            raise ValidationError("Jumlah jam harus sama dengan frekuensi.", "frekuensi")
         _check_times(data["jadwal"])
         temporary = data.get("jadwal_sementara")
         if temporary and len(temporary["jadwal"]) != data["frekuensi"]:
-            raise ValidationError({"jadwal_sementara": {"jadwal": ["harus sebanyak frekuensi."]}})
+            raise ValidationError({"jadwal_sementara": {"jadwal": ["Jumlah jam harus sama dengan frekuensi."]}})
 
     @validates_schema(skip_on_field_errors=True)
     def check_course(self, data: JsonDetails, **_: object) -> None:

@@ -53,7 +53,7 @@ def test_the_person_is_told_at_their_border_and_two_days_before(
             moment.move(hours=12 if due_at == "00:00" else 10)
             jobs.top_up()
             answer(siti, path, "done", f"{moment.now:%Y-%m-%d}T{due_at}:00Z")
-    sentence = "Halo Siti, Metformin diperkirakan habis Sabtu, 7 Maret 2026."
+    sentence = "Halo Siti, Metformin Anda kira-kira habis Sabtu, 7 Maret. Yuk, siapkan lagi sebelum habis."
     assert [(day, len(texts)) for day, texts in said] == [
         ("02", 0), ("03", 0), ("04", 1), ("05", 2), ("06", 2), ("07", 2), ("08", 2),
     ]  # fmt: skip
@@ -65,7 +65,7 @@ def test_a_push_tells_it_too(siti: Client, moment: Time, obat: dict[str, Any]) -
     make(siti, obat, 1)
     moment.move(hours=1)
     tell_of_stock()
-    assert told("push_fan_out") == ["Metformin diperkirakan habis Senin, 2 Maret 2026."]
+    assert told("push_fan_out") == ["Metformin Anda kira-kira habis Senin, 2 Maret. Yuk, siapkan lagi sebelum habis."]
 
 
 def test_a_template_can_say_it_too(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
@@ -96,7 +96,7 @@ def test_a_stock_that_lasts_for_the_course_is_not_told_of(siti: Client, moment: 
     make(siti, obat, 3.5, selesai="2026-03-04")  # 0.5 + 1.5 + 1.5
     make(siti, obat, 3, selesai="2026-03-04")
     texts = [text for _, text in each_morning(moment, 1)]
-    assert texts == ["Halo Siti, Metformin diperkirakan habis Rabu, 4 Maret 2026."]
+    assert texts == ["Halo Siti, Metformin Anda kira-kira habis Rabu, 4 Maret. Yuk, siapkan lagi sebelum habis."]
 
 
 def test_the_estimate_knows_the_temporary_schedule(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
@@ -104,7 +104,7 @@ def test_the_estimate_knows_the_temporary_schedule(siti: Client, moment: Time, o
     temporary = {"mulai": "2026-03-03", "selesai": "2026-03-03", "jadwal": other}
     make(siti, obat, 8, jadwal_sementara=temporary)  # 0.5, then 6, then 1 and 0.5 on the 4th
     assert [text for _, text in each_morning(moment, 1)] == [
-        "Halo Siti, Metformin diperkirakan habis Rabu, 4 Maret 2026."
+        "Halo Siti, Metformin Anda kira-kira habis Rabu, 4 Maret. Yuk, siapkan lagi sebelum habis."
     ]
 
 

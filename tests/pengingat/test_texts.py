@@ -66,10 +66,71 @@ def test_times_are_those_of_the_persons_zone(zone: str, time: str) -> None:
     assert said("obat", METFORMIN, zone=zone).endswith(f"pukul {time}.")
 
 
+UNITS = {
+    "suntikkan": "unit IU ampul vial pen",
+    "teteskan": "tetes",
+    "oleskan": "oles salep krim gel",
+    "hirup": "semprot puff hirup inhalasi",
+    "pakai": "suppositoria ovula plester koyo",
+    "minum": "tablet kapsul pil kaplet butir biji strip ml cc sendok sachet bungkus",
+}
+
+
+@pytest.mark.parametrize(("verb", "unit"), [(verb, unit) for verb, units in UNITS.items() for unit in units.split()])
+def test_the_verb_follows_the_unit(verb: str, unit: str) -> None:
+    for written in (unit, unit.upper(), f" {unit.capitalize()} (kecil)"):
+        details = {**METFORMIN, "jadwal": [{"jam": "00:00", "jumlah": 10.0, "satuan": written}]}
+        expected = f"waktunya {verb} Metformin (10 {' '.join(written.split())}, setelah makan) pukul 07.00 WIB."
+        assert said("obat", details) == f"Halo Siti, {expected}"
+
+
+@pytest.mark.parametrize("unit", ["takar", "tabletan", "mg", "1 tablet", "½", ""])
+def test_another_unit_has_no_verb(unit: str) -> None:
+    details = {**METFORMIN, "nama_obat": "Insulin", "jadwal": [{"jam": "00:00", "jumlah": 10.0, "satuan": unit}]}
+    assert said("obat", details).startswith("Halo Siti, waktunya Insulin (10")
+
+
+def test_the_persons_own_instruction_stands_after_the_dose() -> None:
+    details = {**METFORMIN, "petunjuk": "jangan  dengan\nsusu"}
+    dose = "minum Metformin (1 tablet, setelah makan, jangan dengan susu) pukul 07.00 WIB."
+    assert said("obat", details) == f"Halo Siti, waktunya {dose}"
+    assert texts.push(reminder("obat", details), Due(SEVEN, SEVEN, "0"), SITI)["body"] == f"Waktunya {dose}"
+
+
+@pytest.mark.parametrize("kept", [None, "", 7, {"a": 1}, "judi.com"])
+def test_what_was_kept_under_its_name_before_is_no_instruction(kept: object) -> None:
+    assert "(1 tablet, setelah makan) pukul" in said("obat", {**METFORMIN, "petunjuk": kept}, to=PROVEN_SITI)
+
+
+@pytest.mark.parametrize(
+    ("tipe", "details", "slot", "expected"),
+    [
+        ("obat", METFORMIN, "1", "0,5 tablet, setelah makan"),
+        ("obat", {**METFORMIN, "petunjuk": "jangan dengan susu"}, "0", "1 tablet, setelah makan, jangan dengan susu"),
+        ("obat", METFORMIN, "2", ""),
+        ("makan", {"sarapan": {"karbohidrat": "oatmeal", "serat": "apel"}}, "sarapan", "sarapan: oatmeal, apel"),
+        ("makan", {"selingan": {}}, "selingan", "makan selingan"),
+        ("makan", {}, "makan", ""),
+        ("terapi", {"jenis_terapi": "Fisioterapi", "tempat_terapi": "RSUD"}, "0", "Fisioterapi di RSUD"),
+        ("terapi", {"tempat_terapi": "RSUD"}, "0", "di RSUD"),
+        ("terapi", {}, "0", ""),
+        (
+            "kontrol",
+            {"nama_dokter": "dr. Ani", "spesialisasi": "Mata", "nama_faskes": "RS"},
+            "1d",
+            "dr. Ani (Mata) di RS",
+        ),
+        ("kontrol", {}, "0", ""),
+    ],
+)
+def test_beside_title_and_time_stands_what_it_is(tipe: str, details: dict[str, Any], slot: str, expected: str) -> None:
+    assert texts.what(reminder(tipe, details), Due(SEVEN, SEVEN, slot)) == expected
+
+
 def test_a_meal_says_what_is_on_the_plate() -> None:
     details = {"sarapan": {"jam": "00:00", "karbohidrat": "nasi merah", "protein": "telur", "lemak": ""}}
     assert said("makan", details, "sarapan") == (
-        "Halo Siti, waktunya sarapan pukul 07.00 WIB. Menu: karbohidrat nasi merah; protein telur."
+        "Halo Siti, waktunya sarapan pukul 07.00 WIB. Menu: nasi merah, telur."
     )
 
 
@@ -141,13 +202,13 @@ WITH_ADDRESSES = [
         "obat",
         {**METFORMIN, "jadwal": [{"jam": "00:00", "jumlah": 1.0, "satuan": "s.id/abc"}]},
         "0",
-        "minum Metformin (1, setelah makan) pukul",
+        "Metformin (1, setelah makan) pukul",
     ),
     (
         "makan",
         {"sarapan": {"karbohidrat": f"nasi {LINK}", "protein": "www.judi.zzz", "serat": "judi.com"}},
         "sarapan",
-        "Menu: karbohidrat nasi.",
+        "Menu: nasi.",
     ),
     ("makan", {"sarapan": {"protein": "judi.com"}}, "sarapan", "waktunya sarapan pukul 07.00 WIB."),
     ("terapi", {"jenis_terapi": "Pijat judi.com", "tempat_terapi": f"RSUD {LINK}"}, "0", "terapi Pijat di RSUD pukul"),

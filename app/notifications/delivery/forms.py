@@ -106,9 +106,8 @@ def _buttons(parts: Parts) -> tuple[Button, ...]:
     token = parts.get("token")
     if token is None:
         return ()
-    done = "Sudah diminum" if parts.get("tipe") == "obat" else "Sudah"
     return (
-        Button(f"T:{token}", done),
+        Button(f"T:{token}", "Sudah"),
         Button(f"T:{token}:snooze", "Tunda 30 menit"),
         Button(f"T:{token}:skip", "Lewati"),
     )

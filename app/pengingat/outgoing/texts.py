@@ -17,6 +17,7 @@ from app.core.lib.clock import day_text
 from app.notifications.delivery.forms import says_how_to_answer
 from app.pengingat.ledger import tokens
 from app.pengingat.models import Pengingat
+from app.pengingat.timetable import doses
 from app.pengingat.timetable.plans import doses_on
 from app.pengingat.timetable.schedule import Due
 from app.pengingat.timetable.tipe import Details, Tipe
@@ -60,6 +61,10 @@ class Recipient:
         """One line out of what the person wrote."""
         text = " ".join(str(value).split())
         return text if self.phone_is_proven else without_addresses(text)
+
+
+#: Who reads their own words in the application.
+OWNER = Recipient("", phone_is_proven=True)
 
 
 class Parts(TypedDict):
@@ -128,10 +133,13 @@ def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]
 
 
 def stock(pengingat: Pengingat, day: date, name: str, *, is_push: bool) -> dict[str, object]:
-    """`Halo Siti, Metformin diperkirakan habis Jumat, 27 November 2026.` Without web addresses."""
+    """`Halo Siti, Metformin Anda kira-kira habis Jumat, 27 November. Yuk, siapkan lagi sebelum habis.`
+
+    It has no web address.
+    """
     recipient = Recipient(name, phone_is_proven=False)
-    what = recipient.line(pengingat.details["nama_obat"]) or without_addresses(pengingat.judul) or "obat Anda"
-    sentence = f"{what} diperkirakan habis {calendar_day(day)}."
+    what = recipient.line(pengingat.details["nama_obat"]) or without_addresses(pengingat.judul) or "obat"
+    sentence = f"{what} Anda kira-kira habis {_day_of_year(day)}. Yuk, siapkan lagi sebelum habis."
     name = first_name(recipient.name)
     if is_push:
         return {"title": "Persediaan obat", "body": begun_large(sentence)}
@@ -168,9 +176,9 @@ def calendar_day(day: date) -> str:
     return f"{DAYS[day.weekday()]}, {day_text(day)}"
 
 
-def amount(number: float) -> str:
-    """`1`, `0,5`"""
-    return f"{number:g}".replace(".", ",")
+def _day_of_year(day: date) -> str:
+    """`Jumat, 27 November`"""
+    return calendar_day(day).rsplit(" ", 1)[0]
 
 
 def _lead(*, again: bool) -> str:
@@ -202,10 +210,11 @@ def _sentence(pengingat: Pengingat, due: Due, recipient: Recipient) -> str:
     match Tipe(pengingat.tipe):
         case Tipe.OBAT:
             dose = doses_on(pengingat.details, pengingat.schedule, due.occurrence)[int(due.slot)]
-            how = f"{amount(dose['jumlah'])}{_after_blank(line(dose['satuan']))}, {details['aturan']}"
-            return f"waktunya minum {line(details['nama_obat']) or 'obat'} ({how}) {at}."
+            what = f"{_after_blank(doses.verb(dose['satuan']))} {line(details['nama_obat']) or 'obat'}"
+            return f"waktunya{what} ({doses.quantity(dose, line)}, {doses.manner(details)}) {at}."
         case Tipe.MAKAN:
-            return f"waktunya {MEALS.get(due.slot, 'makan')} {at}.{_menu(details.get(due.slot), recipient)}"
+            menu = _menu(details.get(due.slot), recipient)
+            return f"waktunya {MEALS.get(due.slot, 'makan')} {at}." + (f" Menu: {menu}." if menu else "")
         case Tipe.TERAPI:
             what = line(details.get("jenis_terapi") or "") or without_addresses(pengingat.judul)
             return f"waktunya terapi{_after_blank(what)}{_at_place(line(details.get('tempat_terapi') or ''))} {at}."
@@ -214,18 +223,42 @@ def _sentence(pengingat: Pengingat, due: Due, recipient: Recipient) -> str:
             return f"{lead}jadwal kontrol{_visit(pengingat, recipient)}, {calendar_day(local)} {at}."
 
 
+def what(pengingat: Pengingat, due: Due) -> str:
+    """Return what the person reads of an occurrence beside its title and time: `1 tablet, setelah makan`."""
+    details, line = pengingat.details, OWNER.line
+    match Tipe(pengingat.tipe):
+        case Tipe.OBAT:
+            on_that_day = doses_on(details, pengingat.schedule, due.occurrence)
+            if not due.slot.isdigit() or int(due.slot) >= len(on_that_day):  # they may be fewer since
+                return ""
+            return f"{doses.quantity(on_that_day[int(due.slot)], line)}, {doses.manner(details)}"
+        case Tipe.MAKAN:
+            return ": ".join(filter(None, (MEALS.get(due.slot, ""), _menu(details.get(due.slot), OWNER))))
+        case Tipe.TERAPI:
+            return (
+                line(details.get("jenis_terapi") or "") + _at_place(line(details.get("tempat_terapi") or ""))
+            ).strip()
+        case Tipe.KONTROL:
+            doctor, place = _doctor(details, OWNER)
+            return (doctor + _at_place(place)).strip()
+
+
 def _menu(meal: Details | None, recipient: Recipient) -> str:
-    plate = {name: recipient.line(meal[name]) for name in NUTRIENTS if meal and meal.get(name)}
-    named = [f"{name} {what}" for name, what in plate.items() if what]
-    return f" Menu: {'; '.join(named)}." if named else ""
+    """`nasi merah, telur`"""
+    return ", ".join(filter(None, (recipient.line(meal[name]) for name in NUTRIENTS if meal and meal.get(name))))
 
 
 def _visit(pengingat: Pengingat, recipient: Recipient) -> str:
+    who, place = _doctor(pengingat.details, recipient)
+    return (f" dengan {who}" if who else _after_blank(without_addresses(pengingat.judul))) + _at_place(place)
+
+
+def _doctor(details: Details, recipient: Recipient) -> tuple[str, str]:
+    """`dr. Ani (Penyakit Dalam)`, and where she is."""
     doctor, field, place = (
-        recipient.line(pengingat.details.get(name) or "") for name in ("nama_dokter", "spesialisasi", "nama_faskes")
+        recipient.line(details.get(name) or "") for name in ("nama_dokter", "spesialisasi", "nama_faskes")
     )
-    who = f" dengan {doctor}" if doctor else _after_blank(without_addresses(pengingat.judul))
-    return who + (f" ({field})" if doctor and field else "") + _at_place(place)
+    return doctor + (f" ({field})" if doctor and field else ""), place
 
 
 def _at_place(name: str) -> str:
