@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 
 from flask import Response
 
@@ -13,8 +14,9 @@ from app.core.web.pagination import Listing
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, by_caller, caller
 from app.identity.access_log import Action
-from app.pengingat import schemas, service
+from app.pengingat import day, schemas, service
 from app.pengingat.caregiving import on_behalf_of
+from app.pengingat.day import Dose
 from app.pengingat.ledger import answers, history, report
 from app.pengingat.ledger import schemas as ledger_schemas
 from app.pengingat.ledger.history import Adherence
@@ -135,6 +137,20 @@ def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Occurre
     then. An older answer does not replace a newer one, or an undo.
     """
     return answers.confirm(on_behalf_of.to_change(caller, whose), pengingat_id, data, on_behalf_of.via(caller, whose))
+
+
+@bp.get("/hari-ini")
+@authenticated
+@of_whom
+@bp.arguments(ledger_schemas.DayQuerySchema, location="query")
+@bp.response(200, ledger_schemas.DoseOfDay(many=True))
+def list_doses(whose: Whose, query: dict[str, date | None]) -> list[Dose]:
+    """List what falls due today, or on the `date` given, in order: at most 100 times, not paged.
+
+    A time stands on the day on which its message leaves, of kontrol the notice. Times beyond the ledger's 36 hours are
+    `pending`. What was edited away is left out. Past times of a deleted reminder stay, without its id.
+    """
+    return day.list_doses(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), query["date"])
 
 
 @bp.get("/riwayat")

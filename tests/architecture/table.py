@@ -157,6 +157,7 @@ ACCESS: dict[str, str] = {
     "POST /pengingat/obat": "anybody",
     "POST /pengingat/<int:pengingat_id>/konfirmasi": "anybody",
     "POST /pengingat/<int:pengingat_id>/persediaan": "anybody",
+    "GET /pengingat/hari-ini": "anybody",
     "GET /pengingat/riwayat": "anybody",
     "GET /pengingat/<int:pengingat_id>/riwayat": "anybody",
     "GET /pengingat/kepatuhan": "anybody",

@@ -143,6 +143,46 @@ class Occurrence(Schema):
     )
 
 
+class DayQuerySchema(Schema):
+    date = Day(
+        load_default=None,
+        metadata={
+            "example": "2026-03-02",
+            "description": "Of each reminder's own zone, from 92 days back to 35 days ahead; default: the present day",
+        },
+    )
+
+
+class DoseOfDay(Schema):
+    """One time that a reminder is due on a day, for the main page of a client."""
+
+    pengingat_id = fields.Integer(allow_none=True, metadata={"example": 1, "description": "null: it was deleted"})
+    tipe = fields.String(validate=validate.OneOf(TIPES), metadata={**TIPE, "example": "obat"})
+    judul = fields.String(metadata={"example": "Minum obat diabetes"})
+    what = fields.String(
+        metadata={"example": "1 tablet, setelah makan", "description": "Said beside title and time; may be empty"}
+    )
+    slot = fields.String(metadata={"example": "0", "description": "Which dose, meal, session or offset"})
+    due_at = Timestamp()
+    local_time = fields.String(
+        metadata={"example": "07:00", "description": "In the reminder's zone; of kontrol the time of the appointment"}
+    )
+    state = fields.String(
+        validate=validate.OneOf(STATES),
+        metadata={**STATE, "example": "pending", "description": "pending more than 36 hours ahead, never void"},
+    )
+    late = fields.Boolean(metadata={"description": "Done after it had been missed"})
+    answered_at = Timestamp(allow_none=True)
+    answered_via = fields.String(
+        allow_none=True, validate=validate.OneOf([*AnsweredVia, None]), metadata={"example": "app"}
+    )
+    snoozed_until = Timestamp(allow_none=True)
+    undelivered = fields.Boolean(metadata={"description": "No channel got it out"})
+    can_answer = fields.Boolean(
+        metadata={"description": "Whether done, with this due_at and slot, would change it now"}
+    )
+
+
 @dataclass(frozen=True)
 class Days:
     """Days of the reminders' own zones, both included; None: so many up to today."""

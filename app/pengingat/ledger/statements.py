@@ -185,7 +185,9 @@ def near(
     return [Row(*row) for row in statement.rows(db.session.connection(), values)]
 
 
-def may_become(row: Row, state: State, rows: Sequence[Row], at: datetime, *, is_offline: bool = False) -> bool:
+def may_become(
+    row: Row | Occurrence, state: State, rows: Sequence[Row], at: datetime, *, is_offline: bool = False
+) -> bool:
     """Return whether an answer given `at` a moment may change a row to this state. `rows` are those around it.
 
     A missed one can be done until the next one falls due. If the answer was given offline it can be skipped as well,
@@ -203,7 +205,7 @@ def may_become(row: Row, state: State, rows: Sequence[Row], at: datetime, *, is_
     return False
 
 
-def may_be_undone(row: Row, now: datetime) -> bool:
+def may_be_undone(row: Row | Occurrence, now: datetime) -> bool:
     """Return whether a row has an answer that can be taken back."""
     if row.state not in (State.DONE, State.SKIPPED) or row.answered_at is None:
         return False

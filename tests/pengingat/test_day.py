@@ -1,0 +1,217 @@
+"""GET /pengingat/hari-ini: the doses of a day, for the main page of a client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.core.database.session import db
+from app.identity.models import User
+from app.pengingat import jobs
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.helpers.statements import Statements
+from tests.pengingat.answering import Reminder
+from tests.pengingat.ledgers import Time, caregiver_of, past
+
+SARAPAN = {"jam": "23:00", "karbohidrat": "oatmeal", "serat": "apel"}
+
+
+def make(siti: Client, tipe: str, details: dict[str, Any], **fields: Any) -> Reminder:
+    answer = siti.post("/pengingat", {"tipe": tipe, "judul": f"Judul {tipe}", "details": details, **fields})
+    assert answer.status_code == 201, answer.json
+    return Reminder(siti, answer.json["id"])
+
+
+def day(siti: Client, date: str = "", **query: Any) -> Any:
+    query |= {"date": date} if date else {}
+    response = siti.get("/pengingat/hari-ini?" + "&".join(f"{name}={value}" for name, value in query.items()))
+    assert response.status_code == 200, response.json
+    return response.json
+
+
+def times(siti: Client, date: str = "") -> list[str]:
+    return [f"{row['local_time']} {row['slot']} {row['state']}" for row in day(siti, date)]
+
+
+class TestListDoses:
+    """GET /pengingat/hari-ini"""
+
+    def test_a_row_says_what_a_main_page_shows(self, metformin: Reminder, moment: Time) -> None:
+        moment.move(hours=11, minutes=5)
+        (row,) = day(metformin.client)
+        assert row == {
+            "pengingat_id": metformin.id,
+            "tipe": "obat",
+            "judul": "Obat diabetes",
+            "what": "0,5 tablet, setelah makan",
+            "slot": "1",
+            "due_at": "2026-03-02T12:00:00Z",
+            "local_time": "19:00",
+            "state": "pending",
+            "late": False,
+            "answered_at": None,
+            "answered_via": None,
+            "snoozed_until": None,
+            "undelivered": False,
+            "can_answer": True,
+        }
+        metformin.say("done")
+        (row,) = day(metformin.client)
+        assert (row["state"], row["answered_at"], row["answered_via"], row["can_answer"]) == (
+            "done",
+            "2026-03-02T12:05:00Z",
+            "app",
+            False,
+        )
+
+    def test_each_dose_and_each_type_has_its_row_in_order(
+        self, siti: Client, moment: Time, obat: dict[str, Any]
+    ) -> None:
+        session = {"hari": "selasa", "jam": "00:00"}
+        visit = {"datetime": "2026-03-04T02:30:00Z", "nama_dokter": "dr. Ani", "offsets": [{"offset": "1d"}]}
+        make(siti, "terapi", {"jenis_terapi": "Fisioterapi", "jadwal": [{**session, "hari": "senin"}, session]})
+        siti.post("/pengingat/obat", obat)
+        make(siti, "makan", {"sarapan": {**SARAPAN, "jam": "00:00"}, "selingan": {"jam": "09:00"}})
+        make(siti, "kontrol", visit)
+        rows = day(siti, "2026-03-03")
+        assert [(row["local_time"], row["tipe"], row["slot"], row["what"]) for row in rows] == [
+            ("07:00", "terapi", "1", "Fisioterapi"),
+            ("07:00", "obat", "0", "1 tablet, setelah makan"),
+            ("07:00", "makan", "sarapan", "sarapan: oatmeal, apel"),
+            ("09:30", "kontrol", "1d", "dr. Ani"),  # the time of the visit, on the day of its notice
+            ("16:00", "makan", "selingan", "makan selingan"),
+            ("19:00", "obat", "1", "0,5 tablet, setelah makan"),
+        ]
+        assert rows[3]["due_at"] == "2026-03-03T02:30:00Z"
+        assert [row["tipe"] for row in day(siti, "2026-03-04")] == ["obat", "makan", "makan", "obat"]
+
+    @pytest.mark.parametrize(
+        ("zone", "shown"),
+        [
+            ("Asia/Jakarta", ["07:00 0 pending", "19:00 1 pending"]),
+            ("Pacific/Pago_Pago", ["13:00 0 pending"]),  # it is still Sunday
+            ("Pacific/Kiritimati", ["14:00 0 pending"]),
+        ],
+    )
+    def test_it_is_the_day_of_the_reminders_own_zone(
+        self, siti: Client, moment: Time, obat: dict[str, Any], zone: str, shown: list[str]
+    ) -> None:
+        moment.move(hours=-2)
+        siti.post("/pengingat/obat", {**obat, "timezone": zone})
+        moment.move(hours=2)
+        assert times(siti) == shown
+
+    def test_a_dose_beyond_the_ledger_is_pending(self, metformin: Reminder) -> None:
+        before = times(metformin.client, "2026-03-03")
+        assert before == ["07:00 0 pending", "19:00 1 pending"]  # of these the second is beyond 36 hours
+        for date in ("2026-03-04", "2026-04-06"):
+            assert times(metformin.client, date) == before
+            assert {row["can_answer"] for row in day(metformin.client, date)} == {False}
+
+    @pytest.mark.parametrize("done", [False, True])
+    def test_each_dose_has_one_row_wherever_the_ledger_ends(
+        self, metformin: Reminder, moment: Time, done: bool
+    ) -> None:
+        if done:
+            metformin.client.put(f"/pengingat/{metformin.id}", {"is_done": True})
+        for _ in range(30):
+            moment.move(hours=3)
+            jobs.top_up()
+            for date in ("2026-03-03", "2026-03-04", "2026-03-05", "2026-03-06", "2026-03-07"):
+                assert [each[:7] for each in times(metformin.client, date)] == ["07:00 0", "19:00 1"]
+
+    def test_a_visit_that_is_done_is_not_due_any_more(self, siti: Client, moment: Time) -> None:
+        offsets = [{"offset": "1h"}, {"offset": "1d"}]
+        visit = make(siti, "kontrol", {"datetime": "2026-03-20T02:30:00Z", "offsets": offsets})
+        assert times(siti, "2026-03-19") == ["09:30 1d pending"]
+        siti.put(f"/pengingat/{visit.id}", {"is_done": True})
+        assert times(siti, "2026-03-19") == ["09:30 1d done"]
+        assert times(siti, "2026-03-20") == []
+
+    def test_what_was_edited_away_is_left_out(self, metformin: Reminder, obat: dict[str, Any]) -> None:
+        dose = {"jam": "05:00", "jumlah": 2, "satuan": "tablet"}
+        details = {**obat["details"], "frekuensi": 1, "jadwal": [dose]}
+        metformin.client.put(f"/pengingat/{metformin.id}", {"details": details})
+        assert times(metformin.client) == ["12:00 0 pending"]
+
+    def test_past_times_of_a_deleted_reminder_stay(self, siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+        medicine = Reminder(siti, siti.post("/pengingat/obat", {**obat, "timezone": "Asia/Jayapura"}).json["id"])
+        moment.move(hours=11, minutes=5)
+        medicine.say("done")
+        siti.delete(f"/pengingat/{medicine.id}")
+        (row,) = day(siti)
+        assert (row["pengingat_id"], row["judul"], row["what"]) == (None, "Obat diabetes", "")
+        assert (row["local_time"], row["state"], row["can_answer"]) == ("21:00", "done", False)
+        assert day(siti, "2026-03-03") == []
+
+    def test_a_new_title_is_that_of_all_rows(self, metformin: Reminder, moment: Time) -> None:
+        moment.move(hours=11, minutes=5)
+        metformin.client.put(f"/pengingat/{metformin.id}", {"judul": "Obat gula"})
+        assert [row["judul"] for row in day(metformin.client)] == ["Obat gula"]
+
+    def test_whether_it_can_be_answered_is_what_an_answer_finds(
+        self, siti: Client, moment: Time, obat: dict[str, Any]
+    ) -> None:
+        details = {"jadwal": [{"hari": "senin", "jam": "02:00"}, {"hari": "rabu", "jam": "02:00"}]}
+        reminders = [
+            Reminder(siti, siti.post("/pengingat/obat", obat).json["id"]),
+            Reminder(siti, siti.post("/pengingat/obat", obat).json["id"]),
+            make(siti, "terapi", details),
+            make(siti, "kontrol", {"datetime": "2026-03-04T02:30:00Z", "offsets": [{"offset": "1d"}]}),
+        ]
+        by_id = {reminder.id: reminder for reminder in reminders}
+        seen = set()
+        for step in range(26):
+            moment.move(hours=2, minutes=27)
+            jobs.top_up()
+            jobs.miss_overdue()
+            db.session.commit()
+            if step % 3 == 0:
+                reminders[0].say(("done", "skipped", "snooze")[step // 3 % 3])
+            for date in ("2026-03-02", "2026-03-03", "2026-03-04"):
+                for row in day(siti, date):
+                    about = {"due_at": row["due_at"], "slot": row["slot"]}
+                    can_answer = row["can_answer"]
+                    seen.add((row["state"], can_answer))
+                    if row["pengingat_id"] == reminders[0].id and can_answer:
+                        continue
+                    with db.session.begin_nested() as tried:
+                        answer = by_id[row["pengingat_id"]].say("done", **about)
+                        has_changed = answer.status_code == 200 and row["state"] != "done"
+                        assert has_changed == can_answer, (row, answer.json)
+                        if tried.is_active:
+                            tried.rollback()
+        assert {("pending", True), ("pending", False), ("missed", True), ("missed", False), ("done", False)} <= seen
+
+    def test_the_day_may_be_92_days_back_and_35_ahead(self, siti: Client, metformin: Reminder) -> None:
+        for date in ("2025-11-30", "2026-04-06"):
+            day(siti, date)
+        for wrong in ("2025-11-29", "2026-04-07", "besok", "2026-02-30", "20260302", "9999-12-31", "0001-01-01"):
+            assert_error(siti.get(f"/pengingat/hari-ini?date={wrong}"), 400, field="date")
+
+    def test_at_most_a_hundred_rows(self, siti: Client, siti_id: int, moment: Time) -> None:
+        for n in range(130):
+            past(siti_id, 20, "done", slot=f"{n:03}")
+        assert [row["slot"] for row in day(siti, "2026-02-20")] == [f"{n:03}" for n in range(100)]
+
+    def test_it_is_the_callers_own_day(self, client: Client, metformin: Reminder) -> None:
+        assert day(client.as_(make_user())) == []
+        assert_error(client.get("/pengingat/hari-ini"), 401)
+
+    def test_a_caregiver_who_may_manage_reads_it(self, client: Client, siti_id: int, metformin: Reminder) -> None:
+        budi = client.as_(db.session.get_one(User, caregiver_of(siti_id, "manage")))
+        assert day(budi, patient_id=siti_id) == day(metformin.client)
+        assert [row["action"] for row in metformin.client.get("/profile/akses").json] == ["history_read"]
+        stranger = client.as_(db.session.get_one(User, caregiver_of(siti_id, "history")))
+        assert_error(stranger.get(f"/pengingat/hari-ini?patient_id={siti_id}"), 404)
+
+    def test_it_costs_a_fixed_number_of_statements(
+        self, siti: Client, moment: Time, obat: dict[str, Any], statements: Statements
+    ) -> None:
+        for _ in range(12):
+            siti.post("/pengingat/obat", obat)
+        for date in ("2026-03-02", "2026-03-20"):
+            with statements.at_most(3):  # the session, the reminders, the rows
+                day(siti, date)
