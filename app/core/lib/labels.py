@@ -84,6 +84,8 @@ LABELS = {
     "slot": "Bagian jadwal",
     "status": "Jawaban",
     "minutes": "Menit",
+    "answered_at": "Waktu jawaban",
+    "petunjuk": "Petunjuk",
     "note": "Catatan",
     "ingatkan_ulang_menit": "Jarak pengingat ulang",
     "mulai": "Tanggal mulai",
