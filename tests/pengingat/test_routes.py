@@ -118,6 +118,16 @@ class TestCreateReminder:
         sent = {"tipe": tipe, "judul": "J", "waktu": "2026-03-09T05:00:00Z", "details": details}
         assert_error(siti.post("/pengingat/", sent), 400, field="details")
 
+    def test_all_that_is_wrong_is_said_at_once(self, siti: Client) -> None:
+        details = {"jadwal": [{"hari": "monday", "jam": "25:00"}]}
+        sent = {"tipe": "terapi", "judul": "", "timezone": "WIB", "waktu": "besok", "details": details}
+        wrong = ["details.jadwal.0.hari", "details.jadwal.0.jam", "judul", "timezone", "waktu"]
+        assert sorted(siti.post("/pengingat", sent).json["errors"]) == wrong
+        visit = siti.post("/pengingat", {"tipe": "kontrol", "judul": "", "details": {}})
+        assert sorted(visit.json["errors"]) == ["judul", "waktu"]
+        unknown = siti.post("/pengingat", {"tipe": "tidur", "judul": "", "details": []})
+        assert sorted(unknown.json["errors"]) == ["details", "judul", "tipe"]
+
     def test_nobody_without_a_token_or_consent(self, siti: Client, client: Client, kontrol: dict[str, Any]) -> None:
         assert_error(client.post("/pengingat/", {}), 401, "unauthorized")
         withdraw(siti)
@@ -186,6 +196,21 @@ class TestCreateObatReminder:
     def test_a_wrong_medicine_is_refused(self, siti: Client, details: Any) -> None:
         assert_error(siti.post("/pengingat/obat", {"judul": "J", "details": details}), 400, field="details")
 
+    def test_all_that_is_wrong_is_said_at_once(self, siti: Client) -> None:
+        details = {**OBAT, "nama_obat": "", "jadwal": [{**DOSE, "jam": "24:00"}]}
+        refused = siti.post("/pengingat/obat", {"judul": "x" * 201, "details": details})
+        assert sorted(refused.json["errors"]) == ["details.jadwal.0.jam", "details.nama_obat", "judul"]
+
+    @pytest.mark.parametrize("petunjuk", ["x" * 101, 7, "lihat judi.com", "https://judi.com"])
+    def test_an_instruction_is_short_and_has_no_link(self, siti: Client, petunjuk: object) -> None:
+        sent = {"judul": "J", "details": {**OBAT, "petunjuk": petunjuk}}
+        assert_error(siti.post("/pengingat/obat", sent), 400, field="details.petunjuk")
+
+    @pytest.mark.parametrize("petunjuk", ["x" * 100, "", None, "dr.Ani: 1/2 saja, pukul 07.30"])
+    def test_an_instruction_comes_back_as_sent(self, siti: Client, petunjuk: object) -> None:
+        sent = {"judul": "J", "details": {**OBAT, "petunjuk": petunjuk}}
+        assert siti.post("/pengingat/obat", sent).json["details"]["petunjuk"] == petunjuk
+
     def test_nobody_without_a_token_or_consent(self, siti: Client, client: Client, obat: dict[str, Any]) -> None:
         assert_error(client.post("/pengingat/obat", {}), 401, "unauthorized")
         withdraw(siti)
@@ -236,6 +261,11 @@ class TestUpdateReminder:
         assert changed["details"] == {"nama_dokter": "dr. Budi"}
         assert_error(siti.put(f"/pengingat/{created['id']}", {"tipe": "obat"}), 400, field="details")
         assert_error(siti.put(f"/pengingat/{created['id']}", {"judul": ""}), 400, field="judul")
+
+    def test_all_that_is_wrong_is_said_at_once(self, siti: Client, visit: dict[str, Any]) -> None:
+        wrong = {**visit, "judul": "x" * 201, "details": {"datetime": "besok"}}
+        refused = siti.put(f"/pengingat/{visit['id']}", wrong)
+        assert sorted(refused.json["errors"]) == ["details.datetime", "judul"]
 
     def test_the_owner_alone_changes_it(self, siti: Client, visit: dict[str, Any]) -> None:
         path = f"/pengingat/{visit['id']}"
