@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import date
+from typing import Any
 
 from marshmallow import INCLUDE, Schema, ValidationError, fields, post_load, pre_load, validate, validates_schema
 
@@ -283,12 +284,41 @@ DETAILS: dict[str, Schema] = {
 assert set(MEALS) <= set(MakanDetails().fields)  # noqa: S101  # one list of meals, two places
 
 
+class Checked(dict[str, Any]):
+    """Details that were checked and normalised as those of one type."""
+
+    def __init__(self, tipe: str, details: JsonDetails) -> None:
+        super().__init__(details)
+        self.tipe = tipe
+
+
+class DetailsOfTipe(fields.Dict):
+    """The details of a reminder, checked with the rest of what was sent by the `tipe` beside them.
+
+    Details of an unknown type are left to `load_details`.
+    """
+
+    def __init__(self, tipe: str | None = None, **kwargs: Any) -> None:
+        super().__init__(keys=fields.String(), **kwargs)
+        self._tipe = tipe
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> JsonDetails:
+        details = super()._deserialize(value, attr, data, **kwargs)
+        tipe = self._tipe or (data or {}).get("tipe")
+        return _load(tipe, details) if tipe in list(DETAILS) else details
+
+
 def load_details(tipe: str, details: JsonDetails) -> JsonDetails:
-    """Checked and normalised details of one type; `ValidationFailed` names the wrong ones."""
-    if len(json.dumps(details)) > MAX_DETAILS_BYTES:
-        raise ValidationFailed({"details": ["terlalu besar."]})
+    """Return checked and normalised details of one type. Raise `ValidationFailed`, which names the wrong ones."""
+    if isinstance(details, Checked) and details.tipe == tipe:
+        return dict(details)
     try:
-        loaded: JsonDetails = DETAILS[tipe].load(details)
+        return dict(_load(tipe, details))
     except ValidationError as error:
         raise ValidationFailed({"details": error.messages}) from None
-    return loaded
+
+
+def _load(tipe: str, details: JsonDetails) -> Checked:
+    if len(json.dumps(details)) > MAX_DETAILS_BYTES:
+        raise ValidationError("terlalu besar.")
+    return Checked(tipe, DETAILS[tipe].load(details))

@@ -8,12 +8,13 @@ from functools import cache
 from typing import Any, NotRequired, TypedDict
 from zoneinfo import available_timezones
 
-from marshmallow import Schema, ValidationError, fields, post_dump, post_load, validate
+from marshmallow import Schema, ValidationError, fields, post_dump, post_load, validate, validates_schema
 
 from app.core.web.fields import Day, RecordId, Text, Timestamp, enumeration
 from app.core.web.openapi.variants import Variants
 from app.core.web.pagination import Page, PageSchema
-from app.pengingat.details_schemas import DETAILS, Amount
+from app.pengingat.details_schemas import DETAILS, Amount, DetailsOfTipe
+from app.pengingat.timetable.plans import says_when
 from app.pengingat.timetable.tipe import Details as JsonDetails
 from app.pengingat.timetable.tipe import Tipe
 
@@ -21,6 +22,7 @@ DEFAULT_ZONE = "Asia/Jakarta"
 TIPES = [tipe.value for tipe in Tipe]
 TIPE = enumeration("Tipe", TIPES)
 
+NO_WAKTU = "wajib diisi."
 PAST = "Waktunya sudah lewat, jadi tidak ada pengingat yang akan dikirim."
 
 
@@ -99,6 +101,9 @@ MEANING = (
 )
 
 
+DESCRIBED: dict[str, object] = {"description": MEANING, "example": EXAMPLE}
+
+
 class NewPengingat(TypedDict):
     tipe: str
     judul: str
@@ -125,13 +130,15 @@ class _Create(Schema):
     timezone = fields.String(
         load_default=DEFAULT_ZONE, validate=_zone, metadata={"example": DEFAULT_ZONE, "description": "IANA name"}
     )
-    details = fields.Dict(keys=fields.String(), required=True, metadata={"description": MEANING, "example": EXAMPLE})
+    details = DetailsOfTipe(required=True, metadata=DESCRIBED)
 
 
 class ObatCreate(_Create):
     """A medicine: one reminder that holds every daily dose."""
 
     variants = Variants("details", {Tipe.OBAT: DETAILS[Tipe.OBAT]})
+
+    details = DetailsOfTipe(Tipe.OBAT, required=True, metadata=DESCRIBED)
 
     @post_load
     def as_obat(self, data: JsonDetails, **_: object) -> JsonDetails:
@@ -149,6 +156,12 @@ class PengingatCreate(_Create):
         }
     )
 
+    @validates_schema(skip_on_field_errors=False, pass_original=True)
+    def check_waktu(self, data: JsonDetails, original_data: JsonDetails, **_: object) -> None:
+        is_checked = "tipe" in data and "details" in data
+        if is_checked and "waktu" not in original_data and not says_when(data["tipe"], data["details"]):
+            raise ValidationError(NO_WAKTU, "waktu")
+
 
 class PengingatUpdate(Schema):
     """What is sent changes, the rest stays; `details` is replaced whole."""
@@ -159,7 +172,7 @@ class PengingatUpdate(Schema):
     judul = Text(200, minimum=1)
     waktu = Timestamp()
     timezone = fields.String(validate=_zone)
-    details = fields.Dict(keys=fields.String())
+    details = DetailsOfTipe()
     is_done = fields.Boolean(metadata={"description": "Of the current occurrence"})
 
 

@@ -20,7 +20,7 @@ from app.pengingat.details_schemas import load_details
 from app.pengingat.ledger import answers, queries, statements, stock, upcoming
 from app.pengingat.ledger.queries import Held
 from app.pengingat.models import AnsweredVia, Pengingat
-from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, StockAddition
+from app.pengingat.schemas import NO_WAKTU, NewPengingat, PengingatChanges, Query, StockAddition
 from app.pengingat.timetable import limits
 from app.pengingat.timetable.plans import says_when, schedule_of, with_first_day
 from app.pengingat.timetable.schedule import Schedule
@@ -196,7 +196,7 @@ def _read_again(pengingat: Pengingat, now: datetime) -> Schedule | None:
 
 def _schedule(tipe: str, details: Details, start: datetime | None, zone: str, now: datetime) -> Schedule:
     if start is None and not says_when(tipe, details):
-        raise ValidationFailed({"waktu": ["wajib diisi."]})
+        raise ValidationFailed({"waktu": [NO_WAKTU]})
     schedule = schedule_of(tipe, details, start, ZoneInfo(zone), now)
     for moment in (start, schedule.once):
         if moment is not None and not EARLIEST < moment < LATEST:
