@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import EXCLUDE, Schema, fields, validate
 
-from app.core.web.fields import Text, Timestamp, enumeration
+from app.core.web.fields import Characters, Text, Timestamp, enumeration
 from app.core.web.parsing import Upload
 from app.identity import schemas as identity_schemas
 from app.identity.models import SELF_SERVICE, VerificationMethod
@@ -24,7 +24,7 @@ class Otp(Text):
 class Login(Schema):
     username = Text(254, required=True, example="siti", metadata={"description": "E-mail, username or phone number"})
     # Only the length is bounded: an old password may be shorter than today's rule.
-    password = fields.String(required=True, load_only=True, validate=validate.Length(1, 128))
+    password = fields.String(required=True, load_only=True, validate=Characters(1, 128))
     otp = Otp(
         metadata={
             "description": "Six digits of the authenticator app, or a recovery code, where a second factor is set"
@@ -91,7 +91,7 @@ class CurrentPassword(fields.String):
     def __init__(self) -> None:
         super().__init__(
             load_only=True,
-            validate=validate.Length(1, 128),
+            validate=Characters(1, 128),
             metadata={
                 "format": "password",
                 "description": "With a new password, e-mail or phone number; needed where PROFILE_REAUTH is required",
@@ -163,7 +163,7 @@ class OwnRoles(Schema):
 
 
 class OtpBegin(Schema):
-    password = fields.String(required=True, load_only=True, validate=validate.Length(1, 128))
+    password = fields.String(required=True, load_only=True, validate=Characters(1, 128))
 
 
 class OtpStatus(Schema):

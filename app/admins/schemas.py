@@ -11,7 +11,18 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from app.accounts.schemas import CurrentPassword, Otp
 from app.caregivers.schemas import Link
 from app.core.exports.streaming import FORMATS, MIMETYPES
-from app.core.web.fields import AnyDay, Form, ListOf, Province, ProvinceName, RecordId, Text, Timestamp, enumeration
+from app.core.web.fields import (
+    AnyDay,
+    Characters,
+    Form,
+    ListOf,
+    Province,
+    ProvinceName,
+    RecordId,
+    Text,
+    Timestamp,
+    enumeration,
+)
 from app.core.web.pagination import Search, SearchSchema
 from app.core.web.parsing import Upload
 from app.identity import schemas as identity_schemas
@@ -113,7 +124,7 @@ class OtpRemove(Reason):
     password = fields.String(
         required=True,
         load_only=True,
-        validate=validate.Length(1, 128),
+        validate=Characters(1, 128),
         metadata={"description": "Of the caller"},
     )
     otp = Otp(metadata={"description": "Of the caller, who has a second factor: six digits or a recovery code"})

@@ -22,7 +22,7 @@ EXAMPLE = "https://ayosehat.kemkes.go.id/mengenal-diabetes"
 class Address(fields.String):
     """A web address: any spelling in, the canonical one out."""
 
-    default_error_messages = {"invalid": "harus berupa alamat http atau https."}  # noqa: RUF012
+    default_error_messages = {"invalid": "isi dengan alamat http atau https."}  # noqa: RUF012
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("metadata", {"example": EXAMPLE, "maxLength": MAX_LENGTH})

@@ -80,7 +80,7 @@ class Unauthorized(AppError):
 class Forbidden(AppError):
     status = HTTPStatus.FORBIDDEN
     code = "forbidden"
-    message = "Anda tidak berhak melakukan tindakan ini."
+    message = "Anda tidak punya izin untuk ini."
 
 
 class NotFound(AppError):
@@ -92,7 +92,7 @@ class NotFound(AppError):
 class Conflict(AppError):
     status = HTTPStatus.CONFLICT
     code = "conflict"
-    message = "Data bertentangan dengan data yang sudah ada."
+    message = "Data ini tidak cocok dengan yang sudah tersimpan."
 
 
 class Gone(AppError):
@@ -130,13 +130,13 @@ class ProviderFailed(AppError):
 
     status = HTTPStatus.BAD_GATEWAY
     code = "provider_failed"
-    message = "Layanan luar sedang bermasalah. Silakan coba lagi nanti."
+    message = "Layanan lain yang kami pakai sedang bermasalah. Silakan coba lagi nanti."
 
 
 class ProviderTimeout(ProviderFailed):
     status = HTTPStatus.GATEWAY_TIMEOUT
     code = "provider_timeout"
-    message = "Layanan luar tidak menjawab. Silakan coba lagi nanti."
+    message = "Layanan lain yang kami pakai tidak menjawab. Silakan coba lagi nanti."
 
 
 class Unavailable(AppError):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, fields
 
 from app.core.media.pictures import Picture
-from app.core.web.fields import Form, ListOf, Province, Text
+from app.core.web.fields import Characters, Form, ListOf, Province, Text
 from app.core.web.pagination import Search, SearchSchema
 from app.core.web.parsing import Upload
 
@@ -37,7 +37,7 @@ class DokterUpdate(Form):
     nama = Text(150, minimum=1, example="dr. Ani")
     spesialisasi = Text(100, allow_none=True, example="Penyakit Dalam")
     telepon = Text(50, allow_none=True)
-    faskes_ids = ListOf(fields.String(validate=validate.Length(1, 255)), most=MOST_FASKES)
+    faskes_ids = ListOf(fields.String(validate=Characters(1, 255)), most=MOST_FASKES)
     image = Upload(allow_none=True)
 
 

@@ -20,7 +20,7 @@ class EmergencyNumberCreate(Form):
         2048,
         allow_none=True,
         example="https://www.healing119.id",
-        rules=[validate.URL(schemes={"http", "https"}, error="harus berupa alamat http atau https.")],
+        rules=[validate.URL(schemes={"http", "https"}, error="isi dengan alamat http atau https.")],
     )
     kind = fields.String(
         validate=validate.OneOf(list(NumberKind)), metadata={**KIND, "description": "Not sent: `other`"}

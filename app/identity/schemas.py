@@ -175,7 +175,7 @@ class Nik(fields.String):
 class Preferences(JsonText):
     """An object, an array, or a JSON string; stored as sent, at most 8 KB of UTF-8."""
 
-    default_error_messages = {"invalid": "harus berupa objek, daftar, atau teks JSON, paling besar 8 KB."}  # noqa: RUF012
+    default_error_messages = {"invalid": "isi dengan objek, daftar, atau teks JSON, maksimal 8 KB."}  # noqa: RUF012
 
     def __init__(self) -> None:
         super().__init__(allow_none=True, metadata=PREFERENCES)

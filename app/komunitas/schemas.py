@@ -36,7 +36,7 @@ class KomunitasUpdate(Form):
         2048,
         allow_none=True,
         example="https://chat.whatsapp.com/abc",
-        rules=[validate.URL(schemes={"http", "https"}, error="harus berupa alamat http atau https.")],
+        rules=[validate.URL(schemes={"http", "https"}, error="isi dengan alamat http atau https.")],
     )
     kontak = Text(200, allow_none=True, example="0812-3456-7890 (Ibu Ani)")
     province = Province(allow_none=True)

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 import orjson
 from marshmallow import Schema, ValidationError, fields
 
+from app.core.lib.sentences import UNFIT
+
 #: The named fields, each with a text or None, and the others as an object in `extra`.
 NewLog = Mapping[str, object]
 
@@ -51,9 +53,9 @@ class LogCreate(Schema):
     def load(self, data: object, **_: object) -> NewLog:
         """Read a record in one pass; without marshmallow's fields, for no route is called more often."""
         if not isinstance(data, Mapping):
-            raise ValidationError({"_schema": ["harus berupa objek JSON."]})
+            raise ValidationError({"_schema": [UNFIT]})
         if len(orjson.dumps(data)) > MAX_BYTES:
-            raise ValidationError({"_schema": [f"paling besar {MAX_BYTES} byte."]})
+            raise ValidationError({"_schema": [f"maksimal {MAX_BYTES} byte."]})
         record: dict[str, str | None] = dict.fromkeys(NAMED)
         extra: dict[str, object] = {}
         for name, value in data.items():

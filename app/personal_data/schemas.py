@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields, validate
 
-from app.core.web.fields import Timestamp, enumeration
+from app.core.web.fields import Characters, Timestamp, enumeration
 from app.identity.erasure import Posts
 from app.personal_data.models import ExportState
 
@@ -13,7 +13,7 @@ class OwnPassword(Schema):
     """A stolen session must not be enough."""
 
     password = fields.String(
-        required=True, load_only=True, validate=validate.Length(1, 128), metadata={"format": "password"}
+        required=True, load_only=True, validate=Characters(1, 128), metadata={"format": "password"}
     )
 
 

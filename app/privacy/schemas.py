@@ -38,7 +38,7 @@ class HourMinute(fields.String):
     def __init__(self, *, example: str) -> None:
         super().__init__(
             required=True,
-            validate=validate.Regexp(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z", error="harus ditulis seperti 07:30."),
+            validate=validate.Regexp(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z", error="tulis seperti 07:30."),
             metadata={"example": example, "description": "HH:MM"},
         )
 

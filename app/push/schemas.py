@@ -12,12 +12,12 @@ MAX_ENDPOINT = 2000
 
 def _key(value: str) -> None:
     if not webpush.is_key(value):
-        raise ValidationError("harus berupa kunci P-256 (65 byte) dalam base64url.")
+        raise ValidationError("isi dengan kunci P-256 (65 byte) dalam base64url.")
 
 
 def _secret(value: str) -> None:
     if not webpush.is_auth(value):
-        raise ValidationError("harus berupa 16 byte dalam base64url.")
+        raise ValidationError("isi dengan 16 byte dalam base64url.")
 
 
 class PushKeys(Schema):

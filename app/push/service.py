@@ -63,7 +63,7 @@ def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bo
     the first.
     """
     if not webpush.may_be_endpoint(data["endpoint"], settings):
-        raise ValidationFailed({"endpoint": ["harus berupa alamat https layanan push."]})
+        raise ValidationFailed({"endpoint": ["isi dengan alamat https layanan push."]})
     owner_id = caller.id if caller else data["user_id"]
     if caller is not None:
         users.lock_own(caller.id)
@@ -117,10 +117,10 @@ def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
         lines = map(without_addresses, payload[name].splitlines())
         payload[name] = lead + ("\n".join(lines).strip() or UNTITLED)
     if len(orjson.dumps(payload)) > webpush.MAX_PAYLOAD_BYTES:
-        raise PayloadTooLarge(f"Isi notifikasi paling besar {webpush.MAX_PAYLOAD_BYTES} byte.")
+        raise PayloadTooLarge(f"Isi notifikasi maksimal {webpush.MAX_PAYLOAD_BYTES} byte.")
     url = data["payload"]["url"]
     if url is not None and not is_own_url(url):
-        raise ValidationFailed({"payload": {"url": ["harus berupa jalur atau alamat di situs ini."]}})
+        raise ValidationFailed({"payload": {"url": ["isi dengan jalur atau alamat di situs ini."]}})
     # By the database's clock: a web machine whose clock is wrong must not let a push expire early.
     expiry = sa.func.statement_timestamp() + timedelta(seconds=transport.OTHER_TTL_S)
     subscriptions = db.session.execute(

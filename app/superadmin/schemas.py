@@ -9,7 +9,7 @@ MAX_QUERY_BYTES = 20 * 1024
 
 def _short_enough(value: str) -> None:
     if len(value.encode()) > MAX_QUERY_BYTES:
-        raise ValidationError("paling besar 20 KB.")
+        raise ValidationError("maksimal 20 KB.")
 
 
 class SqlQuery(Schema):

@@ -11,7 +11,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from app import sections
 from app.core.errors import ValidationFailed
 from app.core.lib.labels import LABELS, label
-from app.core.lib.sentences import for_a_person
+from app.core.lib.sentences import UNFIT, for_a_person
 from app.core.web.fields import Items
 from app.identity.schemas import UserCreate
 from app.pengingat.details_schemas import DETAILS
@@ -32,6 +32,10 @@ WRONG = [
     None, "", " ", "teks", "x" * 300_000, "1e999", "0812", "25:00", "monday", "<b>", "https://", "ya", "2026-02-30",
     0, -1, 1.5, 7, 2**63, -(2**63), 1e300, float("nan"), True, [], ["teks"], [0] * 200, {}, {"x": 1}, [{}], [None],
 ]  # fmt: skip
+
+
+#: Sentences that are understood without the name of their field.
+WHOLE_SENTENCES = {UNFIT, "Jumlah jam harus sama dengan frekuensi."}
 
 
 @dataclass(frozen=True)
@@ -95,14 +99,15 @@ def refusal(schema: Schema, sent: object) -> ValidationFailed | None:
 
 
 def wrong_in(error: ValidationFailed) -> Iterator[str]:
-    """What a person cannot read in a refusal, or a program: each sentence goes on after its field's name."""
+    """What a person cannot read in a refusal, or a program: a sentence goes on after its field's name, or is whole."""
     yield from faults(error.message)
     if not error.errors:
         yield "it names no field"
     for path, sentences in error.errors.items():
         for sentence in sentences:
             yield from faults(for_a_person({path: [sentence]}) or "")
-            if not sentence[0].islower() or not sentence.endswith("."):
+            goes_on = sentence[0].islower() or sentence in WHOLE_SENTENCES
+            if not goes_on or not sentence.endswith("."):
                 yield f"{sentence!r} begins with a capital, or has no full stop"
 
 

@@ -546,7 +546,7 @@ def test_wrong_passwords_and_other_roles_are_told_why(console: Page) -> None:
     log_in(console, password="salah-sekali")
     expect(console.get_by_role("status")).to_have_text("Nama pengguna atau kata sandi salah.")
     log_in(console, "siti")
-    expect(console.get_by_role("status")).to_contain_text("tidak berhak")
+    expect(console.get_by_role("status")).to_contain_text("tidak punya izin")
     expect(console.get_by_role("navigation")).to_be_hidden()
     assert stored(console) == {}
 

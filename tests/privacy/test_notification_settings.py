@@ -48,7 +48,7 @@ def test_broadcasts_are_one_value_here_and_in_the_preferences(siti: Client) -> N
 
 def test_a_wrong_hour_is_named_as_people_call_it(siti: Client) -> None:
     message = siti.put(ROUTE, {"quiet_hours": {"start": "x", "end": "05:00"}}).json["message"]
-    assert message == "Jam mulai pada jam tenang harus ditulis seperti 07:30."
+    assert message == "Jam mulai pada jam tenang: tulis seperti 07:30."
 
 
 def test_what_is_queued_stays_queued_until_it_falls_due(siti: Client) -> None:

@@ -8,40 +8,45 @@ from itertools import islice
 
 from app.core.lib.labels import label
 
+#: What was sent cannot be read as what a field asks for.
+UNFIT = "Isian ini tidak sesuai."
+
 #: marshmallow's own sentences, which know nothing of us, and how people read them.
 CATALOGUE = {
     # fields
     "Missing data for required field.": "wajib diisi.",
     "Field may not be null.": "tidak boleh kosong.",
     "Invalid value.": "tidak valid.",
-    "Not a valid string.": "harus berupa teks.",
-    "Not a valid utf-8 string.": "harus berupa teks.",
-    "Not a valid number.": "harus berupa angka.",
-    "Not a valid integer.": "harus berupa bilangan bulat.",
+    "Not a valid string.": "isi dengan teks.",
+    "Not a valid utf-8 string.": "isi dengan teks.",
+    "Not a valid number.": "isi dengan angka.",
+    "Not a valid integer.": "isi dengan bilangan bulat.",
     "Number too large.": "terlalu besar.",
-    "Special numeric values (nan or infinity) are not permitted.": "harus berupa angka.",
-    "Not a valid boolean.": "harus berupa ya atau tidak.",
-    "Not a valid date.": "harus ditulis seperti 2026-03-31.",
-    "Not a valid email address.": "harus berupa alamat e-mail, misalnya siti@example.com.",
-    "Not a valid URL.": "harus berupa alamat web, misalnya https://example.com.",
-    "Not a valid list.": "harus berupa daftar.",
-    "Not a valid mapping type.": "harus berupa objek JSON.",
-    "Invalid type.": "harus berupa objek JSON.",
-    "Invalid input type.": "harus berupa objek JSON.",
+    "Special numeric values (nan or infinity) are not permitted.": "isi dengan angka.",
+    "Not a valid boolean.": "isi dengan ya atau tidak.",
+    "Not a valid date.": "tulis seperti 2026-03-31.",
+    "Not a valid email address.": "tulis seperti siti@example.com.",
+    "Not a valid URL.": "tulis seperti https://example.com.",
+    "Not a valid list.": UNFIT,
+    "Not a valid mapping type.": UNFIT,
+    "Invalid type.": UNFIT,
+    "Invalid input type.": UNFIT,
     # validators
-    "Length must be between 0 and {max}.": "paling panjang {max} karakter.",
-    "Length must be between 1 and {max}.": "wajib diisi, paling panjang {max} karakter.",
+    "Length must be between 0 and {max}.": "maksimal {max} karakter.",
     "Length must be between {min} and {max}.": "harus {min} sampai {max} karakter.",
     "Shorter than minimum length 1.": "wajib diisi.",
-    "Shorter than minimum length {min}.": "paling pendek {min} karakter.",
-    "Longer than maximum length {max}.": "paling panjang {max} karakter.",
+    "Shorter than minimum length {min}.": "minimal {min} karakter.",
+    "Longer than maximum length {max}.": "maksimal {max} karakter.",
     "Must be one of: {choices}.": "harus salah satu dari: {choices}.",
     "Must be greater than or equal to {min} and less than or equal to {max}.": "harus dari {min} sampai {max}.",
-    "Must be greater than {min} and less than or equal to {max}.": "harus lebih dari {min}, paling besar {max}.",
-    "Must be greater than or equal to {min}.": "paling kecil {min}.",
-    "Must be less than or equal to {max}.": "paling besar {max}.",
-    "String does not match expected pattern.": "bentuknya tidak sesuai.",
+    "Must be greater than {min} and less than or equal to {max}.": "harus lebih dari {min}, maksimal {max}.",
+    "Must be greater than or equal to {min}.": "minimal {min}.",
+    "Must be less than or equal to {max}.": "maksimal {max}.",
+    "String does not match expected pattern.": UNFIT,
 }
+
+#: How a sentence begins that asks for something and says nothing of its field.
+REQUESTS = ("isi ", "tulis ", "pilih ")
 
 #: More choices than these are in the documentation, and in no sentence.
 MOST_CHOICES = 8
@@ -63,9 +68,16 @@ def flat(errors: object) -> dict[str, list[str]]:
 
 
 def for_a_person(errors: Mapping[str, list[str]]) -> str | None:
-    """The first sentence with its field: `NIK harus 16 digit angka.`; None where there is none."""
+    """Return the first sentence with its field, or None if there is none.
+
+    `NIK harus 16 digit angka.`, `Jam: tulis seperti 07:30.`, `Jadwal tidak sesuai.`; a whole sentence stays as it is.
+    """
     for path, (sentence, *_) in errors.items():
-        return f"{label(() if path == WHOLE else path.split('.'))} {sentence}"
+        field = label(() if path == WHOLE else path.split("."))
+        if sentence.startswith(REQUESTS):
+            return f"{field}: {sentence}"
+        predicate = sentence.removeprefix("Isian ini ")
+        return predicate if predicate[:1].isupper() else f"{field} {predicate}"
     return None
 
 

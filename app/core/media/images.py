@@ -45,7 +45,7 @@ UPRIGHT = {
     8: Image.Transpose.ROTATE_90,
 }
 
-TOO_LARGE = "Gambar terlalu besar: paling besar 5 MB, dan 40 megapiksel (JPEG) atau 24 megapiksel (PNG dan WebP)."
+TOO_LARGE = "Gambar terlalu besar: maksimal 5 MB, dan 40 megapiksel (JPEG) atau 24 megapiksel (PNG dan WebP)."
 NOT_A_PICTURE = "Berkas bukan gambar JPEG, PNG, atau WebP yang utuh."
 
 

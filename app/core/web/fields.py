@@ -24,7 +24,7 @@ class Timestamp(fields.AwareDateTime):
     """RFC 3339 with a zone in, loaded as UTC; UTC with `Z` out."""
 
     default_error_messages = {  # noqa: RUF012  # marshmallow reads a plain dict
-        "invalid": "harus ditulis seperti 2026-03-02T00:00:00Z.",
+        "invalid": "tulis seperti 2026-03-02T00:00:00Z.",
         "invalid_awareness": "harus menyebut zona waktu, misalnya 2026-03-02T00:00:00Z.",
     }
 
@@ -80,6 +80,15 @@ class RecordId(fields.Integer):
         return super()._deserialize(value, attr, data, **kwargs)
 
 
+class Characters(validate.Length):
+    """How many characters a text may have. An empty one is not told how long it may be."""
+
+    def __call__(self, value: Any) -> Any:
+        if self.min != 1:
+            return super().__call__(value)
+        return validate.Length(max=self.max)(validate.Length(1)(value))
+
+
 class Text(fields.String):
     """Text of a bounded length; a required one is not blank. `example` stands in the documentation."""
 
@@ -87,14 +96,14 @@ class Text(fields.String):
         low = minimum if minimum is not None else (1 if kwargs.get("required") else 0)
         if example is not None:
             kwargs["metadata"] = {**kwargs.get("metadata", {}), "example": example}
-        super().__init__(validate=[validate.Length(low, maximum), *kwargs.pop("rules", [])], **kwargs)
+        super().__init__(validate=[Characters(low, maximum), *kwargs.pop("rules", [])], **kwargs)
 
 
 class Items(validate.Length):
     """How many items a list may hold; marshmallow's own `Length` speaks of characters."""
 
-    message_min = "harus berjumlah paling sedikit {min}."
-    message_max = "harus berjumlah paling banyak {max}."
+    message_min = "harus berjumlah minimal {min}."
+    message_max = "harus berjumlah maksimal {max}."
     message_all = "harus berjumlah {min} sampai {max}."
 
 
@@ -162,7 +171,7 @@ class Form(Schema):
 class Degrees(fields.Field[float]):
     """A latitude or a longitude: a finite number, or text that spells one, from -`limit` to `limit`."""
 
-    default_error_messages = {"invalid": "harus berupa derajat dari -{limit} sampai {limit}."}  # noqa: RUF012
+    default_error_messages = {"invalid": "isi dengan derajat dari -{limit} sampai {limit}."}  # noqa: RUF012
 
     def __init__(self, limit: int, *, example: float, **kwargs: Any) -> None:
         described = {"type": "number", "minimum": -limit, "maximum": limit, "example": example}

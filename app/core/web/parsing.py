@@ -30,7 +30,7 @@ PASSWORDS = frozenset({"password", "new_password", "current_password"})
 FORM_TYPES = frozenset({"multipart/form-data", "application/x-www-form-urlencoded"})
 
 
-NO_FILE = "harus berupa berkas."
+NO_FILE = "pilih berkas."
 
 
 class Upload(fields.Field[object]):

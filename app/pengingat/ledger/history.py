@@ -76,7 +76,7 @@ def span(days: Days, today: date) -> tuple[date, date]:
     end = days.end or max(today, days.start or today)
     start = days.start or end - timedelta(days=DEFAULT_DAYS - 1)
     if (end - start).days >= MOST_DAYS:
-        raise ValidationFailed({"start": [f"paling banyak {MOST_DAYS} hari."]})
+        raise ValidationFailed({"start": [f"maksimal {MOST_DAYS} hari."]})
     return start, end
 
 

@@ -203,7 +203,7 @@ class SpanSchema(Schema):
         if start > end:
             raise ValidationError("tidak boleh sesudah tanggal akhir.", "start")
         if (end - start).days >= MOST_DAYS:
-            raise ValidationError(f"paling jauh {MOST_DAYS - 1} hari sesudah tanggal mulai.", "end")
+            raise ValidationError(f"maksimal {MOST_DAYS - 1} hari sesudah tanggal mulai.", "end")
 
 
 class DaysSchema(SpanSchema):

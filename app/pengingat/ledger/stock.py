@@ -49,7 +49,7 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
     if stock is None:
         raise StockNotTracked
     if stock["sisa"] + amount > MOST_IN_STOCK:
-        raise ValidationFailed({"tambah": [f"terlalu banyak, persediaan paling banyak {MOST_IN_STOCK}."]})
+        raise ValidationFailed({"tambah": [f"terlalu banyak, persediaan maksimal {MOST_IN_STOCK}."]})
     _set(pengingat, stock["sisa"] + amount)
     _restock(pengingat, now)
 

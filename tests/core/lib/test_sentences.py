@@ -33,7 +33,7 @@ def test_nested_errors_become_dotted_paths() -> None:
     assert sentences.flat(nested) == {
         "details.jadwal.0.jam": ["wajib diisi."],
         "details.jadwal": ["terlalu panjang."],
-        "_schema": ["harus berupa objek JSON."],
+        "_schema": ["Isian ini tidak sesuai."],
     }
 
 

@@ -30,40 +30,40 @@ def test_a_field_of_json_is_named_as_people_name_it(client: Client) -> None:
 
 def test_every_field_has_its_sentences_and_the_first_is_the_message(client: Client) -> None:
     message, errors = told(client.post("/login", {"username": "", "password": 7}))
-    assert message == "Nama pengguna wajib diisi, paling panjang 254 karakter."
+    assert message == "Nama pengguna wajib diisi."
     assert errors == {
-        "username": ["wajib diisi, paling panjang 254 karakter."],
-        "password": ["harus berupa teks."],
+        "username": ["wajib diisi."],
+        "password": ["isi dengan teks."],
     }
 
 
 def test_a_nested_field_has_a_dotted_path_and_is_told_with_its_place(siti: Client) -> None:
     details = {**OBAT, "jadwal": [{**DOSE, "jam": "25:00"}, {**DOSE, "jumlah": 0}]}
     message, errors = told(siti.post("/pengingat/obat", {**REMINDER, "details": details}))
-    assert message == "Jam pada jadwal ke-1 harus ditulis seperti 07:30, dalam UTC."
+    assert message == "Jam pada jadwal ke-1: tulis seperti 07:30."
     assert errors == {
-        "details.jadwal.0.jam": ["harus ditulis seperti 07:30, dalam UTC."],
-        "details.jadwal.1.jumlah": ["harus lebih dari 0, paling besar 100000."],
+        "details.jadwal.0.jam": ["tulis seperti 07:30."],
+        "details.jadwal.1.jumlah": ["harus lebih dari 0, maksimal 100000."],
     }
 
 
 def test_an_item_of_the_wrong_type_is_told_under_its_own_path(siti: Client) -> None:
     message, errors = told(siti.post("/pengingat/obat", {**REMINDER, "details": {**OBAT, "jadwal": ["07:00", DOSE]}}))
-    assert message == "Jadwal ke-1 harus berupa objek JSON."
-    assert errors == {"details.jadwal.0": ["harus berupa objek JSON."]}
+    assert message == "Jadwal ke-1 tidak sesuai."
+    assert errors == {"details.jadwal.0": ["Isian ini tidak sesuai."]}
 
 
 def test_a_rule_over_several_fields_is_told_of_one_of_them(siti: Client) -> None:
     message, errors = told(siti.post("/pengingat/obat", {**REMINDER, "details": {**OBAT, "frekuensi": 1}}))
-    assert message == "Frekuensi harus sama dengan banyaknya jadwal."
-    assert errors == {"details.frekuensi": ["harus sama dengan banyaknya jadwal."]}
+    assert message == "Jumlah jam harus sama dengan frekuensi."
+    assert errors == {"details.frekuensi": ["Jumlah jam harus sama dengan frekuensi."]}
 
 
 @pytest.mark.parametrize("sent", [[], "teks", 7])
 def test_a_body_that_is_no_object_is_told_as_a_whole(client: Client, sent: object) -> None:
     message, errors = told(client.post("/login", sent))
-    assert message == "Data yang dikirim harus berupa objek JSON."
-    assert errors == {"_schema": ["harus berupa objek JSON."]}
+    assert message == "Data yang dikirim tidak sesuai."
+    assert errors == {"_schema": ["Isian ini tidak sesuai."]}
 
 
 def test_a_query_is_told_like_a_body(client: Client) -> None:
@@ -72,7 +72,7 @@ def test_a_query_is_told_like_a_body(client: Client) -> None:
     assert errors == {
         "page": ["harus dari 1 sampai 1000000."],
         "per_page": ["harus dari 1 sampai 100."],
-        "saved": ["harus berupa ya atau tidak."],
+        "saved": ["isi dengan ya atau tidak."],
     }
 
 
@@ -85,20 +85,20 @@ def test_a_rule_over_a_query_is_told_of_a_field(admin: Client) -> None:
 def test_a_form_is_told_like_a_body(siti: Client) -> None:
     form = {"nama_ktp": "x" * 101, "role_ids": ["1", "dua"], "domicile": "Atlantis", "email": "siti"}
     message, errors = told(siti.put("/profile", data=form))
-    assert message == "E-mail harus berupa alamat e-mail, misalnya siti@example.com."
+    assert message == "E-mail: tulis seperti siti@example.com."
     assert errors == {
-        "email": ["harus berupa alamat e-mail, misalnya siti@example.com."],
-        "nama_ktp": ["wajib diisi, paling panjang 100 karakter."],
+        "email": ["tulis seperti siti@example.com."],
+        "nama_ktp": ["maksimal 100 karakter."],
         "domicile": ["harus salah satu provinsi di Indonesia."],
-        "role_ids.1": ["harus berupa bilangan bulat."],
+        "role_ids.1": ["isi dengan bilangan bulat."],
     }
 
 
 def test_a_form_with_files_is_told_like_a_body(admin: Client) -> None:
     form = {"nama": "dr. Ani", "faskes_ids": '["x", 7]', "image": (io.BytesIO(b"x"), "")}
     message, errors = told(admin.post("/dokter", data=form))
-    assert message == "Fasilitas kesehatan ke-2 harus berupa teks."
-    assert errors == {"faskes_ids.1": ["harus berupa teks."]}
+    assert message == "Fasilitas kesehatan ke-2: isi dengan teks."
+    assert errors == {"faskes_ids.1": ["isi dengan teks."]}
 
 
 def test_what_a_service_refuses_is_told_like_what_a_schema_refuses(admin: Client) -> None:
