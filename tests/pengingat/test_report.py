@@ -37,7 +37,7 @@ def test_the_page_says_what_became_of_the_doses_and_who_noted_it(february: Clien
         "1 Februari 2026 – 28 Februari 2026",
         "Siti Aminah",
         "Pasien mencatat ini sendiri di aplikasi.",
-        "Dilakukan 85,7% dari jadwal yang terkirim dan sudah lewat.",
+        "85,7% jadwal dijalankan (dari yang terkirim dan sudah lewat).",
         "1 jadwal tidak terkirim karena gangguan kami, dan tidak dihitung.",
         "Dilakukan per minggu, dalam persen",
         "Metformin",
@@ -50,7 +50,7 @@ def test_the_page_and_its_table_round_alike(siti: Client, siti_id: int, moment: 
     for day in range(1, 17):
         past(siti_id, day, "done" if day == 1 else "missed")
     text = text_of(report(siti, "pdf"))
-    assert "Dilakukan 6,3% dari jadwal" in text
+    assert "6,3% jadwal dijalankan" in text
     assert "Metformin obat 16 1 0 15 0 6,3" in text
     assert siti.get(f"/pengingat/kepatuhan?{FEBRUARY}").json["percent"] == 6.3
 
@@ -95,6 +95,20 @@ def test_many_reminders_stay_on_one_page(siti: Client, siti_id: int, moment: Tim
     assert "Halaman ini memuat 25 pengingat. 75 pengingat lain ikut dihitung di grafik." in text
 
 
+def test_many_medicines_stay_on_one_page(siti: Client, siti_id: int, moment: Time, obat: dict[str, Any]) -> None:
+    details = {
+        **obat["details"],
+        "nama_obat": "Metformin hidroklorida lepas lambat",
+        "petunjuk": "jangan dengan susu " * 5,
+    }
+    for n in range(28):
+        sent = {"judul": f"Obat nomor {n}", "details": details}
+        past(siti_id, 1 + n, "done", reminder_id=siti.post("/pengingat/obat", sent).json["id"])
+    text = text_of(report(siti, "pdf"))
+    assert "pengingat lain ikut dihitung di grafik." in text
+    assert text.count("Metformin hidroklorida") == 5
+
+
 def test_nothing_due_is_a_page_too(siti: Client, moment: Time) -> None:
     assert "Belum ada jadwal yang dapat dihitung." in text_of(report(siti, "pdf", ""))
     assert len(report(siti, "csv", "").get_data().splitlines()) == 1
@@ -108,6 +122,25 @@ def test_a_reminder_stands_under_the_title_that_it_has_now(
     assert b"2026-02-01,Obat diabetes,obat" in report(siti, "csv").get_data()
 
 
+def test_the_page_names_what_is_taken_below_each_reminder(
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any]
+) -> None:
+    three = [{"jam": f"{hour:02}:30", "jumlah": 10, "satuan": "unit"} for hour in (0, 5, 11)]
+    insulin = {"nama_obat": "Insulin", "frekuensi": 3, "aturan": "sebelum makan", "jadwal": three}
+    sent = [
+        obat,
+        {"judul": "Suntik", "timezone": "Asia/Jayapura", "details": {**insulin, "petunjuk": "putar tempatnya"}},
+        {**obat, "judul": "Makan"},
+    ]
+    for day, each in enumerate(sent, 1):
+        past(siti_id, day, "done", judul=each["judul"], reminder_id=siti.post("/pengingat/obat", each).json["id"])
+    past(siti_id, 4, "done", judul="Makan", tipe="makan")
+    text = " ".join(text_of(report(siti, "pdf")).split())
+    assert "Metformin: 1 tablet pukul 07.00, 0,5 tablet pukul 19.00, setelah makan" in text
+    assert "Insulin: 10 unit pukul 09.30, 14.30 dan 20.30, sebelum makan, putar tempatnya" in text
+    assert text.count("Metformin:") == 2  # and none below the meal of the same title
+
+
 def test_a_report_costs_a_fixed_number_of_statements(february: Client, statements: Statements) -> None:
-    with statements.at_most(5):  # the session, the reminders, the sums, the name, the rows
+    with statements.at_most(6):  # the session, the reminders, the sums, their doses, the name, the rows
         report(february, "pdf")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database.session import current_connection
 from app.core.exports import csv
@@ -19,14 +23,20 @@ from app.pengingat.ledger import history
 from app.pengingat.ledger.history import Adherence, SumsOfDay
 from app.pengingat.ledger.schemas import Days
 from app.pengingat.models import Pengingat
+from app.pengingat.timetable import doses
+from app.pengingat.timetable.schedule import Schedule
+from app.pengingat.timetable.tipe import Tipe
 
 TITLE = "Laporan kepatuhan pengingat"
 OWN_WORDS = "Pasien mencatat ini sendiri di aplikasi. Tidak ada petugas yang memeriksanya."
 #: Marks a week without anything to divide.
 NOTHING = "*"
-#: Reminders that fit on the page below the chart, and characters of a title in one line of it.
-MOST_ROWS = 25
+#: Lines and rows of reminders that fit on the page below the chart. A row costs a part of a line more than it has.
+MOST_LINES = 35
+ROW_LINES = 0.4
+#: Characters of a title, and of what is taken, in one line.
 TITLE_CHARACTERS = 40
+DOSE_CHARACTERS = 42
 
 
 def export(user_id: int, *, days: Days, format: Literal["csv", "pdf", "xlsx"]) -> Download:  # noqa: A002  # as the query calls it
@@ -38,7 +48,9 @@ def export(user_id: int, *, days: Days, format: Literal["csv", "pdf", "xlsx"]) -
         case "pdf":
             from app.core.exports import pdf
 
-            chunks = pdf.stream(_by_reminder(source), _paper(user_id, sums, start, end))
+            doses_of = _doses_of(user_id)
+            rows = _fitting(sums, doses_of)
+            chunks = pdf.stream(_by_reminder(source, doses_of, rows), _paper(user_id, sums, rows))
         case "xlsx":
             from app.core.exports import xlsx
 
@@ -64,14 +76,49 @@ def _sums(user_id: int, start: date, end: date, now: datetime) -> sa.Subquery:
     return sa.select(*columns).select_from(titles).subquery("sums")
 
 
-def _by_reminder(sums: sa.Subquery) -> Table:
+def _doses_of(user_id: int) -> dict[str, str]:
+    """Return what a person takes by the titles of their medicines: a line for each reminder."""
+    columns = (Pengingat.judul, Pengingat.timezone, Pengingat.details, Pengingat.plan)
+    medicines = sa.select(*columns).where(Pengingat.user_id == user_id, Pengingat.tipe == Tipe.OBAT)
+    lines: dict[str, list[str]] = defaultdict(list)
+    with current_connection() as connection:
+        for judul, timezone, details, plan in connection.execute(medicines.order_by(Pengingat.id)):
+            schedule = Schedule.from_json(plan, ZoneInfo(timezone))
+            if (line := doses.prescription(details, schedule)) not in lines[judul]:
+                lines[judul].append(line)
+    return {judul: "\n".join(found) for judul, found in lines.items()}
+
+
+def _titles(sums: Adherence) -> dict[tuple[str, str], int]:
+    """Return the rows of the page as titles and types, each with how often it fell due, the most first."""
+    due: dict[tuple[str, str], int] = defaultdict(int)
+    for row in sums["reminders"]:
+        due[row["judul"], row["tipe"]] += row["due"]
+    return dict(sorted(due.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _fitting(sums: Adherence, doses_of: Mapping[str, str]) -> int:
+    """Return how many rows fit on the page."""
+    room, count = float(MOST_LINES), 0
+    for judul, tipe in _titles(sums):
+        taken = doses_of.get(judul, "").splitlines() if tipe == Tipe.OBAT else []
+        room -= ROW_LINES + 1 + sum(1 + len(line) // DOSE_CHARACTERS for line in taken)
+        if room < 0:
+            break
+        count += 1
+    return max(count, 1)
+
+
+def _by_reminder(sums: sa.Subquery, doses_of: Mapping[str, str], count: int) -> Table:
     due = sa.func.sum(sums.c.due)
     cut = sa.func.left(sums.c.judul, TITLE_CHARACTERS - 1).concat("…")
-    shown = sa.case((sa.func.length(sums.c.judul) <= TITLE_CHARACTERS, sums.c.judul), else_=cut)
+    title = sa.case((sa.func.length(sums.c.judul) <= TITLE_CHARACTERS, sums.c.judul), else_=cut)
+    taken = sa.cast(sa.literal(dict(doses_of), JSONB), JSONB)[sums.c.judul].astext
+    shown = sa.case((sums.c.tipe == Tipe.OBAT, sa.func.concat_ws("\n", title, taken)), else_=title)
     _, *columns = _columns(sums)
     keys = (sums.c.judul, sums.c.tipe)
     # Chosen below the rows, for whoever draws them sets a limit of their own.
-    first = sa.select(*keys).group_by(*keys).order_by(due.desc(), *keys).limit(MOST_ROWS)
+    first = sa.select(*keys).group_by(*keys).order_by(due.desc(), *keys).limit(count)
     rows = sa.select(sums.c.judul).where(sa.tuple_(*keys).in_(first)).group_by(*keys)
     table = (Column("judul", shown, label="Pengingat", share=4.5), *columns)
     return Table(table, rows.order_by(due.desc(), *keys))
@@ -104,24 +151,24 @@ def _columns(sums: sa.Subquery) -> tuple[Column, ...]:
 # --- the page -------------------------------------------------------------------------------------------------------
 
 
-def _paper(user_id: int, sums: Adherence, start: date, end: date) -> Paper:
+def _paper(user_id: int, sums: Adherence, rows: int) -> Paper:
     with current_connection() as connection:
         name = connection.scalar(sa.select(User.nama_ktp).where(User.id == user_id)) or ""
     remarks = [name, OWN_WORDS, _summary(sums)]
-    if (more := len(sums["reminders"]) - MOST_ROWS) > 0:
-        remarks.append(f"Halaman ini memuat {MOST_ROWS} pengingat. {more} pengingat lain ikut dihitung di grafik.")
+    if (more := len(_titles(sums)) - rows) > 0:
+        remarks.append(f"Halaman ini memuat {rows} pengingat. {more} pengingat lain ikut dihitung di grafik.")
     weeks = _by_week(sums["days"])
     if any(label.endswith(NOTHING) for label, _ in weeks):
         remarks.append(f"{NOTHING} Pada minggu itu tidak ada jadwal yang dapat dihitung.")
     chart = Chart("Dilakukan per minggu, dalam persen", weeks, upright=True)
-    return Paper(TITLE, start, end, chart=lambda *_: chart, landscape=False, remarks=remarks)
+    return Paper(TITLE, sums["start"], sums["end"], chart=lambda *_: chart, landscape=False, remarks=remarks)
 
 
 def _summary(sums: Adherence) -> str:
     if sums["percent"] is None:
         return "Belum ada jadwal yang dapat dihitung."
     share = f"{sums['percent']:g}".replace(".", ",")
-    text = f"Dilakukan {share}% dari jadwal yang terkirim dan sudah lewat."
+    text = f"{share}% jadwal dijalankan (dari yang terkirim dan sudah lewat)."
     if sums["undelivered"]:
         text += f" {sums['undelivered']} jadwal tidak terkirim karena gangguan kami, dan tidak dihitung."
     return text

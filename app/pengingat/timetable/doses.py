@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 
 from app.core.lib.addresses import without_addresses
+from app.pengingat.timetable.schedule import Schedule
 from app.pengingat.timetable.tipe import Details
 
 #: What one does with a medicine, by the first word of its unit. A medicine of another unit has no verb.
@@ -34,7 +36,7 @@ def amount(number: float) -> str:
     return f"{number:g}".replace(".", ",")
 
 
-def quantity(dose: Details, line: Callable[[object], str]) -> str:
+def quantity(dose: Details, line: Callable[[str], str]) -> str:
     """`0,5 tablet`; `line` makes one line of what a person wrote."""
     return f"{amount(dose['jumlah'])} {line(dose['satuan'])}".strip()
 
@@ -45,3 +47,12 @@ def manner(details: Details) -> str:
     # It may be of any type, because unknown fields were kept before this one was known.
     said = without_addresses(instruction)[:MAX_INSTRUCTION] if isinstance(instruction, str) else ""
     return ", ".join(filter(None, (details["aturan"], said)))
+
+
+def prescription(details: Details, schedule: Schedule) -> str:
+    """`Metformin: 1 tablet pukul 07.00 dan 13.00, 0,5 tablet pukul 19.00, setelah makan`, in the reminder's zone."""
+    times: dict[str, list[str]] = defaultdict(list)
+    for slot, dose in zip(schedule.slots, details["jadwal"], strict=False):
+        times[quantity(dose, without_addresses)].append(f"{slot.time:%H.%M}")
+    taken = [f"{what} pukul {' dan '.join(', '.join(at).rsplit(', ', 1))}" for what, at in times.items()]
+    return f"{without_addresses(details['nama_obat'])}: {', '.join([*taken, manner(details)])}"
