@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from app.identity.models import RoleName
 from app.pengingat import jobs
-from tests.races.meeting import Job, Person, Scene, Script, encounter
+from tests.races.meeting import Call, Job, Person, Scene, Script, encounter
 from tests.races.people import remove
 from tests.races.reminders import confirm, fall_due, left_of, medicine
 
@@ -128,3 +129,89 @@ def alerts_meet_delete_of_the_patient(scene: Scene) -> Script:
     yield [MISS, TELL_CAREGIVERS, remove(admin, leaving), TELL_CAREGIVERS]
     clocks(scene)
     assert left_of(scene, leaving) == 0
+
+
+# --- answers that are taken back ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Dose:
+    """The dose of a stocked medicine that fell due a minute ago, and its person's answers to it."""
+
+    scene: Scene
+    person: Person
+    path: str
+    id: int
+    due_at: str
+
+    @classmethod
+    def of(cls, scene: Scene, person: Person) -> Dose:
+        path, id_ = stocked(scene, person, 10)
+        return cls(scene, person, path, id_, cls._fallen(scene, "due_at", id_).strftime("%Y-%m-%dT%H:%M:%SZ"))
+
+    @staticmethod
+    def _fallen(scene: Scene, column: str, id_: int) -> Any:
+        last = "WHERE reminder_id = :id AND due_at <= now() ORDER BY due_at DESC"
+        return scene.sql(f"SELECT {column} FROM occurrences {last}", id=id_)
+
+    def say(self, status: str, **data: str) -> Call:
+        return self.person.post(f"{self.path}/konfirmasi", status=status, due_at=self.due_at, **data)
+
+    def check(self) -> None:
+        """Check that the ledger, the stock and the outbox agree."""
+        rows = "FROM occurrences WHERE reminder_id = :id"
+        taken = self.scene.sql(f"SELECT coalesce(sum(taken), 0) {rows}", id=self.id)
+        assert left(self.scene, self.id) + taken == 10
+        wrong = """
+            AND ((state IN ('done', 'skipped')) <> (answered_at IS NOT NULL)
+                OR (taken IS NOT NULL AND state <> 'done'))"""
+        assert self.scene.sql(f"SELECT count(*) {rows} {wrong}", id=self.id) == 0
+        told = f"""
+            SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed') AND occurrence_id IN (
+                SELECT id {rows} AND state IN ('done', 'skipped', 'void'))"""
+        assert self.scene.sql(told, id=self.id) == 0
+
+
+@encounter(200, 409)
+def answers_meet_undos(scene: Scene) -> Script:
+    dose = Dose.of(scene, scene.person())
+    yield [dose.say("done"), dose.say("undo"), dose.say("skipped"), dose.say("undo"), MISS]
+    dose.check()
+
+
+@encounter(200, 409)
+def undos_meet_the_sweep(scene: Scene) -> Script:
+    patient, caregiver = scene.person(), scene.person(RoleName.PENDAMPING)
+    path = missed(scene, patient, caregiver)
+    scene.send(confirm(patient, path, "done"))
+    undo = confirm(patient, path, "undo")
+    responses = yield [undo, MISS, undo, TELL_CAREGIVERS]
+    assert sorted(response.status for response in responses) == [200, 200, 200, 409]
+    clocks(scene)
+    assert scene.sql("SELECT state FROM occurrences WHERE due_at <= now() ORDER BY id DESC") == "missed"
+    assert alerts_to(scene, caregiver) == 1
+
+
+@encounter(200, 404, 409)
+def undos_meet_edits(scene: Scene) -> Script:
+    dose = Dose.of(scene, scene.person())
+    scene.send(dose.say("done"))
+    other = dose.person.put(dose.path, details={**medicine(2, 10, 18), "persediaan": {"sisa": 20}})
+    yield [dose.say("undo"), dose.person.put(dose.path, judul="Lain"), dose.say("done"), dose.say("undo"), other]
+    # Whatever comes last, each coming dose is told of by two deliveries, and no other.
+    coming = "SELECT count(*) FROM occurrences WHERE state = 'pending' AND due_at > now() AND reminder_id = :id"
+    waiting = """
+        SELECT count(*) FROM deliveries JOIN occurrences AS o ON o.id = occurrence_id
+        WHERE deliveries.state = 'pending' AND o.due_at > now() AND reminder_id = :id"""
+    assert scene.sql(waiting, id=dose.id) == 2 * scene.sql(coming, id=dose.id)
+    assert left(scene, dose.id) in (19, 20, 21)  # as the edit came before, between or after the answers
+
+
+@encounter(200)
+def an_offline_answer_is_sent_again_beside_an_undo(scene: Scene) -> Script:
+    dose = Dose.of(scene, scene.person())
+    scene.send(dose.say("skipped"))
+    offline = dose.say("done", answered_at=dose.due_at)
+    yield [offline, offline, dose.say("undo"), offline]
+    dose.check()
+    assert Dose._fallen(scene, "state", dose.id) == "pending"
