@@ -29,8 +29,8 @@ def test_alerts_name_each_patient_in_full(
     tick(moment, "13:00")
     tick(moment, "13:30")
     assert told() == [
-        "Ibu Siti Aminah belum menandai obat pukul 19.00 WIB. Mohon ditanyakan.",
-        "SITI Rahayu belum menandai obat pukul 19.30 WIB. Mohon ditanyakan.",
+        "Ibu Siti Aminah belum menandai obat pukul 19.00 WIB. Boleh tolong ditanyakan?",
+        "SITI Rahayu belum menandai obat pukul 19.30 WIB. Boleh tolong ditanyakan?",
     ]
 
 

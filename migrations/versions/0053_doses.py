@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0055"
-down_revision = "0051"
+revision = "0053"
+down_revision = "0052"
 
 PLAN = "the schedule in wall times, see {}"
 COLUMNS = {
