@@ -36,13 +36,15 @@ _next_has_fallen_due = sa.exists().where(
     _later.c.due_at <= sa.bindparam("now", type_=sa.DateTime(timezone=True)),
     _later.c.state != State.VOID,
 )
+_moments = [sa.bindparam(name, type_=sa.DateTime(timezone=True)) for name in ("from", "until")]
+_days = [sa.bindparam(name, type_=sa.Date) for name in ("first", "last")]
 _recorded = PreparedStatement(
     sa.select(*_rows, _next_has_fallen_due)
     .where(
         _rows.user_id == _user_id,
         # The index has moments, which bound the days.
-        _rows.due_at.between(*(sa.bindparam(name, type_=sa.DateTime(timezone=True)) for name in ("from", "until"))),
-        _rows.day.between(*(sa.bindparam(name, type_=sa.Date) for name in ("first", "last"))),
+        _rows.due_at.between(_moments[0], _moments[1]),
+        _rows.day.between(_days[0], _days[1]),
         _rows.state != State.VOID,
     )
     .order_by(_rows.due_at, _rows.reminder_id, _rows.slot)

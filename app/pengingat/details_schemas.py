@@ -303,7 +303,7 @@ class DetailsOfTipe(fields.Dict):
         self._tipe = tipe
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> JsonDetails:
-        details = super()._deserialize(value, attr, data, **kwargs)
+        details: JsonDetails = super()._deserialize(value, attr, data, **kwargs)  # type: ignore[no-untyped-call]
         tipe = self._tipe or (data or {}).get("tipe")
         return _load(tipe, details) if tipe in list(DETAILS) else details
 
