@@ -1,0 +1,204 @@
+"""Random answers, undos and answers given offline: the ledger, the stock, the outbox and `is_done` agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from app.core.database.session import db, unit_of_work
+from app.core.errors import AppError
+from app.notifications.models import OPEN, Delivery
+from app.pengingat import day, jobs, service
+from app.pengingat.ledger import answers
+from app.pengingat.ledger.answers import NothingToUndo
+from app.pengingat.ledger.schemas import NewAnswer
+from app.pengingat.models import LATE, Occurrence, Pengingat, State
+from tests.helpers.factories import make_user
+from tests.pengingat.ledgers import NOW, Time
+
+BOUGHT = 6.0
+#: 07:00, 12:00 and 19:00 in Jakarta.
+DETAILS = {
+    "nama_obat": "Metformin",
+    "frekuensi": 3,
+    "aturan": "sesudah makan",
+    "ingatkan_ulang_menit": 20,
+    "jadwal": [{"jam": jam, "jumlah": 1, "satuan": "tablet"} for jam in ("00:00", "05:00", "12:00")],
+    "persediaan": {"sisa": BOUGHT},
+}
+ANSWERED = (State.DONE, State.SKIPPED)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What somebody says at one moment."""
+
+    status: str
+    #: Which of the latest rows is named; None: none of them.
+    named: int | None
+    #: So many minutes ago it was said offline; None: it is said now.
+    ago: int | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """Time passes, and somebody answers."""
+
+    minutes: int
+    is_swept: bool
+    is_sent: bool
+    said: list[Said]
+
+
+said = st.builds(
+    Said,
+    status=st.sampled_from(["done", "done", "skipped", "snooze", "undo"]),
+    named=st.sampled_from([0, 0, 1, 2, None]),
+    ago=st.sampled_from([1, 5, 45, 200, 0, None, None]),
+)
+steps = st.builds(
+    Step,
+    minutes=st.sampled_from([1, 31, 61, 180, 290, 600, 1500]),
+    is_swept=st.booleans(),
+    is_sent=st.booleans(),
+    said=st.lists(said, min_size=2, max_size=5),
+)
+
+
+class Walk:
+    """A medicine, and what its person does with it."""
+
+    def __init__(self, moment: Time) -> None:
+        self.moment = moment
+        moment.now = NOW
+        self.user_id = make_user().id
+        sent: Any = {"tipe": "obat", "judul": "Obat", "timezone": "Asia/Jakarta", "details": DETAILS}
+        with unit_of_work():
+            self.id = service.create(self.user_id, sent).id
+        #: By row, when it was answered or its answer taken back last.
+        self.said_at: dict[int, datetime] = {}
+
+    def rows(self) -> list[Occurrence]:
+        db.session.expire_all()
+        query = sa.select(Occurrence).where(Occurrence.reminder_id == self.id).order_by(Occurrence.due_at.desc())
+        return list(db.session.scalars(query))
+
+    def take(self, step: Step) -> None:
+        self.moment.move(minutes=step.minutes)
+        jobs.top_up()
+        if step.is_swept:
+            jobs.miss_overdue()
+        db.session.commit()  # lest a refusal below undoes it
+        if step.is_sent:
+            due = sa.update(Delivery).where(Delivery.state.in_(OPEN), Delivery.due_at <= self.moment.now)
+            with unit_of_work():
+                db.session.execute(due.values(state="sent", settled_at=self.moment.now))
+        for said in step.said:
+            self.say(said)
+
+    def say(self, said: Said) -> None:
+        now = self.moment.now
+        near = [row for row in self.rows() if row.due_at <= now + timedelta(hours=1, minutes=1)]
+        row = near[said.named % len(near)] if said.named is not None and near else None
+        is_offline = row is not None and said.ago is not None and said.status in ANSWERED
+        at = now - timedelta(minutes=said.ago or 0)
+        if is_offline and row is not None and at < row.due_at - timedelta(hours=1):
+            return  # the schema refuses that
+        before = {each.id: (each.state, each.answered_at) for each in near}
+        data = NewAnswer(
+            said.status,
+            15,
+            due_at=row.due_at if row else None,
+            answered_at=at if is_offline else None,
+        )
+        try:
+            with unit_of_work():
+                answered = answers.confirm(self.user_id, self.id, data)
+                id_, state, answered_at = answered.id, answered.state, answered.answered_at
+        except AppError:
+            assert {each.id: (each.state, each.answered_at) for each in self.rows() if each.id in before} == before
+            return
+        changed = (state, answered_at) != before[id_]
+        if said.status == "undo":
+            self.check_undo(id_, state)
+        elif is_offline and changed:
+            assert answered_at == at
+            assert self.said_at.get(id_, at - timedelta(1)) < at
+            if before[id_][0] == State.MISSED:
+                self.check_in_time(id_, at)
+        if changed and said.status != "snooze":
+            self.said_at[id_] = answered_at or now
+
+    def check_undo(self, id_: int, state: str) -> None:
+        """Check that the row is open for an hour from its time, and that there is nothing more to take back."""
+        (row,) = (each for each in self.rows() if each.id == id_)
+        due_at = max(row.due_at, row.snoozed_until or row.due_at)
+        assert state == (State.PENDING if self.moment.now < due_at + LATE else State.MISSED)
+        with pytest.raises(NothingToUndo), unit_of_work():
+            answers.confirm(self.user_id, self.id, NewAnswer("undo", due_at=row.due_at))
+
+    def check_in_time(self, id_: int, at: datetime) -> None:
+        """Check that no later row had fallen due when the answer to a missed one was given."""
+        rows = self.rows()
+        (row,) = (each for each in rows if each.id == id_)
+        assert not [each for each in rows if row.due_at < each.due_at <= at and each.state != State.VOID]
+
+    def check(self) -> None:
+        rows, now = self.rows(), self.moment.now
+        assert len({row.due_at for row in rows}) == len(rows)
+        for row in rows:
+            assert (row.state in ANSWERED) == (row.answered_at is not None) == (row.answered_via is not None)
+            assert row.taken is None or row.state == State.DONE
+        pengingat = db.session.get_one(Pengingat, self.id)
+        assert pengingat.details["persediaan"]["sisa"] + sum(row.taken or 0 for row in rows) == BOUGHT
+        self.check_outbox(rows)
+        fallen = [row for row in rows if row.due_at <= now]
+        following = min((row.due_at for row in rows if row.due_at > now), default=now + timedelta(days=1))
+        if following > now + timedelta(hours=1):  # else the next dose may be meant
+            assert pengingat.is_done == bool(fallen and fallen[0].state == State.DONE)
+        self.check_days(rows)
+
+    def check_outbox(self, rows: list[Occurrence]) -> None:
+        """Check that no answered row is told of, and that each coming one is told of by its two first deliveries."""
+        waiting = db.session.execute(
+            sa.select(Delivery.occurrence_id, Delivery.payload).where(
+                Delivery.state.in_(OPEN), Delivery.kind == "reminder"
+            )
+        ).all()
+        first = [id_ for id_, payload in waiting if "again" not in payload]
+        asked = {id_ for id_, _ in waiting}
+        for row in rows:
+            if row.state in (*ANSWERED, State.VOID):
+                assert row.id not in asked
+            elif row.state == State.PENDING and row.due_at > self.moment.now and row.snoozed_until is None:
+                assert first.count(row.id) == 2
+
+    def check_days(self, rows: list[Occurrence]) -> None:
+        """Check that the doses of a day are those of the ledger."""
+        states = {row.due_at: row.state for row in rows}
+        for date in {row.day for row in rows}:
+            for dose in day.list_doses(self.user_id, date):
+                assert dose["state"] == states.get(dose["due_at"], State.PENDING)
+                if dose["state"] in (State.PENDING, State.DONE):
+                    is_near = dose["due_at"] <= self.moment.now + timedelta(hours=1)
+                    assert dose["can_answer"] == (is_near and dose["state"] == State.PENDING)
+
+
+@given(st.lists(steps, min_size=2, max_size=6))
+@settings(
+    max_examples=40, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+def test_whatever_is_said_when_all_agree(app: Flask, moment: Time, taken: list[Step]) -> None:
+    walk = Walk(moment)
+    for step in taken:
+        walk.take(step)
+        walk.check()
+    with unit_of_work():
+        service.delete(walk.user_id, walk.id)
