@@ -11,6 +11,7 @@ READ = {
     "GET /pengingat/<int:pengingat_id>": Action.REMINDERS_READ,
     "GET /pengingat/riwayat": Action.HISTORY_READ,
     "GET /pengingat/<int:pengingat_id>/riwayat": Action.HISTORY_READ,
+    "GET /pengingat/hari-ini": Action.HISTORY_READ,
     "GET /pengingat/kepatuhan": Action.HISTORY_READ,
     "GET /pengingat/kepatuhan/laporan": Action.HISTORY_READ,
 }
