@@ -24,6 +24,7 @@ from app.pengingat import routes as pengingat
 from app.pengingat.caregiving import routes as pengingat_of_patients
 from app.pengingat.one_tap import pages as pengingat_pages
 from app.pengingat.one_tap import routes as pengingat_links
+from app.personal_data import dependent_routes as dependents
 from app.personal_data import routes as personal_data
 from app.privacy import routes as privacy
 from app.province_config import routes as province_config
@@ -38,7 +39,7 @@ def blueprints() -> list[Blueprint]:
     people = (accounts, otp, caregivers, roles, kategori)
     content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
     delivery = (pengingat, pengingat_links, pengingat_of_patients, push, logs)
-    administration = (privacy, personal_data, admins, moderasi, superadmin, inbox, console)
+    administration = (privacy, personal_data, dependents, admins, moderasi, superadmin, inbox, console)
     return [section.bp for section in (*people, *content, *delivery, *administration)]
 
 

@@ -103,6 +103,7 @@ RENDER: Mapping[str, Renderer] = {
         {
             account_notices.ACCOUNT_CHANGED: account_notices.render_changed,
             **dict.fromkeys(account_notices.NUMBERS, account_notices.render_number),
+            account_notices.HANDED_OVER: account_notices.render_handed_over,
             **dict.fromkeys(account_notices.BY_ADMINISTRATOR, account_notices.render_by_administrator),
             roles.ROLES_CHANGED: roles.render,
             caregiver_notices.SUBJECT: caregiver_notices.render,

@@ -8,19 +8,24 @@ from datetime import timedelta
 from typing import cast
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 
 from app.core.contact import ask_administrator
 from app.core.database import clock
-from app.core.database.session import db
+from app.core.database.session import autocommit, db
+from app.core.lib.addresses import without_addresses
+from app.identity import care
+from app.identity.care import CaregiverLink, Scope
 from app.identity.models import User
 from app.notifications import outbox
+from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.sealing import Words
-from app.notifications.messages import message_user, send_message
-from app.notifications.models import SECURITY_NOTICE, Channel, Delivery, State
+from app.notifications.messages import message_user, send_message, tell_user
+from app.notifications.models import SECURITY_NOTICE, About, Channel, Delivery, State
 
 #: Events of security notices.
-ACCOUNT_CHANGED = "account_changed"
+ACCOUNT_CHANGED, HANDED_OVER = "account_changed", "handed_over"
 NUMBER_WAS_TAKEN, NUMBER_IS_WRONG = "number_taken", "number_wrong"
 NUMBER_WAS_FREED, NUMBER_WAS_RETURNED = "number_freed", "number_returned"
 SESSIONS_ENDED, SECOND_FACTOR_REMOVED = "sessions_ended", "second_factor_removed"
@@ -169,3 +174,48 @@ def render_by_administrator(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Return the words of notices about what an administrator did."""
     end = ask_administrator("Kalau menurut Anda ini keliru,")
     return {each.id: {"text": BY_ADMINISTRATOR[str(each.payload["event"])] + end} for each in deliveries}
+
+
+#: Characters of a name in a notice, and what stands for a name of nothing but web addresses.
+MAX_NAME, SOMEBODY = 40, "Orang itu"
+HANDED_OVER_TITLE = "Serah terima akun"
+YOURS = "Akun ini sekarang milik Anda, dengan semua pengingat dan riwayatnya."
+STILL_TOLD = "{nama} masih dikabari kalau obat belum ditandai. Kalau Anda tidak setuju, hapus hubungan ini di aplikasi."
+NO_LONGER_YOURS = "{nama} sekarang memegang akunnya sendiri. Anda tidak lagi mengatur pengingatnya."
+TOLD_STILL = "Anda masih dikabari kalau obat belum ditandai."
+
+
+def handed_over(link: CaregiverLink) -> None:
+    """Tell a patient and the caregiver who kept the account that the patient has it now."""
+    for user_id in (link.patient_id, link.caregiver_id):
+        tell_user(
+            user_id,
+            kind=SECURITY_NOTICE,
+            dedupe_key=f"{HANDED_OVER}:{link.id}:{user_id}",
+            expires_in=LIFETIME,
+            about=About(care.LINK, link.id),
+            payload={"event": HANDED_OVER},
+        )
+
+
+def render_handed_over(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+    """Return the words of notices that an account was handed over. A link that was cut has none."""
+    caregiver, patient = orm.aliased(User), orm.aliased(User)
+    links = (
+        sa.select(CaregiverLink.id, CaregiverLink.scopes, patient.id, patient.nama_ktp, caregiver.nama_ktp)
+        .join(caregiver, caregiver.id == CaregiverLink.caregiver_id)
+        .join(patient, patient.id == CaregiverLink.patient_id)
+        .where(CaregiverLink.id.in_([each.about_id for each in deliveries]))
+    )
+    with autocommit() as connection:
+        found = {id_: row for id_, *row in connection.execute(links)}
+    return {each.id: _handed_over(each, *found[each.about_id]) for each in deliveries if each.about_id in found}
+
+
+def _handed_over(delivery: Claimed, scopes: list[str], patient_id: int, patient: str, caregiver: str) -> Words:
+    is_patient = delivery.user_id == patient_id
+    first, alerts = (YOURS, STILL_TOLD) if is_patient else (NO_LONGER_YOURS, TOLD_STILL)
+    sentences = [first, alerts] if Scope.ALERTS in scopes else [first]
+    name = without_addresses(caregiver if is_patient else patient)[:MAX_NAME] or SOMEBODY
+    text = " ".join(sentences).format(nama=name)
+    return rendering.notice(delivery, text=text, title=HANDED_OVER_TITLE, body=text)

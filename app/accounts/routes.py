@@ -78,7 +78,10 @@ def superadmin_login(data: Loaded) -> dict[str, str]:
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
 def register(data: Loaded) -> TokenPair:
-    """Register as pasien or pendamping, logged in at once."""
+    """Register as pasien or pendamping, logged in at once.
+
+    With `handover_code` the account of a dependent becomes the caller's, with its id, reminders and history.
+    """
     return service.register(data, request.remote_addr, device=_device(), network=caller_network())
 
 

@@ -56,6 +56,13 @@ class Registration(UserCreate):
     nomor_hp = PhoneNumber(required=True)
     # Another one is refused by the service, as forbidden.
     role = fields.String(metadata={"enum": sorted(SELF_SERVICE), "example": "pasien"})
+    handover_code = Text(
+        20,
+        minimum=1,
+        load_only=True,
+        example="K7MP4WQX9R",
+        metadata={"description": "Takes over the account that a caregiver kept; the role is pasien then"},
+    )
     consents = fields.Nested(
         Consents(unknown=EXCLUDE), metadata={"description": "Absent: nobody was asked, and everything works"}
     )

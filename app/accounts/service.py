@@ -21,6 +21,7 @@ from app.core.web.fields import Loaded
 from app.core.web.parsing import NO_FILE
 from app.identity import (
     credentials,
+    dependents,
     erasure,
     nik,
     notification_settings,
@@ -34,7 +35,7 @@ from app.identity import (
 )
 from app.identity.consents import Way
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
-from app.identity.roles import choose_own_roles
+from app.identity.roles import choose_own_roles, roles_named
 from app.identity.schemas import shown_nik
 from app.identity.sessions import Caller, TokenPair
 from app.notifications import outbox
@@ -53,6 +54,7 @@ RESET_REFUSED_TEXT = (
     "Permintaan mengatur ulang kata sandi akun Anda ditolak, karena nomor HP akun itu baru saja diganti."
 )
 STAYS = "Penghapusan akun Anda dibatalkan. Akun Anda tetap ada."
+WITHDRAW_LATER = "tidak dapat ditarik saat menerima akun. Tariklah sesudah mendaftar, di profil Anda."
 LOGGED_IN = "Berhasil masuk sebagai superadmin."
 #: E-mails and numbers that a person may try in their profile: each try says whether somebody has it.
 CONTACT_CHANGES = "10 per hour"
@@ -69,17 +71,36 @@ class Availability:
 def register(
     data: Loaded, remote_ip: str | None, *, device: str | None = None, network: str | None = None
 ) -> TokenPair:
-    """A new pasien or pendamping, logged in at once."""
+    """A new pasien or pendamping, logged in at once. With a handover code it is the dependent whose code that is."""
     role = (data.get("role") or RoleName.PASIEN).lower()
-    if role not in SELF_SERVICE:
+    code = data.get("handover_code")
+    if code is None and role not in SELF_SERVICE:
         raise Forbidden("Peran tersebut tidak dapat dipilih saat mendaftar.", code="role_not_allowed")
     # Before the first statement, so that no transaction is open while the verifier responds.
     captcha.verify(data.get("captcha_response"), remote_ip)
+    if code is not None:
+        user = _take_over(code, data)
+        return sessions.begin(user, device, network)
     user = users.create(data, [role], self_registered=True)
     if role_ids := data.get("role_ids"):
         choose_own_roles(user, {*role_ids, *user.role_ids})
     notification_settings.record_consents(user, data.get("consents", {}), way=Way.REGISTRATION)
     return sessions.begin(user, device, network)
+
+
+def _take_over(code: str, data: Loaded) -> User:
+    """Give a dependent the account that a caregiver kept, with what they register with. Both are told.
+
+    `ValidationFailed` for a bad code. Any refusal keeps the code, because it undoes everything.
+    """
+    if data.get("consents", {}).get("health_data") is False:
+        raise ValidationFailed({"consents": {"health_data": [WITHDRAW_LATER]}})
+    user = dependents.redeem(code)
+    users.update(user, data)
+    user.roles = roles_named([RoleName.PASIEN])
+    notification_settings.record_consents(user, data.get("consents", {}), way=Way.REGISTRATION)
+    notices.handed_over(dependents.release(user))
+    return user
 
 
 def login(

@@ -8,13 +8,15 @@ import sqlalchemy as sa
 
 from app.caregivers.models import Invitation
 from app.core.database.session import db, unit_of_work
+from app.identity.dependents import Handover
 
-#: Time for which an expired invitation is kept. Its page says that the invitation is over.
+#: Time for which an expired invitation or handover is kept. Its page says that it is over.
 KEPT = timedelta(days=7)
 
 
 def forget_expired() -> None:
-    """Delete expired invitations after the time for which their pages are kept."""
+    """Delete expired invitations and handovers after the time for which their pages are kept."""
     last = sa.func.statement_timestamp() - KEPT
     with unit_of_work():
-        db.session.execute(sa.delete(Invitation).where(Invitation.expires_at <= last))
+        for table in (Invitation, Handover):
+            db.session.execute(sa.delete(table).where(table.expires_at <= last))

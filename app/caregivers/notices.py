@@ -14,6 +14,7 @@ from app.core.database import clock as database_clock
 from app.core.database.session import autocommit, db
 from app.core.lib.addresses import without_addresses
 from app.core.settings import settings
+from app.identity import care
 from app.identity.care import CaregiverLink, Scope
 from app.identity.models import User
 from app.notifications import outbox
@@ -23,7 +24,7 @@ from app.notifications.delivery.sealing import Words
 from app.notifications.messages import tell_user
 from app.notifications.models import SECURITY_NOTICE, About, Channel, Delivery, Receipt, State
 
-SUBJECT = "caregiver_link"
+SUBJECT = care.LINK
 #: Subject of a notice of several links.
 GATHERED = "caregiver_links"
 LIFETIME = timedelta(days=7)

@@ -1,10 +1,11 @@
-"""The page behind an invitation's link, for somebody who has not heard of the service yet: what it is, and what to do.
+"""The page behind the link of an invitation or a handover, for somebody who has not heard of the service yet.
 
 Chat previews fetch it and it may be forwarded, so it names nobody, and showing it changes nothing.
 """
 
 from __future__ import annotations
 
+from datetime import datetime
 from http import HTTPStatus
 
 from flask import Response
@@ -15,29 +16,43 @@ from app.core.lib import clock
 from app.core.settings import settings
 from app.core.web.rate_limits import limit
 from app.core.web.small_pages import SmallPages, error_page, small_page
+from app.identity import dependents
 
 bp = SmallPages("undangan_page", __name__)
 
 TITLE = "Undangan menjadi pendamping"
+HANDOVER_TITLE = "Serah terima akun"
 ASK_AGAIN = "Mintalah undangan baru kepada pengirimnya."
 
 
 @bp.get("/undangan/<code>")
 @limit("60 per minute; 300 per hour")
 def show_invitation(code: str) -> Response:
-    """What the invitation allows, until when, and how to take it."""
+    """What the invitation allows, until when, and how to take it; of a handover the same."""
     try:
         invitation = invitations.look(code)
     except NotFound as error:
-        found = Gone(invitations.OVER) if invitations.is_over(code) else error
+        if (handover := dependents.find_handover(code)) is not None:
+            return _handover_page(code, handover.expires_at)
+        is_over = invitations.is_over(code) or dependents.is_handover_over(code)
+        found = Gone(invitations.OVER) if is_over else error
         return error_page(found.status, f"{found.message} {ASK_AGAIN}", address=settings.frontend_url)
-    last = invitation.expires_at.astimezone(clock.JAKARTA)
     return small_page(
         "undangan.html",
         HTTPStatus.OK,
         title=TITLE,
         may=[words for scope, words in notices.MAY.items() if scope in invitation.scopes],
         code=code,
-        until=f"{clock.day_text(last)} pukul {last:%H.%M} WIB",
+        until=_until(invitation.expires_at),
         address=settings.frontend_url,
     )
+
+
+def _handover_page(code: str, expires_at: datetime) -> Response:
+    values = {"code": code, "until": _until(expires_at), "address": settings.frontend_url}
+    return small_page("serah_terima.html", HTTPStatus.OK, title=HANDOVER_TITLE, **values)
+
+
+def _until(moment: datetime) -> str:
+    last = moment.astimezone(clock.JAKARTA)
+    return f"{clock.day_text(last)} pukul {last:%H.%M} WIB"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from app.caregivers import invitations, schemas, service
+from app.caregivers import dependents, invitations, schemas, service
+from app.caregivers.dependents import NewHandover
 from app.caregivers.invitations import NewInvitation
 from app.caregivers.models import Invitation
 from app.caregivers.service import LinkedPerson
@@ -115,6 +116,52 @@ def redeem_invitation(data: dict[str, str]) -> tuple[CaregiverLink, int]:
     """Become a caregiver of whoever gave the caller this code."""
     link, is_new = invitations.redeem(caller.id, data["code"])
     return link, 201 if is_new else 200
+
+
+# --- dependents -----------------------------------------------------------------------------------------------------
+
+
+@bp.post("/caregiver/dependents")
+@requires(RoleName.PENDAMPING)
+@limit("20 per day", key=by_caller)
+@bp.arguments(schemas.DependentCreate)
+@bp.response(201, schemas.Dependent)
+@bp.alt_response(409, "CONFLICT")
+def create_dependent(data: Loaded) -> User:
+    """Make an account for somebody without a phone. The caller keeps it, and gets its reminders; five at most."""
+    return dependents.create(caller, data)
+
+
+@bp.get("/caregiver/dependents")
+@requires(RoleName.PENDAMPING)
+@bp.arguments(PageSchema, location="query")
+@bp.response(200, schemas.Dependent(many=True))
+def list_dependents(page: Page) -> Listing[User]:
+    """The people without a phone whose accounts the caller keeps."""
+    return dependents.list_own(caller.id, page)
+
+
+@bp.post("/caregiver/dependents/<int:dependent_id>/handover")
+@requires(RoleName.PENDAMPING)
+@secret_answer
+@limit("20 per day", key=by_caller)
+@bp.response(201, schemas.Handover)
+@bp.alt_response(404, "NOT_FOUND")
+def create_handover(dependent_id: int) -> NewHandover:
+    """Make a code by which the dependent takes over the account when registering. It works once, for seven days.
+
+    A new code ends the older one. A code ends earlier with the session that made it.
+    """
+    return dependents.create_handover(caller, dependent_id)
+
+
+@bp.delete("/caregiver/dependents/<int:dependent_id>/handover")
+@requires(RoleName.PENDAMPING)
+@bp.response(204)
+@bp.alt_response(404, "NOT_FOUND")
+def delete_handover(dependent_id: int) -> None:
+    """Take the open code back."""
+    dependents.delete_handover(caller.id, dependent_id)
 
 
 # --- people ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from marshmallow import Schema, fields, validate
 
 from app.core.web.fields import ListOf, RecordId, Text, Timestamp, enumeration
 from app.identity.care import Scope
-from app.identity.schemas import Person
+from app.identity.schemas import Name, Person, PersonUpdate
 
 SCOPES = [scope.value for scope in Scope]
 SCOPE = {**enumeration("CareScope", SCOPES), "example": Scope.HISTORY}
@@ -62,6 +62,35 @@ class InvitationCreated(Invitation):
             "description": "null where the service has no public address",
         },
     )
+
+
+class DependentCreate(Schema):
+    """Somebody without a phone, whose account the caller will keep."""
+
+    nama_ktp = Name(100, required=True, example="Ibu Siti", metadata={"description": "As messages will name them"})
+    domicile = PersonUpdate().fields["domicile"]
+    preferences = PersonUpdate().fields["preferences"]
+
+
+class Dependent(Schema):
+    id = fields.Integer(metadata={"example": 31})
+    nama_ktp = fields.String(metadata={"example": "Ibu Siti"})
+    created_at = Timestamp()
+
+
+class Handover(Schema):
+    """The code is kept as a hash: it is told here and nowhere else."""
+
+    code = fields.String(metadata={"example": "K7MP4WQX9R"})
+    link = fields.String(
+        allow_none=True,
+        metadata={
+            "format": "uri",
+            "example": "https://sehat.example.id/undangan/K7MP4WQX9R",
+            "description": "null where the service has no public address",
+        },
+    )
+    expires_at = Timestamp()
 
 
 class Link(Schema):

@@ -17,7 +17,7 @@ from app.core.errors import AppError, BadRequest, Forbidden, NotFound
 from app.core.web import idempotency, rate_limits
 from app.core.web.pagination import Listing, Page, Search, contains, paginate, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing, like
-from app.identity import care, consents, erasure, users
+from app.identity import care, consents, dependents, erasure, users
 from app.identity.care import CaregiverCut, CaregiverLink, Scope
 from app.identity.consents import Purpose
 from app.identity.models import RoleName, User
@@ -40,13 +40,14 @@ def create(
 ) -> tuple[CaregiverLink, bool]:
     """The link between a pendamping and a pasien, and whether it is new; the patient is told of it.
 
-    With `scopes` the link allows these too. `NotFound` for an unknown person, `BadRequest` for one without the role,
-    `Forbidden` for a caregiver who comes `uninvited` after their link was cut.
+    With `scopes` the link allows these too. `NotFound` for an unknown person and a dependent, `BadRequest` for one
+    without the role, `Forbidden` for a caregiver who comes `uninvited` after their link was cut.
     """
     if caregiver_id == patient_id:
         raise BadRequest("Pendamping dan pasien harus dua orang yang berbeda.", code="same_person")
     _with_role(caregiver_id, RoleName.PENDAMPING)
-    _with_role(patient_id, RoleName.PASIEN)
+    if _with_role(patient_id, RoleName.PASIEN).guardian_id is not None:
+        raise NotFound(users.NOT_FOUND)
     users.lock(patient_id)  # before rows of theirs; and one link after the other counts what the patient was told
     _forget_cut(caregiver_id, patient_id, uninvited=uninvited)
     with translating(CONSTRAINTS):
@@ -88,8 +89,12 @@ def check_may_allow(patient_id: int) -> None:
 
 
 def allow_nobody(patient_id: int) -> None:
-    """Take back all that a patient allows their caregivers, and the invitations to more; the links stay."""
-    for link in _locked(sa.and_(CaregiverLink.patient_id == patient_id, CaregiverLink.scopes != [])):
+    """Take back all that a patient allows their caregivers, and the invitations to more; the links stay.
+
+    So does what the caregiver of a dependent may do, who keeps the account.
+    """
+    keeps = sa.exists().where(User.id == CaregiverLink.patient_id, User.guardian_id == CaregiverLink.caregiver_id)
+    for link in _locked(sa.and_(CaregiverLink.patient_id == patient_id, CaregiverLink.scopes != [], ~keeps)):
         _allow(link, [])
     db.session.execute(sa.delete(Invitation).where(Invitation.patient_id == patient_id))
 
@@ -161,8 +166,11 @@ def list_caregivers(patient_id: int, page: Page) -> Listing[LinkedPerson]:
 
 
 def list_with_role(role: RoleName, search: Search) -> Listing[User]:
-    """Everybody with a role, newest first; `search.q` is a part of username or name, which is all that others see."""
-    query = users.with_role(role).where(erasure.IS_PRESENT).options(sa.orm.lazyload(User.roles))
+    """Everybody with a role but dependents, newest first; `search.q` is a part of username or name, which is all that
+    others see."""
+    query = (
+        users.with_role(role).where(erasure.IS_PRESENT, User.guardian_id.is_(None)).options(sa.orm.lazyload(User.roles))
+    )
     if search.q:
         query = query.where(containing(search.q, User.username, User.nama_ktp, newest_by=User.created_at))
     return paginate(query, search.page, most_counted=MOST_COUNTED)
@@ -206,6 +214,7 @@ def _forget_cut(caregiver_id: int, patient_id: int, *, uninvited: bool) -> None:
 
 
 def _delete(caregiver_id: int, patient_id: int) -> None:
+    dependents.check_may_cut(caregiver_id, patient_id)
     link = sa.delete(CaregiverLink).where(
         CaregiverLink.caregiver_id == caregiver_id, CaregiverLink.patient_id == patient_id
     )

@@ -16,7 +16,7 @@ from werkzeug.local import LocalProxy
 
 from app.core.errors import Forbidden, Unauthorized
 from app.identity import audit, second_factor, tokens
-from app.identity.models import RoleName
+from app.identity.models import PRIVILEGED, RoleName
 from app.identity.sessions import Caller, get_caller
 
 View = TypeVar("View", bound=Callable[..., object])
@@ -66,8 +66,8 @@ class Rule:
             raise second_factor.setup_required() if self._admits(full) else Forbidden
 
     def record(self) -> None:
-        """Record a deletion that a role allowed in the audit log, unless the section has recorded it itself."""
-        if self.roles and request.method == "DELETE" and not audit.is_recorded():
+        """Record a deletion that a privileged role allowed in the audit log, unless the section has recorded it."""
+        if not PRIVILEGED.isdisjoint(self.roles) and request.method == "DELETE" and not audit.is_recorded():
             audit.record(g.caller, audit.Action.DELETED, request.path.removeprefix("/api/"))
 
     def _admits(self, caller: Caller) -> bool:

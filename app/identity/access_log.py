@@ -46,10 +46,29 @@ class Action(StrEnum):
     HISTORY_READ = "history_read"
     REMINDERS_READ = "reminders_read"
     REMINDERS_CHANGED = "reminders_changed"
+    #: By the caregiver of a dependent: a copy of all data, this log, the consents, and the account itself.
+    DATA_COPIED = "data_copied"
+    ACCESS_READ = "access_read"
+    CONSENTS_READ = "consents_read"
+    CONSENTS_CHANGED = "consents_changed"
+    ACCOUNT_DELETED = "account_deleted"
+    ACCOUNT_RESTORED = "account_restored"
 
 
 #: What a caregiver does; the person knows them, and reads their name.
-BY_CAREGIVERS = frozenset({Action.HISTORY_READ, Action.REMINDERS_READ, Action.REMINDERS_CHANGED})
+BY_CAREGIVERS = frozenset(
+    {
+        Action.HISTORY_READ,
+        Action.REMINDERS_READ,
+        Action.REMINDERS_CHANGED,
+        Action.DATA_COPIED,
+        Action.ACCESS_READ,
+        Action.CONSENTS_READ,
+        Action.CONSENTS_CHANGED,
+        Action.ACCOUNT_DELETED,
+        Action.ACCOUNT_RESTORED,
+    }
+)
 
 
 class Covers(StrEnum):

@@ -20,6 +20,8 @@ NOT_FOUND = "Pasien tidak ditemukan."
 
 #: What deliveries that tell of a patient are about, in the outbox.
 PATIENT = "patient"
+#: What deliveries that tell of a link are about.
+LINK = "caregiver_link"
 
 
 class Scope(StrEnum):

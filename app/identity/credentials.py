@@ -60,7 +60,7 @@ def authenticate(login: str, password: str) -> User | None:
         return None
     if not _lock_password(user):
         return None
-    if passwords.is_outdated(user.password_hash):
+    if user.password_hash and passwords.is_outdated(user.password_hash):
         user.password_hash = passwords.hash_password(password)
     return user
 

@@ -55,13 +55,17 @@ SEARCHED = ("username", "nama_ktp", "email", "nomor_hp", "phone")
 class User(Base, Timestamps):
     __tablename__ = "users"
     __personal__ = Personal(
-        of=("id",), export=Rows(without=("password_hash",)), erase=Custom("It goes last, and leaves a tombstone")
+        of=("id",),
+        # The erasure of a caregiver erases the dependents first.
+        mentions=("guardian_id",),
+        export=Rows(without=("password_hash",)),
+        erase=Custom("It goes last, and leaves a tombstone"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     username: Mapped[str]
     email: Mapped[str | None]
-    password_hash: Mapped[str]
+    password_hash: Mapped[str | None] = mapped_column(comment="null: a dependent, who has no login")
     nama_ktp: Mapped[str]
     nama_samaran: Mapped[str | None]
     nomor_hp: Mapped[str | None] = mapped_column(comment="as sent")
@@ -81,6 +85,10 @@ class User(Base, Timestamps):
     self_registered: Mapped[bool] = mapped_column(
         server_default=sa.true(),
         comment="whether nobody but the person sets their password; false: added by an administrator or operator",
+    )
+    guardian_id: Mapped[int | None] = mapped_column(
+        sa.ForeignKey("users.id"),
+        comment="the caregiver who keeps the account of a dependent, see app.identity.dependents; null: no dependent",
     )
     nik: Mapped[str | None] = mapped_column(comment="AES-256-GCM, see app.identity.nik")
     domicile: Mapped[str | None]
@@ -115,7 +123,9 @@ class User(Base, Timestamps):
         sa.Index("ix_users_is_verified", "is_verified", "created_at", "id"),
         sa.Index("ix_users_nama_ktp", sa.text("lower(nama_ktp)"), "id"),
         sa.Index("ix_users_erasure_due_at", "erasure_due_at", postgresql_where=sa.text("erasure_due_at IS NOT NULL")),
+        sa.Index("ix_users_guardian_id", "guardian_id", postgresql_where=sa.text("guardian_id IS NOT NULL")),
         trigrams("ix_users_searched", *SEARCHED),
+        sa.CheckConstraint("password_hash IS NOT NULL OR guardian_id IS NOT NULL", name="has_login_or_guardian"),
     )
 
     @property

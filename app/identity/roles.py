@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, translating
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, ValidationFailed
-from app.identity import audit, erasure, sessions
+from app.identity import audit, dependents, erasure, sessions
 from app.identity.models import PRIVILEGED, SELF_SERVICE, Role, RoleName, User, user_roles
 from app.identity.sessions import Caller
 
@@ -44,6 +44,7 @@ def choose_own_roles(user: User, role_ids: Collection[int]) -> None:
     chosen = [role for role in roles if role.name in SELF_SERVICE]
     if user.roles and not others and not chosen:
         raise BadRequest("Sedikitnya satu peran harus dipilih.", code="role_needed")
+    _check_may_lose(user, chosen)
     user.roles = sorted({*others, *chosen}, key=lambda role: role.id)
     db.session.flush()
 
@@ -79,6 +80,7 @@ def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
     before, after = user.role_names, {role.name for role in roles}
     if RoleName.ADMIN in before - after:
         keep_last_admin(user)
+    _check_may_lose(user, roles)
     if before != after:
         audit.record(
             by,
@@ -93,6 +95,12 @@ def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
     if not PRIVILEGED.isdisjoint(after - before):
         sessions.shorten(user.id)
     return user
+
+
+def _check_may_lose(user: User, roles: Iterable[Role]) -> None:
+    """`HasDependents` where a caregiver with dependents would be no caregiver by these roles. The person is locked."""
+    if RoleName.PENDAMPING in user.role_names and all(role.name != RoleName.PENDAMPING for role in roles):
+        dependents.check_none(user.id)
 
 
 def keep_last_admin(user: User) -> None:

@@ -210,6 +210,15 @@ class UserCreate(PersonUpdate):
     nama_ktp = Name(100, required=True, example="Siti Aminah")
 
 
+class OwnOrDependent(Schema):
+    """Whose data a call is about."""
+
+    patient_id = RecordId(
+        load_default=None,
+        metadata={"example": 31, "description": "A dependent whose account the caller keeps; default: the caller"},
+    )
+
+
 class Consents(Schema):
     """What somebody agrees to; a purpose that is not sent stays as it is."""
 

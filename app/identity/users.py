@@ -71,14 +71,19 @@ def lock_own(user_id: int) -> sa.Row[str, bool]:
     return row
 
 
-def create(data: Loaded, roles: Collection[str], *, self_registered: bool = False) -> User:
+def create(
+    data: Loaded, roles: Collection[str], *, self_registered: bool = False, guardian_id: int | None = None
+) -> User:
     """A new person with the roles of these names. `Conflict` when username, e-mail or phone is taken.
 
-    Of somebody who `self_registered`, nobody else sets the password.
+    Of somebody who `self_registered`, nobody else sets the password. With `guardian_id` it is a dependent, who has no
+    password.
     """
-    number_sent = data.get("nomor_hp")
-    _check_password(data["password"], data["username"], phones.normalise(number_sent) if number_sent else None)
-    user = User(password_hash=passwords.hash_password(data["password"]), self_registered=self_registered)
+    user = User(guardian_id=guardian_id, self_registered=self_registered)
+    if guardian_id is None:
+        number_sent = data.get("nomor_hp")
+        _check_password(data["password"], data["username"], phones.normalise(number_sent) if number_sent else None)
+        user.password_hash = passwords.hash_password(data["password"])
     user.roles = roles_named(roles)
     columns = pictures.columns(data, longest_edge=pictures.PROFILE_EDGE)
     with translating(CONSTRAINTS):

@@ -17,7 +17,7 @@ from app.core.exports import folder as folders
 from app.core.jobs.queue import BULK, enqueue_once, enqueue_once_now
 from app.core.media import storage
 from app.core.media.storage import Room
-from app.identity import erasure
+from app.identity import dependents, erasure
 from app.identity.erasure import Leaving
 from app.identity.models import User
 from app.logs import jobs as logs
@@ -162,6 +162,8 @@ def erase_for(user_id: int, limit_s: float) -> bool:
         person = _leaving(user_id) if is_ours else None
         if person is None:
             return True
+        if not all(erase_for(id_, stop - monotonic()) for id_ in _dependents_of(user_id)) or _dependents_of(user_id):
+            return False
         with suppress(RedisError):  # what cannot wait there is stored at once
             logs.ingest_all()
         for step in erasers.steps(person):
@@ -210,6 +212,12 @@ def _leaving(user_id: int) -> Leaving | None:
         person = erasure.leaving(user)
         tombstones.raise_for(user, person.posts)
         return person
+
+
+def _dependents_of(user_id: int) -> list[int]:
+    """The dependents of a caregiver who is being erased: they are erased first, and due by now."""
+    with unit_of_work():
+        return dependents.erase_with(user_id)
 
 
 def _is_left(step: erasers.Step) -> bool:

@@ -8,7 +8,9 @@ from app.core.exports import streaming
 from app.core.media import storage
 from app.core.media.storage import Room
 from app.core.web.blueprint import Blueprint
+from app.core.web.fields import Loaded
 from app.core.web.request import raw_json
+from app.identity import schemas as identity_schemas
 from app.identity.access import authenticated, caller
 from app.identity.own_password import limit_own_password
 from app.personal_data import schemas, service
@@ -32,20 +34,26 @@ def delete_profile(data: dict[str, str]) -> dict[str, object]:
 @bp.post("/ekspor")
 @authenticated
 @limit_own_password
+@bp.arguments(identity_schemas.OwnOrDependent, location="query")
 @bp.arguments(schemas.OwnPassword)
 @bp.response(202, schemas.Export)
-def create_export(data: dict[str, str]) -> DataExport:
-    """Have a copy of everything that is stored of the caller made, once a day."""
-    return service.create_export(caller, data["password"])
+@bp.alt_response(404, "NOT_FOUND")
+def create_export(whose: Loaded, data: dict[str, str]) -> DataExport:
+    """Have a copy of everything that is stored of the caller or a dependent made, once a day.
+
+    The password is the caller's.
+    """
+    return service.create_export(caller, whose["patient_id"], data["password"])
 
 
 @bp.get("/ekspor/<int:export_id>")
 @authenticated
+@bp.arguments(identity_schemas.OwnOrDependent, location="query")
 @bp.response(200, streaming.FILE, content_type=CONTENT_TYPE)
 @bp.alt_response(202, schema=schemas.Export, description="It is being made", success=True)
-def get_export(export_id: int) -> Response:
+def get_export(whose: Loaded, export_id: int) -> Response:
     """The copy as a ZIP, kept for 24 hours: each table as JSON and CSV, pictures, and a README in Indonesian."""
-    return _file_of(service.get_export(export_id, caller))
+    return _file_of(service.get_export(caller, whose["patient_id"], export_id))
 
 
 def _file_of(export: DataExport) -> Response:

@@ -33,6 +33,11 @@ class Deleted(Schema):
     due_at = Timestamp(metadata={"description": "Until then a login takes it back"})
 
 
+class DependentDeleted(Schema):
+    message = fields.String(metadata={"example": "Akun ini akan dihapus pada 9 Maret 2026."})
+    due_at = Timestamp(metadata={"description": "Until then it can be restored"})
+
+
 class Export(Schema):
     id = fields.Integer(metadata={"example": 3})
     status = fields.String(

@@ -14,7 +14,8 @@ from app.core.database.session import db
 from app.core.errors import NotFound, TooManyRequests
 from app.core.jobs.queue import BULK, enqueue_once
 from app.core.lib.clock import JAKARTA, day_text, midnight
-from app.identity import erasure, own_password, roles
+from app.identity import access_log, dependents, erasure, own_password, roles, users
+from app.identity.access_log import Action
 from app.identity.erasure import Posts
 from app.identity.models import User
 from app.identity.sessions import Caller
@@ -26,6 +27,7 @@ from app.personal_data.models import DataExport
 
 EXPORT_NOT_FOUND = "Salinan data tidak ditemukan."
 DELETED = "Akun Anda akan dihapus pada {hari}. Masuk kembali sebelum hari itu untuk membatalkannya."
+DEPENDENT_DELETED = "Akun ini akan dihapus pada {hari}. Sebelum hari itu Anda masih dapat membatalkannya."
 
 
 def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, object]:
@@ -37,17 +39,47 @@ def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, objec
     for name in roles.LAST:
         if name in user.role_names:
             roles.keep_last(user, name)
-    erasure.begin(user, Posts(forum))
+    dependents.check_none(user.id)
+    return _begin(user, Posts(forum), DELETED)
+
+
+def delete_dependent(caller: Caller, dependent_id: int) -> dict[str, object]:
+    """Have a dependent of the caller erased when the grace ends. From now on they are in no list."""
+    user = dependents.lock_own(caller.id, dependent_id)
+    access_log.note(caller, user.id, Action.ACCOUNT_DELETED)
+    dependents.end_handover(user.id)
+    return _begin(user, Posts.ANONYMISE, DEPENDENT_DELETED)
+
+
+def undelete_dependent(caller: Caller, dependent_id: int) -> User:
+    """Let a dependent of the caller stay after all. `TooManyDependents` if there is no room any more."""
+    users.get_own(caller, to_change=True)  # before the dependent, as by whoever adds one
+    user = dependents.lock_own(caller.id, dependent_id, deleted=True)
+    if user.erasure_due_at is not None:
+        dependents.check_room(caller.id)
+        erasure.take_back(user)
+        access_log.note(caller, user.id, Action.ACCOUNT_RESTORED)
+    return user
+
+
+def _begin(user: User, posts: Posts, message: str) -> dict[str, object]:
+    erasure.begin(user, posts)
     outbox.cancel_all_to(user.id)
     caregivers.leave(user.id)
     pengingat.pause(user.id)
     assert user.erasure_due_at is not None  # noqa: S101  # it was set just now
     day = day_text(user.erasure_due_at.astimezone(JAKARTA).date())
-    return {"message": DELETED.format(hari=day), "due_at": user.erasure_due_at}
+    return {"message": message.format(hari=day), "due_at": user.erasure_due_at}
 
 
 def erase_now(user: User) -> None:
-    """Erase a person at once, in the open unit of work; their row is locked, and their posts before it."""
+    """Erase a person at once, in the open unit of work; their row is locked, and their posts before it.
+
+    The deleted dependents of a caregiver go first. `HasDependents` if there are others.
+    """
+    dependents.check_none(user.id)
+    for dependent_id in dependents.erase_with(user.id):
+        erase_now(users.get(dependent_id))
     # The clock of the transaction, by which the audit log lets itself be changed.
     user.erasure_due_at = db.session.scalar(sa.select(sa.func.now()))
     db.session.flush()
@@ -58,14 +90,15 @@ def erase_now(user: User) -> None:
     enqueue_once(logs.forget_strangers, queue=BULK)  # what they did a moment ago may not be stored yet
 
 
-def create_export(caller: Caller, password: str) -> DataExport:
-    """Have a copy of everything of the caller made; once a day (of Jakarta)."""
+def create_export(caller: Caller, patient_id: int | None, password: str) -> DataExport:
+    """Have a copy of everything of the caller or an own dependent made; once a day (of Jakarta)."""
     own_password.get_confirmed(caller, password)
+    user_id = dependents.whose(caller, patient_id, Action.DATA_COPIED)
     now = database_clock.now()
     export: DataExport | None = db.session.scalar(
         insert(DataExport)
         .values(
-            user_id=caller.id,
+            user_id=user_id,
             day=now.astimezone(JAKARTA).date(),
             file=f"{secrets.token_hex(16)}.zip",
             next_try_at=now + jobs.RETRY,
@@ -79,11 +112,12 @@ def create_export(caller: Caller, password: str) -> DataExport:
     return export
 
 
-def get_export(export_id: int, caller: Caller) -> DataExport:
-    """The caller's own export, made or under way; `NotFound` once it is a day old."""
+def get_export(caller: Caller, patient_id: int | None, export_id: int) -> DataExport:
+    """An export of the caller or an own dependent, made or under way; `NotFound` once it is a day old."""
+    user_id = dependents.whose(caller, patient_id, Action.DATA_COPIED)
     is_kept = sa.or_(DataExport.ready_at.is_(None), DataExport.ready_at > database_clock.now() - jobs.KEPT)
     export = db.session.scalar(
-        sa.select(DataExport).where(DataExport.id == export_id, DataExport.user_id == caller.id, is_kept)
+        sa.select(DataExport).where(DataExport.id == export_id, DataExport.user_id == user_id, is_kept)
     )
     if export is None:
         raise NotFound(EXPORT_NOT_FOUND)

@@ -25,6 +25,7 @@ CONTENTS: Mapping[str, str] = {
     "forum_thread_marks": "Utas yang Anda sukai atau simpan",
     "forum_threads": "Utas yang Anda tulis di forum",
     "inbound": "Pesan yang Anda tulis kepada layanan ini",
+    "handovers": "Serah terima akun Anda yang masih terbuka",
     "invitations": "Undangan Anda kepada pendamping",
     "log_day_users": "Hari ketika Anda memakai aplikasi",
     "login_networks": "Kapan Anda terakhir masuk dari setiap jaringan internet, dalam 30 hari",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, PageSchema
@@ -17,6 +19,11 @@ from app.privacy.service.deliveries import Sent
 from app.privacy.service.devices import Device
 
 bp = Blueprint("privacy", __name__, description="What is the caller's own")
+
+
+def of_whom(view: Callable[..., object]) -> Callable[..., object]:
+    """Take `patient_id`: whose data a view is about is its first argument."""
+    return bp.arguments(identity_schemas.OwnOrDependent, location="query")(bp.alt_response(404, "NOT_FOUND")(view))
 
 
 @bp.get("/profile/notifikasi")
@@ -83,29 +90,32 @@ def end_other_sessions() -> dict[str, str]:
 
 @bp.get("/profile/akses")
 @authenticated
+@of_whom
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Access(many=True))
-def list_accesses(page: Page) -> Listing[Access]:
-    """Who looked at what of the caller's, the latest first; lists and exports are one line a day."""
-    return access.list_own(caller, page)
+def list_accesses(whose: Loaded, page: Page) -> Listing[Access]:
+    """Who looked at what of the caller's or a dependent's, the latest first; lists and exports are one line a day."""
+    return access.list_own(caller, whose["patient_id"], page)
 
 
 @bp.get("/profile/persetujuan")
 @authenticated
+@of_whom
 @bp.response(200, schemas.Consent(many=True))
-def list_consents() -> list[Consent]:
-    """What the caller agreed to, for each purpose."""
-    return consents.list_own(caller)
+def list_consents(whose: Loaded) -> list[Consent]:
+    """What the caller agreed to, for each purpose, or what was agreed to for a dependent."""
+    return consents.list_own(caller, whose["patient_id"])
 
 
 @bp.put("/profile/persetujuan")
 @authenticated
+@of_whom
 @bp.arguments(identity_schemas.Consents)
 @bp.response(200, schemas.Consent(many=True))
-def update_consents(data: ConsentWishes) -> list[Consent]:
+def update_consents(whose: Loaded, data: ConsentWishes) -> list[Consent]:
     """Give a consent or withdraw it; what is not sent stays.
 
     Without `health_data` reminders stop at once and are deleted within 72 hours, unless it is given again before.
     Without `caregivers` they see nothing of the caller but the name. `service` ends with the account alone.
     """
-    return consents.update(caller, data)
+    return consents.update(caller, whose["patient_id"], data)

@@ -109,6 +109,10 @@ LIMITS: dict[str, Limit] = {
     "caregivers/routes.py create_link '100 per hour; 200 per day'": Limit(
         "patients who never heard of the caregiver", "a caregiver", GENERIC
     ),
+    "caregivers/routes.py create_dependent '20 per day'": Limit(
+        "the database from accounts that are made and deleted", "a caregiver", GENERIC
+    ),
+    "caregivers/routes.py create_handover '20 per day'": Limit("codes of handovers", "a caregiver", GENERIC),
     "caregivers/routes.py create_invitation '20 per day'": Limit(
         "the outbox of one's caregivers", "a patient", GENERIC
     ),

@@ -42,6 +42,13 @@ ACCESS: dict[str, str] = {
     "GET /patient/invitations": "anybody",
     "DELETE /patient/invitations/<int:invitation_id>": "anybody",
     "POST /caregiver/invitations": "pendamping",
+    # dependents
+    "POST /caregiver/dependents": "pendamping",
+    "GET /caregiver/dependents": "pendamping",
+    "DELETE /caregiver/dependents/<int:dependent_id>": "pendamping",
+    "POST /caregiver/dependents/<int:dependent_id>/undelete": "pendamping",
+    "POST /caregiver/dependents/<int:dependent_id>/handover": "pendamping",
+    "DELETE /caregiver/dependents/<int:dependent_id>/handover": "pendamping",
     "GET /patients": "anybody",
     "GET /caregivers": "anybody",
     "DELETE /caregiver/patients/<int:other_id>": "anybody",

@@ -22,6 +22,7 @@ LABELS = {
     "preferences": "Preferensi",
     "captcha-response": "Verifikasi manusia",
     "code": "Kode",
+    "handover_code": "Kode serah terima",
     "refresh_token": "Token sesi",
     "forum": "Tulisan di forum",
     "otp": "Kode verifikasi",

@@ -8,6 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from app.core.web.pagination import Listing, Page, paginate_rows
+from app.identity import dependents
 from app.identity.access_log import AccessLogEntry, Action, BulkAccess, Covers
 from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
@@ -35,6 +36,12 @@ REASONS = {
     Action.HISTORY_READ: "Riwayat pengingat Anda dibuka dengan izin Anda.",
     Action.REMINDERS_READ: "Pengingat Anda dibuka dengan izin Anda.",
     Action.REMINDERS_CHANGED: "Pengingat Anda diubah dengan izin Anda.",
+    Action.DATA_COPIED: "Salinan data Anda diminta atau diunduh.",
+    Action.ACCESS_READ: "Catatan akses Anda dibuka.",
+    Action.CONSENTS_READ: "Persetujuan Anda dibuka.",
+    Action.CONSENTS_CHANGED: "Persetujuan Anda diubah.",
+    Action.ACCOUNT_DELETED: "Akun Anda dihapus, dan masih dapat dipulihkan selama 7 hari.",
+    Action.ACCOUNT_RESTORED: "Penghapusan akun Anda dibatalkan.",
 }
 
 
@@ -46,9 +53,10 @@ class Access:
     reason: str
 
 
-def list_own(caller: Caller, page: Page) -> Listing[Access]:
-    """Each look at what is the caller's, the latest first; what is noted once a day is one line a day."""
-    listing = paginate_rows(_looks(caller.id), page)
+def list_own(caller: Caller, patient_id: int | None, page: Page) -> Listing[Access]:
+    """Each look at what is the caller's or an own dependent's, the latest first; what is noted once a day is one line a
+    day."""
+    listing = paginate_rows(_looks(dependents.whose(caller, patient_id, Action.ACCESS_READ)), page)
     return Listing([_access(row) for row in listing.rows], listing.total, page)
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.caregivers import service as caregivers
-from app.identity import consents, notification_settings, users
+from app.identity import consents, dependents, notification_settings, users
+from app.identity.access_log import Action
 from app.identity.consents import ConsentWishes, Purpose, Way
 from app.identity.models import User
 from app.identity.sessions import Caller
@@ -22,14 +23,15 @@ class Consent:
     way: str | None
 
 
-def list_own(caller: Caller) -> list[Consent]:
-    """Every purpose; who was never asked counts as having agreed, with no version, time and way."""
-    return _list(users.get_own(caller))
+def list_own(caller: Caller, patient_id: int | None) -> list[Consent]:
+    """Every purpose, of the caller or an own dependent; who was never asked counts as having agreed, with no version,
+    time and way."""
+    return _list(_person(caller, patient_id, Action.CONSENTS_READ))
 
 
-def update(caller: Caller, sent: ConsentWishes) -> list[Consent]:
-    """Record what is sent, and let follow from it what must."""
-    user = users.get_own(caller, to_change=True)
+def update(caller: Caller, patient_id: int | None, sent: ConsentWishes) -> list[Consent]:
+    """Record what is sent of the caller or an own dependent, and let follow from it what must."""
+    user = _person(caller, patient_id, Action.CONSENTS_CHANGED)
     changed = notification_settings.record_consents(user, sent, way=Way.APP)
     if Purpose.HEALTH_DATA in changed:
         if not sent["health_data"]:
@@ -38,6 +40,14 @@ def update(caller: Caller, sent: ConsentWishes) -> list[Consent]:
     if Purpose.CAREGIVERS in changed and not sent["caregivers"]:
         caregivers.allow_nobody(user.id)
     return _list(user)
+
+
+def _person(caller: Caller, patient_id: int | None, action: Action) -> User:
+    """The caller or an own dependent, locked for a change."""
+    user_id = dependents.whose(caller, patient_id, action)
+    if user_id == caller.id:
+        return users.get_own(caller, to_change=action is Action.CONSENTS_CHANGED)
+    return dependents.lock_own(caller.id, user_id)
 
 
 def _list(user: User) -> list[Consent]:

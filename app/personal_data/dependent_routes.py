@@ -1,0 +1,32 @@
+"""The deletion of a dependent by the caregiver who keeps the account."""
+
+from __future__ import annotations
+
+from app.caregivers.schemas import Dependent
+from app.core.web.blueprint import Blueprint
+from app.identity.access import caller, requires
+from app.identity.models import RoleName, User
+from app.personal_data import schemas, service
+
+bp = Blueprint(
+    "dependents", __name__, url_prefix="/caregiver/dependents", description="Deletion of a dependent's account"
+)
+
+
+@bp.delete("/<int:dependent_id>")
+@requires(RoleName.PENDAMPING)
+@bp.response(202, schemas.DependentDeleted)
+@bp.alt_response(404, "NOT_FOUND")
+def delete_dependent(dependent_id: int) -> dict[str, object]:
+    """Have a dependent's account erased in seven days. It is in no list any more, and can be restored until then."""
+    return service.delete_dependent(caller, dependent_id)
+
+
+@bp.post("/<int:dependent_id>/undelete")
+@requires(RoleName.PENDAMPING)
+@bp.response(200, Dependent)
+@bp.alt_response(404, "NOT_FOUND")
+@bp.alt_response(409, "CONFLICT")
+def undelete_dependent(dependent_id: int) -> User:
+    """Restore a deleted dependent with all reminders and history; 409 where the caller keeps five others by now."""
+    return service.undelete_dependent(caller, dependent_id)

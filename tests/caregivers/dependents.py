@@ -1,0 +1,40 @@
+"""People without a phone, whose accounts a caregiver keeps, made through the routes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.helpers.client import Client
+
+PATH = "/caregiver/dependents"
+
+#: What the mother registers with.
+REGISTRATION: dict[str, Any] = {
+    "username": "ibusiti",
+    "password": "rahasia123",
+    "nama_ktp": "Siti Rahayu",
+    "nama_samaran": "Anggrek",
+    "nomor_hp": "081355550001",
+}
+
+
+def keep(caregiver: Client, name: str = "Ibu Siti", **data: Any) -> int:
+    """Let a caregiver make a dependent. Return the id."""
+    response = caregiver.post(PATH, {"nama_ktp": name, **data})
+    assert response.status_code == 201, response.text
+    return int(response.json["id"])
+
+
+def hand_over(caregiver: Client, dependent_id: int) -> str:
+    """Return a new code."""
+    response = caregiver.post(f"{PATH}/{dependent_id}/handover")
+    assert response.status_code == 201, response.text
+    return str(response.json["code"])
+
+
+def take_over(client: Client, code: str, **data: Any) -> Client:
+    """Register with a code. Return the new person's client."""
+    response = client.post("/register", {**REGISTRATION, "handover_code": code, **data})
+    assert response.status_code == 201, response.text
+    me = Client(client.app, response.json["access_token"])
+    return Client(client.app, response.json["access_token"], me.get("/profile").json["id"])

@@ -1,0 +1,200 @@
+"""Accounts that caregivers keep for people without a phone."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.caregivers import dependents
+from app.core.database.session import db, unit_of_work
+from app.core.errors import Conflict, Forbidden
+from app.identity import roles, users
+from app.identity.care import CaregiverLink, Scope
+from app.identity.dependents import MAX_DEPENDENTS
+from app.identity.models import RoleName, User
+from tests.caregivers.dependents import PATH, hand_over, keep, take_over
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_admin, make_user, signed_in
+from tests.helpers.overlap import done_twice_at_once
+
+ROUTES = (
+    ("POST", PATH),
+    ("GET", PATH),
+    ("DELETE", f"{PATH}/{{id}}"),
+    ("POST", f"{PATH}/{{id}}/undelete"),
+    ("POST", f"{PATH}/{{id}}/handover"),
+    ("DELETE", f"{PATH}/{{id}}/handover"),
+)
+
+
+def role_ids(client: Client) -> dict[str, int]:
+    return {row["name"]: row["id"] for row in client.get("/roles").json}
+
+
+@pytest.fixture
+def ibu(budi: Client) -> int:
+    """Budi's mother, who has no phone."""
+    return keep(budi)
+
+
+class TestCreating:
+    def test_a_caregiver_makes_an_account_for_somebody(self, budi: Client) -> None:
+        response = budi.post(PATH, {"nama_ktp": "Ibu Siti", "domicile": "jawa barat", "preferences": {"medical": True}})
+        assert response.status_code == 201
+        assert response.json.keys() == {"id", "nama_ktp", "created_at"}
+        user = db.session.get_one(User, response.json["id"])
+        assert (user.nama_ktp, user.domicile, user.preferences) == ("Ibu Siti", "Jawa Barat", {"medical": True})
+        assert (user.role_names, user.phone, user.password_hash) == ({"pasien"}, None, None)
+
+    def test_the_caregiver_has_all_scopes(self, budi: Client, ibu: int) -> None:
+        link = db.session.scalars(sa.select(CaregiverLink).filter_by(patient_id=ibu)).one()
+        assert (link.caregiver_id, link.scopes) == (budi.id, list(Scope))
+
+    @pytest.mark.parametrize(
+        ("body", "field"),
+        [
+            ({}, "nama_ktp"),
+            ({"nama_ktp": " "}, "nama_ktp"),
+            ({"nama_ktp": "x" * 101}, "nama_ktp"),
+            ({"nama_ktp": 5}, "nama_ktp"),
+            ({"nama_ktp": "Ibu Siti", "domicile": "Atlantis"}, "domicile"),
+        ],
+    )
+    def test_bad_input_makes_no_account(self, budi: Client, body: dict[str, Any], field: str) -> None:
+        assert_error(budi.post(PATH, body), 400, "validation_error", field)
+        assert budi.get(PATH).json == []
+
+    def test_what_is_sent_besides_gives_neither_number_nor_login(self, budi: Client) -> None:
+        ibu = keep(budi, nomor_hp="081355550002", password=PASSWORD, username="ibu", role="admin", id=1)
+        user = db.session.get_one(User, ibu)
+        assert (user.phone, user.password_hash, user.role_names) == (None, None, {"pasien"})
+
+    def test_a_dependent_has_no_login(self, client: Client, ibu: int) -> None:
+        username = db.session.get_one(User, ibu).username
+        for password in ("", " ", PASSWORD, "None", "null"):
+            response = client.post("/login", {"username": username, "password": password})
+            assert response.status_code in (400, 401)
+
+    @pytest.mark.parametrize(("method", "path"), ROUTES)
+    @pytest.mark.parametrize("role", ["pasien", "admin"])
+    def test_other_roles_are_refused(self, client: Client, ibu: int, method: str, path: str, role: str) -> None:
+        other = client.as_(make_user(role))
+        assert_error(other.open(method, path.format(id=ibu), {"nama_ktp": "Ibu"}), 403)
+
+    @pytest.mark.parametrize(("method", "path"), ROUTES[2:])
+    @pytest.mark.parametrize("whose", ["another's", "linked", "unknown", "own"])
+    def test_an_account_of_somebody_else_is_not_found(
+        self, client: Client, caregiver: Client, siti: Client, ibu: int, method: str, path: str, whose: str
+    ) -> None:
+        """Also to an own patient with a login, and to oneself."""
+        as_ = client.as_(make_user(RoleName.PENDAMPING)) if whose == "another's" else caregiver
+        id_ = {"another's": ibu, "linked": siti.id, "unknown": 999_999_999, "own": caregiver.id}[whose]
+        assert_error(as_.open(method, path.format(id=id_)), 404, "not_found")
+        assert db.session.get_one(User, ibu).erasure_due_at is None
+
+
+class TestListing:
+    def test_a_caregiver_lists_them_oldest_first(self, client: Client, budi: Client) -> None:
+        keep(client.as_(make_user(RoleName.PENDAMPING)), "Pak Orang")
+        names = ["Ibu Siti", "Pak Amir"]
+        ids = [keep(budi, name) for name in names]
+        response = budi.get(PATH)
+        assert [(row["id"], row["nama_ktp"]) for row in response.json] == list(zip(ids, names, strict=True))
+        assert response.headers["X-Total-Count"] == "2"
+
+    def test_they_are_not_among_patients(self, siti: Client, budi: Client, ibu: int) -> None:
+        for caller in (siti, budi):
+            assert ibu not in [row["id"] for row in caller.get("/patients").json]
+            assert caller.get("/patients?q=Ibu Siti").json == []
+
+    def test_nobody_links_them(self, client: Client, budi: Client, ibu: int) -> None:
+        for caregiver in (budi, client.as_(make_user(RoleName.PENDAMPING))):
+            assert_error(caregiver.post("/caregiver/patients", {"patient_id": ibu}), 404, "not_found")
+        assert db.session.scalar(sa.select(sa.func.count()).select_from(CaregiverLink)) == 1
+
+
+class TestLimit:
+    def test_a_sixth_is_refused(self, client: Client, budi: Client) -> None:
+        for _ in range(MAX_DEPENDENTS):
+            keep(budi)
+        assert_error(budi.post(PATH, {"nama_ktp": "Ibu"}), 409, "too_many_dependents")
+        assert len(budi.get(PATH).json) == MAX_DEPENDENTS
+        keep(client.as_(make_user(RoleName.PENDAMPING)))
+
+    def test_whoever_takes_over_an_account_makes_room(self, client: Client, budi: Client) -> None:
+        first, *_ = [keep(budi) for _ in range(MAX_DEPENDENTS)]
+        take_over(client, hand_over(budi, first))
+        keep(budi)
+
+    def test_of_two_at_once_one_is_the_sixth(self, committed: Flask) -> None:
+        with unit_of_work():
+            budi_id = make_user(RoleName.PENDAMPING).id
+        caller = signed_in(budi_id)
+        for _ in range(MAX_DEPENDENTS - 1):
+            with unit_of_work():
+                dependents.create(caller, {"nama_ktp": "Ibu"})
+        second = done_twice_at_once(committed, lambda: dependents.create(caller, {"nama_ktp": "Ibu"}))
+        assert isinstance(second.exception(), Conflict)
+        db.session.rollback()
+        count = sa.select(sa.func.count()).where(User.guardian_id == budi_id)
+        assert db.session.scalar(count) == MAX_DEPENDENTS
+
+    def test_who_loses_the_role_meanwhile_makes_none(self, committed: Flask) -> None:
+        """The role is asked for again once the caregiver is locked."""
+        with unit_of_work():
+            budi_id = make_user(RoleName.PENDAMPING).id
+        caller = signed_in(budi_id)
+
+        def create() -> None:
+            with committed.app_context(), unit_of_work():
+                dependents.create(caller, {"nama_ktp": "Ibu"})
+
+        with ThreadPoolExecutor(1) as pool:
+            with unit_of_work():
+                user = users.get_own(caller, to_change=True)
+                roles.set_only_role(user, RoleName.PASIEN)
+                other = pool.submit(create)
+            assert isinstance(other.exception(), Forbidden)
+
+
+class TestHavingDependents:
+    """A caregiver who has some cannot go away."""
+
+    def test_they_cannot_erase_the_account(self, budi: Client, ibu: int) -> None:
+        body = {"password": PASSWORD, "forum": "anonymise"}
+        assert_error(budi.delete("/profile", body), 409, "has_dependents")
+        assert budi.get(PATH).status_code == 200
+        assert budi.delete(f"{PATH}/{ibu}").status_code == 202
+        assert budi.delete("/profile", body).status_code == 202
+
+    def test_they_cannot_lose_the_role_themselves(self, budi: Client, ibu: int) -> None:
+        ids = role_ids(budi)
+        assert_error(budi.put("/profile", {"role_ids": [ids["pasien"]]}), 409, "has_dependents")
+        assert budi.put("/profile", {"role_ids": [ids["pasien"], ids["pendamping"]]}).status_code == 200
+        assert budi.delete(f"{PATH}/{ibu}").status_code == 202
+        assert budi.put("/profile", {"role_ids": [ids["pasien"]]}).status_code == 200
+
+    def test_administrators_cannot_take_the_role(self, admin: Client, budi: Client, ibu: int) -> None:
+        ids = role_ids(budi)
+        removed = admin.delete(f"/admins/{budi.id}/roles", {"role_ids": [ids["pendamping"]]})
+        assert_error(removed, 409, "has_dependents")
+        changed = admin.put(f"/admins/users/{budi.id}", {"role_ids": [ids["pasien"]]})
+        assert_error(changed, 409, "has_dependents")
+        assert budi.user.role_names == {"pendamping"}
+
+    def test_nobody_cuts_that_link(self, admin: Client, budi: Client, ibu: int) -> None:
+        assert_error(budi.delete(f"/caregiver/patients/{ibu}"), 409, "has_dependents")
+        ends = {"caregiver_id": budi.id, "patient_id": ibu}
+        assert_error(admin.delete("/admins/caregiver-patient", ends), 409, "has_dependents")
+        assert budi.get(f"/pengingat?patient_id={ibu}").status_code == 200
+
+    def test_a_superadmin_cannot_delete_them(self, client: Client, superadmin: Client) -> None:
+        make_admin()
+        rini = make_user(RoleName.ADMIN, RoleName.PENDAMPING)
+        ibu = keep(client.as_(rini))
+        assert_error(superadmin.delete(f"/admins/{rini.id}"), 409, "has_dependents")
+        assert db.session.get(User, ibu) is not None

@@ -1,0 +1,173 @@
+"""A dependent's data: copied, deleted and restored by the caregiver who keeps the account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.caregivers import dependents as kept
+from app.core.database.session import db, unit_of_work
+from app.core.errors import Conflict
+from app.identity.access_log import AccessLogEntry
+from app.identity.dependents import MAX_DEPENDENTS
+from app.identity.models import RoleName, User
+from app.notifications.models import Delivery
+from app.personal_data import jobs, service
+from app.personal_data.models import DataExport, Tombstone
+from tests.caregivers.dependents import PATH, keep
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_admin, make_user, signed_in
+from tests.helpers.overlap import done_twice_at_once
+from tests.personal_data.exports import rows
+from tests.personal_data.leaving import OBAT, let_the_grace_pass
+
+
+@pytest.fixture
+def ibu(budi: Client) -> int:
+    """Budi's mother, who has no phone, with a medicine."""
+    ibu = keep(budi)
+    assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
+    return ibu
+
+
+def noted(user_id: int) -> list[str]:
+    """What her access log notes, beside the change of reminders."""
+    entries = sa.select(AccessLogEntry).filter_by(user_id=user_id, actor_role="pendamping")
+    actions = [entry.action for entry in db.session.scalars(entries.order_by(AccessLogEntry.id))]
+    return [action for action in actions if action != "reminders_changed"]
+
+
+def exists(user_id: int) -> bool:
+    db.session.expire_all()
+    return db.session.get(User, user_id) is not None
+
+
+class TestDeleting:
+    def test_a_dependent_is_gone_at_once_and_erased_after_seven_days(self, budi: Client, ibu: int) -> None:
+        response = budi.delete(f"{PATH}/{ibu}")
+        assert response.status_code == 202
+        assert response.json.keys() == {"message", "due_at"}
+        for path in (PATH, "/caregiver/patients"):
+            listed = budi.get(path)
+            assert (listed.json, listed.headers["X-Total-Count"]) == ([], "0")
+        let_the_grace_pass(ibu)
+        jobs.erase(ibu)
+        assert not exists(ibu)
+        assert db.session.scalar(sa.select(sa.func.count()).select_from(Tombstone)) == 1
+
+    def test_nobody_is_told_of_her_reminders_any_more(self, budi: Client, ibu: int) -> None:
+        assert budi.delete(f"{PATH}/{ibu}").status_code == 202
+        states = db.session.scalars(sa.select(Delivery.state).filter_by(user_id=ibu).distinct()).all()
+        assert states == ["cancelled"]
+        for path in (f"/pengingat?patient_id={ibu}", f"/profile/akses?patient_id={ibu}"):
+            assert_error(budi.get(path), 404)
+        assert_error(budi.delete(f"/caregiver/patients/{ibu}"), 404)
+
+    def test_who_is_deleted_already_is_not_found(self, budi: Client, ibu: int) -> None:
+        assert budi.delete(f"{PATH}/{ibu}").status_code == 202
+        assert_error(budi.delete(f"{PATH}/{ibu}"), 404, "not_found")
+
+    def test_the_erasure_of_the_caregiver_takes_deleted_ones_along(self, budi: Client, ibu: int) -> None:
+        assert budi.delete(f"{PATH}/{ibu}").status_code == 202
+        assert budi.delete("/profile", {"password": PASSWORD, "forum": "anonymise"}).status_code == 202
+        let_the_grace_pass(budi.id)
+        jobs.erase(budi.id)
+        assert not exists(ibu)
+        assert not exists(budi.id)
+
+    def test_so_does_a_deletion_by_a_superadmin(self, client: Client, superadmin: Client) -> None:
+        make_admin()
+        rini = client.as_(make_user(RoleName.ADMIN, RoleName.PENDAMPING))
+        ibu = keep(rini)
+        assert rini.delete(f"{PATH}/{ibu}").status_code == 202
+        assert superadmin.delete(f"/admins/{rini.id}").status_code in (200, 204)
+        assert not exists(ibu)
+        assert not exists(rini.id)
+
+    def test_a_dependent_that_a_backup_brought_back_goes_with_its_caregiver(self, budi: Client, ibu: int) -> None:
+        """The handover is younger than the backup, so nobody can reach the account any more."""
+        let_the_grace_pass(budi.id)
+        jobs.erase(budi.id)
+        assert not exists(ibu)
+        assert not exists(budi.id)
+
+
+class TestRestoring:
+    def test_a_deletion_is_taken_back_with_all_that_was_there(self, budi: Client, ibu: int) -> None:
+        assert budi.delete(f"{PATH}/{ibu}").status_code == 202
+        response = budi.post(f"{PATH}/{ibu}/undelete")
+        assert response.status_code == 200
+        assert response.json == budi.get(PATH).json[0]
+        assert len(budi.get(f"/pengingat?patient_id={ibu}").json) == 1
+        assert noted(ibu) == ["account_deleted", "account_restored", "reminders_read"]
+
+    def test_once_more_changes_nothing(self, budi: Client, ibu: int) -> None:
+        assert budi.post(f"{PATH}/{ibu}/undelete").status_code == 200
+        assert noted(ibu) == []
+
+    def test_after_seven_days_it_is_too_late(self, budi: Client, ibu: int) -> None:
+        assert budi.delete(f"{PATH}/{ibu}").status_code == 202
+        let_the_grace_pass(ibu)
+        assert_error(budi.post(f"{PATH}/{ibu}/undelete"), 404, "not_found")
+
+    def test_five_others_leave_no_room(self, budi: Client, ibu: int) -> None:
+        assert budi.delete(f"{PATH}/{ibu}").status_code == 202
+        for _ in range(MAX_DEPENDENTS):
+            keep(budi)
+        assert_error(budi.post(f"{PATH}/{ibu}/undelete"), 409, "too_many_dependents")
+        assert len(budi.get(PATH).json) == MAX_DEPENDENTS
+
+    def test_of_two_at_once_one_is_the_sixth(self, committed: Flask) -> None:
+        with unit_of_work():
+            budi_id = make_user(RoleName.PENDAMPING).id
+        caller = signed_in(budi_id)
+        with unit_of_work():
+            deleted = [kept.create(caller, {"nama_ktp": "Ibu"}).id for _ in range(2)]
+            for id_ in deleted:
+                service.delete_dependent(caller, id_)
+            for _ in range(MAX_DEPENDENTS - 1):
+                kept.create(caller, {"nama_ktp": "Ibu"})
+        ids = iter(deleted)
+        second = done_twice_at_once(committed, lambda: service.undelete_dependent(caller, next(ids)))
+        assert isinstance(second.exception(), Conflict)
+
+
+class TestCopying:
+    def test_a_caregiver_gets_a_copy_of_all_that_is_hers(self, budi: Client, ibu: int) -> None:
+        response = budi.post(f"/profile/ekspor?patient_id={ibu}", {"password": PASSWORD})
+        assert response.status_code == 202
+        export = response.json["id"]
+        assert budi.get(f"/profile/ekspor/{export}?patient_id={ibu}").status_code == 202
+        jobs.make_export(export)
+        file = _opened(budi, f"/profile/ekspor/{export}?patient_id={ibu}")
+        assert [row["id"] for row in rows(file, "users")] == [ibu]
+        assert len(rows(file, "reminders")) == 1
+        assert noted(ibu) == ["data_copied"] * 3
+
+    def test_her_copy_is_not_the_caregivers(self, budi: Client, ibu: int) -> None:
+        hers = budi.post(f"/profile/ekspor?patient_id={ibu}", {"password": PASSWORD}).json["id"]
+        own = budi.post(f"/profile/ekspor?patient_id={budi.id}", {"password": PASSWORD}).json["id"]
+        assert db.session.get_one(DataExport, own).user_id == budi.id
+        assert_error(budi.get(f"/profile/ekspor/{hers}"), 404)
+        assert_error(budi.get(f"/profile/ekspor/{own}?patient_id={ibu}"), 404)
+
+    def test_the_password_is_the_caregivers(self, budi: Client, ibu: int) -> None:
+        refused = budi.post(f"/profile/ekspor?patient_id={ibu}", {"password": "salah-sekali"})
+        assert_error(refused, 400, "wrong_current_password")
+        assert noted(ibu) == []
+
+    def test_hers_is_made_once_a_day(self, budi: Client, ibu: int) -> None:
+        path = f"/profile/ekspor?patient_id={ibu}"
+        assert budi.post(path, {"password": PASSWORD}).status_code == 202
+        assert_error(budi.post(path, {"password": PASSWORD}), 429)
+        assert budi.post("/profile/ekspor", {"password": PASSWORD}).status_code == 202
+
+
+def _opened(client: Client, path: str) -> Any:
+    import io
+    from zipfile import ZipFile
+
+    return ZipFile(io.BytesIO(client.get(path).data))

@@ -1,0 +1,107 @@
+"""The access log and the consents of a dependent, read and given by the caregiver who keeps the account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.identity.access_log import AccessLogEntry
+from app.identity.care import CaregiverLink
+from app.identity.consents import Consent
+from app.identity.models import RoleName
+from app.notifications.models import Delivery
+from tests.caregivers.dependents import hand_over, keep, take_over
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD, make_user
+from tests.personal_data.leaving import OBAT
+
+#: Each route that takes an own dependent, and a body for it.
+ROUTES: tuple[tuple[str, str, Any], ...] = (
+    ("GET", "/profile/akses", None),
+    ("GET", "/profile/persetujuan", None),
+    ("PUT", "/profile/persetujuan", {"health_data": True}),
+    ("POST", "/profile/ekspor", {"password": PASSWORD}),
+    ("GET", "/profile/ekspor/1", None),
+)
+
+
+@pytest.fixture
+def ibu(budi: Client) -> int:
+    """Budi's mother, who has no phone."""
+    return keep(budi)
+
+
+def noted(user_id: int) -> list[str]:
+    rows = sa.select(AccessLogEntry.action).filter_by(user_id=user_id).order_by(AccessLogEntry.id)
+    return list(db.session.scalars(rows))
+
+
+@pytest.mark.parametrize(("method", "path", "body"), ROUTES)
+@pytest.mark.parametrize("whose", ["another's", "linked", "unknown", "handed over", "deleted"])
+def test_anybody_but_an_own_dependent_is_not_found(
+    client: Client, siti: Client, caregiver: Client, ibu: int, method: str, path: str, body: Any, whose: str
+) -> None:
+    """Also a patient who allows everything."""
+    db.session.execute(sa.update(CaregiverLink).values(scopes=["alerts", "history", "manage"]))
+    caller = client.as_(make_user(RoleName.PENDAMPING)) if whose == "another's" else caregiver
+    if whose == "handed over":
+        take_over(client, hand_over(caregiver, ibu))
+    if whose == "deleted":
+        assert caregiver.delete(f"/caregiver/dependents/{ibu}").status_code == 202
+    before = noted(ibu)
+    id_ = {"linked": siti.id, "unknown": 999_999_999}.get(whose, ibu)
+    assert_error(caller.open(method, f"{path}?patient_id={id_}", body), 404, "not_found")
+    assert (noted(ibu), noted(siti.id)) == (before, [])
+
+
+@pytest.mark.parametrize(("method", "path", "body"), ROUTES)
+@pytest.mark.parametrize("bad", ["x", "0", "-1", "1.5"])
+def test_a_bad_id_is_bad_input(budi: Client, method: str, path: str, body: Any, bad: str) -> None:
+    assert_error(budi.open(method, f"{path}?patient_id={bad}", body), 400, "validation_error", "patient_id")
+
+
+@pytest.mark.parametrize(("method", "path", "body"), ROUTES[:4])
+def test_the_own_id_is_the_caller(budi: Client, method: str, path: str, body: Any) -> None:
+    assert budi.open(method, f"{path}?patient_id={budi.id}", body).status_code in (200, 202)
+    assert noted(budi.id) == []
+
+
+class TestAccess:
+    def test_the_log_says_what_the_caregiver_did(self, budi: Client, ibu: int) -> None:
+        assert budi.get(f"/profile/persetujuan?patient_id={ibu}").status_code == 200
+        lines = budi.get(f"/profile/akses?patient_id={ibu}").json
+        assert [(line["who"], line["action"]) for line in lines] == [
+            ("Budi Hartono", "access_read"),
+            ("Budi Hartono", "consents_read"),
+        ]
+        assert budi.get("/profile/akses").json == []
+
+    def test_she_reads_it_when_the_account_is_hers(self, client: Client, budi: Client, ibu: int) -> None:
+        budi.get(f"/profile/akses?patient_id={ibu}")
+        siti = take_over(client, hand_over(budi, ibu))
+        assert [line["action"] for line in siti.get("/profile/akses").json] == ["access_read"]
+
+
+class TestConsents:
+    def test_a_caregiver_gives_and_withdraws_them_for_her(self, budi: Client, ibu: int) -> None:
+        path = f"/profile/persetujuan?patient_id={ibu}"
+        assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
+        answer = budi.put(path, {"health_data": False})
+        assert {row["purpose"]: row["granted"] for row in answer.json}["health_data"] is False
+        assert db.session.scalars(sa.select(Delivery.state).filter_by(user_id=ibu).distinct()).all() == ["cancelled"]
+        assert_error(budi.get(f"/pengingat?patient_id={ibu}"), 404)
+        assert budi.put(path, {"health_data": True}).status_code == 200
+        assert len(budi.get(f"/pengingat?patient_id={ibu}").json) == 1
+        assert db.session.scalar(sa.select(Consent.id).filter_by(user_id=budi.id)) is None
+        assert [action for action in noted(ibu) if action.startswith("consents")] == ["consents_changed"] * 2
+
+    def test_the_service_is_not_refused(self, budi: Client, ibu: int) -> None:
+        refused = budi.put(f"/profile/persetujuan?patient_id={ibu}", {"service": False})
+        assert_error(refused, 400, "service_needed")
+
+    def test_who_keeps_the_account_goes_on_without_the_consent_for_caregivers(self, budi: Client, ibu: int) -> None:
+        assert budi.put(f"/profile/persetujuan?patient_id={ibu}", {"caregivers": False}).status_code == 200
+        assert budi.get(f"/pengingat?patient_id={ibu}").status_code == 200
