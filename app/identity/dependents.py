@@ -66,13 +66,14 @@ RECEIVER_ID: sa.ColumnElement[int] = sa.func.coalesce(User.guardian_id, User.id)
 def receiver_of(user_id: object) -> sa.ScalarSelect[int]:
     """Return `RECEIVER_ID` of a person (an id, or a column of ids)."""
     person = orm.aliased(User)
-    return sa.select(sa.func.coalesce(person.guardian_id, person.id)).where(person.id == user_id).scalar_subquery()
+    receiver = sa.select(sa.func.coalesce(person.guardian_id, person.id)).where(person.id == user_id)
+    # A column of a statement two levels above is not correlated by itself.
+    return receiver.correlate_except(person).scalar_subquery()
 
 
-def received_by(user_id: object) -> sa.Select[int]:
-    """Return the query of the people whose messages a person receives: their own, and those of their dependents."""
-    person = orm.aliased(User)
-    return sa.select(person.id).where(sa.or_(person.id == user_id, person.guardian_id == user_id))
+def is_received_by(person: type[User], user_id: object) -> sa.ColumnElement[bool]:
+    """Return whether this id (or column of ids) is `RECEIVER_ID` of a person, in the words of two indexes."""
+    return sa.or_(person.id == user_id, person.guardian_id == user_id)
 
 
 # --- whose they are -------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, db
 from app.core.lib import provinces
-from app.identity import consents, preferences
+from app.identity import consents, dependents, preferences
 from app.identity.consents import ConsentWishes, Purpose, Way
 from app.identity.models import User
 
@@ -56,7 +56,10 @@ class Wishes:
 
 
 def wishes_of(user_id: sa.ColumnElement[int | None]) -> sa.ColumnElement[object]:
-    """The values of `Wishes` for the person in this column, as a JSON array; null for who never said."""
+    """The values of `Wishes` for the person in this column, as a JSON array; null for who never said.
+
+    Of a dependent they are those of the caregiver, who receives everything.
+    """
     of_row = (
         NotificationSettings.messages,
         NotificationSettings.push,
@@ -67,7 +70,7 @@ def wishes_of(user_id: sa.ColumnElement[int | None]) -> sa.ColumnElement[object]
     said = (
         sa.select(sa.func.json_build_array(*of_row, type_=sa.JSON))
         .join(User, User.id == NotificationSettings.user_id)
-        .where(NotificationSettings.user_id == user_id)
+        .where(NotificationSettings.user_id == dependents.receiver_of(user_id))
         .scalar_subquery()
     )
     # Who has asked to be erased hears of nothing until they come back.

@@ -24,7 +24,7 @@ from app.core.errors import (
 from app.core.lib.addresses import without_addresses
 from app.core.settings import settings
 from app.core.web.fields import Loaded
-from app.identity import sessions, users
+from app.identity import dependents, sessions, users
 from app.identity.models import PRIVILEGED
 from app.identity.sessions import Caller
 from app.notifications import outbox
@@ -124,7 +124,9 @@ def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
     # By the database's clock: a web machine whose clock is wrong must not let a push expire early.
     expiry = sa.func.statement_timestamp() + timedelta(seconds=transport.OTHER_TTL_S)
     subscriptions = db.session.execute(
-        sa.select(PushSubscription.id, expiry).where(PushSubscription.user_id == data["user_id"])
+        sa.select(PushSubscription.id, expiry).where(
+            PushSubscription.user_id == dependents.receiver_of(data["user_id"])
+        )
     ).all()
     batch = uuid4().hex
     outbox.add_all(

@@ -11,7 +11,7 @@ import orjson
 import sqlalchemy as sa
 
 from app.core.database.session import autocommit, db, unit_of_work
-from app.identity import sessions
+from app.identity import dependents, sessions
 from app.identity.models import LoginSession, User
 from app.notifications import outbox
 from app.notifications.delivery import claims, sealing
@@ -50,7 +50,8 @@ MOST_REFUSALS = 2
 _subscriptions = PushSubscription.__table__.c
 
 
-#: A subscription, its session and its person, by `id`.
+_of_user = sa.bindparam("of_user", type_=sa.BigInteger)
+#: A subscription, its session and its person, by `id`, and whether it is of who receives what is said to `of_user`.
 _subscription = (
     sa.select(
         _subscriptions.user_id,
@@ -63,6 +64,7 @@ _subscription = (
         sa.or_(_subscriptions.session_id.is_(None), sessions.IS_ALIVE).label("is_signed_in"),
         # Whether their messages do not reach the person, as far as anybody can tell.
         User.phone_invalid_at.is_not(None).label("is_unreached"),
+        (_subscriptions.user_id == dependents.receiver_of(_of_user)).label("is_receivers"),
     )
     .outerjoin(User, User.id == _subscriptions.user_id)
     .outerjoin(LoginSession, LoginSession.id == _subscriptions.session_id)
@@ -71,7 +73,7 @@ _subscription = (
 
 
 def fan_out(delivery: Claimed) -> None:
-    """Add one delivery for each subscription that the person has now. Done twice, it adds nothing."""
+    """Add one delivery for each subscription that the receiver has now. Done twice, it adds nothing."""
     with unit_of_work():
         # The person before their deliveries, as their deletion locks them.
         person = sa.select(User.id).where(User.id == delivery.user_id)
@@ -87,7 +89,8 @@ def fan_out(delivery: Claimed) -> None:
         )
         if open_id is None:
             raise ClaimLostError
-        ids = db.session.scalars(sa.select(_subscriptions.id).where(_subscriptions.user_id == delivery.user_id))
+        is_receivers = _subscriptions.user_id == dependents.receiver_of(delivery.user_id)
+        ids = db.session.scalars(sa.select(_subscriptions.id).where(is_receivers))
         outbox.add_all([_to_subscription(delivery, subscription_id) for subscription_id in ids])
 
 
@@ -117,9 +120,9 @@ def send(delivery: Claimed) -> str | None:
     """
     subscription_id = int(delivery.target or 0)
     with autocommit() as connection:
-        row = connection.execute(_subscription, {"id": subscription_id}).one_or_none()
+        row = connection.execute(_subscription, {"id": subscription_id, "of_user": delivery.user_id}).one_or_none()
     # Whoever sits at that browser by now: what was for somebody else is not theirs.
-    if row is None or (delivery.user_id is not None and row.user_id != delivery.user_id):
+    if row is None or (delivery.user_id is not None and not row.is_receivers):
         raise UndeliverableError("unsubscribed")
     is_reminder = delivery.kind == REMINDER
     content: Mapping[str, object] = {name: delivery.words[name] for name in SHOWN if delivery.words.get(name)}

@@ -28,7 +28,7 @@ def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
     monkeypatch.setattr(database_clock, "now_sql", lambda: sa.literal(time.now))
     hold, read = queries.hold, links.read
     monkeypatch.setattr(queries, "hold", lambda *which: replace(hold(*which), now=time.now))
-    monkeypatch.setattr(links, "read", lambda *hashes: (*read(*hashes)[:2], time.now))
+    monkeypatch.setattr(links, "read", lambda *hashes: (*read(*hashes)[:-1], time.now))
     return time
 
 

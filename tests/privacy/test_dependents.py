@@ -69,6 +69,14 @@ def test_the_own_id_is_the_caller(budi: Client, method: str, path: str, body: An
     assert noted(budi.id) == []
 
 
+def test_who_receives_her_reminders_keeps_one_channel(budi: Client, ibu: int) -> None:
+    off = {"messages": False, "push": False}
+    assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
+    assert_error(budi.put("/profile/notifikasi", off), 400, "channel_needed")
+    assert budi.delete(f"/caregiver/dependents/{ibu}").status_code == 202
+    assert budi.put("/profile/notifikasi", off).status_code == 200
+
+
 class TestAccess:
     def test_the_log_says_what_the_caregiver_did(self, budi: Client, ibu: int) -> None:
         assert budi.get(f"/profile/persetujuan?patient_id={ibu}").status_code == 200

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from app.core.database.session import db
+from app.identity import dependents
 from app.identity.models import User
 from app.notifications.delivery import second_form
 from app.notifications.models import deliveries
@@ -25,6 +26,6 @@ def note(delivery_id: int, code: str | None) -> None:
 _NOBODY_THERE = frozenset({*map(str, whatsapp.INVALID_NUMBERS), fonnte.INVALID})
 _phone = (
     sa.select(sa.func.coalesce(deliveries.c.target, User.phone))
-    .select_from(deliveries.outerjoin(User, User.id == deliveries.c.user_id))
+    .select_from(deliveries.outerjoin(User, User.id == dependents.receiver_of(deliveries.c.user_id)))
     .where(deliveries.c.id == sa.bindparam("of_delivery"))
 )

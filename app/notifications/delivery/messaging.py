@@ -12,6 +12,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, unit_of_work
 from app.core.settings import settings
+from app.identity import dependents
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications.delivery import claims, forms, proof, second_form
 from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
@@ -62,7 +63,7 @@ _address = PreparedStatement(
         sa.func.coalesce(numbers.use_is_noted, sa.false()).label("is_noted"),
     )
     .outerjoin(phone_numbers, phone_numbers.c.phone == User.phone)
-    .where(User.id == sa.bindparam("of_user"))
+    .where(User.id == dependents.receiver_of(sa.bindparam("of_user")))
 )
 _number = PreparedStatement(
     sa.select(phone_numbers.c.wrong_at, _is_doubted.label("is_doubted"), _is_open.label("is_open")).where(

@@ -12,10 +12,12 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import db
 from app.core.settings import settings
+from app.identity import dependents
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.senders.models import phone_numbers
@@ -84,7 +86,7 @@ def note_received(delivery_ids: Collection[int]) -> None:
     arrived = (
         sa.select(User.phone, sa.func.max(sa.func.least(_rows.receipt_at, _now)))
         .select_from(deliveries)
-        .join(User, User.id == _rows.user_id)
+        .join(User, User.id == dependents.receiver_of(_rows.user_id))
         .outerjoin(phone_numbers, _numbers.phone == User.phone)
         .where(
             _rows.id.in_(delivery_ids),
@@ -224,11 +226,13 @@ def give_probe_back(phone: str) -> None:
     db.session.execute(sa.update(phone_numbers).where(_numbers.phone == phone).values(probed_at=None))
 
 
+_person = orm.aliased(User)
 #: Whether a message arrived at a number after the number was refused. Names the updated row in plain SQL, because
 #: SQLAlchemy does not correlate a subquery inside ON CONFLICT DO UPDATE.
 _has_arrived_since = sa.exists().where(
     User.phone == sa.literal_column("phone_numbers.phone"),
-    deliveries.c.user_id == User.id,
+    dependents.is_received_by(_person, User.id),
+    deliveries.c.user_id == _person.id,
     deliveries.c.channel == Channel.MESSAGING,
     deliveries.c.receipt.in_((Receipt.DELIVERED, Receipt.READ)),
     deliveries.c.receipt_at > sa.literal_column("phone_numbers.refused_at"),

@@ -32,7 +32,7 @@ EXPIRED = "Tautan ini sudah tidak berlaku."
 _rows = occurrences.c
 _hashes = sa.bindparam("by_link", type_=sa.Text), sa.bindparam("by_push", type_=sa.Text)
 _asked = PreparedStatement(
-    sa.select(*_rows, Pengingat.timezone, database_clock.now_sql())
+    sa.select(*_rows, Pengingat.timezone, User.guardian_id.is_not(None), database_clock.now_sql())
     .join(User, sa.and_(User.id == _rows.user_id, erasure.IS_PRESENT))
     .outerjoin(Pengingat, Pengingat.id == _rows.reminder_id)
     .where(sa.or_(*(_rows.link_hash == each for each in _hashes), _rows.shared_links.contains(array([_hashes[0]]))))
@@ -55,21 +55,23 @@ def look(token: str) -> Asked:
     While its person is leaving it is not known either: a message is seen by others, too.
     """
     by_link, by_push = hash_of(token), hash_of(link_token_of(token))
-    asked, zones, now = read(by_link, by_push)
+    asked, zones, is_dependent, now = read(by_link, by_push)
     if max(row.due_at for row in asked) + LIFETIME < now:
         raise Gone(EXPIRED)
     via = AnsweredVia.PUSH if asked[0].link_hash == by_push else AnsweredVia.LINK
+    via = AnsweredVia.CAREGIVER if is_dependent else via
     return Asked(asked, ZoneInfo(zones[0]) if zones else JAKARTA, via)
 
 
-def read(by_link: str, by_push: str) -> tuple[list[Occurrence], list[str], datetime]:
-    """Return the occurrences of a token, the zones of their reminders, and the database's time."""
+def read(by_link: str, by_push: str) -> tuple[list[Occurrence], list[str], bool, datetime]:
+    """Return the occurrences of a token, the zones of their reminders, whether they are a dependent's, and the time."""
     with current_connection() as connection:
         rows = _asked.rows(connection, {"by_link": by_link, "by_push": by_push})
     if not rows:
         raise NotFound(NOT_FOUND)
-    asked = [statements.occurrence_of(values) for *values, _, _ in rows]
-    return asked, [zone for *_, zone, _ in rows if zone], rows[0][-1]
+    asked = [statements.occurrence_of(values) for *values, _, _, _ in rows]
+    *_, is_dependent, now = rows[0]
+    return asked, [zone for *_, zone, _, _ in rows if zone], is_dependent, now
 
 
 def answer(token: str, data: QuickAnswer) -> LinkAnswer:

@@ -8,13 +8,14 @@ from datetime import date
 from typing import Any, Self
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit
-from app.identity import consents, erasure
+from app.identity import consents, dependents, erasure
 from app.identity.consents import Purpose
-from app.identity.models import PHONE_IS_PROVEN, User
+from app.identity.models import User
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.forms import AS_TEMPLATE
 from app.notifications.delivery.sealing import Words
@@ -35,16 +36,20 @@ _REMINDER = ("user_id", "tipe", "judul", "timezone", "details", "plan")
 _occurrence = [Occurrence.__table__.c[name] for name in _OCCURRENCE]
 _reminder = [Pengingat.__table__.c[name] for name in _REMINDER]
 
+_receiver = orm.aliased(User)
+_receiver_name = sa.case((User.guardian_id.is_not(None), _receiver.nama_ktp))
 _told_of = PreparedStatement(
     sa.select(
         User.nama_ktp,
-        PHONE_IS_PROVEN,
+        _receiver.phone_verified_at.is_not(None),
+        _receiver_name,
         sa.func.coalesce(Occurrence.snoozed_until > sa.func.statement_timestamp(), sa.false()),
         *_occurrence,
         *_reminder,
     )
     .join(Pengingat, Pengingat.id == Occurrence.reminder_id)
     .join(User, User.id == Pengingat.user_id)
+    .join(_receiver, _receiver.id == dependents.RECEIVER_ID)
     .where(Occurrence.id == sa.any_(sa.bindparam("ids", type_=ARRAY(sa.BigInteger))))
 )
 
@@ -53,7 +58,7 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Read the words of reminders. One that was answered, put off or deleted since has none."""
     with autocommit() as connection:
         rows = _told_of.rows(connection, {"ids": [each.occurrence_id for each in deliveries]})
-    told = {values[3]: _Told.of(*values) for values in rows}
+    told = {values[4]: _Told.of(*values) for values in rows}
     if changed := {id_: row.link_hash for id_, row in told.items() if row.has_another_link}:
         shared_links.renew(changed)
     asked = [(each, told[each.occurrence_id]) for each in deliveries if each.occurrence_id in told]
@@ -70,10 +75,10 @@ class _Told:
     is_put_off: bool
 
     @classmethod
-    def of(cls, name: str, is_proven: bool, is_put_off: bool, *values: object) -> Self:
+    def of(cls, name: str, is_proven: bool, reader: str | None, is_put_off: bool, *values: object) -> Self:
         first, rest = values[: len(_OCCURRENCE)], values[len(_OCCURRENCE) :]
         occurrence = Occurrence(**dict(zip(_OCCURRENCE, first, strict=True)))
-        return cls(occurrence, _reminder_of(rest), Recipient(name, is_proven), is_put_off)
+        return cls(occurrence, _reminder_of(rest), Recipient(name, is_proven, reader), is_put_off)
 
     @property
     def token(self) -> str:
@@ -117,8 +122,9 @@ def _may_be_overtaken(delivery: Claimed) -> bool:
 
 
 _stock_of = (
-    sa.select(Pengingat.id, User.nama_ktp, *_reminder)
+    sa.select(Pengingat.id, User.nama_ktp, _receiver_name, *_reminder)
     .join(User, User.id == Pengingat.user_id)
+    .join(_receiver, _receiver.id == dependents.RECEIVER_ID)
     .where(
         Pengingat.id.in_(sa.bindparam("ids", expanding=True)),
         Pengingat.stock_told.is_not(None),
@@ -132,16 +138,16 @@ def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Read the words of stock notices. A reminder that was refilled, or is no medicine any more, has none."""
     with autocommit() as connection:
         rows = connection.execute(_stock_of, {"ids": [each.about_id for each in deliveries]}).all()
-    found = {id_: (_reminder_of(values), name) for id_, name, *values in rows}
+    found = {id_: (_reminder_of(values), Recipient(name, False, reader)) for id_, name, reader, *values in rows}
     told = [(each, *found[each.about_id]) for each in deliveries if each.about_id in found]
     return {
         each.id: texts.stock(
             pengingat,
             date.fromisoformat(str(each.payload["day"])),
-            name,
+            recipient,
             is_push=each.channel != Channel.MESSAGING,
         )
-        for each, pengingat, name in told
+        for each, pengingat, recipient in told
         if pengingat.tipe == Tipe.OBAT
     }
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from app.core.lib.addresses import without_addresses
 from app.core.lib.clock import day_text
@@ -54,8 +54,25 @@ class Recipient:
     """Whom it is said to."""
 
     name: str
-    #: Whether the number that their messages go to is known to be theirs.
+    #: Whether the number that their messages go to is known to be its owner's.
     phone_is_proven: bool
+    #: The caregiver of a dependent, who reads it. None: the person reads it.
+    reader: str | None = None
+
+    @property
+    def whom(self) -> str:
+        """Return how a dependent's caregiver wrote their name; nothing of somebody who reads it themselves."""
+        return "" if self.reader is None else without_addresses(self.name) or "orang yang Anda rawat"
+
+    @property
+    def short_name(self) -> str:
+        """Return the first name of whoever reads it."""
+        return first_name(self.name if self.reader is None else self.reader)
+
+    @property
+    def greeting(self) -> str:
+        """Return what a message begins with: `Halo Siti, `, or `Pengingat untuk Ibu Siti: `."""
+        return f"Pengingat untuk {self.whom}: " if self.whom else f"Halo{_after_blank(self.short_name)}, "
 
     def line(self, value: object) -> str:
         """One line out of what the person wrote."""
@@ -72,8 +89,10 @@ class Parts(TypedDict):
 
     #: Of the reminder; empty where there are several.
     tipe: str
-    #: The first name; empty where none may be said.
+    #: The first name of whoever reads it; empty where none may be said.
     name: str
+    #: The dependent whom it is about, where the caregiver reads it.
+    whom: NotRequired[str]
     #: Begins small, and says the reminder's title where that is news.
     sentence: str
     #: That of the link, be there an address for links or not.
@@ -88,10 +107,12 @@ def payload(
     title = _title(pengingat, plain, recipient)
     parts: Parts = {
         "tipe": pengingat.tipe,
-        "name": first_name(recipient.name),
+        "name": recipient.short_name,
         "sentence": _lead(again=again) + _sentence(pengingat, due, recipient) + title,
         "token": token,
     }
+    if recipient.whom:
+        parts["whom"] = recipient.whom
     text, answer = (f"{plain}{title}", f"Jawab di sini: {link}") if link else (plain, "")
     return {"text": _with_answer(text, ANSWER_ONE, answer), "parts": parts}
 
@@ -105,7 +126,9 @@ def joint(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """One message out of several of one person: a numbered list, and the link of the first, see `shared_links`."""
     parts = [parts_of(payload) for payload in payloads]
     lines = [f"{n}. {begun_large(part['sentence'])}" for n, part in enumerate(parts, 1)]
-    text = "\n".join([f"Halo{_after_blank(parts[0]['name'])}, ada {len(lines)} pengingat:", *lines])
+    whom, name = parts[0].get("whom"), parts[0]["name"]
+    first = f"Pengingat untuk {whom}:" if whom else f"Halo{_after_blank(name)}, ada {len(lines)} pengingat:"
+    text = "\n".join([first, *lines])
     link = tokens.link_of(parts[0]["token"])
     tipe = {part["tipe"] for part in parts}
     of_all: Parts = {**parts[0], "tipe": tipe.pop() if len(tipe) == 1 else ""}
@@ -121,29 +144,28 @@ def _with_answer(text: str, by_words: str, by_link: str) -> str:
 
 def message(pengingat: Pengingat, due: Due, recipient: Recipient, *, again: bool = False) -> str:
     """`Halo Siti, waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB.`"""
-    return f"Halo{_after_blank(first_name(recipient.name))}, {_lead(again=again)}{_sentence(pengingat, due, recipient)}"
+    return f"{recipient.greeting}{_lead(again=again)}{_sentence(pengingat, due, recipient)}"
 
 
 def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]:
     body = begun_large(_sentence(pengingat, due, recipient))
     if len(body) > PUSH_CHARACTERS:
         body = body[: PUSH_CHARACTERS - 1] + "…"
-    title = without_addresses(pengingat.judul)
-    return {"title": (f"Pengingat: {title}" if title else "Pengingat")[:PUSH_CHARACTERS], "body": body}
+    title, lead = without_addresses(pengingat.judul), f"Pengingat{' untuk ' * bool(recipient.whom)}{recipient.whom}"
+    return {"title": (f"{lead}: {title}" if title else lead)[:PUSH_CHARACTERS], "body": body}
 
 
-def stock(pengingat: Pengingat, day: date, name: str, *, is_push: bool) -> dict[str, object]:
+def stock(pengingat: Pengingat, day: date, recipient: Recipient, *, is_push: bool) -> dict[str, object]:
     """`Halo Siti, Metformin Anda kira-kira habis Jumat, 27 November. Yuk, siapkan lagi sebelum habis.`
 
     It has no web address.
     """
-    recipient = Recipient(name, phone_is_proven=False)
     what = recipient.line(pengingat.details["nama_obat"]) or without_addresses(pengingat.judul) or "obat"
-    sentence = f"{what} Anda kira-kira habis {_day_of_year(day)}. Yuk, siapkan lagi sebelum habis."
-    name = first_name(recipient.name)
+    whose = "" if recipient.whom else " Anda"
+    sentence = f"{what}{whose} kira-kira habis {_day_of_year(day)}. Yuk, siapkan lagi sebelum habis."
     if is_push:
-        return {"title": "Persediaan obat", "body": begun_large(sentence)}
-    return {"text": f"Halo{_after_blank(name)}, {sentence}", "parts": {"name": name}}
+        return {"title": f"Persediaan obat{_after_blank(recipient.whom)}", "body": begun_large(sentence)}
+    return {"text": f"{recipient.greeting}{sentence}", "parts": {"name": recipient.short_name}}
 
 
 def first_name(name: str) -> str:

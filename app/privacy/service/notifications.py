@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.errors import BadRequest, Conflict
 from app.core.web.fields import Loaded
-from app.identity import notification_settings, users
+from app.identity import dependents, erasure, notification_settings, users
 from app.identity.consents import Way
 from app.identity.models import User
 from app.identity.sessions import Caller
@@ -69,4 +69,6 @@ def _settings_of(user: User) -> dict[str, object]:
 
 
 def _has_reminders(user_id: int) -> bool:
-    return bool(db.session.scalar(sa.select(sa.exists().where(Pengingat.user_id == user_id))))
+    """Whether the person receives any reminders, their own or a dependent's."""
+    people = dependents.is_received_by(User, user_id), erasure.IS_PRESENT
+    return bool(db.session.scalar(sa.select(sa.exists().where(Pengingat.user_id == User.id, *people))))

@@ -1,0 +1,194 @@
+"""Reminders of a dependent: what they say, whom they reach, and for whom an answer counts."""
+
+from __future__ import annotations
+
+import re
+from datetime import time
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.identity import notification_settings
+from app.identity.models import RoleName, User
+from app.notifications import jobs, outbox
+from app.notifications.delivery import messaging
+from app.notifications.models import Channel, Delivery, State
+from app.pengingat.models import Occurrence, Pengingat
+from app.pengingat.outgoing import texts
+from dev.simulators import Server
+from tests.caregivers.dependents import keep
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_user
+from tests.notifications.deliveries import words_of
+from tests.pengingat.ledgers import Time
+from tests.pengingat.links import ADDRESS, payloads, tap
+
+SENTENCE = r"waktunya minum Metformin \(0,5 tablet, setelah makan\) pukul 19.00 WIB."
+
+
+@pytest.fixture
+def ibu(moment: Time, public: None, budi: Client, obat: dict[str, Any]) -> int:
+    """Budi's mother, who has no phone, with a dose at 19:00 in Jakarta."""
+    ibu = keep(budi)
+    assert budi.post(f"/pengingat/obat?patient_id={ibu}", obat).status_code == 201
+    return ibu
+
+
+def _first(channel: str) -> dict[str, Any]:
+    return dict(payloads(channel)[0])
+
+
+class TestWords:
+    def test_a_message_says_for_whom_it_is(self, ibu: int) -> None:
+        text = str(_first("messaging")["text"])
+        assert re.match(f"Pengingat untuk Ibu Siti: {SENTENCE}", text), text
+
+    def test_a_template_greets_the_caregiver(self, ibu: int) -> None:
+        assert _first("messaging")["parts"]["name"] == "Budi"
+
+    def test_a_push_says_for_whom_it_is(self, ibu: int) -> None:
+        push = _first("push_fan_out")
+        assert push["title"] == "Pengingat untuk Ibu Siti: Obat diabetes"
+
+    def test_the_caregivers_own_say_nothing_new(self, budi: Client, moment: Time, obat: dict[str, Any]) -> None:
+        assert budi.post("/pengingat/obat", obat).status_code == 201
+        assert str(_first("messaging")["text"]).startswith("Halo Budi, waktunya")
+
+    def test_several_say_it_once(self, ibu: int) -> None:
+        words = _first("messaging")
+        lines = str(texts.joint([words, words])["text"]).splitlines()
+        assert lines[0] == "Pengingat untuk Ibu Siti:"
+        assert re.match(f"1. W{SENTENCE[1:]}", lines[1])
+
+    def test_a_name_of_nothing_but_an_address_is_not_said(
+        self, moment: Time, budi: Client, obat: dict[str, Any]
+    ) -> None:
+        ibu = keep(budi, "https://judi.com")
+        assert budi.post(f"/pengingat/obat?patient_id={ibu}", obat).status_code == 201
+        assert str(_first("messaging")["text"]).startswith("Pengingat untuk orang yang Anda rawat: waktunya")
+
+    def test_a_stock_notice_says_for_whom_it_is(self, app: Flask, ibu: int) -> None:
+        pengingat = db.session.scalars(sa.select(Pengingat)).one()
+        pengingat.stock_told = 2
+        for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
+            outbox.add(
+                outbox.Draft(
+                    kind="stock",
+                    channel=channel,
+                    dedupe_key=f"stock:{channel}",
+                    user_id=ibu,
+                    about=outbox.About("reminder", pengingat.id),
+                    payload={"day": "2026-03-06"},
+                    expires_at=db.session.scalars(sa.select(Delivery.expires_at)).first(),  # type: ignore[arg-type]
+                )
+            )
+        rows = db.session.scalars(sa.select(Delivery).filter_by(kind="stock").order_by(Delivery.id)).all()
+        message, push = [words_of(row) for row in rows]
+        assert str(message["text"]).startswith("Pengingat untuk Ibu Siti: Metformin diperkirakan habis")
+        assert push["title"] == "Persediaan obat Ibu Siti"
+
+
+class TestAnswers:
+    @pytest.fixture
+    def token(self, ibu: int, moment: Time) -> str:
+        moment.move(hours=11, minutes=5)
+        (found,) = re.findall(rf"{ADDRESS}/k/([A-Za-z0-9_-]{{22}})", str(_first("messaging")["text"]))
+        return str(found)
+
+    def test_a_link_counts_for_her_by_the_caregiver(self, client: Client, ibu: int, token: str) -> None:
+        assert tap(client, token, "done").status_code == 303
+        assert _answered(ibu) == ("done", "caregiver")
+
+    def test_a_push_counts_for_her_by_the_caregiver(self, client: Client, ibu: int, token: str) -> None:
+        assert client.post(f"/konfirmasi/{_first('push_fan_out')['token']}", {"status": "done"}).status_code == 200
+        assert _answered(ibu) == ("done", "caregiver")
+
+    def test_the_application_counts_for_her_by_the_caregiver(self, budi: Client, ibu: int, token: str) -> None:
+        id_ = db.session.scalar(sa.select(Pengingat.id).filter_by(user_id=ibu))
+        done = budi.post(f"/pengingat/{id_}/konfirmasi?patient_id={ibu}", {"status": "done"})
+        assert done.status_code == 200
+        assert _answered(ibu) == ("done", "caregiver")
+        assert_error(budi.post(f"/pengingat/{id_}/konfirmasi", {"status": "done"}), 404)
+
+    def test_after_the_handover_it_is_her_own_answer(self, client: Client, ibu: int, token: str) -> None:
+        db.session.execute(sa.update(User).filter_by(id=ibu).values(guardian_id=None, password_hash="x"))
+        assert tap(client, token, "done").status_code == 303
+        assert _answered(ibu) == ("done", "link")
+
+
+def _answered(user_id: int) -> tuple[str, str | None]:
+    db.session.expire_all()
+    row = db.session.scalars(sa.select(Occurrence).filter_by(user_id=user_id).order_by(Occurrence.due_at)).first()
+    assert row is not None
+    return row.state, row.answered_via
+
+
+class TestReceivers:
+    """What is said to a dependent goes wherever the caregiver is reached, at that moment."""
+
+    @pytest.fixture
+    def people(self, committed: Flask, gateway: Server) -> tuple[int, int]:
+        """A caregiver and a dependent."""
+        with unit_of_work():
+            budi = make_user(RoleName.PENDAMPING, nomor_hp="081200000001")
+            ibu = make_user(guardian_id=None, nomor_hp=None)
+            ibu.guardian_id, ibu.password_hash = budi.id, None
+            return budi.id, ibu.id
+
+    def send(self, people: tuple[int, int], **draft: Any) -> Delivery:
+        with unit_of_work():
+            values: dict[str, Any] = {
+                "kind": "reminder",
+                "channel": Channel.MESSAGING,
+                "dedupe_key": "to-ibu",
+                "user_id": people[1],
+                "words": {"text": "Pengingat untuk Ibu Siti"},
+                "expires_at": db.session.scalar(sa.select(sa.func.now() + sa.text("interval '1 hour'"))),
+            }
+            outbox.add(outbox.Draft(**{**values, **draft}))
+        jobs.send_due("urgent")
+        db.session.expire_all()
+        return db.session.scalars(sa.select(Delivery).filter_by(dedupe_key="to-ibu")).one()
+
+    def test_a_message_goes_to_the_caregivers_number(self, people: tuple[int, int], gateway: Server) -> None:
+        row = self.send(people)
+        assert (row.state, row.user_id) == (State.SENT, people[1])
+        (sent,) = gateway.messaging.sent
+        assert (sent.target, sent.text) == ("6281200000001", "Pengingat untuk Ibu Siti")
+
+    def test_after_the_handover_it_goes_to_her_own(self, people: tuple[int, int], gateway: Server) -> None:
+        with unit_of_work():
+            ibu = db.session.get_one(User, people[1])
+            ibu.guardian_id, ibu.password_hash, ibu.phone = None, "x", "+6281200000002"
+        self.send(people)
+        assert [sent.target for sent in gateway.messaging.sent] == ["6281200000002"]
+
+    def test_who_wants_no_messages_gets_none_of_hers(self, people: tuple[int, int]) -> None:
+        with unit_of_work():
+            notification_settings.save(people[0], messages=False)
+        assert self.send(people).state == State.CANCELLED
+
+    def test_news_of_her_waits_for_the_quiet_hours_of_the_caregiver(self, people: tuple[int, int]) -> None:
+        with unit_of_work():
+            notification_settings.save(people[0], quiet_start=time(0), quiet_end=time(23, 59))
+        assert self.send(people, kind="stock").state == State.PENDING
+        with unit_of_work():
+            db.session.execute(sa.delete(Delivery))
+        assert self.send(people).state == State.SENT
+
+    def test_a_caregiver_without_a_number_gets_no_message(self, people: tuple[int, int]) -> None:
+        with unit_of_work():
+            db.session.get_one(User, people[0]).phone = None
+        row = self.send(people)
+        assert (row.state, row.last_error) == (State.FAILED, "no number")
+
+    def test_a_number_that_has_no_owner_is_the_caregivers_problem(
+        self, people: tuple[int, int], gateway: Server
+    ) -> None:
+        with unit_of_work():
+            db.session.get_one(User, people[0]).phone_invalid_at = db.session.scalar(sa.select(sa.func.now()))
+        row = self.send(people)
+        assert (row.state, row.last_error) == (State.FAILED, messaging.INVALID)
