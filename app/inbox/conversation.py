@@ -26,7 +26,6 @@ from app.notifications.messages import message_user
 from app.notifications.models import Heard, Inbound, inbound
 from app.notifications.senders import numbers
 from app.pengingat.ledger.schemas import QuickAnswer
-from app.pengingat.models import AnsweredVia
 from app.pengingat.one_tap import message_answers
 from app.pengingat.one_tap.links import Asked
 from app.pengingat.one_tap.message_answers import Conversation
@@ -283,7 +282,7 @@ def _react(row: Inbound, sender: Sender, asked: Conversation) -> Reply:
     if word is Word.DONE:
         return _act(sender, Meaning(word, tuple(time.row.id for time in asked.meant)), asked)
     if reading.read_reaction(before) is Word.DONE and outcome == Word.DONE:
-        times = [time for time in asked.meant if time.row.answered_via == AnsweredVia.MESSAGE]
+        times = [time for time in asked.meant if time.row.answered_via == time.via]
         return _undo(times) if times else Reply(REACTION, None)
     return _ok(sender, asked) if word is Word.OK else Reply(REACTION, None)
 

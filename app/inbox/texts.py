@@ -96,11 +96,12 @@ def _to(lead: str, name: str) -> str:
 
 
 def _each(answered: Asked, how: str) -> str:
-    """Say one with its time, several by their number."""
+    """Say one with its time, several by their number, and whose they are if a caregiver answers for a dependent."""
+    whom = f" {without_addresses(answered.whom)}".rstrip()
     if len(answered.occurrences) > 1:
-        return f"{len(answered.occurrences)} pengingat {how}."
+        return f"{len(answered.occurrences)} pengingat{whom} {how}."
     (row,) = answered.occurrences
-    return f"{KINDS[Tipe(row.tipe)]} pukul {clock_time(_moment(row, answered.zone))} {how}."
+    return f"{KINDS[Tipe(row.tipe)]}{whom} pukul {clock_time(_moment(row, answered.zone))} {how}."
 
 
 def _moment(row: Occurrence, zone: ZoneInfo) -> datetime:

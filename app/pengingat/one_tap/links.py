@@ -47,6 +47,8 @@ class Asked:
     occurrences: Sequence[Occurrence]
     zone: ZoneInfo
     via: AnsweredVia
+    #: The name of the dependent whom it is about, where an answer came by message.
+    whom: str = ""
 
 
 def look(token: str) -> Asked:

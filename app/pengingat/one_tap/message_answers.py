@@ -9,12 +9,14 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 
 from app.core.database import clock as database_clock
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import current_connection, db
 from app.core.errors import NotFound
 from app.core.lib.clock import JAKARTA
+from app.identity import dependents
 from app.identity.models import User
 from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.models import State as DeliveryState
@@ -39,13 +41,17 @@ UNDO_BY_WORD = timedelta(minutes=60)
 NAME_FIELDS = {Tipe.OBAT: "nama_obat", Tipe.TERAPI: "jenis_terapi", Tipe.KONTROL: "nama_dokter"}
 
 _rows, _of = occurrences.c, deliveries.c
-_time = (*_rows, Pengingat.timezone, Pengingat.details)
 _sent_at = sa.func.coalesce(_of.settled_at, _of.due_at)
 _of_user, _since, _until = (
     sa.bindparam("of_user", type_=sa.BigInteger),
     sa.bindparam("since", type_=sa.DateTime(timezone=True)),
     sa.bindparam("until", type_=sa.DateTime(timezone=True)),
 )
+#: Whose reminder it is: the person who writes, or a dependent.
+_person = orm.aliased(User)
+_is_theirs = dependents.is_received_by(_person, _of_user)
+_whom = sa.case((_person.id != _of_user, _person.nama_ktp)).label("whom")
+_time = (*_rows, Pengingat.timezone, Pengingat.details, _whom)
 _delivery = (
     _sent_at.label("sent_at"),
     _of.due_at.label("left_at"),
@@ -56,10 +62,11 @@ _delivery = (
 _sent = (
     sa.select(*_time, *_delivery)
     .join_from(occurrences, deliveries, _of.occurrence_id == _rows.id)
-    .join(User, User.id == _of.user_id)
+    .join(_person, _person.id == _of.user_id)
+    .join(User, User.id == _of_user)
     .outerjoin(Pengingat, Pengingat.id == _rows.reminder_id)
     .where(
-        _of.user_id == _of_user,
+        _is_theirs,
         _of.channel == Channel.MESSAGING,
         sa.or_(_of.state == DeliveryState.SENT, _of.unknowns > 0),
         _of.receipt.is_distinct_from(Receipt.FAILED.value),
@@ -75,8 +82,9 @@ _sent = (
 _unanswered = (
     sa.select(*_time, *(sa.cast(sa.null(), column.type).label(column.name) for column in _delivery))
     .join_from(occurrences, Pengingat, Pengingat.id == _rows.reminder_id)
+    .join(_person, _person.id == _rows.user_id)
     .where(
-        _rows.user_id == _of_user,
+        _is_theirs,
         _rows.due_at > _since,
         _rows.due_at <= _until,
         sa.or_(_rows.state == State.PENDING, _rows.state == State.MISSED),
@@ -109,6 +117,13 @@ class Time:
     row: Occurrence
     zone: ZoneInfo
     names: tuple[str, ...]
+    #: The name of the dependent whose it is; empty of the person who writes.
+    whom: str = ""
+
+    @property
+    def via(self) -> AnsweredVia:
+        """Return how an answer by message is recorded."""
+        return AnsweredVia.CAREGIVER if self.whom else AnsweredVia.MESSAGE
 
 
 @dataclass(frozen=True)
@@ -186,25 +201,40 @@ def answer(times: Sequence[Time], data: QuickAnswer) -> Asked:
     """Answer these times; return what is answered. Raise `NothingAsked`, or the refusal if none could be answered."""
     if not times:
         raise NothingAsked
-    return _asked(times, answers.answer_all([time.row for time in times], data, AnsweredVia.MESSAGE))
+    rows = [answers.answer_all([time.row for time in each], data, each[0].via) for each in _by_person(times)]
+    return _asked(times, [row for group in rows for row in group])
 
 
 def undo(times: Sequence[Time]) -> Asked:
     """Take back the answers to these times. Raise `NothingToUndo`."""
-    return _asked(times, answers.undo_all([time.row for time in times]))
+    rows = [answers.undo_all([time.row for time in each]) for each in _by_person(times)]
+    return _asked(times, [row for group in rows for row in group])
 
 
 def answer_button(user_id: int, token: str, data: QuickAnswer) -> Asked:
     """Answer what the message asked under which a button was pressed; somebody else's is none."""
     asked = links.look(token)
-    if asked.occurrences[0].user_id != user_id:
+    person_id = asked.occurrences[0].user_id
+    person = sa.select(_whom).where(_person.id == person_id, _is_theirs)
+    row = db.session.execute(person, {"of_user": user_id}).one_or_none()
+    if row is None:
         raise NothingAsked
-    answered = answers.answer_all(asked.occurrences, data, AnsweredVia.MESSAGE)
-    return replace(asked, via=AnsweredVia.MESSAGE, occurrences=answered)
+    via = AnsweredVia.CAREGIVER if row.whom else AnsweredVia.MESSAGE
+    answered = answers.answer_all(asked.occurrences, data, via)
+    return replace(asked, via=via, occurrences=answered, whom=row.whom or "")
+
+
+def _by_person(times: Sequence[Time]) -> list[list[Time]]:
+    """Return the times of each person, whom one answer may name together."""
+    people: dict[int, list[Time]] = {}
+    for time in times:
+        people.setdefault(time.row.user_id, []).append(time)
+    return list(people.values())
 
 
 def _asked(times: Sequence[Time], rows: Sequence[Occurrence]) -> Asked:
-    return Asked(rows, times[0].zone, AnsweredVia.MESSAGE)
+    people = {time.whom for time in times}
+    return Asked(rows, times[0].zone, times[0].via, people.pop() if len(people) == 1 else "")
 
 
 def _conversation(
@@ -231,12 +261,13 @@ def _last(messages: Sequence[Message]) -> Message | None:
 
 
 def _others_of_its_minute(message: Message, unanswered: Sequence[Time]) -> list[Time]:
-    """Return what else is as open as a message's times and falls due in their minutes."""
+    """Return what else of the same person is as open as a message's times and falls due in their minutes."""
     state = next((state for state in (State.PENDING, State.MISSED) if message.has(state)), None)
     minutes = {_minute(time) for time in message.times}
     inside = {time.row.id for time in message.times}
+    people = {time.row.user_id for time in message.times}
     others = (time for time in unanswered if time.row.state == state and time.row.id not in inside)
-    return [time for time in others if _minute(time) in minutes]
+    return [time for time in others if _minute(time) in minutes and time.row.user_id in people]
 
 
 def _minute(time: Time) -> datetime:
@@ -245,8 +276,9 @@ def _minute(time: Time) -> datetime:
 
 def _was_reminder(user_id: int, ref: str) -> bool | None:
     """Return whether this provider reference is of a reminder to this person, however old. None: of no message."""
-    which = _of.provider_ref == ref, _of.user_id == user_id
-    return db.session.scalar(sa.select(_of.occurrence_id.is_not(None)).where(*which).limit(1))
+    found = sa.select(_of.occurrence_id.is_not(None)).join(_person, _person.id == _of.user_id)
+    which = found.where(_of.provider_ref == ref, _is_theirs).limit(1)
+    return db.session.scalar(which, {"of_user": user_id})
 
 
 def _undoable(messages: Sequence[Message], newer: Sequence[Message]) -> tuple[Time, ...]:
@@ -307,8 +339,8 @@ def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], l
 
 
 def _time_of(values: Sequence[Any]) -> Time:
-    *columns, zone, details = values
+    *columns, zone, details, whom = values
     row = statements.occurrence_of(columns)
     name = (details or {}).get(NAME_FIELDS.get(Tipe(row.tipe), ""))
     names = [*([row.judul] if len(row.judul.split()) > 1 else []), *([name] if isinstance(name, str) else [])]
-    return Time(row, ZoneInfo(zone) if zone else JAKARTA, tuple(names))
+    return Time(row, ZoneInfo(zone) if zone else JAKARTA, tuple(names), whom or "")

@@ -1,0 +1,135 @@
+"""A caregiver answers by message for a dependent, whose reminders come to the caregiver's number."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db, unit_of_work
+from app.identity.models import User
+from app.notifications.models import Delivery
+from app.pengingat.models import Occurrence
+from tests.caregivers.dependents import keep
+from tests.helpers.client import Client
+from tests.inbox.phones import Phone
+
+
+@pytest.fixture
+def budis(budi: Client) -> Phone:
+    """The phone of Budi, whose mother has none."""
+    number = budi.user.phone
+    assert number is not None
+    return Phone(number)
+
+
+@pytest.fixture
+def ibu(budi: Client) -> int:
+    return keep(budi)
+
+
+def remind(client: Client, minutes: int, name: str = "Metformin", patient_id: int | None = None) -> int:
+    """A dose that fell due so many minutes ago, of which a message has left at that time. Return its row's id."""
+    own = "" if patient_id is None else f"?patient_id={patient_id}"
+    body = {
+        "judul": "Obat",
+        "details": {
+            "nama_obat": name,
+            "frekuensi": 1,
+            "aturan": "setelah makan",
+            "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
+        },
+    }
+    response = client.post(f"/pengingat/obat{own}", body)
+    assert response.status_code == 201, response.text
+    with unit_of_work():
+        at = sa.func.date_trunc("minute", sa.func.now()) - timedelta(minutes=minutes)
+        first = sa.select(sa.func.min(Occurrence.id)).filter_by(reminder_id=response.json["id"]).scalar_subquery()
+        row = db.session.scalars(
+            sa.update(Occurrence).where(Occurrence.id == first).values(due_at=at).returning(Occurrence.id)
+        ).one()
+        sent = {"state": "sent", "due_at": at, "settled_at": at, "claim_token": sa.func.gen_random_uuid()}
+        which = Delivery.occurrence_id == row, Delivery.channel == "messaging"
+        db.session.execute(sa.update(Delivery).where(*which).values(**sent, provider_ref=f"ref-{row}"))
+    return row
+
+
+def answered(row_id: int) -> tuple[str, str | None]:
+    db.session.expire_all()
+    row = db.session.get_one(Occurrence, row_id)
+    return row.state, row.answered_via
+
+
+def test_done_counts_for_her_by_the_caregiver(budi: Client, budis: Phone, ibu: int) -> None:
+    dose = remind(budi, 5, patient_id=ibu)
+    said = budis.write("SUDAH")
+    assert answered(dose) == ("done", "caregiver")
+    assert str(said.text).startswith("Terima kasih, Budi. Obat Ibu Siti pukul")
+
+
+@pytest.mark.parametrize("hers_is_last", [True, False])
+def test_done_means_the_person_who_was_told_of_last(budi: Client, budis: Phone, ibu: int, hers_is_last: bool) -> None:
+    own, hers = remind(budi, 10 if hers_is_last else 5), remind(budi, 5 if hers_is_last else 10, patient_id=ibu)
+    budis.write("SUDAH")
+    first, second = (hers, own) if hers_is_last else (own, hers)
+    assert answered(first) == ("done", "caregiver" if hers_is_last else "message")
+    assert answered(second) == ("pending", None)
+    budis.write("SUDAH")
+    assert answered(second) == ("done", "message" if hers_is_last else "caregiver")
+
+
+def test_two_people_of_one_minute_are_answered_one_by_one(budi: Client, budis: Phone, ibu: int) -> None:
+    own, hers = remind(budi, 5), remind(budi, 5, patient_id=ibu)
+    budis.write("SUDAH")
+    assert sorted(state for state, _ in (answered(own), answered(hers))) == ["done", "pending"]
+    budis.write("SUDAH")
+    assert (answered(own), answered(hers)) == (("done", "message"), ("done", "caregiver"))
+
+
+def test_a_name_means_the_medicine_of_whoever_has_it(budi: Client, budis: Phone, ibu: int) -> None:
+    own, hers = remind(budi, 5, "Amlodipin"), remind(budi, 10, "Metformin", patient_id=ibu)
+    budis.write("sudah metformin")
+    assert (answered(own), answered(hers)) == (("pending", None), ("done", "caregiver"))
+
+
+def test_not_yet_takes_her_answer_back(budi: Client, budis: Phone, ibu: int) -> None:
+    dose = remind(budi, 5, patient_id=ibu)
+    budis.write("SUDAH")
+    budis.write("belum")
+    assert answered(dose) == ("pending", None)
+
+
+def test_a_quoted_message_of_hers_is_meant(budi: Client, budis: Phone, ibu: int) -> None:
+    own, hers = remind(budi, 5), remind(budi, 10, patient_id=ibu)
+    budis.write("sudah", about=f"ref-{hers}")
+    assert (answered(own), answered(hers)) == (("pending", None), ("done", "caregiver"))
+
+
+def test_a_check_mark_on_her_message_and_its_removal(budi: Client, budis: Phone, ibu: int) -> None:
+    dose = remind(budi, 5, patient_id=ibu)
+    budis.write("✅", type="reaction", about=f"ref-{dose}")
+    assert answered(dose) == ("done", "caregiver")
+    budis.write("", type="reaction", about=f"ref-{dose}")
+    assert answered(dose) == ("pending", None)
+
+
+def test_another_caregiver_answers_nothing_of_hers(client: Client, siti: Client, budi: Client, ibu: int) -> None:
+    dose = remind(budi, 5, patient_id=ibu)
+    number = siti.user.phone
+    assert number is not None
+    Phone(number).write("SUDAH")
+    Phone(number).write("sudah", about=f"ref-{dose}")
+    assert answered(dose) == ("pending", None)
+
+
+def test_after_the_handover_the_caregiver_answers_nothing_of_hers(budi: Client, budis: Phone, ibu: int) -> None:
+    dose = remind(budi, 5, patient_id=ibu)
+    with unit_of_work():
+        values = {"guardian_id": None, "password_hash": "x", "phone": "+6281355550001"}
+        moved = {"phone_changed_at": sa.func.now()}
+        db.session.execute(sa.update(User).where(User.id == ibu).values(**values, **moved))
+    budis.write("SUDAH")
+    budis.write("sudah", about=f"ref-{dose}")
+    Phone("+6281355550001").write("SUDAH")
+    assert answered(dose) == ("pending", None)
