@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Sequence
 from datetime import timedelta
-from typing import cast
+from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy import orm
@@ -202,20 +202,20 @@ def render_handed_over(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Return the words of notices that an account was handed over. A link that was cut has none."""
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     links = (
-        sa.select(CaregiverLink.id, CaregiverLink.scopes, patient.id, patient.nama_ktp, caregiver.nama_ktp)
+        sa.select(*CaregiverLink.__table__.c, patient.nama_ktp.label("patient"), caregiver.nama_ktp.label("caregiver"))
         .join(caregiver, caregiver.id == CaregiverLink.caregiver_id)
         .join(patient, patient.id == CaregiverLink.patient_id)
         .where(CaregiverLink.id.in_([each.about_id for each in deliveries]))
     )
     with autocommit() as connection:
-        found = {id_: row for id_, *row in connection.execute(links)}
-    return {each.id: _handed_over(each, *found[each.about_id]) for each in deliveries if each.about_id in found}
+        found = {row.id: row for row in connection.execute(links)}
+    return {each.id: _handed_over(each, found[each.about_id]) for each in deliveries if each.about_id in found}
 
 
-def _handed_over(delivery: Claimed, scopes: list[str], patient_id: int, patient: str, caregiver: str) -> Words:
-    is_patient = delivery.user_id == patient_id
+def _handed_over(delivery: Claimed, row: sa.Row[*tuple[Any, ...]]) -> Words:
+    is_patient = delivery.user_id == row.patient_id
     first, alerts = (YOURS, STILL_TOLD) if is_patient else (NO_LONGER_YOURS, TOLD_STILL)
-    sentences = [first, alerts] if Scope.ALERTS in scopes else [first]
-    name = without_addresses(caregiver if is_patient else patient)[:MAX_NAME] or SOMEBODY
+    sentences = [first, alerts] if Scope.ALERTS in row.scopes else [first]
+    name = without_addresses(row.caregiver if is_patient else row.patient)[:MAX_NAME] or SOMEBODY
     text = " ".join(sentences).format(nama=name)
     return rendering.notice(delivery, text=text, title=HANDED_OVER_TITLE, body=text)

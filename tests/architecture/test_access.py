@@ -10,23 +10,33 @@ from flask import Flask
 
 from app.identity import sessions
 from tests.architecture.table import ACCESS, routes
+from tests.caregivers.dependents import keep
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.offenders import assert_none
 
+PEOPLE = {"pasien", "pendamping", "pendamping of a dependent", "admin", "superadmin", "superadmin console"}
 #: Whom each word of the table lets in; everybody else gets 401 without a token, 403 with one.
 LETS_IN = {
-    "public": {"nobody", "pasien", "pendamping", "admin", "superadmin", "superadmin console"},
-    "optional": {"nobody", "pasien", "pendamping", "admin", "superadmin", "superadmin console"},
-    "anybody": {"pasien", "pendamping", "admin", "superadmin", "superadmin console"},
+    "public": {"nobody", *PEOPLE},
+    "optional": {"nobody", *PEOPLE},
+    "anybody": PEOPLE,
     "pasien": {"pasien"},
-    "pendamping": {"pendamping"},
+    "pendamping": {"pendamping", "pendamping of a dependent"},
     "admin": {"admin", "superadmin", "superadmin console"},
     "superadmin": {"superadmin console"},
 }
 
 #: In this order all of them meet every route; `superadmin` came through `/login`, the console through its own.
-IDENTITIES = ("nobody", "pasien", "pendamping", "admin", "superadmin", "superadmin console")
+IDENTITIES = (
+    "nobody",
+    "pasien",
+    "pendamping",
+    "pendamping of a dependent",
+    "admin",
+    "superadmin",
+    "superadmin console",
+)
 
 
 def test_the_table_names_every_route_and_no_other(real_app: Flask) -> None:
@@ -47,7 +57,9 @@ def _login(client: Client, identity: str) -> Callable[[], Client]:
     """Return what begins a session of a new person of this kind: routes end sessions, so each is called in its own."""
     if identity == "nobody":
         return lambda: client
-    user = make_user(identity.removesuffix(" console"))
+    user = make_user(identity.split(maxsplit=1)[0])
+    if identity.endswith("dependent"):
+        keep(client.as_(user))
     return lambda: client.as_superadmin(user) if identity.endswith("console") else client.as_(user)
 
 

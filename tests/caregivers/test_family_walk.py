@@ -1,0 +1,120 @@
+"""A walk: a daughter cares for her mother, who has no phone, until the mother gets one."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+from zipfile import ZipFile
+
+import orjson
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.notifications import jobs
+from app.notifications.models import Delivery
+from app.pengingat.models import Occurrence
+from app.personal_data import jobs as personal_data
+from dev.simulators import Server
+from tests.caregivers.dependents import PATH, hand_over, keep, take_over
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import PASSWORD
+from tests.inbox.phones import Phone
+
+MEDICINE = {
+    "judul": "Obat tekanan darah",
+    "details": {
+        "nama_obat": "Amlodipin",
+        "frekuensi": 2,
+        "aturan": "sesudah makan",
+        "jadwal": [{"jam": jam, "jumlah": 1, "satuan": "tablet"} for jam in ("00:00", "12:00")],
+    },
+}
+DAUGHTER, MOTHER = "+6281200000007", "+6281355550001"
+
+
+@pytest.fixture
+def client(committed: Flask, gateway: Server) -> Client:
+    return Client(committed)
+
+
+def fall_due(user_id: int) -> None:
+    """Let the next dose of a person, and what tells of it, be due now."""
+    with unit_of_work():
+        at = sa.func.date_trunc("minute", sa.func.now())
+        pending = sa.select(sa.func.min(Occurrence.id)).filter_by(user_id=user_id, state="pending")
+        row = db.session.scalar(
+            sa.update(Occurrence)
+            .where(Occurrence.id == pending.scalar_subquery())
+            .values(due_at=at, day=sa.func.date(sa.func.timezone("Asia/Jakarta", at)))
+            .returning(Occurrence.id)
+        )
+        values = {"due_at": at, "next_try_at": at, "expires_at": at + sa.text("interval '1 hour'")}
+        db.session.execute(sa.update(Delivery).where(Delivery.occurrence_id == row).values(**values))
+
+
+def texts(gateway: Server, number: str) -> list[str]:
+    """What has been sent to a number since it was asked last."""
+    for queue in ("urgent", "bulk"):
+        jobs.send_due(queue)
+    found = [message.text for message in gateway.messaging.sent if message.target == number.lstrip("+")]
+    gateway.messaging.sent[:] = [each for each in gateway.messaging.sent if each.target != number.lstrip("+")]
+    return found
+
+
+def rows(archive: ZipFile, table: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = orjson.loads(archive.read(f"data/{table}.json"))
+    return found
+
+
+def test_a_daughter_cares_for_her_mother_until_the_mother_has_a_phone(client: Client, gateway: Server) -> None:
+    # The daughter registers, makes an account for her mother, and adds a medicine.
+    body = {"username": "ani", "password": PASSWORD, "nama_ktp": "Ani Lestari", "nama_samaran": "Mawar"}
+    session = client.post("/register", {**body, "nomor_hp": DAUGHTER, "role": "pendamping"}).json
+    daughter = Client(client.app, session["access_token"])
+    mother_id = keep(daughter, domicile="Jawa Tengah")
+    reminder = daughter.post(f"/pengingat/obat?patient_id={mother_id}", MEDICINE)
+    assert reminder.status_code == 201
+
+    # The message comes to the daughter's number, and her answer counts for her mother.
+    fall_due(mother_id)
+    (text,) = texts(gateway, DAUGHTER)
+    assert text.startswith("Pengingat untuk Ibu Siti: waktunya minum Amlodipin")
+    said = Phone(DAUGHTER).write("SUDAH")
+    assert str(said.text).startswith("Terima kasih, Ani. Obat Ibu Siti pukul")
+    (dose, *_) = daughter.get(f"/pengingat/riwayat?patient_id={mother_id}").json
+    assert (dose["state"], dose["answered_via"]) == ("done", "caregiver")
+
+    # She takes a copy of her mother's data to the doctor.
+    export = daughter.post(f"/profile/ekspor?patient_id={mother_id}", {"password": PASSWORD}).json["id"]
+    personal_data.make_export(export)
+    archive = ZipFile(io.BytesIO(daughter.get(f"/profile/ekspor/{export}?patient_id={mother_id}").data))
+    assert [row["nama_ktp"] for row in rows(archive, "users")] == ["Ibu Siti"]
+    assert [row["judul"] for row in rows(archive, "reminders")] == ["Obat tekanan darah"]
+
+    # The mother gets a phone, opens the link, and registers with the code.
+    code = hand_over(daughter, mother_id)
+    page = client.get(f"/undangan/{code}").text
+    assert code in page
+    assert "Siti" not in page
+    texts(gateway, DAUGHTER)
+    mother = take_over(client, code)
+    assert mother.id == mother_id
+    assert any("milik Anda" in text for text in texts(gateway, MOTHER))
+    assert any("memegang akunnya sendiri" in text for text in texts(gateway, DAUGHTER))
+
+    # Now the reminders come to her, and the daughter hears of missed doses alone.
+    fall_due(mother_id)
+    (text,) = texts(gateway, MOTHER)
+    assert text.startswith("Halo Siti, waktunya minum Amlodipin")
+    assert texts(gateway, DAUGHTER) == []
+    Phone(MOTHER).write("SUDAH")
+    assert [row["answered_via"] for row in mother.get("/pengingat/riwayat").json if row["state"] == "done"] == [
+        "message",
+        "caregiver",
+    ]
+    assert_error(daughter.get(f"/pengingat?patient_id={mother_id}"), 404)
+    assert daughter.get(PATH).json == []
+    seen = {line["action"] for line in mother.get("/profile/akses").json if line["who"] == "Ani Lestari"}
+    assert {"reminders_changed", "history_read", "data_copied"} <= seen
