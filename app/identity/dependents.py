@@ -76,6 +76,11 @@ def is_received_by(person: type[User], user_id: object) -> sa.ColumnElement[bool
     return sa.or_(person.id == user_id, person.guardian_id == user_id)
 
 
+_deleted = orm.aliased(User)
+#: Ids of deleted dependents, who are in no list any more. The partial index of those who are due finds the few.
+DELETED_IDS = sa.select(_deleted.id).where(_deleted.erasure_due_at.is_not(None), _deleted.guardian_id.is_not(None))
+
+
 # --- whose they are -------------------------------------------------------------------------------------------------
 
 

@@ -58,6 +58,16 @@ class TestDeleting:
         assert not exists(ibu)
         assert db.session.scalar(sa.select(sa.func.count()).select_from(Tombstone)) == 1
 
+    def test_administrators_find_her_in_no_list(self, admin: Client, budi: Client, ibu: int) -> None:
+        lists = ("/admins/users", "/admins/users?q=Ibu Siti", "/admins/caregiver-patient/all")
+        before = [int(admin.get(path).headers["X-Total-Count"]) for path in lists]
+        assert budi.delete(f"{PATH}/{ibu}").status_code == 202
+        for path, total in zip(lists, before, strict=True):
+            response = admin.get(path)
+            assert int(response.headers["X-Total-Count"]) == total - 1
+            assert "Ibu Siti" not in response.text
+        assert admin.get("/admins/users?per_page=1").headers["X-Total-Count"] == str(before[0] - 1)
+
     def test_nobody_is_told_of_her_reminders_any_more(self, budi: Client, ibu: int) -> None:
         assert budi.delete(f"{PATH}/{ibu}").status_code == 202
         states = db.session.scalars(sa.select(Delivery.state).filter_by(user_id=ibu).distinct()).all()

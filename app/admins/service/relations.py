@@ -11,7 +11,7 @@ from sqlalchemy import orm
 from app.caregivers import service as caregivers
 from app.core.web.pagination import Listing, Search, contains, paginate_rows
 from app.core.web.search import like
-from app.identity import access_log, audit
+from app.identity import access_log, audit, dependents
 from app.identity.care import CaregiverLink
 from app.identity.models import User
 from app.identity.sessions import Caller
@@ -34,6 +34,7 @@ def list_all(search: Search, by: Caller) -> Listing[Relation]:
         # Nobody is missing; but what is joined so is left out where links are counted.
         .outerjoin(caregiver, caregiver.id == CaregiverLink.caregiver_id)
         .outerjoin(patient, patient.id == CaregiverLink.patient_id)
+        .where(CaregiverLink.patient_id.not_in(dependents.DELETED_IDS))
         .options(orm.lazyload(caregiver.roles), orm.lazyload(patient.roles))
         .order_by(CaregiverLink.created_at.desc(), CaregiverLink.id.desc())
     )

@@ -16,7 +16,7 @@ from app.core.errors import Forbidden
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing
 from app.core.web.search import MOST_COUNTED, containing
-from app.identity import access_log, audit, sessions, users
+from app.identity import access_log, audit, dependents, sessions, users
 from app.identity.models import SEARCHED, LoginSession, RoleName, User, UserDay
 from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
@@ -44,13 +44,14 @@ _LAST_SEEN = sa.func.greatest(
 def list_all(search: UserSearch) -> Listing[User]:
     """People, newest first or as `search.sort` says; `search.q` is a part of username, name, e-mail or phone number."""
     page, order, conditions = search.page, order_of(search.sort), _conditions(search)
-    matching = sa.select(User.id).where(*conditions)
+    matching = sa.select(User.id).where(User.id.not_in(dependents.DELETED_IDS), *conditions)
     rows = _loaded(matching.order_by(*order).offset(page.offset).limit(page.size), order)
     if (total := page.total(len(rows))) is not None:
         return Listing(rows, total, page)
     counted = sa.select(sa.func.count()).select_from(matching.limit(MOST_COUNTED).subquery())
     if not conditions:
-        counted = sa.select(sa.func.sum(UserDay.users))
+        deleted = sa.select(sa.func.count()).select_from(dependents.DELETED_IDS.subquery()).scalar_subquery()
+        counted = sa.select(sa.func.sum(UserDay.users) - deleted)
     return Listing(rows, db.session.scalar(counted) or 0, page)
 
 
