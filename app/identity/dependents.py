@@ -1,6 +1,6 @@
-"""Dependents: people without a phone, whose account a caregiver keeps until they take it over with a code.
+"""Dependents: people without a phone. A caregiver keeps the account until the dependent takes it over with a code.
 
-A dependent has neither number nor login. Whatever is said to them goes to their caregiver, see `receiver_of`.
+A dependent has no number and no login. All deliveries for a dependent go to the caregiver, see `RECEIVER_ID`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from app.identity.models import LoginSession, OfSession, User
 from app.identity.sessions import Caller
 
 MAX_DEPENDENTS = 5
-#: How long a handover code works.
+#: Lifetime of a handover code.
 HANDOVER_LIFETIME = timedelta(days=7)
 CODE_CHARACTERS = 10
 
@@ -46,7 +46,7 @@ class TooManyDependents(Conflict):
 
 
 class Handover(Base, OfSession, Created):
-    """The open code with which a dependent takes over the account. A new code replaces it."""
+    """The open code of a dependent who may take over the account. A new code replaces the row."""
 
     __tablename__ = "handovers"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("code_hash",)), erase=Delete())
@@ -58,8 +58,8 @@ class Handover(Base, OfSession, Created):
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-#: Who receives what is said to a person: a dependent's caregiver, or the person. Every sender asks this: for the
-#: number, the browsers, the name, and how people want to be reached.
+#: Id of the receiver of a person's deliveries: a dependent's caregiver, else the person. Every sender uses it, for the
+#: number, the browsers, the name and the notification settings.
 RECEIVER_ID: sa.ColumnElement[int] = sa.func.coalesce(User.guardian_id, User.id)
 
 
@@ -72,16 +72,16 @@ def receiver_of(user_id: object) -> sa.ScalarSelect[int]:
 
 
 def is_received_by(person: type[User], user_id: object) -> sa.ColumnElement[bool]:
-    """Return whether this id (or column of ids) is `RECEIVER_ID` of a person, in the words of two indexes."""
+    """Return the condition that this id (or column of ids) is `RECEIVER_ID` of a person. Two indexes serve it."""
     return sa.or_(person.id == user_id, person.guardian_id == user_id)
 
 
 _deleted = orm.aliased(User)
-#: Ids of deleted dependents, who are in no list any more. The partial index of those who are due finds the few.
+#: Ids of deleted dependents. Lists leave them out. A partial index finds them.
 DELETED_IDS = sa.select(_deleted.id).where(_deleted.erasure_due_at.is_not(None), _deleted.guardian_id.is_not(None))
 
 
-# --- whose they are -------------------------------------------------------------------------------------------------
+# --- dependents of a caregiver ---------------------------------------------------------------------------------------
 
 
 def of_caregiver(caregiver_id: int) -> sa.Select[User]:
@@ -90,9 +90,9 @@ def of_caregiver(caregiver_id: int) -> sa.Select[User]:
 
 
 def lock_own(caregiver_id: int, dependent_id: int, *, deleted: bool = False) -> User:
-    """Return a caregiver's dependent, locked. `NotFound` for anybody else, and for one who is deleted.
+    """Return a caregiver's dependent, locked. Raise `NotFound` for anybody else, and for a deleted dependent.
 
-    With `deleted`, also one whose deletion can still be taken back.
+    With `deleted`, return a dependent whose deletion can still be taken back, too.
     """
     is_there = sa.or_(erasure.IS_PRESENT, sa.and_(sa.literal(deleted), User.erasure_due_at > clock.now_sql()))
     own = sa.select(User).where(User.id == dependent_id, User.guardian_id == caregiver_id, is_there)
@@ -104,7 +104,7 @@ def lock_own(caregiver_id: int, dependent_id: int, *, deleted: bool = False) -> 
 
 
 def whose(by: Caller, patient_id: int | None, action: Action) -> int:
-    """Return whose data a call is about: the caller, or an own dependent, whose access log notes the action."""
+    """Return the id of the caller or of an own dependent. The dependent's access log notes the action."""
     if patient_id is None or patient_id == by.id:
         return by.id
     dependent = lock_own(by.id, patient_id)
@@ -113,20 +113,20 @@ def whose(by: Caller, patient_id: int | None, action: Action) -> int:
 
 
 def check_room(caregiver_id: int) -> None:
-    """Raise `TooManyDependents` if a caregiver, who is locked, may have no other one."""
+    """Raise `TooManyDependents` if a caregiver, who is locked, has as many dependents as allowed."""
     count = sa.select(sa.func.count()).select_from(of_caregiver(caregiver_id).subquery())
     if (db.session.scalar(count) or 0) >= MAX_DEPENDENTS:
         raise TooManyDependents
 
 
 def check_none(caregiver_id: int) -> None:
-    """Raise `HasDependents` if a caregiver, who is locked, has any."""
+    """Raise `HasDependents` if a caregiver, who is locked, has dependents."""
     if db.session.scalar(sa.select(of_caregiver(caregiver_id).exists())):
         raise HasDependents
 
 
 def check_may_cut(caregiver_id: int, patient_id: int) -> None:
-    """Raise if the link is that of a dependent: `HasDependents`, or `NotFound` for a deleted one."""
+    """Raise `HasDependents` if the link connects a caregiver and a dependent, or `NotFound` if that one is deleted."""
     kept = sa.select(erasure.IS_PRESENT).where(User.id == patient_id, User.guardian_id == caregiver_id)
     is_present = db.session.scalar(kept)
     if is_present is not None:
@@ -144,7 +144,7 @@ def erase_with(caregiver_id: int) -> list[int]:
 
 
 def create_handover(by: Caller, dependent_id: int) -> tuple[str, datetime]:
-    """Return a new code by which a dependent takes over the account, and its end. An older code ends."""
+    """Create a code by which a dependent takes over the account; return code and expiry. An older code ends."""
     lock_own(by.id, dependent_id)
     code, expires_at = codes.new_code(CODE_CHARACTERS), clock.now() + HANDOVER_LIFETIME
     values = {"code_hash": _digest(code), "session_id": by.session_id, "expires_at": expires_at}
@@ -173,9 +173,9 @@ def is_handover_over(code: str) -> bool:
 
 
 def redeem(code: str) -> User:
-    """Return the dependent whose code this is, locked, and end the code. `ValidationFailed` for a bad one.
+    """End a code and return its dependent, locked. Raise `ValidationFailed` for a bad code.
 
-    The caregiver is locked first, as by whoever adds or deletes dependents.
+    The caregiver is locked first, in the same order as when a dependent is added or deleted.
     """
     handover = find_handover(code)
     if handover is not None:
@@ -191,9 +191,9 @@ def redeem(code: str) -> User:
 
 
 def release(user: User) -> CaregiverLink:
-    """Let a locked dependent, who has a password by now, keep the account alone. Return the link with the caregiver.
+    """Give a locked dependent, who has a password, the account alone. Return the link with the caregiver.
 
-    The link allows alerts, or nothing if the person does not let caregivers see anything.
+    The link allows alerts alone. It allows nothing if the person has withdrawn the consent for caregivers.
     """
     caregiver_id, user.guardian_id, user.self_registered = user.guardian_id, None, True
     db.session.flush()
@@ -206,7 +206,7 @@ def release(user: User) -> CaregiverLink:
     return link
 
 
-#: A code ends with its session, and while the dependent is deleted.
+#: Condition: a code can be used. It ends with its session.
 _is_open = sa.and_(
     Handover.expires_at > sa.func.statement_timestamp(),
     sa.or_(
