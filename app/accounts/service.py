@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -20,6 +21,7 @@ from app.core.web import rate_limits
 from app.core.web.fields import Loaded
 from app.core.web.parsing import NO_FILE
 from app.identity import (
+    consents,
     credentials,
     dependents,
     erasure,
@@ -33,7 +35,7 @@ from app.identity import (
     usernames,
     users,
 )
-from app.identity.consents import Way
+from app.identity.consents import ConsentWishes, Purpose, Way
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
 from app.identity.roles import choose_own_roles, roles_named
 from app.identity.schemas import shown_nik
@@ -93,12 +95,15 @@ def _take_over(code: str, data: Loaded) -> User:
 
     `ValidationFailed` for a bad code. Any refusal keeps the code, because it undoes everything.
     """
-    if data.get("consents", {}).get("health_data") is False:
+    sent = cast(ConsentWishes, dict(data.get("consents", {})))
+    if sent.get("health_data") is False:
         raise ValidationFailed({"consents": {"health_data": [WITHDRAW_LATER]}})
     user = dependents.redeem(code)
+    if db.session.scalar(sa.select(consents.is_withdrawn(user.id, Purpose.HEALTH_DATA))):
+        sent.pop("health_data", None)  # their reminders have stopped, and only the profile lets them go on
     users.update(user, data)
     user.roles = roles_named([RoleName.PASIEN])
-    notification_settings.record_consents(user, data.get("consents", {}), way=Way.REGISTRATION)
+    notification_settings.record_consents(user, sent, way=Way.REGISTRATION)
     notices.handed_over(dependents.release(user))
     return user
 

@@ -189,6 +189,19 @@ class TestRegistering:
         assert scopes_of(ibu) == []
         assert told(ibu) == ["Akun ini sekarang milik Anda, dengan semua pengingat dan riwayatnya."]
 
+    def test_reminders_that_had_stopped_go_on_when_she_agrees_in_her_profile(
+        self, client: Client, budi: Client, ibu: int
+    ) -> None:
+        assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
+        consents = f"/profile/persetujuan?patient_id={ibu}"
+        assert budi.put(consents, {"health_data": False}).status_code == 200
+        siti = take_over(client, hand_over(budi, ibu), consents={"service": True, "health_data": True})
+        granted = {row["purpose"]: row["granted"] for row in siti.get("/profile/persetujuan").json}
+        assert (granted["service"], granted["health_data"]) == (True, False)
+        assert siti.put("/profile/persetujuan", {"health_data": True}).status_code == 200
+        waiting = sa.select(sa.func.count()).select_from(Delivery).filter_by(kind="reminder", state="pending")
+        assert (db.session.scalar(waiting) or 0) > 0
+
 
 class TestRefusals:
     @pytest.mark.parametrize("code", ["K7MP4WQX9R", "", "x" * 21, 5, ["K7MP4WQX9R"]])
