@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from alembic import op
 
-revision = "0056"
-down_revision = "0052"
+revision = "0054"
+down_revision = "0053"
 
 COMMENTS = {
     "users.password_hash": "null: a dependent, who has no login",
