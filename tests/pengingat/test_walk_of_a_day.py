@@ -1,0 +1,82 @@
+"""A day of Siti's with three medicines: one is forgotten, one is taken back, one is answered offline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.core.database.session import db
+from app.notifications.models import Delivery
+from app.pengingat import jobs
+from tests.helpers.client import Client
+from tests.pengingat.answering import Reminder
+from tests.pengingat.ledgers import Time, settle, texts
+
+
+def medicine(siti: Client, name: str, jam: str, satuan: str = "tablet") -> Reminder:
+    dose = {"jam": jam, "jumlah": 1, "satuan": satuan}
+    details: dict[str, Any] = {"nama_obat": name, "frekuensi": 1, "aturan": "sesudah makan", "jadwal": [dose]}
+    details["persediaan"] = {"sisa": 30}
+    return Reminder(siti, siti.post("/pengingat/obat", {"judul": name, "details": details}).json["id"])
+
+
+def at(moment: Time, hour: int, minute: int = 0) -> list[str]:
+    """It is this time in Jakarta: what is due leaves, and the clock ticks. Return what the caregiver is told."""
+    moment.now = moment.now.replace(hour=hour - 7, minute=minute)
+    jobs.top_up()
+    settle("sent", Delivery.kind == "reminder", Delivery.state == "pending", Delivery.due_at <= moment.now)
+    jobs.miss_overdue()
+    jobs.tell_caregivers()
+    told = [text for text in texts() if "menandai" in text]
+    settle("sent", Delivery.kind == "alert")
+    db.session.commit()
+    return told
+
+
+def page(siti: Client) -> list[str]:
+    rows = siti.get("/pengingat/hari-ini").json
+    return [f"{row['local_time']} {row['judul']}: {row['state']}" + " *" * row["can_answer"] for row in rows]
+
+
+def left(reminder: Reminder) -> float:
+    return float(reminder.client.get(f"/pengingat/{reminder.id}").json["details"]["persediaan"]["sisa"])
+
+
+def test_a_day_of_three_medicines(siti: Client, moment: Time, caregiver_id: int) -> None:
+    at(moment, 8)
+    metformin = medicine(siti, "Metformin", "02:00")
+    amlodipin = medicine(siti, "Amlodipin", "05:00")
+    insulin = medicine(siti, "Insulin", "12:00", "unit")
+    coming = ["12:00 Amlodipin: pending", "19:00 Insulin: pending"]
+    assert page(siti) == ["09:00 Metformin: pending *", *coming]
+
+    at(moment, 9, 5)  # she takes Metformin, far from any network
+    assert page(siti) == ["09:00 Metformin: pending *", *coming]
+    assert at(moment, 10, 1) == ["Siti belum menandai obat pukul 09.00 WIB. Boleh tolong ditanyakan?"]
+
+    at(moment, 12, 2)  # she taps by mistake, and takes it back
+    amlodipin.say("done")
+    assert page(siti)[1] == "12:00 Amlodipin: done"
+    assert left(amlodipin) == 29
+    assert amlodipin.say("undo").json["state"] == "pending"
+    assert page(siti) == ["09:00 Metformin: missed *", "12:00 Amlodipin: pending *", "19:00 Insulin: pending"]
+    assert (left(amlodipin), amlodipin.is_done) == (30, False)
+    at(moment, 12, 40)
+    assert amlodipin.say("done", due_at="2026-03-02T05:00:00Z").json["late"] is False
+
+    at(moment, 12, 41)  # the network is back
+    for _ in range(2):
+        answer = metformin.say("done", due_at="2026-03-02T02:00:00Z", answered_at="2026-03-02T02:05:00Z")
+        assert (answer.json["state"], answer.json["late"]) == ("done", False)
+    assert (left(metformin), metformin.is_done) == (29, True)
+    in_time = "Siti sudah menandai obat pukul 09.00 WIB tepat waktu. Kabarnya baru kami terima."
+    assert at(moment, 12, 42) == [in_time]
+
+    forgotten = "Siti belum menandai obat pukul 19.00 WIB. Boleh tolong ditanyakan?"
+    assert at(moment, 20, 1) == [forgotten]
+    assert page(siti)[2] == "19:00 Insulin: missed *"
+    assert at(moment, 20, 30) == []
+    assert insulin.say("done").json["late"] is True
+    assert at(moment, 20, 31) == ["Siti sudah menandai obat pukul 19.00 WIB, walau terlambat."]
+
+    assert page(siti) == ["09:00 Metformin: done", "12:00 Amlodipin: done", "19:00 Insulin: done"]
+    assert siti.get("/pengingat/kepatuhan?start=2026-03-02&end=2026-03-02").json["percent"] == 100
