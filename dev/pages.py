@@ -65,6 +65,12 @@ def reset_password() -> str:
     return render_template("dev/reset_password.html")
 
 
+@bp.get("/today")
+def today_page() -> str:
+    """The main page of a client: the doses of today, with buttons."""
+    return render_template("dev/today.html")
+
+
 @bp.get("/push")
 def push() -> str:
     """Subscribe this browser, and see what arrives."""

@@ -84,6 +84,9 @@ const medicine: PengingatCreate = { tipe: "obat", judul: "Minum obat", details: 
 data(await api.POST("/api/pengingat", { body: { tipe: "obat", judul: "Minum obat", details } }));
 const reminders = data(await api.GET("/api/pengingat", { params: { query: { tipe: "obat", per_page: 20 } } }));
 
+const today = data(await api.GET("/api/pengingat/hari-ini"));
+const first: string = today.map((dose) => `${dose.local_time} ${dose.judul} ${dose.what}`)[0] ?? "";
+
 const [category] = data(await api.GET("/api/forum/categories"));
 if (category === undefined) {
   throw new Error("the forum has no category");
@@ -94,4 +97,4 @@ const thread: Thread = data(
   await api.POST("/api/forum/threads", { body: { ...post, image }, bodySerializer: form }),
 );
 
-console.log([pseudonym, ...reminders.map(describe), thread.author?.name, thread.image].join("\n"));
+console.log([pseudonym, ...reminders.map(describe), thread.author?.name, thread.image, first].join("\n"));

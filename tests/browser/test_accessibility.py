@@ -9,7 +9,7 @@ from tests.browser.screens import DESKTOP, PHONE
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("/", "/dev/outbox", "/dev/push", "/dev/reset-password?code=x")
+PAGES = ("/", "/dev/outbox", "/dev/push", "/dev/today", "/dev/reset-password?code=x")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -66,3 +66,25 @@ def test_a_reminder_is_made_told_of_answered_by_a_tap_and_looked_back_at(client:
     assert TITLE in report["answer"]
     pdf = client.call("GET", "/pengingat/kepatuhan/laporan?format=pdf")
     assert (pdf["type"], pdf["answer"][:5]) == ("application/pdf", "%PDF-")
+
+
+def test_the_page_of_today_answers_and_takes_back(client: Client) -> None:
+    """The developers' page of one call, on a small telephone."""
+    title = "Fisioterapi lutut"
+    due = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=2)
+    client.call(
+        "POST", "/pengingat", {"tipe": "terapi", "judul": title, "waktu": due.isoformat(), "details": {}}, status=201
+    )
+
+    tab = client.page.context.new_page()
+    tab.set_viewport_size({"width": 360, "height": 740})
+    tab.goto("/dev/today")
+    tab.get_by_role("button", name="Masuk").click()
+    dose = tab.locator(".entry", has_text=title)
+    expect(dose).to_contain_text("belum dijawab")
+    dose.get_by_role("button", name="Sudah").click()
+    expect(dose.get_by_role("button", name="Batalkan")).to_be_visible()
+    expect(dose.get_by_role("button", name="Sudah")).to_have_count(0)
+    dose.get_by_role("button", name="Batalkan").click()
+    expect(dose).to_contain_text("belum dijawab")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 360
