@@ -87,7 +87,7 @@ class TestWords:
             )
         rows = db.session.scalars(sa.select(Delivery).filter_by(kind="stock").order_by(Delivery.id)).all()
         message, push = [words_of(row) for row in rows]
-        assert str(message["text"]).startswith("Pengingat untuk Ibu Siti: Metformin diperkirakan habis")
+        assert str(message["text"]).startswith("Pengingat untuk Ibu Siti: Metformin kira-kira habis")
         assert push["title"] == "Persediaan obat Ibu Siti"
 
 
