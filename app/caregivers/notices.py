@@ -41,15 +41,15 @@ MOST_CHARACTERS = 40
 
 #: What a caregiver may do, in the words that patients and caregivers read.
 MAY = {
-    Scope.ALERTS: "diberi tahu bila obat belum ditandai",
+    Scope.ALERTS: "mendapat kabar kalau obat belum ditandai",
     Scope.HISTORY: "melihat riwayat dan kepatuhan",
     Scope.MANAGE: "mengatur pengingat",
 }
-NOTHING = "Yang tampak baginya hanya nama Anda."
-CUT = "Bila Anda tidak setuju, hapus hubungan ini di aplikasi."
-CUT_BY_WORD = "Bila Anda tidak setuju, hapus hubungan ini di aplikasi atau balas PUTUS."
+NOTHING = "Ia hanya melihat nama Anda."
+CUT = "Tidak setuju? Hapus pendamping ini di aplikasi."
+CUT_BY_WORD = "Tidak setuju? Hapus pendamping ini di aplikasi, atau balas PUTUS."
 
-CUT_SEVERAL = "Kalau Anda tidak setuju, hapus hubungan itu di aplikasi."
+CUT_SEVERAL = "Tidak setuju? Hapus pendamping itu di aplikasi."
 
 
 def last_told(patient_id: int, within: timedelta) -> sa.Select[int | None]:
@@ -156,14 +156,14 @@ def _words_of_several(delivery: Claimed, names: Sequence[str]) -> Words:
 
 
 def _words(delivery: Claimed, name: str, scopes: Collection[str]) -> Words:
-    text = f"{_name(name)} kini tercatat sebagai pendamping Anda. {_allowed(scopes)}"
+    text = f"{_name(name)} sekarang menjadi pendamping Anda. {_allowed(scopes)}"
     cut = CUT_BY_WORD if settings.hears_people else CUT
     return rendering.notice(delivery, text=f"{text} {cut}", title=TITLE, body=f"{text} {CUT}")
 
 
 def _allowed(scopes: Collection[str]) -> str:
     may = [words for scope, words in MAY.items() if scope in scopes]
-    return f"Ia boleh {', '.join(may)}." if may else NOTHING
+    return f"Ia bisa {', '.join(may)}." if may else NOTHING
 
 
 def _name(nama_ktp: str) -> str:

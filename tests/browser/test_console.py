@@ -331,7 +331,7 @@ def test_older_deliveries_follow_the_latest(console: Page) -> None:
         "channel": "message",
         "status": "failed",
         "at": "2026-03-02T00:00:00Z",
-        "reason": "Saluran ini Anda matikan.",
+        "reason": "Anda mematikan cara kirim ini.",
     }
     asked: list[str] = []
 
@@ -352,7 +352,7 @@ def test_older_deliveries_follow_the_latest(console: Page) -> None:
     expect(siti.get_by_role("heading", name="Persediaan obat,")).to_have_count(1)
     expect(siti.get_by_role("heading", name="Pengingat,")).to_have_count(20)
     expect(siti.get_by_text("Itu semuanya.")).to_be_visible()
-    expect(siti.get_by_text("Yang dibacanya: “Saluran ini Anda matikan.”").first).to_be_visible()
+    expect(siti.get_by_text("Yang dibacanya: “Anda mematikan cara kirim ini.”").first).to_be_visible()
     assert asked == ["per_page=20&page=1", "per_page=20&page=2"]
 
 

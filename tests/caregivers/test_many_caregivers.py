@@ -56,7 +56,7 @@ def test_eight_caregivers_are_three_messages_and_one(client: Client, siti: Clien
     text = words_of(gathered)["text"]
     assert text == (
         "Ini juga pendamping baru Anda: Pesan 3, Pesan 4, Pesan 5, dan 2 orang lain. "
-        "Kalau Anda tidak setuju, hapus hubungan itu di aplikasi."
+        "Tidak setuju? Hapus pendamping itu di aplikasi."
     )
     assert_readable(text)
     assert len(messages(siti, Channel.PUSH_FAN_OUT)) == 4

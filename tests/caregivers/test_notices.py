@@ -42,8 +42,8 @@ def test_the_patient_is_told_of_every_new_link(siti: Client, budi: Client, admin
         admin.post("/admins/caregiver-patient", {"caregiver_id": budi.id, "patient_id": siti.id})
     texts = told(siti)
     assert texts["messaging"]["text"] == (
-        "Budi Hartono kini tercatat sebagai pendamping Anda. Yang tampak baginya hanya nama Anda. "
-        "Bila Anda tidak setuju, hapus hubungan ini di aplikasi."
+        "Budi Hartono sekarang menjadi pendamping Anda. Ia hanya melihat nama Anda. "
+        "Tidak setuju? Hapus pendamping ini di aplikasi."
     )
     assert texts["push_fan_out"]["title"] == "Pendamping baru"
     assert "Budi Hartono" in texts["push_fan_out"]["body"]
@@ -59,9 +59,9 @@ def test_the_message_says_what_a_caregiver_may_do_and_how_to_cut_them(
     monkeypatch.setitem(app.extensions, "config", config)
     budi.post("/caregiver/invitations", {"code": invite(siti, *Scope)["code"]})
     assert told(siti)["messaging"]["text"] == (
-        "Budi Hartono kini tercatat sebagai pendamping Anda. "
-        "Ia boleh diberi tahu bila obat belum ditandai, melihat riwayat dan kepatuhan, mengatur pengingat. "
-        "Bila Anda tidak setuju, hapus hubungan ini di aplikasi atau balas PUTUS."
+        "Budi Hartono sekarang menjadi pendamping Anda. "
+        "Ia bisa mendapat kabar kalau obat belum ditandai, melihat riwayat dan kepatuhan, mengatur pengingat. "
+        "Tidak setuju? Hapus pendamping ini di aplikasi, atau balas PUTUS."
     )
     assert_readable(told(siti)["messaging"]["text"])
 
@@ -105,4 +105,4 @@ def test_a_caregiver_links_so_many_a_day(budi: Client, siti: Client, limited: No
 def test_a_caregivers_name_carries_no_address(client: Client, siti: Client, name: str) -> None:
     lure = make_user(RoleName.PENDAMPING, nama_ktp=name)
     client.as_(lure).post("/caregiver/patients", {"patient_id": siti.id})
-    assert told(siti)["messaging"]["text"].startswith("Seseorang kini tercatat")
+    assert told(siti)["messaging"]["text"].startswith("Seseorang sekarang menjadi")

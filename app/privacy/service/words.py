@@ -30,7 +30,7 @@ OTHER_TITLE = "Pesan"
 
 #: Why something failed or was cancelled, by what the outbox recorded.
 REASONS = {
-    SWITCHED_OFF: "Saluran ini Anda matikan.",
+    SWITCHED_OFF: "Anda mematikan cara kirim ini.",
     "no number": "Akun Anda belum punya nomor HP.",
     INVALID: "Nomor HP Anda tidak terdaftar di layanan pesan. Periksa profil Anda.",
     WRONG: "Dari nomor HP Anda pernah dijawab SALAH NOMOR. Periksa nomor Anda di profil.",
@@ -40,7 +40,7 @@ REASONS = {
     "unsubscribed": "Peramban ini tidak lagi menerima notifikasi.",
     NOT_ALLOWED: "Pasien tidak mengizinkannya lagi.",
     "wants no broadcasts": "Anda tidak menerima siaran.",
-    "had the day's broadcasts already": "Siaran untuk hari itu sudah cukup.",
+    "had the day's broadcasts already": "Batas kabar umum hari itu sudah tercapai.",
 }
 NO_BROWSER = "Belum ada peramban yang menerima notifikasi Anda."
 FAILED = "Layanan pengirim tidak dapat mengirimnya."
