@@ -56,6 +56,8 @@ TEMPLATES = (
     "broadcast",
     "forum_reply",
     "pseudonym_lifted",
+    "post_moderated",
+    "phone_move",
     "phone_code",
 )
 REMINDER_TEMPLATES = ("pengingat_obat", "pengingat_makan", "pengingat_terapi", "pengingat_kontrol")

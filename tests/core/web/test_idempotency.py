@@ -164,7 +164,7 @@ def test_every_create_of_a_known_person_takes_a_key_and_says_so(app: Flask) -> N
 
 
 #: Creates whose answer holds what is stored nowhere else.
-WITH_SECRETS = {"beginOtp", "createInvitation", "createPhoneVerification", "replaceRecoveryCodes"}
+WITH_SECRETS = {"beginOtp", "createHandover", "createInvitation", "createPhoneVerification", "replaceRecoveryCodes"}
 
 
 @pytest.fixture
