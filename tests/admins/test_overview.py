@@ -114,3 +114,14 @@ def test_any_range_has_every_one_of_its_days(admin: Client, query: dict[str, str
     overview = get_overview(admin, **query)
     assert len(overview["growth"]) == len(overview["activity"]) == days
     assert overview["growth"][-1]["date"] == overview["range"]["end"]
+
+
+def test_a_deleted_dependent_is_counted_nowhere(admin: Client, budi: Client) -> None:
+    before = get_overview(admin)
+    dependent_id = budi.post("/caregiver/dependents", {"nama_ktp": "Ibu Siti"}).json["id"]
+    assert get_overview(admin)["totals"]["pasien"] == before["totals"]["pasien"] + 1
+    assert budi.delete(f"/caregiver/dependents/{dependent_id}").status_code == 202
+    after = get_overview(admin)
+    assert {name: after["totals"][name] for name in ("users", "pasien")} == {
+        name: before["totals"][name] for name in ("users", "pasien")
+    }

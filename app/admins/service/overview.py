@@ -15,7 +15,7 @@ from app.core.lib.clock import JAKARTA, now, today
 from app.dokter.models import Dokter
 from app.faskes.models import Faskes
 from app.forum.models import ForumCategory, ForumThread
-from app.identity import access_log
+from app.identity import access_log, dependents
 from app.identity.models import Role, RoleName, User, UserDay, user_roles
 from app.identity.sessions import Caller
 from app.komunitas.models import Komunitas
@@ -103,6 +103,7 @@ _count = sa.func.count()
 
 _PROVINCES = (
     sa.select(User.domicile, _count.label("count"), _count.filter(User.is_verified).label("verified"))
+    .where(User.id.not_in(dependents.DELETED_IDS))
     .group_by(User.domicile)
     .order_by(User.domicile.is_(None), _count.desc(), User.domicile)
 )
@@ -110,6 +111,7 @@ _PROVINCES = (
 _ROLES = (
     sa.select(Role.name, sa.func.count(user_roles.c.user_id).label("people"))
     .join(user_roles, user_roles.c.role_id == Role.id)
+    .where(user_roles.c.user_id.not_in(dependents.DELETED_IDS))
     .group_by(Role.name)
 )
 
@@ -130,9 +132,12 @@ _CATEGORIES = (
 )
 
 _now = sa.bindparam("now", type_=sa.DateTime(timezone=True))
-_REMINDERS = sa.select(
-    Pengingat.tipe, _count.label("count"), _count.filter(queries.is_done(done=True, now=_now)).label("done")
-).group_by(Pengingat.tipe)
+_done = _count.filter(queries.is_done(done=True, now=_now)).label("done")
+_REMINDERS = (
+    sa.select(Pengingat.tipe, _count.label("count"), _done)
+    .where(Pengingat.user_id.not_in(dependents.DELETED_IDS))
+    .group_by(Pengingat.tipe)
+)
 
 
 def _all(model: type[Base]) -> sa.ScalarSelect[int]:
