@@ -87,11 +87,15 @@ def handle(row: Inbound) -> str:
         return NO_NUMBER
     numbers.heard_from(row.phone, _said_at(row))
     sender, asked = _sender(row.phone, _wrote_at(row)), Conversation()
+    budget = limits.budget(row.phone)
+    danger = row.payload.get("danger") or crisis.kind_of(row.text or "")
+    if danger == limits.CRISIS:  # before all that could fail
+        return _write(row, row.phone, _help(danger, sender), budget)
     if sender:
         asked = message_answers.read(sender.user_id, wrote_at=sender.wrote_at, quoted=_quoted(row))
-    budget = limits.budget(row.phone)
-
-    reply = _danger(row, sender, asked) or _hear(row, row.phone, sender, asked, budget)
+    if danger == limits.EMERGENCY and sender and _is_emergency(row, asked):
+        return _write(row, row.phone, _help(danger, sender), budget)
+    reply = _hear(row, row.phone, sender, asked, budget)
     return _write(row, row.phone, reply, budget) if reply else UNKNOWN_SENDER
 
 
@@ -171,20 +175,17 @@ def _wrote_at(row: Inbound) -> datetime:
     return said_at if row.received_at - LATEST <= said_at <= row.received_at else row.received_at
 
 
-def _danger(row: Inbound, sender: Sender | None, asked: Conversation) -> Reply | None:
-    """Return the help for a crisis. An emergency is answered only if the sender is known."""
-    text, domicile = row.text or "", sender.domicile if sender else None
-    danger = row.payload.get("danger") or crisis.kind_of(text)
-    if danger == limits.EMERGENCY and "danger" not in row.payload:
-        # "Obat sesak napas" may be the name of a medicine.
-        danger = crisis.kind_of(reading.without_names(text, asked.names))
-    if danger == limits.EMERGENCY and sender is None:
-        return None
-    if danger not in limits.DANGERS:
-        return None
+def _is_emergency(row: Inbound, asked: Conversation) -> bool:
+    """Return whether a text tells of an emergency outside names: "obat sesak napas" may be the name of a medicine."""
+    text = reading.without_names(row.text or "", asked.names)
+    return "danger" in row.payload or crisis.kind_of(text) == limits.EMERGENCY
+
+
+def _help(danger: str, sender: Sender | None) -> Reply:
+    """Return the help for a crisis, which anybody gets, or for an emergency."""
     DANGERS.labels(danger).inc()
-    is_crisis = danger == limits.CRISIS
-    return Reply(str(danger), (crisis.help_lines if is_crisis else crisis.emergency_lines)(domicile))
+    lines = crisis.help_lines if danger == limits.CRISIS else crisis.emergency_lines
+    return Reply(danger, lines(sender.domicile if sender else None))
 
 
 # --- of reminders ---------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ outbox and the reminders. A late answer takes one more, which makes the alerts. 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -63,7 +63,7 @@ def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia =
         return reopened
     at = _answered_at(data, held.now)
     rows = statements.near([pengingat_id], held.now, second=second, until=at, slot=None if second else data.slot)
-    (answered,) = _Answer(held, rows, data, via, data.note, at).give([[_asked(pengingat, rows, data, held.now)]])
+    (answered,) = _Answer(held, rows, data, via, data.note, at).give([_asked(pengingat, rows, data, held.now)])
     return answered
 
 
@@ -89,9 +89,9 @@ def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia)
 
     rows = statements.near(held.reminders, held.now, ids=ids)
     meant = [row for row in reversed(rows) if row.id in ids]
-    is_open = [row for row in meant if row.state == State.PENDING]
-    groups = [is_open] if is_open else [[row for row in meant if row.state == State.MISSED], meant]
-    return sorted(_Answer(held, rows, data, via).give(groups), key=lambda row: (row.due_at, row.id))
+    by_state = ([row for row in meant if row.state == state] for state in (State.PENDING, State.MISSED))
+    group = next(filter(None, by_state), meant)
+    return sorted(_Answer(held, rows, data, via).give(group), key=lambda row: (row.due_at, row.id))
 
 
 def undo_all(asked: Sequence[Occurrence]) -> list[Occurrence]:
@@ -165,22 +165,18 @@ class _Answer:
         #: When it was given, if that was offline.
         self.at = at
 
-    def give(self, groups: Iterable[Sequence[Row]]) -> list[Occurrence]:
-        """Answer the first of the groups of which a row can be answered."""
-        refusals: list[Conflict] = []
-        for group in groups:
-            if answered := self._give(group, refusals):
-                return answered
-        raise refusals[0] if refusals else AlreadyClosed
-
-    def _give(self, group: Sequence[Row], refusals: list[Conflict]) -> list[Occurrence]:
+    def give(self, group: Sequence[Row]) -> list[Occurrence]:
+        """Answer these rows as far as they can be answered. Raise the first refusal if none can be."""
         news: list[Row] = []
         same: list[Row] = []
+        refusals: list[Conflict] = []
         for row in group:
             try:
                 (news if self._is_news(row) else same).append(row)
             except Conflict as refusal:  # what else falls due at this minute may still be open
                 refusals.append(refusal)
+        if not news and not same:
+            raise refusals[0] if refusals else AlreadyClosed
         return [*self._change(news), *statements.get([row.id for row in same])]
 
     def _is_news(self, row: Row) -> bool:

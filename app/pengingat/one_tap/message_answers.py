@@ -49,7 +49,10 @@ _of_user, _since, _until = (
 )
 #: Whose reminder it is: the person who writes, or a dependent.
 _person = orm.aliased(User)
-_is_theirs = dependents.is_received_by(_person, _of_user)
+_is_theirs = sa.and_(
+    dependents.is_received_by(_person, _of_user),
+    sa.or_(_person.guardian_id.is_(None), _person.erasure_due_at.is_(None)),  # a deleted dependent is gone at once
+)
 _whom = sa.case((_person.id != _of_user, _person.nama_ktp)).label("whom")
 _time = (*_rows, Pengingat.timezone, Pengingat.details, _whom)
 _delivery = (
@@ -78,8 +81,9 @@ _sent = (
     .limit(LATEST)
     .subquery()
 )
-#: Times without an answer, sent by message or not. A word answers those that fell due with what was sent.
-_unanswered = (
+#: Times without an answer, sent by message or not: a word answers those that fell due with what was sent. And times
+#: that a word has answered lately: another word takes them back.
+_aside = (
     sa.select(*_time, *(sa.cast(sa.null(), column.type).label(column.name) for column in _delivery))
     .join_from(occurrences, Pengingat, Pengingat.id == _rows.reminder_id)
     .join(_person, _person.id == _rows.user_id)
@@ -87,13 +91,20 @@ _unanswered = (
         _is_theirs,
         _rows.due_at > _since,
         _rows.due_at <= _until,
-        sa.or_(_rows.state == State.PENDING, _rows.state == State.MISSED),
+        sa.or_(
+            _rows.state == State.PENDING,
+            _rows.state == State.MISSED,
+            sa.and_(
+                sa.or_(_rows.answered_via == AnsweredVia.MESSAGE, _rows.answered_via == AnsweredVia.CAREGIVER),
+                _rows.answered_at > sa.bindparam("undo_since", type_=sa.DateTime(timezone=True)),
+            ),
+        ),
     )
     .order_by(_rows.due_at.desc(), _rows.id)
     .limit(LATEST)
     .subquery()
 )
-_both = sa.union_all(sa.select(_sent), sa.select(_unanswered)).subquery()
+_both = sa.union_all(sa.select(_sent), sa.select(_aside)).subquery()
 _read = PreparedStatement(
     sa.select(_both).order_by(_both.c.sent_at.desc().nulls_last(), _both.c.left_at, _both.c.delivery_id)
 )
@@ -184,17 +195,17 @@ class Conversation:
 
 def read(user_id: int, *, wrote_at: datetime | None = None, quoted: str | None = None) -> Conversation:
     """Read what a person may answer who wrote at `wrote_at`, or now. `quoted` is the provider's name of a message."""
-    messages, unanswered = _messages(user_id, wrote_at)
+    messages, aside = _messages(user_id, wrote_at)
     if quoted:
         if found := next((message for message in messages if quoted in message.refs), None):
-            return replace(_conversation(found, found.times, newer=(), others=()), is_quoted=True)
+            return replace(_conversation(found, found.times, newer=(), others=(), aside=()), is_quoted=True)
         if (was_reminder := _was_reminder(user_id, quoted)) is not None:
             return Conversation(is_too_old=was_reminder, is_elsewhere=not was_reminder)
     message = _last(messages)
     if message is None:
         return Conversation()
-    meant = [*message.times, *_others_of_its_minute(message, unanswered)]
-    return _conversation(message, meant, newer=messages, others=messages)
+    meant = [*message.times, *_others_of_its_minute(message, aside)]
+    return _conversation(message, meant, newer=messages, others=messages, aside=aside)
 
 
 def answer(times: Sequence[Time], data: QuickAnswer) -> Asked:
@@ -238,7 +249,12 @@ def _asked(times: Sequence[Time], rows: Sequence[Occurrence]) -> Asked:
 
 
 def _conversation(
-    message: Message, meant: Sequence[Time], *, newer: Sequence[Message], others: Sequence[Message]
+    message: Message,
+    meant: Sequence[Time],
+    *,
+    newer: Sequence[Message],
+    others: Sequence[Message],
+    aside: Sequence[Time],
 ) -> Conversation:
     """Return what can be answered if this message is meant. `others` may be named; `newer` may keep an undo back."""
     inside = {time.row.id for time in meant}
@@ -247,7 +263,7 @@ def _conversation(
         meant=tuple(meant),
         numbered=message.times if len(message.times) > 1 else (),
         others=tuple(tuple(group) for group in groups if group),
-        undoable=_undoable(others or [message], newer),
+        undoable=_undoable(others or [message], newer, aside),
         waiting=_waiting([*meant, *(time for group in groups for time in group)]),
     )
 
@@ -260,13 +276,13 @@ def _last(messages: Sequence[Message]) -> Message | None:
     return next(iter(messages), None)
 
 
-def _others_of_its_minute(message: Message, unanswered: Sequence[Time]) -> list[Time]:
+def _others_of_its_minute(message: Message, aside: Sequence[Time]) -> list[Time]:
     """Return what else of the same person is as open as a message's times and falls due in their minutes."""
     state = next((state for state in (State.PENDING, State.MISSED) if message.has(state)), None)
     minutes = {_minute(time) for time in message.times}
     inside = {time.row.id for time in message.times}
     people = {time.row.user_id for time in message.times}
-    others = (time for time in unanswered if time.row.state == state and time.row.id not in inside)
+    others = (time for time in aside if time.row.state == state and time.row.id not in inside)
     return [time for time in others if _minute(time) in minutes and time.row.user_id in people]
 
 
@@ -281,8 +297,11 @@ def _was_reminder(user_id: int, ref: str) -> bool | None:
     return db.session.scalar(which, {"of_user": user_id})
 
 
-def _undoable(messages: Sequence[Message], newer: Sequence[Message]) -> tuple[Time, ...]:
-    """Return what the last answer to these messages has answered, unless a newer message is open."""
+def _undoable(messages: Sequence[Message], newer: Sequence[Message], aside: Sequence[Time]) -> tuple[Time, ...]:
+    """Return what the last answer to these messages has answered, unless a newer message is open.
+
+    It may have answered times `aside`, of which no message has left.
+    """
     answered = [
         (time.row.answered_at, message.sent_at, time)
         for message in messages
@@ -295,7 +314,8 @@ def _undoable(messages: Sequence[Message], newer: Sequence[Message]) -> tuple[Ti
     sent_at = max(sent_at for at, sent_at, _ in answered if at == last)
     if any(message.sent_at > sent_at and message.has(State.PENDING) for message in newer):
         return ()
-    return tuple({time.row.id: time for at, _, time in answered if at == last}.values())
+    times = [*(time for *_, time in answered), *aside]
+    return tuple({time.row.id: time for time in times if time.row.answered_at == last}.values())
 
 
 def _waiting(times: Sequence[Time]) -> frozenset[int]:
@@ -310,21 +330,26 @@ def _is_pending(time: Time) -> bool:
 
 
 def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], list[Time]]:
-    """Return the reminders that were sent to the present number of a person, newest first, and all unanswered times.
+    """Return the reminders that were sent to the present number of a person, newest first, and the times aside.
 
     A call without a known outcome counts as sent, because the person may have the message.
     """
     now = database_clock.now()
-    values = {"of_user": user_id, "since": now - LIFETIME, "until": (wrote_at or now) + AHEAD}
+    values = {
+        "of_user": user_id,
+        "since": now - LIFETIME,
+        "until": (wrote_at or now) + AHEAD,
+        "undo_since": now - UNDO_BY_WORD,
+    }
     with current_connection() as connection:
         rows = _read.rows(connection, values)
-    unanswered: list[Time] = []
+    aside: list[Time] = []
     # Times that left as one message have one claim.
     messages: dict[object, list[tuple[Time, datetime, str | None]]] = {}
     for *columns, sent_at, _, ref, delivery_id, claim_token in rows:
         time = _time_of(columns)
         if sent_at is None:
-            unanswered.append(time)
+            aside.append(time)
         else:
             messages.setdefault(claim_token or delivery_id, []).append((time, sent_at, ref))
     sent = [
@@ -335,7 +360,7 @@ def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], l
         )
         for parts in messages.values()
     ]
-    return sent, unanswered
+    return sent, aside
 
 
 def _time_of(values: Sequence[Any]) -> Time:
