@@ -60,7 +60,7 @@ def refuse(phone: str) -> bool:
     The number's row is locked.
     """
     holder = lock_holder(phone)
-    if holder is not None and _take_back(holder, phone):
+    if _take_back(holder, phone):
         return True
     is_new = numbers.wrong(phone)
     if holder is not None:
@@ -98,30 +98,46 @@ def _note(user: User, phone: str, holder: User) -> None:
         "moved_at": sa.func.statement_timestamp(),
     }
     adding = insert(PhoneMove).values(phone=phone, **values)
-    db.session.execute(adding.on_conflict_do_update(index_elements=["phone"], set_=values))
+    # After several moves in a row the number goes back to the first account.
+    goes_on = sa.and_(PhoneMove.to_user_id.is_not(None), _is_recent)
+    first = {
+        name: sa.case((goes_on, PhoneMove.__table__.c[name]), else_=adding.excluded[name])
+        for name in ("from_user_id", "nomor_hp", "verified_at")
+    }
+    db.session.execute(adding.on_conflict_do_update(index_elements=["phone"], set_={**values, **first}))
 
 
-def _take_back(taker: User, phone: str) -> bool:
-    """Give a number back to its former account. The taker is locked. Return False if there is no recent move."""
-    moved = (
-        sa.update(PhoneMove)
-        .where(PhoneMove.phone == phone, PhoneMove.to_user_id == taker.id, _is_recent)
-        .values(to_user_id=None)
-        .returning(PhoneMove.from_user_id, PhoneMove.nomor_hp, PhoneMove.verified_at, PhoneMove.nomor_hp_before)
-    )
-    row = db.session.execute(moved).one_or_none()
-    if row is None:
+def _take_back(holder: User | None, phone: str) -> bool:
+    """Give a number back to its former account. The holder is locked. Return False if there is no recent move.
+
+    The taker may have left the number since. Another account keeps it only if it has proven it.
+    """
+    which = sa.select(PhoneMove).where(PhoneMove.phone == phone, PhoneMove.to_user_id.is_not(None), _is_recent)
+    moved = db.session.scalar(which.with_for_update().execution_options(populate_existing=True))
+    if moved is None or (holder is not None and not _must_give(holder, moved)):
         return False
-    owner = lock_prover(row.from_user_id)
-    _take(taker)
-    notices.number_returned(taker)
-    if row.nomor_hp_before is not None:
-        _restore(taker, row.nomor_hp_before)
+    taker_id, moved.to_user_id = moved.to_user_id, None
+    owner = lock_prover(moved.from_user_id)
+    if holder is not None:
+        _take(holder)
+        notices.number_returned(holder)
+        if holder.id == taker_id and moved.nomor_hp_before is not None:
+            _restore(holder, moved.nomor_hp_before)  # it counts as new, so no reset link goes there for a day
     # A former holder with another number keeps that one.
-    if owner is not None and owner.nomor_hp is None and _restore(owner, row.nomor_hp):
-        owner.phone_verified_at = row.verified_at
-        db.session.flush()
+    if owner is not None and owner.nomor_hp is None and _restore(owner, moved.nomor_hp):
+        owner.phone_changed_at = owner.phone_before = None
+        owner.phone_verified_at = moved.verified_at
+    # An open question names an account that has the number no more.
+    asked = PhoneVerification.phone == phone, PhoneVerification.asked_at.is_not(None)
+    db.session.execute(sa.delete(PhoneVerification).where(*asked))
+    db.session.flush()
     return True
+
+
+def _must_give(holder: User, moved: PhoneMove) -> bool:
+    if holder.id == moved.to_user_id:
+        return True
+    return holder.phone_verified_at is None and holder.id != moved.from_user_id
 
 
 def _restore(user: User, nomor_hp: str) -> bool:
@@ -130,7 +146,6 @@ def _restore(user: User, nomor_hp: str) -> bool:
         users.update(user, {"nomor_hp": nomor_hp})
     except AppError:
         return False
-    user.phone_changed_at = user.phone_before = None
     db.session.flush()
     return True
 

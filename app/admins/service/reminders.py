@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.core.database.session import autocommit, replica_or
 from app.core.lib import clock
 from app.core.lib.clock import midnight, today
-from app.identity import consents, erasure
+from app.identity import consents, dependents, erasure
 from app.identity.consents import Purpose
 from app.identity.models import Role, RoleName, User, user_roles
 from app.notifications.models import Receipt, deliveries
@@ -64,7 +64,8 @@ def _missing(first: date, last: date, days: int) -> sa.Select[int]:
 def _people(is_missing: sa.ColumnElement[bool]) -> sa.Select[int, int, int]:
     is_patient = sa.and_(user_roles.c.role_id == Role.id, Role.name == RoleName.PASIEN)
     patients = sa.select(sa.func.count()).select_from(user_roles).join(Role, is_patient)
-    people = sa.select(sa.func.count()).select_from(User)
+    patients = patients.where(user_roles.c.user_id.not_in(dependents.DELETED_IDS))
+    people = sa.select(sa.func.count()).select_from(User).where(User.id.not_in(dependents.DELETED_IDS))
     return sa.select(
         people.where(is_missing).scalar_subquery().label("missed_people"),
         patients.scalar_subquery().label("patients"),

@@ -245,11 +245,39 @@ def test_a_taker_whose_former_number_is_anothers_has_none(client: Client, owner:
     assert (number_of(owner)[0], number_of(other)[0], number_of(holder)[0]) == (None, OWN, NEW)
 
 
-def test_who_left_the_number_meanwhile_gives_nothing_back(owner: Client, holder: Client) -> None:
+def test_a_number_goes_back_although_its_taker_has_left_it(owner: Client, holder: Client) -> None:
     moved(owner, holder)
     owner.put("/profile", {"nomor_hp": "081255556666"})
-    assert refuse() is False
-    assert (number_of(holder)[0], number_of(owner)[0]) == (None, "081255556666")
+    assert refuse() is True
+    assert (number_of(holder)[0], number_of(owner)[0]) == (NEW, "081255556666")
+
+
+def test_a_number_goes_back_from_an_account_that_took_it_unproven(
+    client: Client, owner: Client, holder: Client
+) -> None:
+    moved(owner, holder)
+    owner.put("/profile", {"nomor_hp": "081255556666"})
+    other = client.as_(make_user(username="budi"))
+    assert other.put("/profile", {"nomor_hp": NEW}).status_code == 200
+    assert refuse() is True
+    assert (number_of(holder)[0], number_of(other)[0]) == (NEW, None)
+
+
+def test_the_takers_former_number_counts_as_new(owner: Client, holder: Client) -> None:
+    moved(owner, holder)
+    assert refuse() is True
+    taker = db.session.get_one(User, owner.id, populate_existing=True)
+    assert taker.phone_changed_at is not None
+    assert taker.phone_changed_at > clock.now() - timedelta(minutes=1)
+
+
+def test_a_question_ends_when_the_number_goes_back(client: Client, owner: Client, holder: Client) -> None:
+    moved(owner, holder)
+    other = client.as_(make_user(username="budi"))
+    assert write(ask(other, nomor_hp=NEW)["code"], NEW) is Proof.ASKED
+    assert refuse() is True
+    assert agree() is None
+    assert number_of(holder)[0] == NEW
 
 
 def test_old_moves_are_forgotten(owner: Client, holder: Client) -> None:
