@@ -221,7 +221,8 @@ def test_a_hidden_post_leaves_every_copy(site: DeployedStack, tokens: dict[str, 
     ]
     assert all(MARKER in site.call("GET", path).text for path in paths)
     hide = {"thread_id": thread["id"], "decision": "hide", "reason": "Iklan."}
-    assert site.call("POST", "/admins/moderasi", tokens["admin"], json=hide).status_code == 201
+    # The author's account is new, so the thread has a case already.
+    assert site.call("POST", "/admins/moderasi", tokens["admin"], json=hide).status_code == 200
     for path in paths:
         assert MARKER not in site.call("GET", path, tokens["pendamping"]).text
     for path in paths:
