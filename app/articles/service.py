@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 
 import sqlalchemy as sa
@@ -10,9 +9,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.articles import live
 from app.articles.models import Article, SavedArticle, articles
-from app.core.database.session import AnySelect, assign, autocommit, db, get_locked_or_404, translating
+from app.core.database.session import AnySelect, assign, db, get_locked_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
-from app.core.lib.addresses import without_contacts
 from app.core.media import pictures
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate_rows
@@ -20,8 +18,7 @@ from app.core.web.search import MOST_COUNTED, containing
 from app.kategori import service as kategori
 from app.kategori.schemas import KategoriFilter
 from app.notifications.broadcasts import service as broadcasts
-from app.notifications.delivery.claims import Claimed
-from app.notifications.delivery.sealing import Words
+from app.notifications.delivery import rendering
 from app.notifications.models import About
 
 NOT_FOUND = live.NOT_FOUND
@@ -137,17 +134,8 @@ def _with_is_saved(user_id: int | None) -> AnySelect:
     return sa.select(*articles.c, is_saved).outerjoin(SavedArticle, saved)
 
 
-def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read the words of broadcasts of articles."""
-    with autocommit() as connection:
-        which = Article.id.in_([each.about_id for each in deliveries])
-        rows = connection.execute(sa.select(Article.id, Article.title).where(which))
-        titles: dict[int | None, str] = {row.id: row.title for row in rows}
-    return {each.id: _announced(titles[each.about_id]) for each in deliveries if each.about_id in titles}
-
-
-def _announced(title: str) -> Words:
-    return {"text": ANNOUNCEMENT.format(title=without_contacts(title)).removesuffix(": ")}
+#: Read the words of broadcasts of articles.
+render = rendering.by_title(Article.id, Article.title, ANNOUNCEMENT)
 
 
 def _about(article_id: int) -> About:

@@ -50,7 +50,7 @@ class Invitation(Schema):
     expires_at = Timestamp()
 
 
-class InvitationCreated(Invitation):
+class CodeCreated(Schema):
     """The code is kept as a hash: it is told here and nowhere else."""
 
     code = fields.String(metadata={"example": "K7MP4WQX9R"})
@@ -62,6 +62,10 @@ class InvitationCreated(Invitation):
             "description": "null where the service has no public address",
         },
     )
+
+
+class InvitationCreated(CodeCreated, Invitation):
+    """A new invitation with its code."""
 
 
 class DependentCreate(Schema):
@@ -78,18 +82,7 @@ class Dependent(Schema):
     created_at = Timestamp()
 
 
-class Handover(Schema):
-    """The code is kept as a hash: it is told here and nowhere else."""
-
-    code = fields.String(metadata={"example": "K7MP4WQX9R"})
-    link = fields.String(
-        allow_none=True,
-        metadata={
-            "format": "uri",
-            "example": "https://sehat.example.id/undangan/K7MP4WQX9R",
-            "description": "null where the service has no public address",
-        },
-    )
+class Handover(CodeCreated):
     expires_at = Timestamp()
 
 

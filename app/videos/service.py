@@ -10,16 +10,14 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
-from app.core.database.session import AnySelect, assign, autocommit, db, get_locked_or_404, get_or_404, translating
+from app.core.database.session import AnySelect, assign, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, Conflict, NotFound
-from app.core.lib.addresses import without_contacts
 from app.core.lib.urls import canonical
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate_rows
 from app.core.web.search import MOST_COUNTED, containing
 from app.notifications.broadcasts import service as broadcasts
-from app.notifications.delivery.claims import Claimed
-from app.notifications.delivery.sealing import Words
+from app.notifications.delivery import rendering
 from app.notifications.models import About
 from app.providers.videos import Video as LiveVideo
 from app.videos import live
@@ -200,17 +198,8 @@ def _platforms_own(address: str | None) -> str | None:
     return url if parts.scheme == "https" and own else None
 
 
-def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read the words of broadcasts of videos."""
-    with autocommit() as connection:
-        which = Video.id.in_([each.about_id for each in deliveries])
-        rows = connection.execute(sa.select(Video.id, Video.title).where(which))
-        titles: dict[int | None, str] = {row.id: row.title for row in rows}
-    return {each.id: _announced(titles[each.about_id]) for each in deliveries if each.about_id in titles}
-
-
-def _announced(title: str) -> Words:
-    return {"text": ANNOUNCEMENT.format(title=without_contacts(title)).removesuffix(": ")}
+#: Read the words of broadcasts of videos.
+render = rendering.by_title(Video.id, Video.title, ANNOUNCEMENT)
 
 
 def _about(video_id: int) -> About:

@@ -10,6 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
+import sqlalchemy as sa
+from sqlalchemy import orm
+
+from app.core.database.session import autocommit
+from app.core.lib.addresses import without_contacts
 from app.identity.nik import UndecryptableNik
 from app.notifications.delivery import groups
 from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
@@ -46,6 +51,25 @@ def by_event(renderers: Mapping[str, Renderer]) -> Renderer:
 
 def _event(delivery: Claimed) -> str:
     return str(delivery.payload.get("event") or delivery.about_type)
+
+
+def by_title(
+    row_id: orm.InstrumentedAttribute[int], title: orm.InstrumentedAttribute[str], announcement: str
+) -> Renderer:
+    """Return the renderer of messages that announce what `about_id` names by its title. The title has no contacts."""
+
+    def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+        with autocommit() as connection:
+            rows = connection.execute(
+                sa.select(row_id, title).where(row_id.in_([each.about_id for each in deliveries]))
+            )
+            titles: dict[int | None, str] = dict(iter(rows))
+        return {each.id: words(titles[each.about_id]) for each in deliveries if each.about_id in titles}
+
+    def words(text: str) -> Words:
+        return {"text": announcement.format(title=without_contacts(text)).removesuffix(": ")}
+
+    return render
 
 
 def notice(delivery: Claimed, *, text: str, title: str, body: str) -> Words:

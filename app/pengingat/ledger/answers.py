@@ -81,12 +81,7 @@ def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia)
 
     Return the answered ones. Raise the first refusal if none could be answered.
     """
-    ids = {row.id for row in asked}
-    try:
-        held = queries.hold(asked[0].user_id, {row.reminder_id for row in asked if row.reminder_id is not None})
-    except NotFound:
-        raise AlreadyClosed from None
-
+    held, ids = _hold(asked, AlreadyClosed()), {row.id for row in asked}
     rows = statements.near(held.reminders, held.now, ids=ids)
     meant = [row for row in reversed(rows) if row.id in ids]
     by_state = ([row for row in meant if row.state == state] for state in (State.PENDING, State.MISSED))
@@ -100,13 +95,15 @@ def undo_all(asked: Sequence[Occurrence]) -> list[Occurrence]:
     Each is pending while less than 60 minutes have passed since it fell due or its snooze ended, else missed. Stock and
     `is_done` follow. Raise `NothingToUndo`.
     """
-    ids = {row.id for row in asked}
-    try:
-        held = queries.hold(asked[0].user_id, {row.reminder_id for row in asked if row.reminder_id is not None})
-    except NotFound:
-        raise NothingToUndo from None
+    return _undo(_hold(asked, NothingToUndo()), {row.id for row in asked})
 
-    return _undo(held, ids)
+
+def _hold(asked: Sequence[Occurrence], refusal: Conflict) -> Held:
+    """Lock one person and the reminders of these occurrences. Raise the refusal if no reminder is left."""
+    try:
+        return queries.hold(asked[0].user_id, {row.reminder_id for row in asked if row.reminder_id is not None})
+    except NotFound:
+        raise refusal from None
 
 
 def _undo(held: Held, ids: Collection[int]) -> list[Occurrence]:
