@@ -9,9 +9,9 @@ import secrets
 from datetime import datetime
 from typing import TypedDict
 
+from app.caregivers import invitations
 from app.core.database.session import db
 from app.core.errors import Forbidden, NotFound
-from app.core.settings import settings
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate
 from app.identity import dependents, users
@@ -53,8 +53,7 @@ def list_own(caregiver_id: int, page: Page) -> Listing[User]:
 def create_handover(caller: Caller, dependent_id: int) -> NewHandover:
     """Return a code by which the dependent takes over the account. An older code ends."""
     code, expires_at = dependents.create_handover(caller, dependent_id)
-    link = f"{settings.public_url}/undangan/{code}" if settings.public_url else None
-    return {"code": code, "link": link, "expires_at": expires_at}
+    return {"code": code, "link": invitations.link_of(code), "expires_at": expires_at}
 
 
 def delete_handover(caregiver_id: int, dependent_id: int) -> None:

@@ -20,7 +20,7 @@ from app.core.settings import settings
 from app.core.web.pagination import Listing, Page, paginate
 from app.identity import care, codes, erasure, sessions, users
 from app.identity.care import CaregiverLink
-from app.identity.models import LoginSession, User
+from app.identity.models import User
 from app.identity.sessions import Caller
 
 LIFETIME = timedelta(days=7)
@@ -55,14 +55,18 @@ def create(caller: Caller, scopes: Collection[str]) -> NewInvitation:
     )
     with translating(CONSTRAINTS):
         db.session.add(invitation)
-    link = f"{settings.public_url}/undangan/{code}" if settings.public_url else None
     return {
         "id": invitation.id,
         "code": code,
-        "link": link,
+        "link": link_of(code),
         "scopes": invitation.scopes,
         "expires_at": invitation.expires_at,
     }
+
+
+def link_of(code: str) -> str | None:
+    """Return the address of a code's page; None without a public address of the service."""
+    return f"{settings.public_url}/undangan/{code}" if settings.public_url else None
 
 
 def list_open(patient_id: int, page: Page) -> Listing[Invitation]:
@@ -105,10 +109,7 @@ _has_expired = Invitation.expires_at <= sa.func.statement_timestamp()
 #: While the patient is leaving nobody takes it, nor after the session has expired that made it.
 _is_open = sa.and_(
     ~_has_expired,
-    sa.or_(
-        Invitation.session_id.is_(None),
-        sa.exists().where(LoginSession.id == Invitation.session_id, sessions.IS_ALIVE),
-    ),
+    sessions.has_live_session(Invitation),
     sa.exists().where(User.id == Invitation.patient_id, erasure.IS_PRESENT),
 )
 

@@ -21,7 +21,7 @@ from app.identity import access_log, codes, consents, erasure, sessions
 from app.identity.access_log import Action
 from app.identity.care import CaregiverLink, Scope
 from app.identity.consents import Purpose
-from app.identity.models import LoginSession, OfSession, User
+from app.identity.models import OfSession, User
 from app.identity.sessions import Caller
 
 MAX_DEPENDENTS = 5
@@ -209,10 +209,7 @@ def release(user: User) -> CaregiverLink:
 #: Condition: a code can be used. It ends with its session.
 _is_open = sa.and_(
     Handover.expires_at > sa.func.statement_timestamp(),
-    sa.or_(
-        Handover.session_id.is_(None),
-        sa.exists().where(LoginSession.id == Handover.session_id, sessions.IS_ALIVE),
-    ),
+    sessions.has_live_session(Handover),
     sa.exists().where(User.id == Handover.user_id, erasure.IS_PRESENT),
 )
 

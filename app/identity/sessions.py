@@ -19,6 +19,7 @@ from app.identity import networks, tokens
 from app.identity.models import (
     PRIVILEGED,
     LoginSession,
+    OfSession,
     PasswordReset,
     PhoneVerification,
     Role,
@@ -33,6 +34,13 @@ NOT_FOUND = "Perangkat tidak ditemukan."
 
 #: Whether a session may still be used, as a condition on `LoginSession`.
 IS_ALIVE: sa.ColumnElement[bool] = LoginSession.expires_at > sa.func.now()
+
+
+def has_live_session(model: type[OfSession]) -> sa.ColumnElement[bool]:
+    """Return the condition that a row was made in a session that is still alive, or in none."""
+    is_alive = sa.exists().where(LoginSession.id == model.session_id, IS_ALIVE)
+    return sa.or_(model.session_id.is_(None), is_alive)
+
 
 #: A table of `app.push`, which this package cannot import.
 _subscriptions = sa.table("push_subscriptions", *(sa.column(name) for name in ("user_id", "session_id", "is_verified")))
