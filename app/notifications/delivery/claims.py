@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.database.prepared import PreparedStatement
+from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs import clock_jump
 from app.core.settings import settings
@@ -116,8 +116,7 @@ _claiming = sa.update(deliveries).values(
 
 def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
     """Return the statement that claims the longest due row of a channel. If grouped, it is the first of its message."""
-    # As a subselect: by the value itself PostgreSQL would plan each claim anew, which takes longer than the claim.
-    is_grouped = sa.select(sa.bindparam("is_grouped", type_=sa.Boolean())).scalar_subquery()
+    is_grouped = generic("is_grouped", sa.Boolean())
     due = (
         sa.select(_rows.id, _rows.claim_token)
         .where(

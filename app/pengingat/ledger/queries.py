@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from functools import cache
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database import clock as database_clock
-from app.core.database.prepared import Ids, PreparedStatement
+from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import db
 from app.core.errors import NotFound
 from app.identity.models import User
@@ -60,19 +60,16 @@ class Held:
 
 #: Of the model: each attribute, and its column.
 _COLUMNS = {each.key: each.columns[0] for each in sa.inspect(Pengingat).column_attrs}
-_ids, _now = Ids("id"), database_clock.now_sql()
-
-
-@cache
-def _hold(size: int) -> PreparedStatement:
-    query = sa.select(*_COLUMNS.values(), _now)
-    whose = Pengingat.user_id == sa.bindparam("of_user", type_=sa.BigInteger)
-    return PreparedStatement(
-        query.join_from(Pengingat, User, User.id == Pengingat.user_id)
-        .where(whose, Pengingat.id == sa.any_(_ids.array(size)))
-        .order_by(Pengingat.id)
-        .with_for_update(of=[User, Pengingat], key_share=True)  # PostgreSQL locks in this order
+_hold = PreparedStatement(
+    sa.select(*_COLUMNS.values(), database_clock.now_sql())
+    .join_from(Pengingat, User, User.id == Pengingat.user_id)
+    .where(
+        Pengingat.user_id == sa.bindparam("of_user", type_=sa.BigInteger),
+        Pengingat.id == sa.any_(generic("ids", ARRAY(sa.BigInteger))),
     )
+    .order_by(Pengingat.id)
+    .with_for_update(of=[User, Pengingat], key_share=True)  # PostgreSQL locks in this order
+)
 
 
 def hold(user_id: int, pengingat_ids: Collection[int]) -> Held:
@@ -81,8 +78,7 @@ def hold(user_id: int, pengingat_ids: Collection[int]) -> Held:
     The person's row is locked first, as by whoever deletes them, then the reminders by their ids. The reminders are
     objects that no session writes.
     """
-    values = {"of_user": user_id, **_ids.values(pengingat_ids)}
-    rows = _hold(Ids.size(pengingat_ids)).rows(db.session.connection(), values) if pengingat_ids else []
+    rows = _hold.rows(db.session.connection(), {"of_user": user_id, "ids": list(pengingat_ids)})
     if not rows:
         raise NotFound(NOT_FOUND)
     reminders = [Pengingat(**dict(zip(_COLUMNS, row, strict=False))) for row in rows]

@@ -14,10 +14,10 @@ from typing import Any
 
 import orjson
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
 
 from app.core.database import clock as database_clock
-from app.core.database.prepared import Ids, PreparedStatement
+from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import db
 from app.notifications import outbox
 from app.pengingat.models import (
@@ -115,17 +115,17 @@ class Row:
 
 
 _moment = sa.DateTime(timezone=True)
-_of, _ids = Ids("reminder"), Ids("id")
-_soon = sa.bindparam("soon", type_=_moment)
+_of, _ids = (generic(name, ARRAY(sa.BigInteger)) for name in ("reminders", "ids"))
+_soon = generic("soon", _moment)
 _slot = sa.bindparam("slot", type_=sa.Text)
 
 
 _columns = [_rows[field.name] for field in fields(Row)]
 
 
-def _last(reminder_ids: sa.ColumnElement[Any], *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
+def _last(*which: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
     """Return the last rows of each reminder that fall due up to 60 minutes from now."""
-    reminder = sa.func.unnest(reminder_ids).table_valued("id").render_derived()
+    reminder = sa.func.unnest(_of).table_valued("id").render_derived()
     last = (
         sa.select(*_columns)
         .where(_rows.reminder_id == reminder.c.id, _rows.due_at <= _soon, _rows.state != State.VOID, *which)
@@ -136,24 +136,20 @@ def _last(reminder_ids: sa.ColumnElement[Any], *which: sa.ColumnElement[bool]) -
     return sa.select(*last.c).select_from(reminder).join(last, sa.true())
 
 
-_is_named = (_rows.due_at >= sa.bindparam("since", type_=_moment), _rows.due_at < sa.bindparam("until", type_=_moment))
+_is_named = (_rows.due_at >= generic("since", _moment), _rows.due_at < generic("until", _moment))
 
 
 @cache
-def _near(reminders: int, *, ids: int, second: bool, slot: bool) -> PreparedStatement:
-    """Return the statement of `near` for so many reminders and ids, with the parts that it needs.
-
-    PostgreSQL would not keep the plan of a statement that has parts without values.
-    """
-    reminder_ids = _of.array(reminders)
-    is_of_these = _rows.reminder_id == sa.any_(reminder_ids)
-    parts = [_last(reminder_ids), sa.select(*_columns).where(is_of_these, _rows.due_at > _soon)]
+def _near(*, ids: bool, second: bool, slot: bool) -> PreparedStatement:
+    """Return the statement of `near` with the parts that it needs."""
+    is_of_these = _rows.reminder_id == sa.any_(_of)
+    parts = [_last(), sa.select(*_columns).where(is_of_these, _rows.due_at > _soon)]
     if ids:
-        parts.append(sa.select(*_columns).where(_rows.id == sa.any_(_ids.array(ids)), is_of_these))
+        parts.append(sa.select(*_columns).where(_rows.id == sa.any_(_ids), is_of_these))
     if second:
         parts.append(sa.select(*_columns).where(is_of_these, *_is_named))
     if slot:
-        parts.append(_last(reminder_ids, _rows.slot == _slot))
+        parts.append(_last(_rows.slot == _slot))
     return PreparedStatement(sa.union(*parts).order_by(*(sa.desc(name) for name in ("due_at", "slot", "id"))))
 
 
@@ -173,15 +169,14 @@ def near(
     """
     end_of_second = second and second + timedelta(seconds=1)
     values = {
-        **_of.values(reminder_ids),
-        **_ids.values(ids),
+        "reminders": list(reminder_ids),
+        "ids": list(ids),
         "soon": now + AHEAD,
         "since": second,
         "until": max(filter(None, (end_of_second, until)), default=None),
         "slot": slot,
     }
-    sizes = {"reminders": Ids.size(reminder_ids), "ids": Ids.size(ids)}
-    statement = _near(**sizes, second=second is not None, slot=slot is not None)
+    statement = _near(ids=bool(ids), second=second is not None, slot=slot is not None)
     return [Row(*row) for row in statement.rows(db.session.connection(), values)]
 
 

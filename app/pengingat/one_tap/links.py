@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import array
 
 from app.core.database import clock as database_clock
-from app.core.database.prepared import PreparedStatement
+from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import current_connection
 from app.core.errors import Gone, NotFound
 from app.core.lib.clock import JAKARTA
@@ -30,11 +30,17 @@ EXPIRED = "Tautan ini sudah tidak berlaku."
 
 
 _rows = occurrences.c
-_hashes = sa.bindparam("by_link", type_=sa.Text), sa.bindparam("by_push", type_=sa.Text)
+_hashes = generic("by_link", sa.Text()), generic("by_push", sa.Text())
+#: NULL if the person is leaving.
+_is_dependent = sa.select(User.guardian_id.is_not(None)).where(User.id == _rows.user_id, erasure.IS_PRESENT)
+#: Subselects in place of joins: a plan for any value reckons with many rows, and would read both tables whole.
 _asked = PreparedStatement(
-    sa.select(*_rows, Pengingat.timezone, User.guardian_id.is_not(None), database_clock.now_sql())
-    .join(User, sa.and_(User.id == _rows.user_id, erasure.IS_PRESENT))
-    .outerjoin(Pengingat, Pengingat.id == _rows.reminder_id)
+    sa.select(
+        *_rows,
+        sa.select(Pengingat.timezone).where(Pengingat.id == _rows.reminder_id).scalar_subquery(),
+        _is_dependent.scalar_subquery(),
+        database_clock.now_sql(),
+    )
     .where(sa.or_(*(_rows.link_hash == each for each in _hashes), _rows.shared_links.contains(array([_hashes[0]]))))
     .order_by(_rows.due_at, _rows.id)
 )
@@ -68,7 +74,8 @@ def look(token: str) -> Asked:
 def read(by_link: str, by_push: str) -> tuple[list[Occurrence], list[str], bool, datetime]:
     """Return the occurrences of a token, the zones of their reminders, whether they are a dependent's, and the time."""
     with current_connection() as connection:
-        rows = _asked.rows(connection, {"by_link": by_link, "by_push": by_push})
+        found = _asked.rows(connection, {"by_link": by_link, "by_push": by_push})
+    rows = [row for row in found if row[-2] is not None]
     if not rows:
         raise NotFound(NOT_FOUND)
     asked = [statements.occurrence_of(values) for *values, _, _, _ in rows]
