@@ -1,7 +1,7 @@
-"""Answers of providers, kept: fresh for a while, and for days as the last good copy that serves when a provider fails.
+"""Cache for provider responses: fresh for a while, and for a day as the fallback when the provider fails.
 
-In one process one caller fetches, and the others wait for the answer or take the older copy. The copies live in Redis.
-While Redis is away each process keeps a few of its own.
+If several callers of one process need the same key, one of them fetches. The others wait for its result, or get the
+stale value at once. Values are stored in Redis. While Redis is down, each process uses a few values in its own memory.
 """
 
 from __future__ import annotations
@@ -28,24 +28,25 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: Seconds for which the last good copy serves, and new copies an hour that are kept so long. Callers choose some of the
-#: keys: copies beyond that number leave when they are no longer fresh, so that nobody fills Redis.
+#: `STALE_S`: seconds for which a value stays stored as the fallback for a failing provider. `MAX_KEPT_AN_HOUR`: new
+#: keys per hour and cache that are stored for `STALE_S`. Further keys are stored only while they are fresh. Callers
+#: choose some of the keys, so without this limit they could fill Redis.
 STALE_S = 86_400
 MAX_KEPT_AN_HOUR = 100
 
-#: After a failure the provider is left alone so long; a visitor meanwhile gets the copy or the same failure at once.
+#: Seconds after a failure in which the provider is not called. Callers get the stale value or the same error at once.
 REST_S = 10
-#: And for so long one visitor at a time tries it again while the others are told at once: a provider that hangs must
-#: not hold every thread.
+#: Seconds after a failure in which only one caller at a time tries the provider. The others get the stale value or the
+#: error at once, so that a provider that hangs does not block every thread.
 TROUBLE_S = 300
 
-#: The longest time in seconds that another caller waits for a fetch.
+#: Maximum seconds that a caller waits for another caller's fetch.
 FLIGHT_S = 9.0
 
-#: Copies that a process keeps of one cache; the oldest go first.
+#: Maximum values of one cache in the memory of a process. The oldest are removed first.
 MAX_OWN_COPIES = 50
 
-#: Redis was away a moment ago: a request that would ask it again would only wait again.
+#: Seconds after a failed Redis command in which Redis is not called, so that requests do not wait for a timeout each.
 AWAY_S = 1.0
 
 CACHED = Counter("provider_cache_total", "How answers of providers were found", ["cache", "outcome"])
@@ -53,7 +54,7 @@ CACHED = Counter("provider_cache_total", "How answers of providers were found", 
 
 @dataclass(frozen=True)
 class Copy:
-    """An answer that was kept, and when it came (Unix seconds)."""
+    """A cached value and the time when it was stored (Unix seconds)."""
 
     value: object
     at: float
@@ -61,7 +62,7 @@ class Copy:
 
 @dataclass(frozen=True)
 class Failure:
-    """How the last fetch failed, and when."""
+    """The error kind of the last failed fetch and its time (Unix seconds)."""
 
     kind: Kind
     at: float
@@ -72,10 +73,10 @@ class Failure:
 
 
 class Cache(Generic[T]):
-    """The kept answers of one kind. `decode` turns what JSON left of a value into the value again."""
+    """A cache for the responses to one kind of call. `decode` restores a value from its JSON form."""
 
     def __init__(self, name: str, decode: Callable[[Any], T], *, fresh_s: float, nothing_fresh_s: float = 60) -> None:
-        """`nothing_fresh_s` is for `None`, the answer that something does not exist."""
+        """`nothing_fresh_s` is the freshness in seconds of `None`, which means that the resource does not exist."""
         self.name = name
         self._decode = decode
         self._fresh_s = fresh_s
@@ -86,9 +87,9 @@ class Cache(Generic[T]):
         self._away_until = 0.0
 
     def get(self, key: str, load: Callable[[], T]) -> T:
-        """The answer to `key`: a fresh copy, else what `load` gives, else the last good copy.
+        """Return the value of `key`: the fresh one, else the result of `load`, else the stale one.
 
-        Raises the `ProviderError` of `load` when there is no copy.
+        Raise the `ProviderError` of `load` when no value is stored.
         """
         copy, failure = self._read(key)
         if copy and self._is_fresh(copy):
@@ -105,7 +106,7 @@ class Cache(Generic[T]):
             fetched = self._fetch(key, load)
         except BaseException as error:
             flight.set_exception(error)
-            flight.exception()  # seen, though nobody may be waiting
+            flight.exception()  # avoids a warning when no other thread waits
             raise
         else:
             flight.set_result(fetched)
@@ -115,17 +116,17 @@ class Cache(Generic[T]):
                 del self._flights[key]
 
     def peek(self, key: str) -> T | None:
-        """The copy, of whatever age; nothing is fetched."""
+        """Return the stored value, fresh or stale, without fetching."""
         copy, _ = self._read(key)
         return self._decode(copy.value) if copy else None
 
     def put(self, key: str, value: T) -> None:
-        """Keep an answer that came by another way."""
+        """Store a value that was fetched by another call."""
         self._write(key, _plain(value))
 
     def _fetch(self, key: str, load: Callable[[], T]) -> object:
-        """Return the plain value of a new answer."""
-        copy, failure = self._read(key)  # again, because another thread may have fetched it since
+        """Load, store and return the value in its JSON form. If loading fails, return the stale value."""
+        copy, failure = self._read(key)  # read again: another thread may have stored a value since
         if copy and self._is_fresh(copy):
             return copy.value
         if failure and failure.rests:
@@ -144,14 +145,14 @@ class Cache(Generic[T]):
         return value
 
     def _shared(self, flight: Future[object]) -> T:
-        """What another thread of this process finds."""
+        """Wait for the fetch of another thread and return its value."""
         try:
             return self._decode(flight.result(FLIGHT_S))
         except FutureTimeout:
             raise ProviderError(self.name, "timeout") from None
 
     def _instead(self, copy: Copy | None, failure: Failure | None) -> T:
-        """The old copy, else the failure of whoever tried last; at least one of them is there."""
+        """Return the stale value, or raise the error of the last fetch. At least one of the two exists."""
         if copy:
             return self._found(copy, "stale")
         CACHED.labels(self.name, "failed").inc()
@@ -159,7 +160,7 @@ class Cache(Generic[T]):
 
     def _remember(self, key: str, error: ProviderError) -> None:
         if error.kind == "busy":
-            return  # that it was not even asked says nothing about it
+            return  # the provider was not called, so it may be healthy
         mark = orjson.dumps(Failure(error.kind, now().timestamp()))
         self._redis(lambda redis: redis.set(self._at(key, "failed"), mark, ex=TROUBLE_S))
 
@@ -171,7 +172,7 @@ class Cache(Generic[T]):
         age = now().timestamp() - copy.at
         return age < (self._nothing_fresh_s if copy.value is None else self._fresh_s)
 
-    # --- where copies lie ---
+    # --- storage ---
 
     def _at(self, key: str, what: str) -> str:
         return f"cache:{self.name}:{what}:{key}"
@@ -181,7 +182,7 @@ class Cache(Generic[T]):
         return time.monotonic() < self._away_until
 
     def _redis(self, act: Callable[[Any], Any]) -> Any:
-        """What Redis answers; `None` while it is away."""
+        """Return the result of a Redis command, or `None` while Redis is down."""
         if self._is_away:
             return None
         try:
@@ -191,7 +192,7 @@ class Cache(Generic[T]):
             return None
 
     def _read(self, key: str) -> tuple[Copy | None, Failure | None]:
-        """The copy of a key, and the failure of the last fetch."""
+        """Return the stored value of a key and the last failure."""
         stored = self._redis(lambda redis: redis.mget(self._at(key, "copy"), self._at(key, "failed")))
         if stored is None:
             with self._lock:
@@ -221,5 +222,5 @@ class Cache(Generic[T]):
 
 
 def _plain(value: object) -> object:
-    """The value as JSON keeps it, so that the first caller gets what the later ones do."""
+    """Return the value as JSON restores it, so that the first caller gets the same types as later ones."""
     return orjson.loads(orjson.dumps(value))

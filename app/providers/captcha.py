@@ -1,4 +1,4 @@
-"""Human verification: `siteverify`, as reCAPTCHA, hCaptcha and Turnstile answer it alike."""
+"""Human verification by the `siteverify` call, which is the same for reCAPTCHA, hCaptcha and Turnstile."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ logger = logging.getLogger(__name__)
 
 
 def verify(token: str | None, remote_ip: str | None) -> None:
-    """Raise `captcha_failed` unless `token` proves a human; nothing is asked while no secret is configured.
+    """Raise `captcha_failed` unless `token` proves a human. Without `captcha_secret` in the settings, accept everyone.
 
-    A token works once, so a verification is never repeated.
+    A token is valid only once, so the call is never retried.
     """
     if settings.captcha_secret is None:
         return
@@ -44,5 +44,5 @@ def verify(token: str | None, remote_ip: str | None) -> None:
 
 @cache
 def _client() -> Http:
-    # The address is the operator's own.
+    # Any address is allowed, because the operator configured it.
     return Http("captcha", policy=AddressPolicy.ANYWHERE, parallel=16)

@@ -1,4 +1,4 @@
-"""Stops calling a host that is down, so that its timeouts do not hold the threads of everything else."""
+"""Circuit breaker: stops calls to a host that is down, so that its timeouts do not block all threads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-#: Hosts remembered at most; web push alone meets many.
+#: Maximum hosts with recorded failures. Web push alone calls many hosts.
 _MOST_HOSTS = 1000
 
 
@@ -18,7 +18,7 @@ class _Trouble:
 
 
 class Breaker:
-    """After `FAILURES` in a row a host rests for `REST_S`; then one call tries it."""
+    """A circuit breaker: after `FAILURES` failures in a row, block a host for `REST_S` seconds, then allow one call."""
 
     FAILURES = 5
     REST_S = 5.0
@@ -29,7 +29,7 @@ class Breaker:
         self._hosts: dict[str, _Trouble] = {}
 
     def allows(self, host: str) -> bool:
-        """Whether the host may be called now. After a rest the caller that gets yes is the one that tries."""
+        """Return whether the host may be called now. After a pause, only one caller gets True and tries the host."""
         with self._lock:
             trouble = self._hosts.get(host)
             if trouble is None or trouble.failures < self.FAILURES:

@@ -1,4 +1,4 @@
-"""What a client is told when a provider failed and nothing kept can serve."""
+"""HTTP errors for clients when a provider failed and the cache has no value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.providers.responses import ProviderError
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """Turn a `ProviderError` into the contract's 502 or 504; the provider's own words stay here."""
+    """Turn a `ProviderError` into a 502 or 504 response. The provider's own message is not sent to the client."""
     try:
         yield
     except ProviderError as error:

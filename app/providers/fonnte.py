@@ -1,4 +1,4 @@
-"""Fonnte, which drives a phone: https://docs.fonnte.com"""
+"""Fonnte, which sends WhatsApp messages through a connected phone: https://docs.fonnte.com"""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from app.providers.messenger import Health, InvalidNumberError, SenderError, Tol
 
 URL = "https://api.fonnte.com"
 
-#: After a brace it is no variable of Fonnte's, of which `{name}` and `{var1}` are two, and nobody sees it.
+#: Invisible character inserted after `{`. Fonnte replaces `{name}` and `{var1}` in a text, and this prevents it.
 _ZERO_WIDTH_JOINER = "\u200d"
 
 DISCONNECTED = "request invalid on disconnected device"
-#: The state of a message to a number that is none.
+#: Message state for an invalid phone number.
 INVALID = "invalid"
 NO_QUOTA = "insufficient quota"
-#: Reasons that have nothing to do with the message.
+#: Refusal reasons that concern the sender, not the message.
 _OF_THE_SENDER = ("token invalid", "unknown user", NO_QUOTA, DISCONNECTED)
 
 
 def told_of_us(event: Mapping[str, object]) -> Told:
-    """What a webhook says of our phone."""
+    """Return what a device webhook reports: our phone is connected or disconnected."""
     match event.get("status"):
         case "connect":
             return Told(is_mended=True)
@@ -32,7 +32,7 @@ def told_of_us(event: Mapping[str, object]) -> Told:
 
 
 class Fonnte:
-    """A refusal is HTTP 200 too, and only `status` tells: true, or false with a reason."""
+    """Client for Fonnte. A refusal has HTTP status 200 too: `status` in the body is true, or false with a `reason`."""
 
     def __init__(self, http: Http, url: str, token: str) -> None:
         self._http, self._url, self._token = http, url, token
@@ -52,7 +52,7 @@ class Fonnte:
         except SenderError as error:
             return Health(error.reason)
         quota = _whole_number(body.get("quota"))
-        # A quota of 0 is no problem by itself: what a plan without one shows there nobody has written down.
+        # A quota of 0 is not treated as a problem: the documentation does not say what a plan without a quota returns.
         return Health(DISCONNECTED if body.get("device_status") == "disconnect" else None, quota=quota)
 
     def take_back(self, ref: str) -> bool:
@@ -63,11 +63,11 @@ class Fonnte:
         except ProviderError as error:
             if error.response is not None or error.outcome_unknown or error.is_down or error.kind == "busy":
                 raise
-            return False  # it is sent already, or was never there
+            return False  # already sent, or the message does not exist
         return True
 
     def _ask(self, path: str, form: dict[str, str]) -> dict[str, object]:
-        """The answer of one call; a refusal raises what it means."""
+        """Return the body of a successful call. Raise the matching error for a refusal."""
         headers = {"Authorization": self._token}
         response = self._http.fetch("POST", f"{self._url}/{path}", data=form, headers=headers)
         body = response.json()
@@ -86,13 +86,13 @@ def _refusal(reason: str) -> ProviderError:
         return SenderError("messaging", words, is_seen=True)
     if "target" in words and "invalid" in words:
         return InvalidNumberError("messaging", reason)
-    # Only the message itself can be wrong for good; what else there is, the operator puts right.
+    # Only an invalid message is permanent. The operator can fix every other reason.
     permanent = "cannot be empty" in words or words == "input invalid"
     return ProviderError("messaging", "status", permanent=permanent, reason=reason or "refused")
 
 
 def _whole_number(value: object) -> int | None:
-    """A number, which comes as text."""
+    """Return a number that Fonnte sends as text, or None."""
     text = str(value).strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 

@@ -1,7 +1,7 @@
-"""Every village of Indonesia, and the towns around it, in five megabytes: which place is nearest?
+"""Gazetteer: the villages of Indonesia and towns around it, in 5 MB of memory, for nearest-place queries.
 
-`dev/generators/geodata.py` derives the data, `data/ATTRIBUTION.md` says from what. The places lie in a grid; a cell is
-a run of the same arrays, so that a look-up reads a few cells and 85,000 places cost no object each.
+`dev/generators/geodata.py` generates the data. `data/ATTRIBUTION.md` lists the sources. The places are sorted by grid
+cell and stored in flat arrays: a query reads a few cells, and 85,000 places need no objects.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from app.core.lib import geo
 
 PLACES = Path(__file__).parent / "data" / "places.csv.gz"
 
-#: Degrees of one side of a cell: a few dozen villages on Java, most cells of Papua empty.
+#: Side of a cell in degrees. On Java a cell has a few dozen villages, in Papua most cells are empty.
 _CELL = 0.1
 _WEST, _SOUTH, _COLUMNS, _ROWS = 90.0, -13.0, 550, 220
 
@@ -30,14 +30,14 @@ _KM_PER_DEGREE = math.pi * geo.EARTH_RADIUS_KM / 180
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A kabupaten of a province; outside Indonesia a country, and `province` is `None`."""
+    """A kabupaten and its province. Outside Indonesia, a country with `province` `None`."""
 
     kabupaten: str
     province: str | None
 
 
 class Gazetteer:
-    """Places in a grid, never changed after they were read, so that threads share it without a lock."""
+    """Places in a grid. It never changes after loading, so threads share it without a lock."""
 
     def __init__(self, places: Iterable[tuple[float, float, Area]]) -> None:
         """`places` are (lat, lng, area) within 90 to 145 E and 13 S to 9 N, in any order."""
@@ -56,7 +56,7 @@ class Gazetteer:
         self._lats = array("f", (lats[i] for i in order))
         self._lngs = array("f", (lngs[i] for i in order))
         self._owners = array("H", (owners[i] for i in order))
-        # Where each cell's run begins; the next cell's beginning is its end.
+        # Index of the first place of each cell. The next cell's entry is the end.
         self._starts = array("I", bytes(4 * (_COLUMNS * _ROWS + 1)))
         for cell in cells:
             self._starts[cell + 1] += 1
@@ -72,15 +72,15 @@ class Gazetteer:
             return cls(_read(file))
 
     def nearest(self, lat: float, lng: float, within_km: float) -> Area | None:
-        """The area of the place nearest to a position; `None` when none lies within `within_km`."""
+        """Return the area of the nearest place, or `None` if no place lies within `within_km`."""
         if not (_SOUTH <= lat < _SOUTH + _ROWS * _CELL and _WEST <= lng < _WEST + _COLUMNS * _CELL):
             return None
-        squeeze = math.cos(math.radians(lat))  # a degree of longitude is so much shorter than one of latitude
+        squeeze = math.cos(math.radians(lat))  # longitude degrees per latitude degree, by length
         limit = within_km / _KM_PER_DEGREE
         best, place = limit * limit, -1
         row, column = _row(lat), _column(lng)
         for ring in range(math.ceil(limit / (_CELL * squeeze)) + 1):
-            # What lies in this ring is at least so far away, whichever edge of its cell the position is near.
+            # Every place in this ring is at least this far away, wherever the position lies in its cell.
             if ((ring - 1) * _CELL * squeeze) ** 2 > best and ring > 0:
                 break
             for start, end in self._runs(row, column, ring):
@@ -93,7 +93,7 @@ class Gazetteer:
         return self._areas[self._owners[place]] if place >= 0 else None
 
     def _runs(self, row: int, column: int, ring: int) -> Iterator[tuple[int, int]]:
-        """The runs of the cells exactly `ring` cells away from a cell; cells side by side make one run."""
+        """Yield index ranges of the cells exactly `ring` cells away. Adjacent cells of a row form one range."""
         west, east = max(column - ring, 0), min(column + ring, _COLUMNS - 1)
         for y in range(max(row - ring, 0), min(row + ring, _ROWS - 1) + 1):
             line = y * _COLUMNS
@@ -123,9 +123,9 @@ _load = cache(Gazetteer.load)
 
 
 def shared() -> Gazetteer:
-    """The process's one gazetteer, read at its first use (a fifth of a second of a core) by one thread for all.
+    """Return the gazetteer of this process, loaded once on first use (0.2 s of CPU time).
 
-    A web process does so before its first request: who asks for an emergency number may be the first.
+    Web processes load it before their first request, because that may ask for an emergency number.
     """
     with _loading:
         return _load()

@@ -1,7 +1,7 @@
-"""Which province is a position in? Offline from the gazetteer, or from a service, with the gazetteer behind it.
+"""The province of a position, from the offline gazetteer or from a geocoding service with the gazetteer as fallback.
 
-Emergency numbers hang on this, so it always answers: a service that fails, or that names a province nobody
-knows, is replaced by the gazetteer for that call.
+Emergency numbers depend on the province. So if the service fails or returns an unknown province, the gazetteer answers
+that call.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from config import Config
 
 logger = logging.getLogger(__name__)
 
-#: Farther from every village than this is open sea or another country.
+#: Maximum km to the nearest village. Farther away is open sea or another country.
 NEAR_KM = 30.0
 
 GOOGLE_URL = "https://maps.googleapis.com/maps/api/geocode"
 NOMINATIM_URL = "https://nominatim.openstreetmap.org"
 
-#: A person waits, and the gazetteer stands by.
+#: Seconds for a whole call. It is short because a person waits and the gazetteer can answer.
 _BUDGET_S = 3.0
 
-#: Decimals of a degree that a service is asked with: 100 m, so that neighbours share an answer.
+#: Decimals of a degree in calls to a service: about 100 m, so that nearby positions share a cached response.
 _DECIMALS = 3
 
 
 class Geocoder(Protocol):
     def province_at(self, lat: float, lng: float) -> str | None:
-        """The canonical province of a position; `None` outside Indonesia and far from land."""
+        """Return the canonical province of a position, or `None` outside Indonesia and far from land."""
 
 
 class Offline:
-    """The province of the nearest village."""
+    """Geocoder that returns the province of the nearest village."""
 
     def province_at(self, lat: float, lng: float) -> str | None:
         area = gazetteer.shared().nearest(lat, lng, NEAR_KM)
@@ -45,7 +45,7 @@ class Offline:
 
 
 class Remote:
-    """A service's answers, remembered; the gazetteer's when it has none. A subclass knows the wire."""
+    """Geocoder that calls a service and caches its responses. The gazetteer is the fallback."""
 
     provider = ""
 
@@ -64,14 +64,14 @@ class Remote:
             return self._offline.province_at(lat, lng)
 
     def _ask(self, lat: float, lng: float) -> str | None:
-        """What the service says. Raises `ProviderError` when that is nothing to rely on."""
+        """Return the service's result. Raise `ProviderError` when it is unusable."""
         raise NotImplementedError
 
     def _garbage(self, reason: str) -> ProviderError:
         return ProviderError(self.provider, "garbage", reason=reason)
 
     def _province(self, name: object, code: object = None) -> str:
-        """The province that the service named, by name or by ISO code."""
+        """Return the canonical province for the service's ISO code or name."""
         for text in (code, name):
             if isinstance(text, str) and (province := provinces.canonical(text)):
                 return province
@@ -79,7 +79,7 @@ class Remote:
 
 
 class Google(Remote):
-    """The Geocoding API."""
+    """The Google Geocoding API."""
 
     provider = "google_geocoding"
 
@@ -118,7 +118,7 @@ def _types(component: object) -> list[str]:
 
 
 class Nominatim(Remote):
-    """OpenStreetMap's geocoder. Its public server wants a `User-Agent` that names the caller; `Http` sends ours."""
+    """OpenStreetMap's geocoder. Its public server requires a `User-Agent` that names the caller, which `Http` sends."""
 
     provider = "nominatim"
 
@@ -136,7 +136,7 @@ class Nominatim(Remote):
 
 @cache
 def from_config(config: Config) -> Geocoder:
-    """The geocoder that the configuration names."""
+    """Return the geocoder that the configuration selects."""
     services: dict[str, tuple[type[Remote], str]] = {
         "google": (Google, GOOGLE_URL),
         "nominatim": (Nominatim, NOMINATIM_URL),
@@ -149,5 +149,5 @@ def from_config(config: Config) -> Geocoder:
 
 
 def province_at(lat: float, lng: float) -> str | None:
-    """The province of a position, by the running application's geocoder."""
+    """Return the province of a position, by the configured geocoder."""
     return from_config(current()).province_at(lat, lng)

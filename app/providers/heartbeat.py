@@ -1,7 +1,7 @@
-"""The watchman outside: an address that is called while all is well, and that raises the alarm when nobody calls.
+"""Heartbeat to an external monitor, which raises an alarm when the calls stop.
 
-The wire of https://healthchecks.io/docs/http_api/: the address itself says that all is well, `/fail` below it that it
-is not, and the body of a POST is shown beside either.
+The protocol is https://healthchecks.io/docs/http_api/. A call to the address reports success, a call to `/fail` below
+it reports a failure. The monitor shows the body of the POST in both cases.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from app.providers.sockets import AddressPolicy
 
 
 def tell(url: str, problems: Sequence[str]) -> None:
-    """Say at `url` what is wrong, a line each; with no problems that all is well. Raises `ProviderError`."""
+    """Report the problems to the monitor at `url`, one per line, or success if the list is empty.
+
+    Raise `ProviderError`.
+    """
     _client().fetch("POST", f"{url}/fail" if problems else url, data="\n".join(problems).encode())
 
 
 @cache
 def _client() -> Http:
-    # The address is the operator's own.
+    # Any address is allowed, because the operator configured it.
     return Http("heartbeat", policy=AddressPolicy.ANYWHERE, attempts=2, parallel=1)

@@ -1,8 +1,8 @@
-"""The one way out: every call to the outside world goes through `Http`.
+"""HTTP client for every call to an outside service.
 
-It bounds what a provider can do to us: time (connect, read, and all attempts together), size (after
-unpacking), calls at once, addresses, redirects. It repeats only what is safe to repeat, and it never writes
-an address's query into a log or an error, for keys travel there.
+It limits time (connect, read, and all attempts together), size after unpacking, parallel calls, addresses and
+redirects. It retries only calls that are safe to repeat. Logs and errors never contain the query of an address, because
+it may hold keys.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _MOST_REDIRECTS = 5
 
 
 def policy_of(config: Config, setting: str) -> AddressPolicy:
-    """Where the client of an address setting may go: in production only what an operator set is trusted."""
+    """Return the address policy for a setting. In production, only an address set by the operator is trusted."""
     default = next(field.default for field in fields(Config) if field.name == setting)
     if config.is_production and getattr(config, setting) in (default, None):
         return AddressPolicy.PUBLIC
@@ -55,7 +55,7 @@ def policy_of(config: Config, setting: str) -> AddressPolicy:
 
 
 class Http:
-    """Calls to one provider. Threads share it; a forked child drops its parent's connections."""
+    """Client for one provider. Threads share it. After a fork, the child process opens new connections."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Http:
         max_bytes: int = 2_000_000,
         parallel: int = 4,
     ) -> None:
-        """`budget_s` bounds a whole `fetch`, waits included; `parallel` the process's calls at one time."""
+        """`budget_s` limits a whole `fetch` with its waits. `parallel` limits the calls of this process at one time."""
         self.provider = provider
         self.budget_s = budget_s
         self._policy = policy
@@ -83,9 +83,9 @@ class Http:
         _clients.add(self)
 
     def reset(self) -> None:
-        """Forget all connections and failures."""
+        """Drop all connections and recorded failures."""
         self._session = requests.Session()
-        self._session.trust_env = False  # no proxy that would resolve names for us, no .netrc
+        self._session.trust_env = False  # no proxy, because it would resolve names itself, and no .netrc
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         self._session.headers.clear()
         self._session.headers.update(self._headers)
@@ -110,11 +110,11 @@ class Http:
         budget_s: float | None = None,
         may_follow: Callable[[str], bool] | None = None,
     ) -> ProviderResponse:
-        """The provider's answer with a 2xx status; anything else raises `ProviderError`.
+        """Return the provider's 2xx response. Raise `ProviderError` for anything else.
 
-        Reads are repeated on 408, 425, 429, 5xx and transport errors while the budget lasts. A write is
-        repeated only when no connection came about. `may_follow` is asked about the target of every redirect
-        of a read; without it none is followed.
+        A read (GET, HEAD) is retried on 408, 425, 429, 5xx and transport errors, within the time budget. A write is
+        retried only if no connection was made. `may_follow` decides about each redirect of a read. Without it, no
+        redirect is followed.
         """
         if method not in ("GET", "HEAD"):
             leave_trace()
@@ -138,7 +138,7 @@ class Http:
             time.sleep(wait)
 
     def _wait(self, call: _Call, error: ProviderError, tries: int) -> float | None:
-        """Seconds before the next attempt; `None`: there is none."""
+        """Return the seconds before the next attempt, or `None` for no retry."""
         repeatable = error.kind == "unreachable" or (
             call.is_read and not error.permanent and error.kind in ("timeout", "broken", "status")
         )
@@ -167,10 +167,10 @@ class Http:
         raise result
 
     def _exchange(self, call: _Call, seconds: float) -> ProviderResponse | ProviderError:
-        """One request and its answer.
+        """Send one request and return its response or error.
 
-        The error is returned, not raised: one that is raised here would carry the library's own as its
-        context, and that quotes the address with the key.
+        The error is returned, not raised. If raised here, its context would be the library's error, which quotes the
+        address with the key.
         """
         timeouts = (min(self._connect_s, seconds), min(self._read_s, seconds))
         with deadline(seconds) as passed:
@@ -182,7 +182,7 @@ class Http:
             except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
                 return self._failure("timeout" if passed.is_set() else _kind(error))
             if passed.is_set() and not _says_its_end(raw):
-                return self._failure("timeout")  # cut off, such an answer looks whole
+                return self._failure("timeout")  # a truncated body without a length looks complete
         headers = CaseInsensitiveDict(raw.headers)
         response = ProviderResponse(self.provider, call.url, raw.status_code, headers, body)
         refusal = status_error(response)
@@ -205,13 +205,15 @@ class _Call:
         return self.method in ("GET", "HEAD")
 
     def moved(self, url: str) -> _Call:
-        """The same read elsewhere; headers may hold secrets and stay with their origin."""
+        """Return the same read for another address. Headers may hold secrets, so they are kept only for the same
+        origin.
+        """
         same = _origin(url) == _origin(self.url)
         return _Call(self.method, url, {"headers": self.parts["headers"] if same else {}})
 
 
 def _says_its_end(response: requests.Response) -> bool:
-    """Whether an answer tells its own end, so that one that could be read is whole."""
+    """Return whether the response has a length or chunks, so that a body that was read is complete."""
     return "Content-Length" in response.headers or response.headers.get("Transfer-Encoding") == "chunked"
 
 
@@ -226,7 +228,7 @@ def _redirect_target(call: _Call, error: ProviderError) -> str | None:
 
 
 def _origin(url: str) -> tuple[str, str]:
-    """Scheme and host; empty for what is no address, which fails a moment later."""
+    """Return scheme and host. Both are empty for an invalid address, for which the call itself fails later."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -235,7 +237,7 @@ def _origin(url: str) -> tuple[str, str]:
 
 
 def _kind(error: Exception) -> Kind:
-    """What a library's error means. requests hides urllib3's in its arguments."""
+    """Return the error kind for a library error. requests wraps urllib3's errors in its arguments."""
     inner = error.args[0] if error.args else None
     cause = getattr(inner, "reason", inner)
     if isinstance(cause, AddressRefusedError):
@@ -244,7 +246,7 @@ def _kind(error: Exception) -> Kind:
         return "unreachable"
     if isinstance(error, (requests.Timeout, TimeoutError, urllib3.exceptions.TimeoutError)):
         return "timeout"
-    return "refused" if isinstance(error, ValueError) else "broken"  # a ValueError: that is no address
+    return "refused" if isinstance(error, ValueError) else "broken"  # a ValueError means an invalid address
 
 
 _clients: WeakSet[Http] = WeakSet()
@@ -256,5 +258,5 @@ def _reset_all() -> None:
 
 
 def init_app() -> None:
-    """A fork begins with connections of its own: two processes on one would read each other's answers."""
+    """Reset all clients in forked processes. Two processes on one connection would read each other's responses."""
     os.register_at_fork(after_in_child=_reset_all)

@@ -1,4 +1,4 @@
-"""The messaging service: Fonnte, the WhatsApp Cloud API, or nobody (`outbox`: the row itself is the message)."""
+"""The configured messenger: Fonnte, the WhatsApp Cloud API, or `outbox`, which sends nothing."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ __all__ = [
     "make",
 ]
 
-#: A worker's lease outlives this.
+#: Seconds for one call with its retries. It must be shorter than a worker's lease on a delivery.
 BUDGET_S = 8.0
-#: More than a worker's lanes ever use.
+#: Parallel calls of one process. This is more than the sending threads of a worker.
 PARALLEL = 64
 
 
 def make(config: Config) -> Messenger:
-    """The messenger that the settings name."""
+    """Return the messenger that the settings select."""
     if config.messaging_provider == "outbox":
         return Outbox()
     http = Http(
@@ -54,7 +54,7 @@ def make(config: Config) -> Messenger:
 
 
 def client() -> Messenger:
-    """The running application's messenger, made at its first use."""
+    """Return the messenger of the running application, created on first use."""
     messenger: Messenger | None = extensions().get("messenger")
     if messenger is None:
         messenger = extensions()["messenger"] = make(current())

@@ -1,4 +1,4 @@
-"""What the messaging providers have in common: how one is spoken to, and what it may answer."""
+"""The interface that all messaging providers implement, with its errors and results."""
 
 from __future__ import annotations
 
@@ -10,36 +10,41 @@ from app.providers.http import ProviderError
 
 
 class InvalidNumberError(ProviderError):
-    """The provider says that nobody can be reached at this number."""
+    """Error: the phone number cannot receive messages."""
 
     def __init__(self, provider: str, reason: str) -> None:
         super().__init__(provider, "status", permanent=True, reason=reason)
 
 
 def is_silent(error: ProviderError) -> bool:
-    """Whether an answer has nothing to say of the message, for the provider's own words are not in it: it came from a
-    proxy or another host, and may be another one soon."""
+    """Return whether the response lacks the provider's own error message.
+
+    It then came from a proxy or another host, so a later attempt may get a different response.
+    """
     return error.response is not None and error.kind in ("status", "redirect")
 
 
 class SenderError(ProviderError):
-    """It is not this message that is refused, but whoever sends: nothing leaves until the operator or time mends it."""
+    """Error of our account or phone, not of this message.
+
+    Nothing can be sent until the operator or time resolves it.
+    """
 
     def __init__(self, provider: str, reason: str, *, is_seen: bool) -> None:
-        """`is_seen`: `Messenger.health` tells when it is over. Otherwise only a message that is taken does."""
+        """`is_seen`: `Messenger.health` shows when the error is over. If False, only an accepted message shows it."""
         super().__init__(provider, "status", reason=reason)
         self.is_seen = is_seen
 
 
 class TooManyPeopleError(ProviderError):
-    """The provider takes messages to nobody new for a while; to those written to lately it does."""
+    """Error: the provider accepts no messages to new recipients for a while. Recent recipients still work."""
 
     def __init__(self, provider: str, reason: str) -> None:
         super().__init__(provider, "status", reason=reason)
 
 
 class OutsideHoursError(ProviderError):
-    """The provider takes no text for this person now, only a template."""
+    """Error: this recipient can get only a template now, not free text."""
 
     def __init__(self, provider: str, reason: str) -> None:
         super().__init__(provider, "status", permanent=True, reason=reason)
@@ -47,7 +52,7 @@ class OutsideHoursError(ProviderError):
 
 @dataclass(frozen=True)
 class Button:
-    """A ready answer below a message; `id` comes back when it is tapped."""
+    """A reply button below a message. The provider sends its `id` back when the recipient taps it."""
 
     id: str
     title: str
@@ -55,40 +60,40 @@ class Button:
 
 @dataclass(frozen=True)
 class Template:
-    """A message that the provider has approved beforehand, and what fills its blanks, in order."""
+    """A message that the provider has approved, with its parameters in order."""
 
     name: str
     language: str
     parameters: Sequence[str]
-    #: What comes back from each of its buttons, in order.
+    #: Payloads that the provider sends back when a button is tapped, in order of the buttons.
     payloads: Sequence[str] = ()
-    #: Of a template for codes alone: what its button copies.
+    #: The code that the button copies. Only for login code templates.
     code: str | None = None
 
 
 @dataclass(frozen=True)
 class Health:
-    """How a sender is, as its provider says; None: it does not say."""
+    """The sender's state as the provider reports it. None means that the provider does not report the value."""
 
-    #: Why nothing leaves; None: something does.
+    #: The reason why nothing can be sent, or None.
     problem: str | None = None
-    #: What recipients think of it, in the provider's word.
+    #: Quality rating by recipients, in the provider's terms.
     quality: str | None = None
-    #: Different people that it may write to in 24 hours without having been written to.
+    #: Maximum new recipients in 24 hours. People who wrote to us first do not count.
     limit_24h: int | None = None
-    #: Messages that are paid for.
+    #: Prepaid messages that are left.
     quota: int | None = None
 
 
 @dataclass(frozen=True)
 class Told:
-    """What a provider tells by itself of the sender, as far as it concerns us."""
+    """A change of the sender's state that a provider reports by webhook."""
 
-    #: Why nothing leaves from now on.
+    #: The reason why nothing can be sent from now on.
     problem: str | None = None
-    #: What it was is over.
+    #: The problem is resolved.
     is_mended: bool = False
-    #: Why nobody new is written to.
+    #: The reason why new recipients get no messages.
     limit: str | None = None
     quality: str | None = None
     limit_24h: int | None = None
@@ -104,27 +109,29 @@ class Messenger(Protocol):
         buttons: Sequence[Button] = (),
         template: Template | None = None,
     ) -> str | None:
-        """Send a text, or the template in its place, to an E.164 number; returns the provider's reference.
+        """Send `text`, or `template` in its place, to an E.164 number and return the provider's message id.
 
-        `callback` comes back with what the provider tells of the message later. Who knows neither callbacks nor
-        buttons nor templates sends the text. Raises `ProviderError`.
+        The provider sends `callback` back with later receipts. A provider without callbacks, buttons or templates sends
+        only the text. Raise `ProviderError`.
         """
 
     def health(self) -> Health | None:
-        """How the sender is; None where nobody can tell. Raises `ProviderError` when the answer says nothing."""
+        """Return the sender's state, or None if the provider cannot report it. Raise `ProviderError` for an unusable
+        response.
+        """
 
     def take_back(self, ref: str) -> bool:
-        """Take back a message that the provider has and has not sent yet; returns whether it did."""
+        """Cancel a message that the provider has not sent yet. Return whether it was cancelled."""
 
 
 class Outbox:
-    """Sends nowhere: the development pages show the outbox's rows."""
+    """Messenger that sends nothing. The development pages show the rows of the outbox table."""
 
     def send(self, phone: str, text: str, **_: object) -> str | None:
         return None
 
     def health(self) -> None:
-        """There is no sender."""
+        """Return None, because there is no sender."""
 
     def take_back(self, ref: str) -> bool:
         return False

@@ -1,7 +1,8 @@
-"""The health ministry's site: its list of articles, and one article by its address.
+"""Client for the health ministry's site: the list of articles, and one article by its address.
 
-Addresses come from pages and from people, so each is checked before it is asked, redirects included: only the
-configured hosts, only https (plain http for the very origin of the source), only what reads the same to every parser.
+Addresses come from pages and users, so each is checked before the request, redirects included. Allowed are only the
+configured hosts, and only https. Plain http is allowed only for the origin of the configured source. An address must
+also be one that every URL parser reads in the same way.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
 class UrlNotAllowed(ValueError):
-    """An address outside the configured hosts, or one that is not plainly an address."""
+    """Error: the address is not on a configured host, or is not a valid address."""
 
 
 class Ministry:
-    """Reads of the site. A failure, a page that holds nothing included, is a `ProviderError`."""
+    """Client for the site. A failure or a page without content raises `ProviderError`."""
 
     def __init__(self, source_url: str, hosts: tuple[str, ...], http: Http, selectors: Selectors = DEFAULTS) -> None:
         self._source = canonical(source_url)
@@ -48,7 +49,7 @@ class Ministry:
         return cls(config.article_source_url, config.article_hosts, http)
 
     def allowed(self, url: str) -> str:
-        """The canonical form of an address that may be fetched; `UrlNotAllowed` for any other."""
+        """Return the canonical form of an address. Raise `UrlNotAllowed` if it must not be fetched."""
         try:
             address = canonical(url)
         except ValueError:
@@ -59,21 +60,22 @@ class Ministry:
         return address
 
     def headlines(self) -> list[Headline]:
-        """The articles of the list page, in its order, each once."""
+        """Return the articles of the list page in its order, without duplicates."""
         try:
             response = self._fetch(self._source)
         except UrlNotAllowed:
             raise ProviderError("ministry", "redirect", permanent=True) from None
         articles = read_list(text_of(response), response.url, self._selectors, self._is_allowed)
         if not articles:
-            # Redesigned, emptied, or not the site at all: as bad as no answer.
+            # The site was redesigned, is empty, or is another site. Treat it as a failure, so that the cache can
+            # answer.
             raise ProviderError("ministry", "garbage", reason="the list holds no articles")
         return articles
 
     def article(self, url: str) -> Page | None:
-        """The article at an address; `None` when the site says there is none.
+        """Return the article at an address, or `None` when the site has none.
 
-        Raises `UrlNotAllowed`, also when the site redirects to where we may not go.
+        Raise `UrlNotAllowed` for a forbidden address or redirect target.
         """
         address = self.allowed(url)
         try:
@@ -85,7 +87,7 @@ class Ministry:
         page = read_article(text_of(response), canonical(response.url), self._selectors, self._is_allowed)
         if page is None:
             raise ProviderError("ministry", "garbage", reason="the page holds no article")
-        # People know it by the address that they asked for, wherever that led.
+        # Callers use the address that they requested, not the target of a redirect.
         return replace(page, url=address)
 
     def _is_allowed(self, url: str) -> bool:
@@ -96,7 +98,7 @@ class Ministry:
         return True
 
     def _fetch(self, address: str) -> ProviderResponse:
-        # A redirect to elsewhere raises `UrlNotAllowed` out of the call.
+        # A redirect to another host raises `UrlNotAllowed`.
         response = self._http.fetch("GET", address, may_follow=lambda target: bool(self.allowed(target)))
         if response.headers.get("Content-Type", "").partition(";")[0].strip().lower() not in HTML_TYPES:
             raise ProviderError("ministry", "garbage", reason="not a page")
@@ -104,7 +106,7 @@ class Ministry:
 
 
 def text_of(response: ProviderResponse) -> str:
-    """The page's text. What a site says of its charset is often wrong, so it is believed last."""
+    """Decode the page. The declared charset is tried late, because sites often declare a wrong one."""
     body = response.body
     in_page = re.search(rb"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", body[:2048], re.IGNORECASE)
     content_type = response.headers.get("Content-Type", "")
@@ -119,7 +121,7 @@ def text_of(response: ProviderResponse) -> str:
     ):
         if body.startswith(mark):
             wide = [name]
-    # Text that is valid UTF-8 is UTF-8, whatever is said; only the wide ones look like it by accident.
+    # Text that decodes as UTF-8 is UTF-8, whatever the site declares. Only UTF-16 and UTF-32 can be mistaken for it.
     for name in [*wide, "utf-8", *declared, "windows-1252"]:
         try:
             return body.decode(name)

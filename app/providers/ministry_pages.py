@@ -1,6 +1,7 @@
-"""What the ministry's pages hold: pure functions from HTML to typed results.
+"""Parsers for the ministry's pages: pure functions from HTML to typed results.
 
-Each value of an article is searched along one chain: JSON-LD, Open Graph, `<article>`, the longest text block.
+The title, text, picture and date of an article come from the first source that has them: JSON-LD, Open Graph or HTML
+elements.
 """
 
 from __future__ import annotations
@@ -23,22 +24,22 @@ from app.providers.ministry_selectors import Selectors
 
 Element = Any  # lxml publishes no types
 
-#: At most so many articles of one list.
+#: Maximum articles of one list.
 MAX_HEADLINES = 100
 MAX_TITLE = 300
 
-#: Text shorter than this is a notice rather than an article, where nothing but its length tells them apart.
+#: Minimum characters of an article's text. A shorter text in a block without a telling name is a notice.
 MIN_TEXT = 120
 
 ARTICLE_TYPES = frozenset({"NewsArticle", "Article", "BlogPosting", "ReportageNewsArticle", "MedicalWebPage"})
-#: Characters of no XML, written out or as a reference: lxml reads them, and fails where text that has one is to move.
+#: Characters that XML forbids, literal or as a reference. lxml reads them, but fails when it moves text that has one.
 UNMOVABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 GENERIC = re.compile(r"(baca|lihat|read)?\s*(selengkapnya|lengkap|more|semua|detail)?\W*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """One row of the list."""
+    """One row of the list page."""
 
     title: str
     url: str
@@ -47,7 +48,7 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One article: `content` is sanitised HTML, `published_at` RFC 3339."""
+    """One article. `content` is sanitised HTML, `published_at` is RFC 3339."""
 
     title: str
     url: str
@@ -60,7 +61,7 @@ class Page:
 
 
 def read_list(text: str, url: str, selectors: Selectors, allowed: Callable[[str], bool]) -> list[Headline]:
-    """The articles that a list page links to, in its order, each once; `[]` when there are none."""
+    """Return the articles that a list page links to, in its order, without duplicates."""
     tree = _parse(text)
     if tree is None:
         return []
@@ -90,7 +91,7 @@ def _headline(address: str, links: list[Element], all_links: dict[Element, str],
 
 
 def _card(link: Element, address: str, all_links: dict[Element, str]) -> Element:
-    """The largest element around a link that holds no other article."""
+    """Return the largest element around a link that contains no link to another article."""
     card = link
     for parent in link.iterancestors():
         if any(all_links.get(other, address) != address for other in parent.iter("a")):
@@ -100,7 +101,7 @@ def _card(link: Element, address: str, all_links: dict[Element, str]) -> Element
 
 
 def _picture(image: Element, base: str) -> str | None:
-    """The address of a picture; where it is loaded late, `src` is a blank."""
+    """Return the address of a picture. With lazy loading, `src` is only a placeholder."""
     candidates = [image.get(name) for name in ("data-src", "data-lazy-src", "data-original", "src")]
     candidates.append((image.get("srcset") or "").partition(" ")[0])
     return next((found for each in candidates if (found := _address(each, base))), None)
@@ -110,7 +111,7 @@ def _picture(image: Element, base: str) -> str | None:
 
 
 def read_article(text: str, url: str, selectors: Selectors, allowed: Callable[[str], bool]) -> Page | None:
-    """The article of a page; `None` when it holds none that a person could read."""
+    """Return the article of a page, or `None` when the page has no readable one."""
     tree = _parse(text)
     if tree is None:
         return None
@@ -134,7 +135,7 @@ def _content(
     block = _block(tree, selectors)
     body = _first(news.get("articleBody")) or ""
     spoken = _parse(body) if len(body) >= MIN_TEXT else None
-    # JSON-LD says which text it is; a block that holds it has its headings and lists too.
+    # JSON-LD identifies the text. If the block contains it, use the block, which also has headings and lists.
     if spoken is not None and (block is None or _line(spoken)[:60] not in _line(block)):
         paragraphs = [] if "<p" in body else re.split(r"\n\s*\n|\r\n\r\n", body)
         block = _parse("".join(f"<p>{each}</p>" for each in paragraphs) or body)
@@ -153,9 +154,9 @@ def _content(
 
 
 def _block(tree: Element, selectors: Selectors) -> Element | None:
-    """The element that holds the text: by its name, else the one with the longest text of its own.
+    """Return the element with the article's text: a block with a known class, else the one with the longest own text.
 
-    An infographic is a named block with a picture and few words, or none; a long one of that name goes before it.
+    An infographic is a known block with a picture and few or no words. A long known block is preferred to it.
     """
     named = [element for path in selectors.named for element in tree.xpath(path)]
     likely = tree.xpath(selectors.likely)
@@ -187,7 +188,7 @@ def _declutter(element: Element, selectors: Selectors) -> None:
 
 
 def _own_length(element: Element) -> int:
-    """Characters of the paragraphs and lists that are an element's own children."""
+    """Return the characters of an element's direct children that are paragraphs, lists, quotes or headings."""
     return sum(len(_line(child)) for child in element if child.tag in ("p", "ul", "ol", "blockquote", "h2", "h3"))
 
 
@@ -195,7 +196,7 @@ def _own_length(element: Element) -> int:
 
 
 def _parse(text: str) -> Element | None:
-    """The tree of a page. Bytes go in, for lxml refuses text that declares an encoding."""
+    """Return the tree of a page. The input is encoded to bytes, because lxml rejects text that declares an encoding."""
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     try:
         tree = lxml_html.document_fromstring(_readable(text).encode(), parser=parser)
@@ -210,7 +211,7 @@ def _parse(text: str) -> Element | None:
 
 
 def _json_ld(tree: Element) -> dict[str, object]:
-    """The news article among the page's JSON-LD; `{}` without one."""
+    """Return the news article in the page's JSON-LD, or `{}`."""
     for block in tree.xpath("//script[@type='application/ld+json']"):
         try:
             data = json.loads(block.text or "")
@@ -224,7 +225,7 @@ def _json_ld(tree: Element) -> dict[str, object]:
 
 
 def _nodes(data: object) -> Iterator[dict[str, object]]:
-    """The objects at the top of a JSON-LD block: itself, a list of them, or its graph."""
+    """Yield the top-level objects of a JSON-LD block, and the objects of their `@graph`."""
     for node in data if isinstance(data, list) else [data]:
         if isinstance(node, dict):
             yield node
@@ -244,18 +245,18 @@ def _meta(tree: Element, name: str) -> str | None:
 
 
 def _first(*values: object) -> str | None:
-    """The first that is text with something in it."""
+    """Return the first value that is a text and not blank."""
     texts = (_readable(value) for value in values if isinstance(value, str))
     return next((text for text in texts if text.strip()), None)
 
 
 def _readable(text: str) -> str:
-    """The text without what no answer and no table holds: NULs, and halves of characters that JSON was cut between."""
+    """Return the text without NULs and lone surrogates, which responses and tables cannot store."""
     return text.replace("\0", "").encode("utf-8", "ignore").decode()
 
 
 def _line(element: Element) -> str:
-    """All text of an element on one line."""
+    """Return all text of an element on one line."""
     return " ".join(str(element.xpath("string()")).split())
 
 
@@ -279,11 +280,11 @@ def _set(element: Element, name: str, value: str | None) -> None:
 
 
 def _moment(value: str | None) -> str | None:
-    """RFC 3339 of a time as sites write it; one without a zone is Jakarta's."""
+    """Return a site's time as RFC 3339. A time without a zone is Jakarta time."""
     try:
         moment = datetime.fromisoformat(value.strip()) if value else None
     except ValueError:
         return None
-    if moment is None or not 1900 <= moment.year < MAXYEAR:  # of its last day UTC may have no more
+    if moment is None or not 1900 <= moment.year < MAXYEAR:  # the last day of the last year may be out of range in UTC
         return None
     return rfc3339(moment if moment.tzinfo else moment.replace(tzinfo=JAKARTA))

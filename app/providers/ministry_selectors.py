@@ -1,4 +1,4 @@
-"""Where the ministry's site keeps what its pages hold."""
+"""Selectors for the elements of the ministry's pages."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Selectors:
-    """Where the site keeps things; XPath. Another site needs other ones."""
+    """XPath expressions and address patterns. Another site needs other values."""
 
-    #: Links that may lead to articles: whatever does not stand in the page's frame.
+    #: Links that may lead to articles: all outside navigation, header, footer and similar parts.
     links: str = (
         "//a[@href][not(ancestor::nav or ancestor::aside or ancestor::footer or ancestor::form"
         " or ancestor::header[not(ancestor::article)]"
         " or ancestor::*[contains(@class, 'menu') or contains(@class, 'footer') or contains(@class, 'breadcrumb')])]"
     )
-    #: Addresses of articles: a path that ends so on any allowed host ...
+    #: Address pattern of an article: the end of the path, on any allowed host.
     dated: str = r"/baca/[^/]+/\d{8}/\d+/[^/]+/?"
-    #: ... or one name, of several words, in the folder of the list page.
+    #: Second address pattern of an article: one name of at least two words, in the folder of the list page.
     plain: str = r"[a-z0-9]+(?:-[a-z0-9]+)+/?"
-    #: Blocks whose name says that they hold an article's text, however short it is, best first.
+    #: Blocks that are certain to contain an article's text, even a short one. The best is first.
     named: tuple[str, ...] = (
         "//*[contains(concat(' ', normalize-space(@class), ' '), ' entry-content ')]",
         "//*[@itemprop='articleBody']",
     )
-    #: Blocks that hold it if it is long enough.
+    #: Blocks that contain the article's text only if they are long enough.
     likely: str = "//article"
-    #: What stands inside such a block and is not text of the article.
+    #: Elements inside such a block that are not part of the article.
     clutter: str = (
         ".//script | .//style | .//nav | .//aside | .//form | .//header | .//footer | .//h1"
         " | .//*[contains(concat(' ', normalize-space(@class), ' '), ' share ')]"

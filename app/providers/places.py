@@ -1,7 +1,6 @@
-"""The places provider: health facilities around a point, and one of them by its id (Places API, legacy wire).
+"""Client for the places provider (Google Places API, legacy): health facilities near a point, or one by id.
 
-It answers HTTP 200 to everything; the `status` inside tells. One search gives 20 places a page, three pages
-at most.
+Every response has HTTP status 200; the result is in the field `status`. A search has at most 3 pages of 20 places.
 """
 
 from __future__ import annotations
@@ -19,28 +18,29 @@ from config import Config
 
 PAGES = 3
 
-#: A search, its waits for the next pages included.
+#: Seconds for a search, including the waits between pages.
 BUDGET_S = 8.0
 
-#: A token of the next page works only some two seconds after it was given; until then it is INVALID_REQUEST.
+#: Seconds to wait before a page is requested: first wait and maximum. A page token becomes valid about two seconds
+#: after the response. Until then the status is INVALID_REQUEST.
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.3, 2.0
 
-#: Times that it may say UNKNOWN_ERROR, which passes by itself or not at all.
+#: Number of UNKNOWN_ERROR responses after which a search fails. The error is either short or lasting.
 _HICCUPS = 2
 
-#: The wire takes one type a search. Indonesian hospitals, clinics and puskesmas all carry this one.
+#: Place type to search. The API accepts only one, and Indonesian hospitals, clinics and puskesmas all have this one.
 _TYPE = "hospital"
 _FIELDS = "place_id,name,formatted_address,geometry,types,formatted_phone_number,rating"
 
 PLACE_ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
-#: What else it may say, and whether asking again is of no use.
+#: Other error statuses, and whether a retry is useless.
 _PERMANENT = {"OVER_QUERY_LIMIT": False, "UNKNOWN_ERROR": False, "REQUEST_DENIED": True, "INVALID_REQUEST": True}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A health facility as the provider knows it."""
+    """A health facility from the provider."""
 
     place_id: str
     name: str
@@ -60,10 +60,10 @@ class Places:
         self._sleep = sleep
 
     def nearby(self, lat: float, lng: float, radius_m: float) -> list[Place]:
-        """Facilities within `radius_m` metres, at most 60, each once.
+        """Return facilities within `radius_m` metres, at most 60, without duplicates.
 
-        What came before a later page failed, or before the time was up, is an answer; only a first page that
-        fails raises `ProviderError`.
+        If a later page fails or the time is over, return the earlier pages. Raise `ProviderError` only if the first
+        page fails.
         """
         stop = time.monotonic() + BUDGET_S
         params: dict[str, object] = {
@@ -89,11 +89,11 @@ class Places:
         return list(places.values())
 
     def details(self, place_id: str) -> Place | None:
-        """One place; `None` when the provider does not know it."""
+        """Return one place, or `None` when the provider has none with this id."""
         params = {"place_id": place_id, "fields": _FIELDS, "language": "id", "key": self._key}
         answer = self._http.get_json(f"{self._url}/details/json", params)
         status = answer.get("status")
-        if status in ("NOT_FOUND", "ZERO_RESULTS", "INVALID_REQUEST"):  # the last: an id that is none
+        if status in ("NOT_FOUND", "ZERO_RESULTS", "INVALID_REQUEST"):  # INVALID_REQUEST means a malformed id
             return None
         if status != "OK":
             self._refuse(status)
@@ -103,7 +103,7 @@ class Places:
         return place
 
     def _asked(self, params: dict[str, object], stop: float, *, patient: bool = False) -> dict[str, object]:
-        """One page that is OK or empty; a `patient` caller waits for its token to become valid."""
+        """Return one page with the status OK or ZERO_RESULTS. With `patient`, retry until the page token is valid."""
         wait, hiccups = _FIRST_WAIT_S, 0
         while True:
             if patient or hiccups:
@@ -134,7 +134,7 @@ class Places:
 
 
 def _read(result: Any) -> Place | None:
-    """A place of the wire; `None` for one that is closed for good or that cannot be shown on a map."""
+    """Return the place of one result, or `None` if it is permanently closed or has no valid position."""
     match result:
         case {
             "place_id": str(place_id),
@@ -165,7 +165,7 @@ def _read(result: Any) -> Place | None:
 
 
 def _text(value: object, longest: int) -> str | None:
-    """Text that a column can hold, on one line."""
+    """Return the text on one line and without NULs, so that a column can store it."""
     if not isinstance(value, str):
         return None
     return " ".join(value.replace("\0", " ").split())[:longest] or None
@@ -173,7 +173,7 @@ def _text(value: object, longest: int) -> str | None:
 
 @cache
 def from_config(config: Config) -> Places | None:
-    """The provider's client; `None` without a key: the database alone answers."""
+    """Return the provider's client, or `None` without a key. Then only the database is searched."""
     if not config.places_key:
         return None
     return Places(Http("places", policy=policy_of(config, "places_url")), config.places_url, config.places_key)

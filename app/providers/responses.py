@@ -1,4 +1,4 @@
-"""What comes back from a provider: its whole answer, or an error that says what to do about it."""
+"""Provider responses, and the error that says whether a retry is useful."""
 
 from __future__ import annotations
 
@@ -11,27 +11,30 @@ from typing import Literal
 
 import orjson
 
-#: What went wrong:
-#: - `timeout`: it took too long; `unreachable`: no connection came about, so nothing happened there
-#: - `broken`: the connection or the answer broke off; `garbage`: the answer makes no sense
-#: - `status`: an error status; `redirect`: one that we may not follow; `oversized`: more than we want
-#: - `refused`: an address that we may not call; `busy`: not even tried, the provider has enough to do
+#: Kinds of errors:
+#: - `timeout`: the call took too long
+#: - `unreachable`: no connection was made, so the provider did nothing
+#: - `broken`: the connection or the response broke off
+#: - `garbage`: the response is not understandable
+#: - `status`: an error status
+#: - `redirect`: a redirect that must not be followed
+#: - `oversized`: the response is longer than the limit
+#: - `refused`: the address must not be called
+#: - `busy`: not called, because the provider is paused or the parallel calls are used up
 Kind = Literal["timeout", "unreachable", "broken", "garbage", "status", "redirect", "oversized", "refused", "busy"]
 
-#: The answer may be another one soon.
+#: Statuses below 500 that are worth a retry.
 _TRANSIENT_STATUSES = frozenset({408, 425, 429})
-#: A NUL as JSON writes it, which PostgreSQL holds in no text. A backslash that is escaped itself begins none.
+#: A NUL escape in JSON, which PostgreSQL cannot store in a text. An escaped backslash before `u0000` does not count.
 _NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class ProviderError(Exception):
-    """A call that failed. `permanent` means that repeating it is of no use, `retry_after` is in seconds.
+    """A failed call. `permanent` means that a retry is useless, `retry_after` is in seconds.
 
-    `written` says that the request, or a part of it, had left when the call failed.
-
-    `response` is the provider's answer, where one came; its text is for the adapter, never for a log or a
-    client.
+    `written` means that at least a part of the request was sent. `response` is the provider's response, if any. Only
+    the adapter may use its text: it must not reach logs or clients.
     """
 
     def __init__(
@@ -52,7 +55,7 @@ class ProviderError(Exception):
         self.retry_after = retry_after
         self.response = response
         self.status = response.status if response else None
-        #: The provider's own words, for an operator alone.
+        #: The provider's error message, only for operators.
         self.words: str | None = None
         self.reason = reason or (f"status {self.status}" if kind == "status" else kind)
         super().__init__(f"{provider}: {self.reason}")
@@ -63,26 +66,27 @@ class ProviderError(Exception):
 
     @property
     def outcome_unknown(self) -> bool:
-        """Whether the provider may have done what was asked: the request was written, and no answer says otherwise.
+        """Return whether the provider may have done what was requested.
 
-        An error status does say so. A good one around a body that makes no sense says neither.
+        True when the request was sent and no error status came back. A 2xx status with an unreadable body is not
+        certain either.
         """
         return self.written and self.kind in ("timeout", "broken", "garbage", "oversized")
 
     @property
     def is_down(self) -> bool:
-        """Whether the host itself is in trouble, rather than our call wrong or unwelcome."""
+        """Return whether the host itself has trouble. False means that our call was wrong or rejected."""
         return self.kind in ("timeout", "unreachable", "broken") or (self.status or 0) >= 500
 
     @property
     def outcome(self) -> str:
-        """The label of the metrics."""
+        """Return the label for the metrics."""
         return f"{self.status // 100}xx" if self.kind == "status" and self.status else self.kind
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderResponse:
-    """A provider's whole answer, read and unpacked."""
+    """A complete response, read and unpacked."""
 
     provider: str
     url: str
@@ -91,7 +95,10 @@ class ProviderResponse:
     body: bytes
 
     def json(self) -> dict[str, object]:
-        """The JSON object of the body, without NULs; anything else is `garbage`, whatever type the headers claim."""
+        """Return the JSON object of the body without NULs, whatever the content type.
+
+        Raise a `garbage` error for anything else.
+        """
         try:
             value = orjson.loads(_NUL.sub(rb"\1", self.body))
         except ValueError:
@@ -101,12 +108,12 @@ class ProviderResponse:
         return value
 
     def garbage(self) -> ProviderError:
-        """The error of a good status whose body makes no sense."""
+        """Return the error for a 2xx response with an unusable body."""
         return ProviderError(self.provider, "garbage", response=self, written=True)
 
 
 def status_error(response: ProviderResponse) -> ProviderError | None:
-    """The error that a status means; `None` for 2xx."""
+    """Return the error for a status, or `None` for 2xx."""
     if 200 <= response.status < 300:
         return None
     if response.status in _REDIRECTS:
@@ -117,7 +124,7 @@ def status_error(response: ProviderResponse) -> ProviderError | None:
 
 
 def retry_after(text: str | None) -> float | None:
-    """Seconds of a `Retry-After` header: a number or a date; `None` for neither."""
+    """Return the seconds of a `Retry-After` header, which is a number or a date. Return `None` if it is invalid."""
     if not text:
         return None
     if text.strip().isdecimal():

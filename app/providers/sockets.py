@@ -1,7 +1,7 @@
-"""The connections under `app.providers.http`: which addresses they may reach, and how long they may live.
+"""Connections for `app.providers.http`: allowed addresses and the time limit of a call.
 
-The address is checked where the socket is opened, so the one that was checked is the one that is called: a
-name that resolves differently the second time wins nothing. TLS still sees the name.
+The address is checked when the socket is opened, so the checked address is also the called one. A name that resolves to
+another address the second time is therefore no risk. TLS still uses the name.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class AddressPolicy(enum.Enum):
-    """Where a client may go. What an operator configured is trusted, what a user or a page named is not."""
+    """Addresses that a client may call.
+
+    Addresses from the configuration are trusted, those from users or pages are not.
+    """
 
     ANYWHERE = "anywhere"
     PUBLIC = "public"
-    #: For push endpoints in development and tests: the simulators listen on loopback.
+    #: For push endpoints in development and tests, where the simulators listen on loopback.
     PUBLIC_OR_LOOPBACK = "public or loopback"
 
     def allows(self, address: str) -> bool:
@@ -42,7 +45,7 @@ class AddressPolicy(enum.Enum):
 
 _GLOBAL_IPV6 = ipaddress.ip_network("2000::/3")
 
-#: Not all of these are known to the `ipaddress` of every Python; each can lead to a machine next door.
+#: Networks that can lead to internal machines. Older Python versions do not exclude all of them in `ipaddress`.
 _NEVER = tuple(
     ipaddress.ip_network(net)
     for net in (
@@ -53,19 +56,19 @@ _NEVER = tuple(
 
 
 def is_public(ip: Address) -> bool:
-    """Whether an address belongs to the open internet: not private, loopback, link-local, shared ..."""
+    """Return whether an address is on the public internet: not private, loopback, link-local, shared or similar."""
     if ip.version == 6 and ip not in _GLOBAL_IPV6:
         return False
     return ip.is_global and not ip.is_multicast and not any(ip in net for net in _NEVER)
 
 
 def _embedded(ip: Address) -> Address:
-    """The IPv4 address that an IPv6 one stands for, if it does."""
+    """Return the IPv4 address of a mapped IPv6 address, else the address itself."""
     return ip.ipv4_mapped or ip if isinstance(ip, ipaddress.IPv6Address) else ip
 
 
 class AddressRefusedError(NewConnectionError):
-    """The host leads only to addresses that this client may not call."""
+    """Error: all addresses of the host are forbidden for this client."""
 
 
 class _Call(local):
@@ -74,21 +77,21 @@ class _Call(local):
     write_until = 0.0
 
 
-#: The call of this thread: the socket that it waits on, for `deadline` to cut, whether it has written to one, and until
-#: when (of the monotonic clock) it may begin to.
+#: State of this thread's call: the socket it reads from, which `deadline` closes, whether it has sent anything, and the
+#: latest time to begin sending (monotonic clock).
 _call = _Call()
 
 
 def is_written() -> bool:
-    """Whether this thread's call, inside `deadline`, has written any of its request."""
+    """Return whether this thread's call, inside `deadline`, has sent any part of its request."""
     return _call.written
 
 
 class _Connection(HTTPConnection):
-    """A connection that opens its socket to an address that its policy allows.
+    """A connection that opens its socket only to an address that its policy allows.
 
-    urllib3 opens it in `_new_conn` to `_dns_host` and has no public place for a look in between. These are the only
-    private names of a library in the service.
+    urllib3 opens the socket in `_new_conn` and has no public hook for a check. `_new_conn` and `_dns_host` are the only
+    private names of a library that the service uses.
     """
 
     policy = AddressPolicy.PUBLIC
@@ -121,7 +124,7 @@ class _Connection(HTTPConnection):
         _call.written = True
         super().send(data)
 
-    def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # urllib3's own, as its parent has it
+    def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # same return type as the urllib3 parent
         _call.sock = self.sock
         return super().getresponse()
 
@@ -131,7 +134,7 @@ class _SecureConnection(_Connection, HTTPSConnection):
 
 
 class Adapter(HTTPAdapter):
-    """requests' transport over connections that keep to an address policy."""
+    """requests adapter whose connections follow an address policy."""
 
     def __init__(self, policy: AddressPolicy, pool_size: int) -> None:
         self._policy = policy
@@ -149,13 +152,12 @@ class Adapter(HTTPAdapter):
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[Event]:
-    """Cut this thread's answer off after so long, and set the event that it gives.
+    """Cut off this thread's call after `seconds`. The yielded event is set when that happens.
 
-    A socket's own timeout counts each read: a server that drips a byte a second would hold a thread for
-    hours.
+    A socket timeout applies to each read. A server that sends one byte per second would block a thread for hours.
     """
     passed, ended = Event(), Event()
-    mine = _call.__dict__  # the other thread has a `_call` of its own
+    mine = _call.__dict__  # `_call` is thread-local, so the timer thread needs this reference
 
     def cut() -> None:
         if ended.wait(seconds):
@@ -163,7 +165,7 @@ def deadline(seconds: float) -> Iterator[Event]:
         passed.set()
         sock = mine.get("sock")
         if sock is not None:
-            with suppress(OSError):  # closed meanwhile
+            with suppress(OSError):  # already closed
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
     _call.sock, _call.written, _call.write_until = None, False, monotonic() + seconds

@@ -1,4 +1,4 @@
-"""The key pair of web push (RFC 8292), in the form that browsers and settings take: unpadded base64url."""
+"""Key pair for web push (RFC 8292), as unpadded base64url for browsers and settings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The video platform: YouTube Data API v3.
+"""Client for the video platform (YouTube Data API v3).
 
-Its values are somebody else's data: each is typed and length-bound here, and what does not fit is left out. A
-thumbnail is only ever an address that the platform itself gave.
+Every value is checked for type and length here, and invalid values are dropped. Thumbnail addresses come only from the
+platform.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from app.providers.http import Http, policy_of
 from app.providers.responses import ProviderError
 from config import Config
 
-#: The provider's day, after which its quota is full again.
+#: Time zone of the provider's day. The quota is refilled at its midnight.
 PACIFIC = ZoneInfo("America/Los_Angeles")
 
-#: The platform takes at most so many ids in one call.
+#: Maximum ids in one call.
 MAX_IDS = 50
 LATEST = 20
 
-#: All calls for one answer together.
+#: Seconds for all calls of one request.
 BUDGET_S = 7.0
 
 VIDEO_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CHANNEL_ID = re.compile(r"UC[A-Za-z0-9_-]{1,62}")
 DURATION = re.compile(r"P[0-9DTHMSW.]{1,30}")
 
-#: Reasons in an error's body. All of the first kind end with the provider's day.
+#: Error reasons for a used-up quota. They last until the provider's day ends.
 OUT_OF_QUOTA = frozenset({"quotaExceeded", "dailyLimitExceeded"})
 TOO_FAST = frozenset({"rateLimitExceeded", "userRateLimitExceeded"})
 
 
 class QuotaExhausted(ProviderError):
-    """The day's quota is used up: no call is of use before `until`."""
+    """Error: the quota of the day is used up. Calls fail until `until`."""
 
     def __init__(self, provider: str, until: datetime) -> None:
         self.until = until
@@ -51,7 +51,7 @@ class QuotaExhausted(ProviderError):
 
 @dataclass(frozen=True, slots=True)
 class Video:
-    """A video as the platform tells it; `thumbnail` by the specification's rule, `published_at` RFC 3339."""
+    """A video from the platform. `thumbnail` is chosen by `thumbnail_of`, `published_at` is RFC 3339."""
 
     video_id: str
     title: str
@@ -63,31 +63,34 @@ class Video:
 
 
 class VideoPlatform:
-    """The three reads that the service makes. Each may raise `ProviderError`, of which `QuotaExhausted` is one."""
+    """The three calls that the service makes. Each may raise `ProviderError`, including `QuotaExhausted`."""
 
     def __init__(self, url: str, key: str, http: Http) -> None:
         self._url = url
         self._key = key
         self._http = http
-        #: Until when its quota is used up, as far as this process has seen.
+        #: End of the used-up quota, if this process has seen it.
         self.paused_until: datetime | None = None
 
     @classmethod
     def from_config(cls, config: Config) -> Self | None:
-        """`None` without a key."""
+        """Return the client, or `None` without a key."""
         if config.video_key is None:
             return None
         return cls(config.video_url, config.video_key, Http("videos", policy=policy_of(config, "video_url")))
 
     def one(self, video_id: str) -> Video | None:
-        """One video; `None` for an unknown or private one. Costs 1 unit of the quota."""
+        """Return one video, or `None` for an unknown or private one. Costs 1 quota unit."""
         if not VIDEO_ID.fullmatch(video_id):
             return None
         videos = self._details([video_id], time.monotonic() + BUDGET_S)
         return videos[0] if videos else None
 
     def channel(self, channel_id: str) -> list[Video] | None:
-        """The latest 20 videos of a channel, newest first; `None` for an unknown channel. Costs 2 units."""
+        """Return the latest 20 videos of a channel, newest first, or `None` for an unknown channel.
+
+        Costs 2 quota units.
+        """
         if not CHANNEL_ID.fullmatch(channel_id):
             return None
         stop = time.monotonic() + BUDGET_S
@@ -101,14 +104,17 @@ class VideoPlatform:
         return self._details([_at(item, "contentDetails", "videoId") for item in items], stop)
 
     def search(self, text: str) -> list[Video]:
-        """At most 20 videos that match, best first. Costs 101 units."""
+        """Return at most 20 matching videos, best match first. Costs 101 quota units."""
         stop = time.monotonic() + BUDGET_S
         query = {"part": "snippet", "q": text, "type": "video", "maxResults": LATEST, "regionCode": "ID"}
         items = self._read("search", query, stop)
         return self._details([_at(item, "id", "videoId") for item in items], stop)
 
     def _details(self, ids: Iterable[object], stop: float) -> list[Video]:
-        """The videos of these ids, in this order. Only this read knows definitions, and its titles are not escaped."""
+        """Return the videos with these ids in the same order.
+
+        Only this call returns definitions and unescaped titles.
+        """
         possible = [each for each in dict.fromkeys(ids) if isinstance(each, str) and VIDEO_ID.fullmatch(each)]
         video_ids = possible[:MAX_IDS]
         if not video_ids:
@@ -130,7 +136,7 @@ class VideoPlatform:
 
 
 def read_video(item: object) -> Video | None:
-    """The video of one item of `videos`; `None` when it has no id or title."""
+    """Return the video of one `videos` item, or `None` without a valid id or title."""
     video_id, title = _at(item, "id"), _text(_at(item, "snippet", "title"), 300)
     if not isinstance(video_id, str) or not VIDEO_ID.fullmatch(video_id) or title is None:
         return None
@@ -147,7 +153,7 @@ def read_video(item: object) -> Video | None:
 
 
 def thumbnail_of(item: object) -> str | None:
-    """`maxres` when the video is hd and has one, else `high`; never an address that was put together here."""
+    """Return the `maxres` address if the video is HD and has one, else `high`. Never build an address here."""
     sizes = ("maxres", "high") if _at(item, "contentDetails", "definition") == "hd" else ("high",)
     for size in sizes:
         address = _at(item, "snippet", "thumbnails", size, "url")
@@ -157,13 +163,13 @@ def thumbnail_of(item: object) -> str | None:
 
 
 def next_midnight(moment: datetime) -> datetime:
-    """When the platform's next day begins."""
+    """Return the start of the platform's next day."""
     tomorrow = moment.astimezone(PACIFIC).date() + timedelta(days=1)
     return datetime(tomorrow.year, tomorrow.month, tomorrow.day, tzinfo=PACIFIC)
 
 
 def reason_of(error: ProviderError) -> str | None:
-    """The machine-readable reason in the body of the platform's error."""
+    """Return the machine-readable reason in the platform's error body."""
     try:
         body = orjson.loads(error.response.body) if error.response else None
     except ValueError:
@@ -177,7 +183,7 @@ def _meaning(error: ProviderError) -> ProviderError:
     reason = reason_of(error)
     if reason in OUT_OF_QUOTA:
         return QuotaExhausted(error.provider, next_midnight(now()))
-    if reason in TOO_FAST and error.permanent:  # it says "slow down" with a 403 too
+    if reason in TOO_FAST and error.permanent:  # a rate limit may have status 403, which looks permanent
         return ProviderError(error.provider, "status", retry_after=error.retry_after, response=error.response)
     return error
 
@@ -189,7 +195,7 @@ def _at(value: object, *path: str) -> object:
 
 
 def _text(value: object, limit: int) -> str | None:
-    """One line of printable text, cut to `limit`; `None` when nothing is left."""
+    """Return one line of printable text of at most `limit` characters, or `None` if it is blank."""
     if not isinstance(value, str):
         return None
     line = " ".join("".join(c if c.isprintable() else " " for c in value).split())
@@ -201,5 +207,5 @@ def _moment(value: object) -> str | None:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         return None
-    # Before, a year has fewer than four digits; and of the last day UTC may have no more.
+    # Sane years only: an early year has fewer than four digits, and the last year may leave the range in UTC.
     return rfc3339(moment) if moment and moment.tzinfo and 1900 <= moment.year < MAXYEAR else None

@@ -1,7 +1,7 @@
-"""What the messaging providers tell us by themselves: how they prove that it is they, and what their words mean.
+"""Webhook bodies of WhatsApp's Cloud API and Fonnte: signature checks and parsers to `Event`.
 
-Of WhatsApp's Cloud API and of Fonnte. What is not known to be in every body is read leniently: a field that is missing
-or of another type makes an event poorer, or leaves it out, and never refuses the rest of its body.
+Optional fields are read leniently. A missing field, or one of a wrong type, makes an event less complete or skips it.
+It never rejects the rest of the body.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import orjson
 
 from app.core.lib import clock
 
-#: Characters of a person's text that are read, and of any other one. WhatsApp sends at most 4,096 of a text.
+#: Maximum characters of a person's message, and of any other text. WhatsApp allows at most 4,096 in a text message.
 MAX_TEXT, MOST_NAME = 20_000, 200
-#: Bytes of what a provider says of our account, and how deep that may lie.
+#: Maximum bytes and nesting depth of an event about our account.
 MOST_PAYLOAD, DEPTH = 16_000, 6
 
 WHATSAPP, FONNTE = "whatsapp_cloud", "fonnte"
 
-#: Fonnte's words for what became of a message; several may come at once.
+#: Message status by Fonnte's state. One webhook may contain several states.
 _STATES = {
     **dict.fromkeys(("pending", "process", "processing"), "accepted"),
     "sent": "sent",
@@ -34,7 +34,7 @@ _STATES = {
 }
 _FURTHEST = ("accepted", "sent", "failed", "delivered", "read")
 _STATUSES = frozenset({"sent", "delivered", "read", "failed"})
-#: WhatsApp's fields that tell of our own number or account.
+#: WhatsApp's change fields about our own number or account, with our event kind.
 _OURS = {
     "phone_number_quality_update": "quality",
     "account_update": "account",
@@ -42,9 +42,9 @@ _OURS = {
     "account_review_update": "account",
     "business_capability_update": "account",
 }
-#: Fonnte's stand-in for a picture, a voice, a place.
+#: Text that Fonnte sends in place of a picture, voice message or location.
 _NO_TEXT = "non-text message"
-#: Fonnte's fields of a file or a place.
+#: Fonnte's fields for a file and a location.
 _MEDIA = ("url", "location")
 
 _NUMBER = re.compile(r"\+?(\d{6,15})(?:@(?:s\.whatsapp\.net|c\.us))?")
@@ -54,7 +54,7 @@ _CALLBACK = re.compile(r"d:(\d{1,18})")
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happened. Equal `key`s are the same, told again."""
+    """One event of a webhook. Events with an equal `key` are duplicates."""
 
     provider: str
     key: str
@@ -66,18 +66,18 @@ class Event:
 
 
 def is_signed(body: bytes, signature: str | None, secret: str) -> bool:
-    """Whether WhatsApp's signature is that of exactly these bytes."""
+    """Return whether WhatsApp's signature matches exactly these bytes."""
     expected = f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
     return is_same(expected, signature)
 
 
 def is_same(secret: str, sent: object) -> bool:
-    """Whether somebody knows a secret, in a time that does not tell how much of it."""
+    """Return whether `sent` equals the secret, in constant time."""
     return hmac.compare_digest(secret.encode(), str(sent).encode("utf-8", "replace"))
 
 
 def parse(body: bytes) -> object:
-    """Read JSON; `ValueError` for anything else."""
+    """Return the parsed JSON. Raise `ValueError` for anything else."""
     return orjson.loads(body)
 
 
@@ -85,7 +85,7 @@ def parse(body: bytes) -> object:
 
 
 def read_whatsapp(body: object) -> Iterator[Event]:
-    """The events of one body, which may hold many."""
+    """Yield the events of one body, which may contain many."""
     for entry in _dicts(_get(body, "entry")):
         for change in _dicts(entry.get("changes")):
             yield from _read_change(_text(change.get("field")), change.get("value"), entry.get("time"))
@@ -115,7 +115,7 @@ def _message(message: Mapping[str, object]) -> Event | None:
     elif kind == "interactive":
         reply = _get(part, "button_reply") or _get(part, "list_reply")
         pressed, words = _text(_get(reply, "id")), _text(_get(reply, "title"), MAX_TEXT)
-    elif kind == "reaction":  # one that is taken away has no emoji
+    elif kind == "reaction":  # a removed reaction has no emoji
         about, words = _text(_get(part, "message_id")), _text(_get(part, "emoji"))
     else:
         words = _text(_get(part, "caption"), MAX_TEXT)
@@ -152,15 +152,15 @@ def _preference(wish: Mapping[str, object]) -> Event | None:
 
 
 def read_fonnte_message(body: object) -> Iterator[Event]:
-    """What a person wrote; a group is nobody."""
+    """Yield the message of a person. Skip messages in groups."""
     sender = _text(_get(body, "sender"))
     if not sender or _GROUP in sender or _get(body, "isgroup") is True:
         return
     text, number = _text(_get(body, "message"), MAX_TEXT), _text(_get(body, "inboxid"))
-    # A file or a place; under a picture stands its caption. The title of a button is in a field of its own.
+    # A file or a location. The text is the caption of a picture. A button's title is in the field `text`.
     is_media = text == _NO_TEXT or any(_text(_get(body, name)) for name in _MEDIA)
     words = "" if text == _NO_TEXT else text or _text(_get(body, "text"), MAX_TEXT)
-    # Fonnte does not number every message.
+    # Some messages have no `inboxid`.
     key = number if number not in ("", "0") else _digest([sender, _get(body, "timestamp"), text])
     at = _moment(_get(body, "timestamp"))
     payload = {"type": "media" if is_media else "text", **({"at": at} if at else {})}
@@ -168,7 +168,7 @@ def read_fonnte_message(body: object) -> Iterator[Event]:
 
 
 def read_fonnte_status(body: object) -> Iterator[Event]:
-    """What became of a message; later ones may name it by `stateid` alone."""
+    """Yield the status of a sent message. Later webhooks may identify the message only by `stateid`."""
     ref, state_ref = _text(_get(body, "id")), _text(_get(body, "stateid"))
     words = [_text(_get(body, name)).lower() for name in ("status", "state")]
     told = {_STATES[word]: word for word in words if word in _STATES}
@@ -182,7 +182,7 @@ def read_fonnte_status(body: object) -> Iterator[Event]:
 
 
 def read_fonnte_device(body: object) -> Iterator[Event]:
-    """Whether our phone is connected. It says no time: the same within a minute is the same event."""
+    """Yield whether our phone is connected. The body has no time, so equal bodies within one minute are duplicates."""
     if isinstance(body, dict) and _text(body.get("status")):
         minute = f"{clock.now():%Y%m%d%H%M}"
         yield Event(FONNTE, _key("fo", "device", minute, _digest(body)), "device", payload=_plain_object(body))
@@ -200,14 +200,14 @@ def _dicts(value: object) -> Iterator[Mapping[str, object]]:
 
 
 def _text(value: object, most: int = MOST_NAME) -> str:
-    """A string or a number as text that PostgreSQL can hold; the empty text for anything else."""
+    """Return a string or number as text without NULs, which PostgreSQL cannot store. Return "" for other types."""
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return ""
     return str(value).replace("\0", "").strip()[:most]
 
 
 def _phone(value: object) -> str | None:
-    """E.164; people may hide their number, and a name for them stands in its place."""
+    """Return the number in E.164 format, or None. A person may hide the number: then the value is a name."""
     match = _NUMBER.fullmatch(_text(value))
     if not match:
         return None
@@ -215,7 +215,7 @@ def _phone(value: object) -> str | None:
 
 
 def _moment(value: object) -> str | None:
-    """Seconds since 1970 as text in RFC 3339."""
+    """Return seconds since 1970 as RFC 3339 text."""
     seconds = _text(value)
     return datetime.fromtimestamp(int(seconds), UTC).isoformat() if re.fullmatch(r"\d{9,10}", seconds) else None
 
@@ -225,12 +225,15 @@ def _key(*parts: str) -> str:
 
 
 def _digest(value: object) -> str:
-    """What tells events apart that have no number; not by what lies deeper, which orjson reads and does not write."""
+    """Return a hash that identifies an event without an id.
+
+    Levels deeper than `DEPTH` are left out, because orjson can read deeper nesting than it can write.
+    """
     return hashlib.sha256(orjson.dumps(_plain(value, DEPTH + 1), option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _plain_object(value: object) -> dict[str, object]:
-    """What a provider says of our account, as far as it is an object of a decent size."""
+    """Return a provider's object without NULs and deep levels, or {} if it is no object or is too large."""
     plain = _plain(value, DEPTH)
     return plain if isinstance(plain, dict) and len(orjson.dumps(plain)) <= MOST_PAYLOAD else {}
 

@@ -1,7 +1,7 @@
 """Web push: RFC 8030 (delivery), 8291 (encryption), 8292 (VAPID).
 
-pywebpush encrypts, and its py_vapid signs. Sending is ours: pywebpush's own knows no timeout, takes a redirect for
-success and a 204 for a failure, and goes to any address.
+pywebpush encrypts and py_vapid signs, but `Http` sends. The sender of pywebpush has no timeout and allows any address.
+It treats a redirect as a success and status 204 as a failure.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.providers.http import AddressPolicy, Http, ProviderError
 from app.providers.sockets import is_public
 from config import Config
 
-#: What a push service must take is 4,096 bytes of body, 103 of them the encryption's.
+#: Maximum bytes of a payload. Push services must accept a body of 4,096 bytes, of which encryption uses 103.
 MAX_PAYLOAD_BYTES = 2700
 BUDGET_S = 8.0
 PARALLEL = 64
@@ -28,12 +28,12 @@ TOKEN_LIFE_S = 12 * 3600
 
 
 class NotConfiguredError(Exception):
-    """The operator has given no VAPID keys."""
+    """Error: the settings have no VAPID keys."""
 
 
 @dataclass(frozen=True)
 class Subscription:
-    """What a browser's `PushSubscription.toJSON()` says."""
+    """The fields of a browser's `PushSubscription.toJSON()`."""
 
     endpoint: str
     p256dh: str
@@ -41,7 +41,7 @@ class Subscription:
 
 
 class WebPush:
-    """Sends to any push service in the name of our VAPID key."""
+    """Client for any push service, signed with our VAPID key."""
 
     def __init__(self, config: Config) -> None:
         if not config.vapid_public_key or not config.vapid_private_key:
@@ -49,7 +49,7 @@ class WebPush:
         from py_vapid import Vapid02
 
         self._signer = Vapid02.from_raw(config.vapid_private_key.encode())
-        self._signer.conf = {"no-strict": True}  # its own rule refuses an https subject with a path
+        self._signer.conf = {"no-strict": True}  # the strict mode rejects an https subject with a path
         self._subject = config.vapid_subject or "mailto:operator@example.com"
         self._http = Http(
             "push",
@@ -63,7 +63,7 @@ class WebPush:
         )
 
     def send(self, to: Subscription, payload: bytes, *, ttl_s: int, urgency: str, topic: str | None) -> str | None:
-        """Encrypt and send; returns the message's address at the push service. Raises `ProviderError`."""
+        """Encrypt and send a payload. Return the message's address at the push service. Raise `ProviderError`."""
         headers = {
             "TTL": str(ttl_s),
             "Urgency": urgency,
@@ -77,7 +77,7 @@ class WebPush:
         return response.headers.get("Location")
 
     def _authorization(self, endpoint: str) -> str:
-        """A token for this push service, signed anew each time, and the key that verifies it."""
+        """Return a new signed token for this push service, with the key to verify it."""
         from py_vapid import VapidException
 
         parts = urlsplit(endpoint)
@@ -88,13 +88,13 @@ class WebPush:
         }
         try:
             header: str = self._signer.sign(claims)["Authorization"]
-        except VapidException:  # it signs for no IPv6 address, today or later
+        except VapidException:  # py_vapid always rejects IPv6 addresses
             raise ProviderError("push", "refused", permanent=True) from None
         return header
 
 
 def _encrypted(to: Subscription, payload: bytes) -> bytes:
-    from pywebpush import WebPusher  # 0.1 to 0.3 s and 7 MiB, for a process that sends
+    from pywebpush import WebPusher  # import costs 0.1 to 0.3 s and 7 MiB
 
     keys = {"p256dh": to.p256dh, "auth": to.auth}
     body: bytes = WebPusher({"endpoint": to.endpoint, "keys": keys}).encode(payload)["body"]
@@ -102,7 +102,7 @@ def _encrypted(to: Subscription, payload: bytes) -> bytes:
 
 
 def client() -> WebPush:
-    """The running application's sender, made at its first use. Raises `NotConfiguredError`."""
+    """Return the client of the running application, created on first use. Raise `NotConfiguredError`."""
     webpush: WebPush | None = extensions().get("webpush")
     if webpush is None:
         webpush = extensions()["webpush"] = WebPush(current())
@@ -110,17 +110,17 @@ def client() -> WebPush:
 
 
 def is_gone(error: ProviderError) -> bool:
-    """The browser has taken its permission back."""
+    """Return whether the browser has revoked its subscription."""
     return error.status in (404, 410)
 
 
 def is_key_mismatch(error: ProviderError) -> bool:
-    """Our keys do not belong to this subscription."""
+    """Return whether the subscription does not accept our VAPID keys."""
     return error.status in (400, 401, 403)
 
 
 def is_key(p256dh: str) -> bool:
-    """Whether a browser's public key is a point of the curve, as 65 bytes of base64url."""
+    """Return whether a browser's public key is a P-256 point, as 65 bytes of base64url."""
     try:
         raw = _decoded(p256dh)
         ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), raw)
@@ -130,7 +130,7 @@ def is_key(p256dh: str) -> bool:
 
 
 def is_auth(secret: str) -> bool:
-    """Whether a browser's secret is 16 bytes of base64url."""
+    """Return whether a browser's secret is 16 bytes of base64url."""
     try:
         return len(_decoded(secret)) == 16
     except ValueError:
@@ -138,10 +138,10 @@ def is_auth(secret: str) -> bool:
 
 
 def may_be_endpoint(url: str, config: Config) -> bool:
-    """Whether an address can be a push service's: https and public, as far as it can be told without asking the DNS.
+    """Return whether an address can be a push endpoint: https and public, checked without DNS.
 
-    The connection itself checks again what the name leads to (`AddressPolicy`). In development and tests the
-    simulators listen on loopback, by http.
+    The connection checks the resolved address again (`AddressPolicy`). In development and tests, loopback over http is
+    allowed too, for the simulators.
     """
     try:
         parts = urlsplit(url)
@@ -171,7 +171,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _numeric(host: str) -> str | None:
-    """The address that a host spells in any of the ways that the system reads (`127.1`, `0x7f000001`), or None."""
+    """Return the IP address that a host spells in any form that the system accepts (`127.1`, `0x7f000001`), or None."""
     try:
         return str(getaddrinfo(host, None, flags=AI_NUMERICHOST)[0][4][0]).partition("%")[0]
     except (gaierror, UnicodeError):

@@ -23,35 +23,35 @@ URL = "https://graph.facebook.com/v25.0"
 
 _LIMIT = "whatsapp_business_manager_messaging_limit"
 
-#: A longer text is sent without its buttons.
+#: Maximum characters of a text with buttons. A longer text is sent without its buttons.
 MOST_CHARACTERS_WITH_BUTTONS = 1024
-#: All of a template's body is 1,024.
+#: Maximum characters of a template parameter. The whole body of a template may have 1,024.
 MOST_CHARACTERS_OF_A_PARAMETER = 800
 
-#: Too many messages, to all or to this number.
+#: Error codes: too many messages, in total or to this number.
 _RATE_LIMITS = frozenset({130429, 131056, 4, 80007})
-#: The account's: its token, a block or a lock, a bill, a number that is not registered.
+#: Error codes of the account: invalid token, block or lock, unpaid bill, unregistered number.
 _UNAUTHORISED = frozenset({"0", "190"})
 _OF_THE_ACCOUNT = _UNAUTHORISED | {"368", "131031", "131042", "131045", "133010"}
-#: What its token was not allowed, or no longer is. One that may not ask how the number is may send nevertheless.
+#: Error codes: the token lacks a permission. A token without permission to read the number's health may still send.
 _NOT_ALLOWED = frozenset({"3", "10", "131005", *map(str, range(200, 300))})
-#: Too many different people in 24 hours, for what the account's messages are thought of.
+#: Error code: too many different recipients in 24 hours for the account's quality rating.
 _TOO_MANY_PEOPLE = 131048
-#: Nobody has this number there, or it is none.
+#: Error codes: the number is not on WhatsApp, or is not valid.
 INVALID_NUMBERS = frozenset({131026})
-#: Its recipient has not written to us for 24 hours.
+#: Error code: the recipient has not written to us in the last 24 hours.
 OUTSIDE_HOURS = 131047
-#: Some passing troubles of its own are 4xx.
+#: Error codes of temporary failures, some of which have a 4xx status.
 _TRANSIENT = frozenset({1, 2, 131000, 131016})
 
-#: Events after which an account sends nothing.
+#: Events after which an account cannot send any more.
 _THE_END = frozenset({"ACCOUNT_DELETED", "PARTNER_REMOVED"})
-#: What an event says of the quality.
+#: Quality rating by event.
 _OF_EVENT = {"FLAGGED": "red", "UNFLAGGED": "yellow"}
 
 
 class _NotAllowedError(SenderError):
-    """The token may not do this; it may do other things."""
+    """Error: the token lacks this permission. Other calls may work."""
 
 
 class WhatsAppCloud:
@@ -94,7 +94,7 @@ class WhatsAppCloud:
         return Health(quality=quality_of(body.get("quality_rating")), limit_24h=limit_of(body.get(_LIMIT)))
 
     def take_back(self, ref: str) -> bool:
-        return False  # what WhatsApp has, it keeps
+        return False  # WhatsApp cannot cancel a message
 
     def _ask(self, method: str, path: str, **parts: Any) -> ProviderResponse:
         try:
@@ -106,7 +106,7 @@ class WhatsAppCloud:
 
 
 def told_of_us(event: Mapping[str, object]) -> Told:
-    """What a webhook says of our number or account, in whatever of its fields it does."""
+    """Return what a webhook reports about our number or account. Each change uses other fields of the event."""
     ban, restrictions = event.get("ban_info"), event.get("restriction_info")
     state = ban.get("waba_ban_state") if isinstance(ban, dict) else None
     name = str(event.get("event"))
@@ -121,18 +121,21 @@ def told_of_us(event: Mapping[str, object]) -> Told:
 
 
 def limit_of(value: object) -> int | None:
-    """How many people `TIER_250`, `TIER_2K`, `TIER_100K` are; None for `TIER_UNLIMITED` and what nobody knows."""
+    """Return the number of people for `TIER_250`, `TIER_2K` or `TIER_100K`.
+
+    Return None for `TIER_UNLIMITED` and unknown values.
+    """
     match = re.fullmatch(r"TIER_(\d{1,6})(K?)", value) if isinstance(value, str) else None
     return int(match[1]) * (1000 if match[2] else 1) if match else None
 
 
 def quality_of(value: object) -> str | None:
-    """`green`, `yellow` or `red`."""
+    """Return `green`, `yellow` or `red`, or None for other values."""
     return value.lower() if value in ("GREEN", "YELLOW", "RED") and isinstance(value, str) else None
 
 
 def _content(text: str, buttons: Sequence[Button], template: Template | None) -> dict[str, object]:
-    """The part of a message that is of its type: a template, a text with buttons, or a text."""
+    """Return the type and content of a message: a template, a text with buttons, or a text."""
     if template is not None:
         return {"type": "template", "template": _template(template)}
     if buttons and len(text) <= MOST_CHARACTERS_WITH_BUTTONS:
@@ -159,18 +162,18 @@ def _template(template: Template) -> dict[str, object]:
 
 
 def _copy_button(code: str) -> dict[str, object]:
-    """The one that copies a code, which WhatsApp counts among those that open an address."""
+    """Return the button that copies a code. WhatsApp's type for it is `url`."""
     return {"type": "button", "sub_type": "url", "index": "0", "parameters": [{"type": "text", "text": code}]}
 
 
 def _one_line(text: str) -> str:
-    """A parameter holds neither line breaks nor tabs nor four blanks in a row, and is neither empty nor endless."""
+    """Return a valid template parameter: not empty, at most 800 characters, no line breaks, tabs or repeated blanks."""
     line = " ".join(text.split()) or "-"
     return line if len(line) <= MOST_CHARACTERS_OF_A_PARAMETER else line[: MOST_CHARACTERS_OF_A_PARAMETER - 1] + "…"
 
 
 def _meaning(error: ProviderError, *, is_send: bool) -> ProviderError:
-    """What WhatsApp's own code says about an error status."""
+    """Return the error for WhatsApp's own error code in a failed response."""
     code = _code(error)
     if code in INVALID_NUMBERS:
         return InvalidNumberError("messaging", f"code {code}")
@@ -194,7 +197,7 @@ def _meaning(error: ProviderError, *, is_send: bool) -> ProviderError:
 
 
 def sender_error(code: object) -> SenderError | None:
-    """The error that a code of the account means; None for another."""
+    """Return the error for a code that concerns the account, or None for other codes."""
     if str(code) in _NOT_ALLOWED:
         return _NotAllowedError("messaging", f"code {code}", is_seen=False)
     if str(code) in _OF_THE_ACCOUNT:
@@ -213,7 +216,7 @@ def _words(error: ProviderError) -> str | None:
 
 
 def _problem(error: ProviderError) -> Mapping[str, object]:
-    """Return what WhatsApp says of an error; empty if it says nothing."""
+    """Return the error object of WhatsApp's response, or an empty one."""
     if error.response is None:
         return {}
     try:
