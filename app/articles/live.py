@@ -1,4 +1,4 @@
-"""The ministry's own articles: as its site has them now, or else the last good copy."""
+"""Articles on the health ministry's site, cached. If the site fails, a stale value is used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.providers.ministry_pages import Page as LiveArticle
 
 NOT_FOUND = "Artikel tidak ditemukan."
 
-#: Seconds for which a cached copy is fresh.
+#: Seconds for which a cached list or article is fresh.
 FRESH_S = 15 * 60
 
 lists: Cache[list[Headline]] = Cache("ministry_list", lambda rows: [Headline(**row) for row in rows], fresh_s=FRESH_S)
@@ -25,16 +25,16 @@ client = cache(Ministry.from_config)
 
 
 def list_all() -> list[Headline]:
-    """The site's list, in its order."""
+    """Return the site's list in its order."""
     ministry = client(current())
     with answering():
         return lists.get(current().article_source_url, ministry.headlines)
 
 
 def get(url: str) -> LiveArticle:
-    """One article by its address; its `url` is the canonical spelling of that.
+    """Return one article by its address, with the canonical address in `url`.
 
-    Raises `BadRequest` (`url_not_allowed`) for addresses outside the configured hosts, and `NotFound`.
+    Raise `BadRequest` (`url_not_allowed`) for an address outside the configured hosts, and `NotFound`.
     """
     ministry = client(current())
     try:

@@ -1,4 +1,4 @@
-"""Stored articles, and what people have saved."""
+"""Tables of stored articles and of articles that users saved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ class Article(Base, Timestamps):
 
 
 class SavedArticle(Base):
-    """An article that somebody saved, live or stored; with `saved` false the row is only the lock of double taps."""
+    """An article that a user saved, live or stored.
+
+    When the user removes it, the row stays with `saved` false, so that a double tap locks the same row.
+    """
 
     __tablename__ = "saved_articles"
     __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
@@ -40,5 +43,5 @@ class SavedArticle(Base):
     __table_args__ = (sa.Index("ix_saved_articles_user_id_saved_at", "user_id", "saved_at"),)
 
 
-#: For statements that have no use for objects.
+#: Table for statements that need no ORM objects.
 articles = cast(sa.Table, Article.__table__)

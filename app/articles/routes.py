@@ -1,4 +1,4 @@
-"""Articles: those of the health ministry, live, and our own."""
+"""Routes of articles: live from the health ministry's site, and stored ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from app.identity.models import RoleName
 from app.identity.upload_limits import limit_admin_uploads
 from app.kategori.schemas import KategoriFilter, KategoriFilterSchema
 
-bp = Blueprint("articles", __name__, url_prefix="/articles", description="Articles: the ministry's, live, and our own")
+bp = Blueprint(
+    "articles", __name__, url_prefix="/articles", description="Articles, live from the ministry's site or stored"
+)
 
 
 @bp.get("")
@@ -25,7 +27,7 @@ bp = Blueprint("articles", __name__, url_prefix="/articles", description="Articl
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
 def list_live_articles(page: Page) -> Listing[dict[str, object]]:
-    """The articles that the health ministry's site lists now."""
+    """List the articles on the health ministry's site."""
     return service.list_live(page, caller_id())
 
 
@@ -39,7 +41,7 @@ def list_live_articles(page: Page) -> Listing[dict[str, object]]:
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
 def get_live_article(query: dict[str, str]) -> dict[str, object]:
-    """One article of the ministry's site, by its address."""
+    """Return one article of the ministry's site by its address."""
     return service.get_live(query["url"], caller_id())
 
 
@@ -49,7 +51,10 @@ def get_live_article(query: dict[str, str]) -> dict[str, object]:
 @bp.arguments(KategoriFilterSchema, location="query")
 @bp.response(200, schemas.Article(many=True))
 def list_articles(search: KategoriFilter) -> Listing[ArticleRow]:
-    """Stored articles, newest first; `q` looks into the title. Of a narrowed list at most 10,000 are counted."""
+    """List stored articles, newest first. `q` searches the title.
+
+    The total of a filtered list is at most 10,000.
+    """
     return service.list_all(search, caller_id())
 
 
@@ -60,7 +65,7 @@ def list_articles(search: KategoriFilter) -> Listing[ArticleRow]:
 @bp.arguments(schemas.ArticleSearch, location="query")
 @bp.response(200, schemas.Article(many=True))
 def search_articles(page: Page, query: dict[str, str]) -> Listing[ArticleRow]:
-    """The stored articles whose title contains a text."""
+    """List stored articles whose title contains a text."""
     return service.list_all(KategoriFilter(page, query["title"]), caller_id())
 
 
@@ -71,17 +76,17 @@ def search_articles(page: Page, query: dict[str, str]) -> Listing[ArticleRow]:
 @bp.response(200, schemas.Article)
 @bp.alt_response(404, "NOT_FOUND")
 def get_article_by_url(query: dict[str, str]) -> ArticleRow:
-    """The stored article with an address."""
+    """Return the stored article with an address."""
     return service.get_by_url(query["url"], caller_id())
 
 
 @bp.post("/save")
 @authenticated
-@limit("120 per minute; 2000 per day", key=by_caller)  # each made-up one is a row for good
+@limit("120 per minute; 2000 per day", key=by_caller)  # each call may add a permanent row
 @bp.arguments(schemas.ArticleSave)
 @bp.response(200, schemas.ArticleIsSaved)
 def save_article(data: Loaded) -> dict[str, bool]:
-    """Save an article, or take it back."""
+    """Save an article, or remove it if it is saved."""
     return {"is_saved": service.toggle_save(caller.id, data)}
 
 
@@ -90,7 +95,7 @@ def save_article(data: Loaded) -> dict[str, bool]:
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.SavedArticle(many=True))
 def list_saved_articles(page: Page) -> Listing[SavedRow]:
-    """What the caller saved, latest first."""
+    """List the articles that the caller saved, latest first."""
     return service.list_saved(caller.id, page)
 
 
@@ -101,7 +106,7 @@ def list_saved_articles(page: Page) -> Listing[SavedRow]:
 @bp.response(201, schemas.Article)
 @bp.alt_response(409, "CONFLICT")
 def create_article(data: Loaded) -> ArticleRow:
-    """Add an article; it is announced to everybody after a while."""
+    """Add an article. It is announced to all users later."""
     return service.create(data, caller.id)
 
 
@@ -110,7 +115,7 @@ def create_article(data: Loaded) -> ArticleRow:
 @cached(60)
 @bp.response(200, schemas.Article)
 def get_article(article_id: int) -> ArticleRow:
-    """One stored article."""
+    """Return one stored article."""
     return service.get(article_id, caller_id())
 
 
@@ -121,7 +126,7 @@ def get_article(article_id: int) -> ArticleRow:
 @bp.response(200, schemas.Article)
 @bp.alt_response(409, "CONFLICT")
 def update_article(data: Loaded, article_id: int) -> ArticleRow:
-    """Change an article; what is not sent stays."""
+    """Update an article. Fields that are not sent stay unchanged."""
     return service.update(article_id, data, caller.id)
 
 

@@ -1,4 +1,4 @@
-"""Articles, in and out."""
+"""Request and response schemas of articles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXAMPLE = "https://ayosehat.kemkes.go.id/mengenal-diabetes"
 
 
 class Address(fields.String):
-    """A web address: any spelling in, the canonical one out."""
+    """A web address, converted to its canonical form."""
 
     default_error_messages = {"invalid": "isi dengan alamat http atau https."}  # noqa: RUF012
 
@@ -36,24 +36,24 @@ class Address(fields.String):
 
 
 class SafeHtml(fields.String):
-    """HTML, reduced to a small tag set on the way in."""
+    """HTML, sanitised to a small set of tags."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("metadata", {"example": "<p>Diabetes perlu dikenali sejak dini.</p>"})
         super().__init__(**kwargs)
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, object] | None, **kwargs: object) -> str:
-        # The length of what was sent counts, so it is checked before.
+        # The limit is for the HTML as sent, so it is checked before sanitising.
         return sanitise(validate.Length(max=MAX_CONTENT)(super()._deserialize(value, attr, data, **kwargs)))
 
 
 class LiveArticle(Schema):
-    """A row of the ministry's list."""
+    """An article in the ministry's list."""
 
     title = fields.String(metadata={"example": "Mengenal Diabetes Sejak Dini"})
     url = fields.String(metadata={"example": EXAMPLE})
     image = fields.String(allow_none=True, metadata={"example": "https://ayosehat.kemkes.go.id/wp-content/a.jpg"})
-    is_saved = fields.Boolean(metadata={"description": "false without a token"})
+    is_saved = fields.Boolean(metadata={"description": "Always false without a token"})
 
 
 class LiveArticleDetail(LiveArticle):
@@ -62,7 +62,7 @@ class LiveArticleDetail(LiveArticle):
 
 
 class SavedArticle(Schema):
-    id = fields.Integer(allow_none=True, metadata={"example": 7, "description": "null unless it is stored too"})
+    id = fields.Integer(allow_none=True, metadata={"example": 7, "description": "null if the article is not stored"})
     title = fields.String(metadata={"example": "Mengenal Diabetes Sejak Dini"})
     url = fields.String(metadata={"example": EXAMPLE})
     image = Picture()
@@ -77,13 +77,13 @@ class Article(Schema):
     content = fields.String(metadata={"example": "<p>Diabetes perlu dikenali sejak dini.</p>"})
     kategori_id = fields.Integer(allow_none=True, metadata={"example": 1})
     image = Picture()
-    is_saved = fields.Boolean(metadata={"description": "false without a token"})
+    is_saved = fields.Boolean(metadata={"description": "Always false without a token"})
     created_at = Timestamp()
     updated_at = Timestamp()
 
 
 class ArticleUpdate(Form):
-    """A partial edit: what is not sent stays."""
+    """Fields of an update. Fields that are not sent stay unchanged."""
 
     title = Text(MAX_TITLE, minimum=1, example="Mengenal Diabetes Sejak Dini")
     url = Address(allow_none=True)
@@ -107,7 +107,7 @@ class ArticleIsSaved(Schema):
 
 
 class LiveArticleQuery(Schema):
-    # Not an `Address`: one that may not be fetched is `url_not_allowed`, whatever is wrong with it.
+    # Not an `Address`, because every forbidden or invalid address must give the error `url_not_allowed`.
     url = fields.String(required=True, metadata={"example": EXAMPLE})
 
 

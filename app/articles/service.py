@@ -1,4 +1,4 @@
-"""The ministry's articles and the stored ones, with what a person has saved of them."""
+"""Articles, live and stored, and the articles that a user saved."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ CONSTRAINTS: dict[str, AppError] = {
 }
 ANNOUNCEMENT = "Artikel baru: {title}"
 
-#: The columns of an article and `is_saved`.
+#: Columns of an article and `is_saved`.
 ArticleRow = sa.Row[*tuple[object, ...]]
-#: Of a saved article: id and image (null unless it is stored too), title, url, is_saved, saved_at.
+#: Columns of a saved article: id and image (null if it is not stored), title, url, is_saved, saved_at.
 SavedRow = sa.Row[*tuple[object, ...]]
 
 
 def list_live(page: Page, user_id: int | None) -> Listing[dict[str, object]]:
-    """The ministry's list, in its order, with what this person saved of it."""
+    """Return the ministry's list in its order. `is_saved` is true for articles that this user saved."""
     headlines = live.list_all()
     shown = headlines[page.offset : page.offset + page.size]
     saved = saved_among(user_id, [headline.url for headline in shown])
@@ -44,13 +44,13 @@ def list_live(page: Page, user_id: int | None) -> Listing[dict[str, object]]:
 
 
 def get_live(url: str, user_id: int | None) -> dict[str, object]:
-    """One article of the ministry by its address, with whether this person saved it."""
+    """Return one article of the ministry's site by its address, with `is_saved` for this user."""
     article = live.get(url)
     return {**asdict(article), "is_saved": article.url in saved_among(user_id, [article.url])}
 
 
 def list_all(search: KategoriFilter, user_id: int | None) -> Listing[ArticleRow]:
-    """Stored articles, newest first; `search.q` is a part of the title."""
+    """Return stored articles, newest first. `search.q` is a part of the title."""
     query = _with_is_saved(user_id).where(*kategori.within(Article.kategori_id, search)).order_by(Article.id.desc())
     if search.q:
         query = query.where(containing(search.q, Article.title, newest_by=Article.id))
@@ -66,7 +66,7 @@ def get_by_url(url: str, user_id: int | None) -> ArticleRow:
 
 
 def create(data: Loaded, user_id: int) -> ArticleRow:
-    """A new article, announced to everybody after a while."""
+    """Store an article and schedule its announcement to all users."""
     article = Article(**pictures.columns(data))
     with translating(CONSTRAINTS):
         db.session.add(article)
@@ -75,7 +75,7 @@ def create(data: Loaded, user_id: int) -> ArticleRow:
 
 
 def update(article_id: int, data: Loaded, user_id: int) -> ArticleRow:
-    """Change what was sent; a new picture replaces the old one, a null one removes it."""
+    """Update the given fields. A new picture replaces the old one, and null removes it."""
     article = get_locked_or_404(Article, article_id, NOT_FOUND)
     changes = pictures.columns(data, replaces=article.image)
     with translating(CONSTRAINTS):
@@ -92,7 +92,10 @@ def delete(article_id: int) -> None:
 
 
 def toggle_save(user_id: int, data: Loaded) -> bool:
-    """Save an article, or take it back; returns whether it is saved now. The key is the lock of a double tap."""
+    """Save or remove an article. Return whether it is saved now.
+
+    The upsert locks the row of its primary key, so a double tap saves and removes.
+    """
     statement = insert(SavedArticle).values(user_id=user_id, saved=True, **data)
     toggle = statement.on_conflict_do_update(
         index_elements=["user_id", "url"],
@@ -102,7 +105,7 @@ def toggle_save(user_id: int, data: Loaded) -> bool:
 
 
 def list_saved(user_id: int, page: Page) -> Listing[SavedRow]:
-    """What a person saved, latest first; one that is stored too has its id and picture."""
+    """Return the articles that a user saved, latest first. A stored article has its id and picture."""
     query = (
         sa.select(
             Article.id, SavedArticle.title, SavedArticle.url, Article.image, SavedArticle.saved.label("is_saved"),
@@ -116,7 +119,7 @@ def list_saved(user_id: int, page: Page) -> Listing[SavedRow]:
 
 
 def saved_among(user_id: int | None, urls: list[str]) -> set[str]:
-    """Which of these addresses a person has saved."""
+    """Return the addresses among `urls` that a user has saved."""
     if user_id is None or not urls:
         return set()
     query = sa.select(SavedArticle.url).where(
@@ -126,7 +129,7 @@ def saved_among(user_id: int | None, urls: list[str]) -> set[str]:
 
 
 def _with_is_saved(user_id: int | None) -> AnySelect:
-    """The columns of all articles, and as `is_saved` whether this person has saved them."""
+    """Return a query for all article columns and `is_saved` for this user."""
     if user_id is None:
         return sa.select(*articles.c, sa.false().label("is_saved"))
     saved = (SavedArticle.url == Article.url) & (SavedArticle.user_id == user_id)
@@ -134,7 +137,7 @@ def _with_is_saved(user_id: int | None) -> AnySelect:
     return sa.select(*articles.c, is_saved).outerjoin(SavedArticle, saved)
 
 
-#: Read the words of broadcasts of articles.
+#: Renderer for the text of article announcements.
 render = rendering.by_title(Article.id, Article.title, ANNOUNCEMENT)
 
 

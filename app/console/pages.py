@@ -10,8 +10,8 @@ from app.core.web.blueprint import PageBlueprint
 
 bp = PageBlueprint("console_pages", __name__)
 
-#: Its own script and style, this service alone, pictures that the script has fetched (`blob:`), and text that never
-#: becomes markup.
+#: Content security policy: scripts, styles and calls only from this service, pictures also from `blob:`. Trusted Types
+#: prevent scripts from turning text into markup.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
@@ -20,7 +20,7 @@ POLICY = (
 
 @bp.get("/console")
 def console() -> Response:
-    """The page, where `CONSOLE` is on."""
+    """Return the page if `CONSOLE` is enabled."""
     if not settings.has_console:
         raise NotFound("Halaman tidak ditemukan.", code="route_not_found")
     response = Response(render_template("console.html"))

@@ -1,4 +1,4 @@
-"""For those who run the service, and what a client asks before it begins."""
+"""Routes for operators, and the enabled features for clients."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from app.identity.models import RoleName
 from app.notifications.senders.models import Sender
 from app.privacy.service.deliveries import Sent
 
-bp = Blueprint("console", __name__, description="How the service is, for operators and for clients")
+bp = Blueprint("console", __name__, description="State of the service for operators, features for clients")
 
 
 @bp.get("/features")
 @public
 @bp.response(200, schemas.Features)
 def get_features() -> dict[str, object]:
-    """What is switched on here, so that a client need not guess."""
+    """Return the features that are enabled on this service."""
     return service.features()
 
 
@@ -26,7 +26,7 @@ def get_features() -> dict[str, object]:
 @requires(RoleName.ADMIN)
 @bp.response(200, schemas.Condition)
 def get_condition() -> Condition:
-    """How the service is now: problems, queues, the sender of messages, broadcasts."""
+    """Return the state of the service: problems, queues, messaging sender and broadcasts."""
     return service.condition()
 
 
@@ -35,7 +35,7 @@ def get_condition() -> Condition:
 @bp.arguments(schemas.BroadcastsUpdate)
 @bp.response(200, schemas.Broadcasts)
 def update_broadcasts(data: dict[str, bool]) -> dict[str, object]:
-    """Pause all broadcasts, or let them go on where they stopped."""
+    """Pause all broadcasts, or resume them where they stopped."""
     return service.set_broadcasts(caller, paused=data["paused"])
 
 
@@ -44,7 +44,7 @@ def update_broadcasts(data: dict[str, bool]) -> dict[str, object]:
 @bp.response(200, schemas.Sender)
 @bp.alt_response(409, "CONFLICT")
 def resume_sender() -> Sender:
-    """Let messages leave again; a sender that is still down stops at its next error."""
+    """Resume sending messages. If the sender is still down, it stops at the next error."""
     return service.resume_sender(caller)
 
 
@@ -53,8 +53,9 @@ def resume_sender() -> Sender:
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.DeliveryState(many=True))
 def list_user_deliveries(page: Page, user_id: int) -> Listing[Sent]:
-    """Why a message did not arrive: states and reasons, no text. The person reads in their access log of the look.
+    """List the deliveries of a user with states and reasons, without text.
 
-    What would tell who writes under a pseudonym is left out, as messages about replies to such a thread.
+    The user sees this access in their access log. Deliveries that would reveal a pseudonymous author are left out, such
+    as messages about replies to their thread.
     """
     return service.deliveries_of(caller, user_id, page)

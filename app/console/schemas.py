@@ -1,4 +1,4 @@
-"""What operators see and say, and what a client asks before it begins."""
+"""Request and response schemas for operators and features."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from app.privacy.schemas import DeliveryPart
 class QueueState(Schema):
     queue = fields.String(metadata={"example": "urgent"})
     workers = fields.Integer()
-    jobs = fields.Integer(metadata={"description": "Jobs that wait"})
+    jobs = fields.Integer(metadata={"description": "Jobs that wait in Redis"})
     due = fields.Integer(metadata={"description": "Deliveries that are due now"})
-    oldest_due_s = fields.Float(metadata={"description": "Seconds that the oldest of them has been due"})
+    oldest_due_s = fields.Float(metadata={"description": "Seconds since the oldest due delivery became due"})
 
 
-#: Attempts since the counting began; what changes between two looks is the rate.
+#: Attempts by outcome since counting began. Clients compute the rate from two responses.
 Outcomes = Schema.from_dict({name: fields.Integer() for name in OUTCOMES}, name="DeliveryOutcomes")
 
 
 class Sender(Schema):
-    """Our own number at the provider of messages."""
+    """Our own number at the messaging provider."""
 
     provider = fields.String(metadata={"example": "whatsapp_cloud"})
     number = fields.String()
     state = fields.String(metadata={**enumeration("SenderState", SenderState), "example": "up"})
-    reason = fields.String(allow_none=True, metadata={"description": "Why it is not up"})
+    reason = fields.String(allow_none=True, metadata={"description": "The reason why the state is not `up`"})
     since = Timestamp()
     quality = fields.String(allow_none=True, metadata={"example": "green"})
-    limit_24h = fields.Integer(allow_none=True, metadata={"description": "Different people in 24 hours"})
-    quota = fields.Integer(allow_none=True, metadata={"description": "Messages that are paid for"})
+    limit_24h = fields.Integer(allow_none=True, metadata={"description": "Maximum new recipients in 24 hours"})
+    quota = fields.Integer(allow_none=True, metadata={"description": "Prepaid messages that are left"})
     checked_at = Timestamp(allow_none=True)
 
 
 class Broadcasts(Schema):
     paused = fields.Boolean()
-    reason = fields.String(allow_none=True, metadata={"description": "Why they paused by themselves"})
-    open = fields.Integer(metadata={"description": "Broadcasts that are not out yet"})
+    reason = fields.String(allow_none=True, metadata={"description": "The reason for an automatic pause"})
+    open = fields.Integer(metadata={"description": "Broadcasts that are not completely sent"})
 
 
 class BroadcastsUpdate(Form):
@@ -48,16 +48,16 @@ class BroadcastsUpdate(Form):
 
 class Condition(Schema):
     problems = fields.List(
-        fields.String(), metadata={"description": "As `flask worker-health` says them; empty: all is well"}
+        fields.String(), metadata={"description": "Problems as in `flask worker-health`, empty if there are none"}
     )
     queues = fields.List(fields.Nested(QueueState))
     outcomes = fields.Nested(Outcomes, allow_none=True)
-    sender = fields.Nested(Sender, allow_none=True, metadata={"description": "null while nothing is known of one"})
+    sender = fields.Nested(Sender, allow_none=True, metadata={"description": "null if no sender is recorded"})
     broadcasts = fields.Nested(Broadcasts)
 
 
 class DeliveryState(Schema):
-    """What became of one thing that was sent to somebody, without what it says."""
+    """The state of one delivery to a user, without its text."""
 
     id = fields.Integer()
     kind = fields.String(metadata={"example": "reminder"})
@@ -66,20 +66,20 @@ class DeliveryState(Schema):
 
 
 class MessagingFeature(Schema):
-    two_way = fields.Boolean(metadata={"description": "Whether people can answer messages"})
+    two_way = fields.Boolean(metadata={"description": "Whether users can reply to messages"})
     number = fields.String(allow_none=True, metadata={"example": "+6281100000000"})
 
 
 class Features(Schema):
-    """What is switched on here."""
+    """Features that are enabled on this service."""
 
     captcha_site_key = fields.String(
-        allow_none=True, metadata={"description": "For the widget of the human verification; null: none is asked for"}
+        allow_none=True, metadata={"description": "For the human verification widget, null if verification is off"}
     )
     vapid_public_key = fields.String(allow_none=True, metadata={"description": "For `pushManager.subscribe`"})
     messaging = fields.Nested(MessagingFeature)
     phone_verification = fields.String(
         metadata={**enumeration("PhoneVerificationMode", ("off", "soft", "required")), "example": "off"}
     )
-    grouping = fields.Boolean(metadata={"description": "Whether reminders of one minute leave as one message"})
-    console = fields.Boolean(metadata={"description": "Whether there is a page for operators at `/console`"})
+    grouping = fields.Boolean(metadata={"description": "Whether reminders of the same minute are sent as one message"})
+    console = fields.Boolean(metadata={"description": "Whether the operators' page `/console` is enabled"})

@@ -1,4 +1,4 @@
-"""How the service is, for those who run it, and what they may stop and start; and what a client can use of it."""
+"""State of the service for operators, switches for broadcasts and the sender, and features for clients."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ class QueueState:
     workers: int
     #: Jobs that wait in Redis.
     jobs: int
-    #: Deliveries that are due now, and for how many seconds the oldest has been.
+    #: Deliveries that are due now, and seconds since the oldest became due.
     due: int
     oldest_due_s: float
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What an operator looks at first. What cannot be asked is left out, and a problem says why."""
+    """State of the service for operators. If Redis is down, its parts are empty and `problems` says so."""
 
     problems: list[str]
     queues: list[QueueState]
-    #: Outcomes of attempts since Redis was set up, by name.
+    #: Attempts by outcome since Redis was set up.
     outcomes: dict[str, int] | None
     sender: Sender | None
     broadcasts: dict[str, object]
 
 
 def condition() -> Condition:
-    """How the service is now."""
+    """Return the current state of the service."""
     try:
         problems, queues, outcomes = delivery_metrics.worker_problems(), _queues(), delivery_metrics.outcomes()
     except RedisError as error:
@@ -56,14 +56,17 @@ def condition() -> Condition:
 
 
 def set_broadcasts(caller: Caller, *, paused: bool) -> dict[str, object]:
-    """Pause all broadcasts, or let them go on where they stopped."""
+    """Pause all broadcasts, or resume them where they stopped."""
     broadcasts.set_paused(paused)
     audit.record(caller, audit.Action.BROADCASTS_PAUSED if paused else audit.Action.BROADCASTS_RESUMED, "broadcasts")
     return _broadcasts()
 
 
 def resume_sender(caller: Caller) -> Sender:
-    """Let messages leave again; `Conflict` without a provider. One that is still down stops them at the next error."""
+    """Resume sending messages. Raise `Conflict` without a provider.
+
+    If the sender is still down, it stops at the next error.
+    """
     health.start()
     sender = health.current()
     if sender is None:
@@ -73,9 +76,11 @@ def resume_sender(caller: Caller) -> Sender:
 
 
 def deliveries_of(caller: Caller, user_id: int, page: Page) -> Listing[Sent]:
-    """States and reasons of what was sent to a person, without its text; the person reads of the look.
+    """Return the deliveries of a user with states and reasons, without text. Record the access in the user's access
+    log.
 
-    What would tell who is behind a pseudonym is left out: that is lifted at a case, and written down.
+    Deliveries that would reveal a pseudonymous author are left out. A pseudonym is revealed only at a case, where it is
+    recorded.
     """
     users.get(user_id)
     access_log.note(caller, user_id, access_log.Action.DELIVERIES_READ)
@@ -83,7 +88,7 @@ def deliveries_of(caller: Caller, user_id: int, page: Page) -> Listing[Sent]:
 
 
 def features() -> dict[str, object]:
-    """What a client would otherwise guess."""
+    """Return the enabled features for clients."""
     about = inbox.about()
     return {
         "captcha_site_key": settings.captcha_site_key if settings.captcha_secret else None,

@@ -1,4 +1,4 @@
-"""Doctors and the facilities that they practise at."""
+"""Tables of doctors and of the facilities where they practise."""
 
 from __future__ import annotations
 

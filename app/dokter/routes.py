@@ -1,4 +1,4 @@
-"""Doctors."""
+"""Routes of doctors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ bp = Blueprint("dokter", __name__, url_prefix="/dokter", description="Doctors")
 @bp.arguments(PositionSchema, location="query")
 @bp.response(200, schemas.NearbyDokter(many=True))
 def list_nearby_dokter(page: Page, position: dict[str, float]) -> Listing[dict[str, object]]:
-    """Doctors who practise in the province around a position, nearest first."""
+    """List doctors who practise in the province of a position, nearest first."""
     return service.nearby(**position, page=page)
 
 
@@ -32,7 +32,10 @@ def list_nearby_dokter(page: Page, position: dict[str, float]) -> Listing[dict[s
 @bp.arguments(schemas.DokterFilterSchema, location="query")
 @bp.response(200, schemas.Dokter(many=True))
 def list_dokter(search: DokterFilter) -> Listing[Dokter]:
-    """Doctors, newest first; `q` looks into name and field. Of a narrowed list at most 10,000 are counted."""
+    """List doctors, newest first. `q` searches name and speciality.
+
+    The total of a filtered list is at most 10,000.
+    """
     return service.list_all(search)
 
 
@@ -41,7 +44,7 @@ def list_dokter(search: DokterFilter) -> Listing[Dokter]:
 @cached(60)
 @bp.response(200, schemas.Dokter)
 def get_dokter(dokter_id: int) -> Dokter:
-    """One doctor."""
+    """Return one doctor."""
     return service.get(dokter_id)
 
 
@@ -61,7 +64,7 @@ def create_dokter(data: Loaded) -> Dokter:
 @bp.arguments(schemas.DokterUpdate, location="multipart")
 @bp.response(200, schemas.Dokter)
 def update_dokter(data: Loaded, dokter_id: int) -> Dokter:
-    """Change a doctor; what is not sent stays, and `faskes_ids` replaces all facilities at once."""
+    """Update a doctor. Fields that are not sent stay unchanged, and `faskes_ids` replaces all facilities."""
     return service.update(dokter_id, data)
 
 

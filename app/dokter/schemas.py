@@ -1,4 +1,4 @@
-"""A doctor, in and out."""
+"""Request and response schemas of doctors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_FASKES = 100
 
 @dataclass(frozen=True)
 class DokterFilter(Search):
-    """Which page of the doctors, in which field, and where they practise."""
+    """Page, search text, speciality and place of practice for a list of doctors."""
 
     spesialisasi: str | None = None
     faskes_id: str | None = None
@@ -26,13 +26,17 @@ class DokterFilter(Search):
 class DokterFilterSchema(SearchSchema):
     search = DokterFilter
 
-    spesialisasi = Text(100, example="Penyakit Dalam", metadata={"description": "The whole field, whatever the case"})
-    faskes_id = Text(255, metadata={"description": "Those who practise at this facility"})
-    province = Province(metadata={"example": "Jawa Barat", "description": "Those with a facility there"})
+    spesialisasi = Text(
+        100, example="Penyakit Dalam", metadata={"description": "The whole speciality, case-insensitive"}
+    )
+    faskes_id = Text(255, metadata={"description": "Only doctors who practise at this facility"})
+    province = Province(
+        metadata={"example": "Jawa Barat", "description": "Only doctors with a facility in this province"}
+    )
 
 
 class DokterUpdate(Form):
-    """A partial edit: what is not sent stays. `image` set to null, or sent blank, removes the picture."""
+    """Fields of an update. Fields that are not sent stay unchanged. A null or blank `image` removes the picture."""
 
     nama = Text(150, minimum=1, example="dr. Ani")
     spesialisasi = Text(100, allow_none=True, example="Penyakit Dalam")
@@ -61,4 +65,4 @@ class Dokter(Schema):
 
 
 class NearbyDokter(Dokter):
-    distance_km = fields.Float(metadata={"example": 2.31, "description": "To the nearest of their facilities"})
+    distance_km = fields.Float(metadata={"example": 2.31, "description": "Distance to the doctor's nearest facility"})

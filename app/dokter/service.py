@@ -1,4 +1,4 @@
-"""Doctors: around a position for everybody, created and changed by administrators."""
+"""Doctors: a search by position for everybody, and changes by administrators."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.providers import geocoding
 NOT_FOUND = "Dokter tidak ditemukan."
 UNKNOWN_FASKES = "tidak dikenal: {}."
 
-#: A facility that was deleted after it was looked up and before the insert.
+#: Error for a facility that is deleted between the lookup and the insert.
 CONSTRAINTS: dict[str, AppError] = {"fk_dokter_faskes_faskes_id": ValidationFailed({"faskes_ids": ["tidak dikenal."]})}
 
 _LAT, _LNG = sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double)
@@ -56,9 +56,9 @@ _COUNT_NEARBY = sa.select(sa.func.count()).select_from(_PRACTISING_THERE.distinc
 
 
 def nearby(lat: float, lng: float, page: Page) -> Listing[dict[str, object]]:
-    """Doctors with a facility in the position's province, nearest first.
+    """Return doctors with a facility in the position's province, nearest first.
 
-    The distance is that to the nearest of all their facilities, which may lie over the border.
+    The distance is to the nearest of all their facilities, which may lie in another province.
     """
     province = geocoding.province_at(lat, lng)
     if province is None:
@@ -81,7 +81,7 @@ def _with_distance(row: sa.RowMapping) -> dict[str, object]:
 
 
 def list_all(search: DokterFilter) -> Listing[Dokter]:
-    """Doctors, newest first; `search.q` is a part of name or field."""
+    """Return doctors, newest first. `search.q` is a part of the name or speciality."""
     query = sa.select(Dokter).order_by(Dokter.created_at.desc(), Dokter.id.desc())
     if search.q:
         query = query.where(containing(search.q, Dokter.nama, Dokter.spesialisasi, newest_by=Dokter.created_at))
@@ -108,7 +108,7 @@ def create(data: Loaded) -> Dokter:
 
 
 def update(dokter_id: int, data: Loaded) -> Dokter:
-    """Change what `data` names; facilities that are sent replace all that there were."""
+    """Update the given fields. `faskes_ids` replaces all facilities."""
     dokter = get_locked_or_404(Dokter, dokter_id, NOT_FOUND)
     columns = {name: value for name, value in data.items() if name != "faskes_ids"}
     changes = pictures.columns(columns, replaces=dokter.image)
@@ -121,12 +121,13 @@ def update(dokter_id: int, data: Loaded) -> Dokter:
 def delete(dokter_id: int) -> None:
     dokter = get_locked_or_404(Dokter, dokter_id, NOT_FOUND)
     pictures.discard(dokter.image)
-    # Not through the session, which counts the facilities that it removes: one of them may be on its way out itself.
+    # Bypass the session. It expects to delete a fixed number of `dokter_faskes` rows, and a parallel facility deletion
+    # may remove one.
     db.session.execute(sa.delete(Dokter).where(Dokter.id == dokter_id))
 
 
 def _practise_at(dokter: Dokter, faskes_ids: set[str]) -> None:
-    """Make these the doctor's facilities. Rows that stay are left alone; one that a deletion took is no error."""
+    """Replace the doctor's facilities, leaving unchanged rows alone. A facility that is being deleted is no error."""
     practices = dokter_faskes.c
     db.session.execute(
         sa.delete(dokter_faskes).where(practices.dokter_id == dokter.id, practices.faskes_id.not_in(faskes_ids))
@@ -138,7 +139,7 @@ def _practise_at(dokter: Dokter, faskes_ids: set[str]) -> None:
 
 
 def _columns(data: Loaded) -> dict[str, object]:
-    """`data` as attributes of a doctor: facilities in place of their ids, a stored picture in place of its upload."""
+    """Return `data` as attributes of a doctor: facilities for their ids, a stored picture for its upload."""
     columns: dict[str, object] = {name: value for name, value in data.items() if name != "faskes_ids"}
     if "faskes_ids" in data:
         columns["faskes"] = _faskes_of(data["faskes_ids"])
@@ -146,7 +147,7 @@ def _columns(data: Loaded) -> dict[str, object]:
 
 
 def _faskes_of(ids: Collection[str]) -> list[Faskes]:
-    """The facilities with these ids; `ValidationFailed` when one is unknown."""
+    """Return the facilities with these ids. Raise `ValidationFailed` for an unknown id."""
     query = sa.select(Faskes).where(Faskes.id.in_(set(ids))).order_by(Faskes.nama, Faskes.id)
     facilities = list(db.session.scalars(query))
     if unknown := sorted(set(ids) - {faskes.id for faskes in facilities}):

@@ -1,4 +1,4 @@
-"""Emergency numbers of the provinces."""
+"""Table of emergency numbers by province."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Emergency numbers."""
+"""Routes of emergency numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ bp = Blueprint("emergency", __name__, url_prefix="/emergency", description="Emer
 @bp.arguments(PositionSchema, location="query")
 @bp.response(200, schemas.NearbyNumbers)
 def list_nearby_emergency_numbers(position: dict[str, float]) -> NearbyNumbers:
-    """Emergency numbers of the province around a position."""
+    """Return the emergency numbers of the province at a position."""
     return service.nearby(**position)
 
 
@@ -30,7 +30,7 @@ def list_nearby_emergency_numbers(position: dict[str, float]) -> NearbyNumbers:
 @bp.arguments(SearchSchema, location="query")
 @bp.response(200, schemas.EmergencyNumber(many=True))
 def list_emergency_numbers(search: Search) -> Listing[EmergencyNumber]:
-    """All emergency numbers, newest first."""
+    """List all emergency numbers, newest first."""
     return service.list_all(search)
 
 
@@ -48,7 +48,7 @@ def create_emergency_number(data: Loaded) -> EmergencyNumber:
 @bp.arguments(schemas.EmergencyNumberCreate)
 @bp.response(200, schemas.EmergencyNumber)
 def update_emergency_number(data: Loaded, number_id: int) -> EmergencyNumber:
-    """Change an emergency number."""
+    """Update an emergency number."""
     return service.update(number_id, data)
 
 

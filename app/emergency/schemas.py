@@ -1,4 +1,4 @@
-"""An emergency number, in and out."""
+"""Request and response schemas of emergency numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KIND = {**enumeration("EmergencyNumberKind", NumberKind), "example": NumberKind.
 
 
 class EmergencyNumberCreate(Form):
-    """Also what replaces one: PUT takes all of it, but an address or a kind that is not sent stays."""
+    """Fields of a new or replaced number. In a PUT, a missing `url` or `kind` stays unchanged."""
 
     province = Province(required=True)
     phone = Text(30, required=True, example="119", rules=[validate.Regexp(r".*\d", error="harus mengandung angka.")])
@@ -23,7 +23,7 @@ class EmergencyNumberCreate(Form):
         rules=[validate.URL(schemes={"http", "https"}, error="isi dengan alamat http atau https.")],
     )
     kind = fields.String(
-        validate=validate.OneOf(list(NumberKind)), metadata={**KIND, "description": "Not sent: `other`"}
+        validate=validate.OneOf(list(NumberKind)), metadata={**KIND, "description": "`other` if not sent"}
     )
 
 
@@ -34,7 +34,7 @@ class EmergencyNumber(Schema):
     title = fields.String(allow_none=True, metadata={"example": "Ambulans"})
     url = fields.String(
         allow_none=True,
-        metadata={"example": "https://www.healing119.id", "description": "Where the same help is found on the web"},
+        metadata={"example": "https://www.healing119.id", "description": "Web page of the same service"},
     )
     kind = fields.String(metadata=KIND)
 

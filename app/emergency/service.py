@@ -1,4 +1,4 @@
-"""Emergency numbers: around a position for everybody, all of them for administrators."""
+"""Emergency numbers: those near a position for everybody, all of them for administrators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.providers import geocoding
 
 NOT_FOUND = "Nomor darurat tidak ditemukan."
 
-#: Its extension 8 is the line for mental health.
+#: Ambulance number. Its extension 8 is the mental health line.
 AMBULANCE_LINE = "119"
 CRISIS_URL = "https://www.healing119.id"
 
@@ -27,7 +27,7 @@ class CrisisNumber(TypedDict):
     url: str | None
 
 
-#: Numbers of the whole country: phone, title, address, kind.
+#: National numbers: phone, title, web address, kind.
 NATIONAL = (
     ("112", "Panggilan Darurat", None, NumberKind.OTHER),
     ("110", "Polisi", None, NumberKind.POLICE),
@@ -61,7 +61,7 @@ class NearbyNumbers(TypedDict):
 
 
 def nearby(lat: float, lng: float) -> NearbyNumbers:
-    """The province of a position and its numbers; no province, no numbers."""
+    """Return the province of a position and its numbers. Outside Indonesia, return no numbers."""
     province = geocoding.province_at(lat, lng)
     if province is None:
         return {"province": None, "phones": []}
@@ -71,21 +71,21 @@ def nearby(lat: float, lng: float) -> NearbyNumbers:
 
 
 def in_crisis(province: str | None) -> list[CrisisNumber]:
-    """Return the numbers for somebody in danger: the crisis line, 112, and the province's ambulance or hospital.
+    """Return the numbers for a person in danger: the crisis line, 112, and the province's ambulance or hospital.
 
-    Police and fire brigade are left out, because they are no help to somebody who wants to die.
+    Police and fire brigade are left out, because they do not help a suicidal person.
     """
     own = _own_line(province, NumberKind.AMBULANCE) or _own_line(province, NumberKind.HOSPITAL)
     return [_BY_PHONE["119 ext. 8"], _BY_PHONE["112"], own or _BY_PHONE[AMBULANCE_LINE]]
 
 
 def own_ambulance(province: str | None) -> CrisisNumber | None:
-    """Return the ambulance line of a province that has one other than 119."""
+    """Return the province's own ambulance line, or None if it has only national numbers."""
     return _own_line(province, NumberKind.AMBULANCE)
 
 
 def _own_line(province: str | None, kind: NumberKind) -> CrisisNumber | None:
-    """Return the first line of a kind that only the province has."""
+    """Return the first line of this kind that is not a national number."""
     line = sa.select(EmergencyNumber.phone, EmergencyNumber.title, EmergencyNumber.url).where(
         EmergencyNumber.province == province,
         EmergencyNumber.kind == kind,
@@ -97,7 +97,7 @@ def _own_line(province: str | None, kind: NumberKind) -> CrisisNumber | None:
 
 
 def list_all(search: Search) -> Listing[EmergencyNumber]:
-    """All numbers, newest first; `search.q` is a part of province, phone or title."""
+    """Return all numbers, newest first. `search.q` is a part of the province, phone or title."""
     query = sa.select(EmergencyNumber).order_by(EmergencyNumber.id.desc())
     if search.q:
         columns = (EmergencyNumber.province, EmergencyNumber.phone, EmergencyNumber.title)
@@ -121,7 +121,7 @@ def delete(number_id: int) -> None:
 
 
 def seed() -> None:
-    """Give the national numbers to every province that has none yet; what administrators did is left alone."""
+    """Insert the national numbers for every province without numbers. Other provinces stay unchanged."""
     db.session.execute(sa.text("LOCK TABLE emergency_numbers IN SHARE ROW EXCLUSIVE MODE"))
     served = set(db.session.scalars(sa.select(EmergencyNumber.province).distinct()))
     rows = [

@@ -1,4 +1,4 @@
-"""Health facilities: those that administrators entered, and those that came from the places provider."""
+"""Table of health facilities from administrators and from the places provider."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.core.database.personal import Impersonal
 from app.core.database.session import Base, Timestamps, trigrams
 from app.core.lib.geo import EARTH_RADIUS_KM
 
-#: Where a record comes from. An update by an administrator makes it `db`, and no search overwrites it any more.
+#: Sources of a record. An update by an administrator sets `db`, and then searches never overwrite the record.
 DB, PLACES = "db", "places"
 
 NOT_FOUND = "Fasilitas kesehatan tidak ditemukan."
@@ -41,17 +41,20 @@ class Faskes(Base, Timestamps):
 
 
 def distance_km(lat: sa.ColumnElement[float], lng: sa.ColumnElement[float]) -> sa.ColumnElement[float]:
-    """Great-circle distance in km of a facility from a position. The haversine formula stays exact for neighbours."""
+    """Return the great-circle distance in km between a facility and a position.
+
+    The haversine formula stays exact for short distances.
+    """
     half_north = sa.func.sin(sa.func.radians(Faskes.lat - lat) * _HALF)
     half_east = sa.func.sin(sa.func.radians(Faskes.lng - lng) * _HALF)
-    # Computed once a statement, and the same plan for each position.
+    # A subquery is computed once per statement, and the plan is the same for each position.
     shrink_here = sa.select(sa.func.cos(sa.func.radians(lat))).scalar_subquery()
     shrink = shrink_here * sa.func.cos(sa.func.radians(Faskes.lat))
     square = half_north * half_north + shrink * half_east * half_east
     return _DIAMETER_KM * sa.func.asin(sa.func.sqrt(sa.func.least(_ONE, square)))
 
 
-# Written out, for a bound number would be a numeric, whose arithmetic is ten times slower.
+# Literals, because a bound number is a numeric, whose arithmetic is ten times slower.
 _HALF, _ONE, _DIAMETER_KM = (
     sa.literal_column(f"{value!r}::float8", sa.Double) for value in (0.5, 1.0, 2 * EARTH_RADIUS_KM)
 )

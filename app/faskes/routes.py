@@ -1,4 +1,4 @@
-"""Health facilities."""
+"""Routes of health facilities."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ bp = Blueprint("faskes", __name__, url_prefix="/faskes", description="Health fac
 @bp.arguments(schemas.NearbySchema, location="query")
 @bp.plain_response(200, schemas.NearbyFaskesResults)
 def list_nearby_faskes(query: NearbyQuery) -> Results:
-    """Facilities around a position, nearest first; the places provider is asked where none is known."""
+    """List facilities around a position, nearest first. If none is stored there, search the places provider."""
     return lookup.nearby(query)
 
 
@@ -31,7 +31,7 @@ def list_nearby_faskes(query: NearbyQuery) -> Results:
 @bp.arguments(schemas.LocationSchema, location="query")
 @bp.response(200, schemas.NearbyFaskesResults)
 def list_faskes_by_location(query: NearbyQuery) -> Results:
-    """Stored facilities within 50 km of a position, nearest first."""
+    """List stored facilities within 50 km of a position, nearest first."""
     return lookup.location(query)
 
 
@@ -41,7 +41,7 @@ def list_faskes_by_location(query: NearbyQuery) -> Results:
 @bp.arguments(schemas.KeywordSchema, location="query")
 @bp.plain_response(200, schemas.FaskesResults)
 def search_faskes(query: NameQuery) -> Results:
-    """Facilities whose name contains a keyword; at most 10,000 are counted."""
+    """List stored facilities whose name contains a keyword. The total is at most 10,000."""
     return lookup.search(query)
 
 
@@ -51,9 +51,9 @@ def search_faskes(query: NameQuery) -> Results:
 @bp.arguments(schemas.FaskesFilterSchema, location="query")
 @bp.response(200, schemas.FaskesResults)
 def list_faskes(search: FaskesFilter) -> Results:
-    """Stored facilities, newest first; `q` looks into name and address.
+    """List stored facilities, newest first. `q` searches name and address.
 
-    Of a narrowed list at most 10,000 are counted.
+    The total of a filtered list is at most 10,000.
     """
     return lookup.list_all(search)
 
@@ -61,12 +61,12 @@ def list_faskes(search: FaskesFilter) -> Results:
 @bp.get("/<faskes_id>")
 @public
 @cached(60)
-@limit("300 per minute")  # an unknown id costs a call of the provider
+@limit("300 per minute")  # an unknown id costs a provider call
 @bp.response(200, schemas.Faskes)
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
 def get_faskes(faskes_id: str) -> Record:
-    """One facility by its place identifier."""
+    """Return one facility by its place identifier."""
     return lookup.get(faskes_id)
 
 
@@ -85,7 +85,7 @@ def create_faskes(data: Loaded) -> Faskes:
 @bp.arguments(schemas.FaskesUpdate)
 @bp.response(200, schemas.Faskes)
 def update_faskes(data: Loaded, faskes_id: str) -> Faskes:
-    """Change a facility; what is not sent stays."""
+    """Update a facility. Fields that are not sent stay unchanged."""
     return editing.update(faskes_id, data)
 
 
@@ -93,6 +93,6 @@ def update_faskes(data: Loaded, faskes_id: str) -> Faskes:
 @requires(RoleName.ADMIN)
 @bp.response(200, MessageSchema)
 def delete_faskes(faskes_id: str) -> dict[str, str]:
-    """Delete a facility; doctors lose it from theirs."""
+    """Delete a facility, also from the doctors who practise there."""
     editing.delete(faskes_id)
     return {"message": "Fasilitas kesehatan dihapus."}

@@ -1,4 +1,4 @@
-"""A health facility, in and out. The lists are plain records (`service.reads`), which the schemas only document."""
+"""Request and response schemas of health facilities. Lists are returned as plain records and only documented here."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from app.providers.places import PLACE_ID
 
 DEFAULT_RADIUS_M, MAX_RADIUS_M = 5_000, 50_000
 
-#: Ids that are path words of the section.
+#: Ids that are not allowed, because they are paths of other routes.
 RESERVED = frozenset({"nearby", "location", "search"})
 
 
 @dataclass(frozen=True)
 class NearbyQuery:
-    """A circle around a position, and which page of its facilities."""
+    """A circle around a position, and the page of its facilities."""
 
     lat: float
     lng: float
@@ -29,7 +29,7 @@ class NearbyQuery:
 
 @dataclass(frozen=True)
 class NameQuery:
-    """A part of a name, and which page of the facilities that have it."""
+    """A part of a name, and the page of the matching facilities."""
 
     keyword: str
     page: Page
@@ -37,7 +37,7 @@ class NameQuery:
 
 @dataclass(frozen=True)
 class FaskesFilter(Search):
-    """Which page of the stored facilities, of which kind and where."""
+    """Page, search text, kind and province for a list of stored facilities."""
 
     jenis: str | None = None
     province: str | None = None
@@ -51,7 +51,7 @@ class FaskesFilterSchema(SearchSchema):
 
 
 class LocationSchema(PositionSchema, PageSchema):
-    """A position; the circle around it has the largest radius."""
+    """A position. The circle around it has the largest radius."""
 
     @post_load
     def to_page(self, data: dict[str, Any], **kwargs: object) -> NearbyQuery:
@@ -81,7 +81,7 @@ def _not_reserved(value: str) -> None:
 
 
 class FaskesUpdate(Form):
-    """A partial edit: what is not sent stays."""
+    """Fields of an update. Fields that are not sent stay unchanged."""
 
     nama = Text(255, minimum=1, example="RSUD Cibabat")
     alamat = Text(500, allow_none=True)
@@ -99,7 +99,7 @@ class FaskesCreate(FaskesUpdate):
             validate.Regexp(rf"(?:{PLACE_ID.pattern})\Z", error="harus 1 sampai 255 huruf, angka, _ atau -."),
             _not_reserved,
         ],
-        metadata={"description": "The place identifier; a random one when none is sent"},
+        metadata={"description": "The place identifier. Random if not sent"},
     )
     nama = Text(255, required=True, example="RSUD Cibabat")
     lat = Degrees(90, required=True, example=-6.88)

@@ -1,4 +1,4 @@
-"""Content categories, which articles and communities refer to."""
+"""Table of content categories for articles and communities."""
 
 from __future__ import annotations
 

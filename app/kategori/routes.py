@@ -1,4 +1,4 @@
-"""Content categories."""
+"""Routes of content categories."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ bp = Blueprint("kategori", __name__, url_prefix="/kategori", description="Conten
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Kategori(many=True))
 def list_kategori(page: Page) -> Listing[Kategori]:
-    """All content categories, by name."""
+    """List all content categories by name."""
     return service.list_all(page)
 
 
@@ -49,6 +49,6 @@ def update_kategori(data: Loaded, kategori_id: int) -> Kategori:
 @bp.response(200, MessageSchema)
 @bp.alt_response(409, "CONFLICT")
 def delete_kategori(kategori_id: int) -> dict[str, str]:
-    """Delete a content category that nothing refers to."""
+    """Delete a content category that no article or community uses."""
     service.delete(kategori_id)
     return {"message": "Kategori dihapus."}

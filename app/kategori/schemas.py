@@ -1,4 +1,4 @@
-"""A content category, in and out."""
+"""Request and response schemas of content categories."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.identity.preferences import TAGS
 
 
 class KategoriCreate(Schema):
-    """Also what replaces one: it has but one field."""
+    """Fields of a new category, also used for updates."""
 
     nama_kategori = Text(100, required=True, example="Gizi")
 
@@ -23,14 +23,14 @@ class Kategori(KategoriCreate):
 
 
 class PreferenceTags(ListOf):
-    """Preference tags, by a parameter that may come several times."""
+    """Preference tags from a query parameter that may be repeated."""
 
     def __init__(self) -> None:
         super().__init__(
             fields.String(validate=validate.OneOf(TAGS)),
             most=len(TAGS),
             metadata={
-                "description": "Those in a category that is named like one of these preferences",
+                "description": "Only records in a category whose name matches one of these preferences",
                 "example": ["mental_health"],
             },
         )
@@ -41,7 +41,7 @@ class PreferenceTags(ListOf):
 
 @dataclass(frozen=True)
 class KategoriFilter(Search):
-    """Which page of a list of records that have a category, and in which categories."""
+    """Page, search text and categories for a list of records that have a category."""
 
     kategori_id: int | None = None
     tag: tuple[str, ...] = ()

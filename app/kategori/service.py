@@ -27,7 +27,7 @@ def list_all(page: Page) -> Listing[Kategori]:
 
 
 def within(column: InstrumentedAttribute[int | None], search: KategoriFilter) -> list[sa.ColumnElement[bool]]:
-    """The conditions on a column of category ids that `search` makes."""
+    """Return the conditions of `search` on a column of category ids."""
     conditions: list[sa.ColumnElement[bool]] = []
     if search.kategori_id is not None:
         conditions.append(column == search.kategori_id)
@@ -37,7 +37,10 @@ def within(column: InstrumentedAttribute[int | None], search: KategoriFilter) ->
 
 
 def _tagged(tags: Collection[str]) -> list[int]:
-    """The categories whose names stand for one of these preferences, as `Kesehatan Mental` does for mental_health."""
+    """Return ids of categories whose name matches one of the tags.
+
+    `Kesehatan Mental` matches `mental_health`, for example.
+    """
     names = db.session.execute(sa.select(Kategori.id, Kategori.nama_kategori))
     return [number for number, name in names if not set(tags).isdisjoint(preferences.tags([name]))]
 

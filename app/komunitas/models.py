@@ -1,4 +1,4 @@
-"""Communities that people can join outside of the service."""
+"""Table of communities that people can join outside the service."""
 
 from __future__ import annotations
 

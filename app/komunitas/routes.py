@@ -1,4 +1,4 @@
-"""Communities."""
+"""Routes of communities."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ bp = Blueprint("komunitas", __name__, url_prefix="/komunitas", description="Comm
 @bp.arguments(schemas.KomunitasFilterSchema, location="query")
 @bp.response(200, schemas.Komunitas(many=True))
 def list_komunitas(search: KomunitasFilter) -> Listing[Komunitas]:
-    """Communities, newest first; `q` looks into name and description. Of a narrowed list at most 10,000 are counted."""
+    """List communities, newest first. `q` searches name and description.
+
+    The total of a filtered list is at most 10,000.
+    """
     return service.list_all(search)
 
 
@@ -41,7 +44,7 @@ def create_komunitas(data: Loaded) -> Komunitas:
 @cached(60)
 @bp.response(200, schemas.Komunitas)
 def get_komunitas(komunitas_id: int) -> Komunitas:
-    """One community."""
+    """Return one community."""
     return service.get(komunitas_id)
 
 
@@ -51,7 +54,7 @@ def get_komunitas(komunitas_id: int) -> Komunitas:
 @bp.arguments(schemas.KomunitasUpdate, location="multipart")
 @bp.response(200, schemas.Komunitas)
 def update_komunitas(data: Loaded, komunitas_id: int) -> Komunitas:
-    """Change a community; what is not sent stays."""
+    """Update a community. Fields that are not sent stay unchanged."""
     return service.update(komunitas_id, data)
 
 

@@ -1,4 +1,4 @@
-"""A community, in and out."""
+"""Request and response schemas of communities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class KomunitasFilter(KategoriFilter):
 
 
 class KomunitasFilterSchema(KategoriFilterSchema):
-    """`q` looks into name and description."""
+    """Query of the list. `q` searches name and description."""
 
     search = KomunitasFilter
 
@@ -26,12 +26,12 @@ class KomunitasFilterSchema(KategoriFilterSchema):
 
 
 class KomunitasUpdate(Form):
-    """A partial edit: what is not sent stays."""
+    """Fields of an update. Fields that are not sent stay unchanged."""
 
     nama = Text(200, minimum=1, example="Sahabat Diabetes Bandung")
     deskripsi = Text(10_000, allow_none=True, example="Bertemu setiap Minggu pagi.")
     kategori_id = RecordId(allow_none=True)
-    # People tap it: nothing but a web address.
+    # Users open this link, so only http and https are allowed.
     link = Text(
         2048,
         allow_none=True,

@@ -21,7 +21,7 @@ CONSTRAINTS: dict[str, AppError] = {
 
 
 def list_all(search: KomunitasFilter) -> Listing[Komunitas]:
-    """Communities, newest first; `search.q` is a part of name or description."""
+    """Return communities, newest first. `search.q` is a part of the name or description."""
     query = sa.select(Komunitas).where(*kategori.within(Komunitas.kategori_id, search)).order_by(Komunitas.id.desc())
     if search.q:
         query = query.where(containing(search.q, Komunitas.nama, Komunitas.deskripsi, newest_by=Komunitas.id))
@@ -42,7 +42,7 @@ def create(data: Loaded) -> Komunitas:
 
 
 def update(komunitas_id: int, data: Loaded) -> Komunitas:
-    """Change what was sent; a new picture replaces the old one, a null one removes it."""
+    """Update the given fields. A new picture replaces the old one, and null removes it."""
     komunitas = get_locked_or_404(Komunitas, komunitas_id, NOT_FOUND)
     changes = pictures.columns(data, replaces=komunitas.image)
     with translating(CONSTRAINTS):

@@ -1,7 +1,7 @@
-"""Log records between the request and their table: in a Redis list or, while Redis is away, in the table at once.
+"""Buffer for log records: a Redis list, or the table itself while Redis is down.
 
-A drain moves a batch of records to a list of its own and deletes that list only when the rows are committed. A drain
-that dies in between leaves its list to the next one; a record that is inserted twice is one row, by its event id.
+A drain moves a batch of records to its own list, and deletes that list only after the rows are committed. If a drain
+dies, the next one ingests its list. The event id makes repeated inserts harmless.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from app.core.web import rate_limits
 
 logger = logging.getLogger(__name__)
 
-#: One record, ready for JSON: the columns of `ActivityLog`, as far as they are known.
+#: A record that can be encoded as JSON: columns of `ActivityLog`, as far as known.
 Record = Mapping[str, object]
 
-#: The list of new records, and the set of the lists that drains have claimed.
+#: Redis keys: the list of new records, and the set of lists that drains have claimed.
 WAITING, CLAIMED = "logs:waiting", "logs:taken"
 BATCH = 2000
 
-#: Begins the names of the counts of each sender's records, which expire.
+#: Prefix of the Redis keys for each sender's counters, which expire.
 COUNTS = "logs:counts"
 
-#: Records that are kept of one sender; a client that works sends a few with each screen.
+#: Maximum records per sender. A normal client sends a few with each screen.
 MAX_PER_MINUTE, MAX_PER_DAY = 120, 5000
 
-#: Seconds after a failure in which Redis is not tried again: one that hangs costs a request its timeout each time.
+#: Seconds after a failure in which Redis is not called. A hanging Redis would cost each request a timeout.
 REDIS_PAUSE_S = 1.0
 
-#: Moves up to ARGV[1] records to a list of their own and adds its name to the set, in one step.
+#: Script that atomically moves up to ARGV[1] records to a new list and adds the list's name to the set.
 _CLAIM = """
 local rows = redis.call('LRANGE', KEYS[1], 0, ARGV[1] - 1)
 if #rows == 0 then return 0 end
@@ -50,7 +50,7 @@ redis.call('SADD', KEYS[3], KEYS[2])
 return #rows
 """
 
-#: Rows and sums in one statement, so that the sums count exactly the rows that are new.
+#: Statement that inserts rows and updates sums together, so that the sums count exactly the new rows.
 _INGEST = sa.text(
     """
     WITH sent AS (
@@ -85,8 +85,8 @@ _INGEST = sa.text(
     """
 )
 
-#: Adds a record to the list, unless its sender has sent too many, all in one step. Returns whether it was added.
-#: KEYS: the list, the sender's counts of this minute and day. ARGV: the record, the most of a minute and of a day.
+#: Script that atomically adds a record, unless its sender has reached a limit. Returns 1 if added. KEYS: the list, the
+#: sender's counters for this minute and day. ARGV: the record, the limits per minute and per day.
 _ADD = """
 local function count(key, seconds)
     local calls = redis.call('INCR', key)
@@ -102,18 +102,17 @@ _redis_paused_until = 0.0
 
 
 def put(record: Record, *, sender: str | None = None) -> bool:
-    """Accept one record: it gets an `event_id`, and from here on it is not lost.
+    """Store one record with a new `event_id`, in Redis or else in the table. Return whether it was stored.
 
-    A `sender` who has sent more than `MAX_PER_MINUTE` or `MAX_PER_DAY` is not accepted any more, which is what False
-    says. Without one nothing is counted.
+    A sender above `MAX_PER_MINUTE` or `MAX_PER_DAY` is refused. Without `sender` there is no limit.
     """
-    global _redis_paused_until  # noqa: PLW0603  # one pause a process
+    global _redis_paused_until  # noqa: PLW0603  # one pause per process
     record = {"event_id": str(uuid.uuid4()), **record}
     if monotonic() >= _redis_paused_until:
         try:
             accepted = _push(orjson.dumps(record), sender)
         except RedisError as error:
-            # It may have arrived all the same; the event id makes that harmless.
+            # Redis may have stored the record anyway. The event id makes a second insert harmless.
             _redis_paused_until = monotonic() + REDIS_PAUSE_S
             logger.warning("logs go straight to the database: %s", type(error).__name__)
         else:
@@ -125,7 +124,7 @@ def put(record: Record, *, sender: str | None = None) -> bool:
 
 
 def _has_room(sender: str) -> bool:
-    """The same counts in this process's memory, while Redis is away."""
+    """Count the record in this process, because Redis is down. Return whether the sender is within the limits."""
     try:
         rate_limits.count(f"{MAX_PER_MINUTE} per minute", "logs", sender)
         rate_limits.count(f"{MAX_PER_DAY} per day", "logs", sender)
@@ -144,7 +143,7 @@ def _push(record: bytes, sender: str | None) -> bool:
 
 
 def has_records() -> bool:
-    """Whether there is something to ingest."""
+    """Return whether there are records to ingest."""
     pipeline = queue.connection().pipeline(transaction=False)
     pipeline.exists(WAITING)
     pipeline.exists(CLAIMED)
@@ -152,9 +151,9 @@ def has_records() -> bool:
 
 
 def claim(batch: int = BATCH) -> list[str]:
-    """Move up to `batch` records to a list of its own.
+    """Move up to `batch` records to a new list.
 
-    Returns the names of the lists to ingest: those of other drains that are not deleted yet, then the new one.
+    Return the names of the lists to ingest: lists of other drains that still exist, then the new one.
     """
     redis = queue.connection()
     claimed = [key.decode() if isinstance(key, bytes) else key for key in redis.smembers(CLAIMED)]
@@ -175,7 +174,7 @@ def drop(key: str) -> None:
 
 
 def store(records: Sequence[Record]) -> int:
-    """Insert the records that are new and add them to the sums of their days; returns how many were new."""
+    """Insert the new records and add them to the daily sums. Return the number of new records."""
     return int(db.session.execute(_INGEST, {"rows": orjson.dumps(records).decode()}).scalar_one())
 
 
@@ -183,5 +182,5 @@ def _readable(rows: Sequence[bytes | str]) -> Iterator[Record]:
     for row in rows:
         try:
             yield orjson.loads(row)
-        except ValueError:  # the service writes none
+        except ValueError:  # never written by the service
             logger.exception("an unreadable log record was dropped")

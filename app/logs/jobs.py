@@ -1,4 +1,4 @@
-"""Jobs of the logs: store batches from Redis in the table, and prune it."""
+"""Jobs for activity logs: store batches from Redis in the table, and delete old rows."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from app.logs.models import ActivityLog, LogDayUser, activity_logs, log_day_user
 
 logger = logging.getLogger(__name__)
 
-#: Seconds after which a job stops, so that others get the worker; the next tick enqueues another within a second.
+#: Seconds after which a job stops, so that other jobs get the worker. The next tick enqueues a new job within a second.
 INGEST_S = 2.0
 
 PRUNE_BATCH = 10_000
 
-#: How far back the sweep looks for records of people who are gone: they waited for minutes at most.
+#: Period that `forget_strangers` checks. Records wait in Redis for minutes at most.
 STRANGERS = timedelta(days=2)
 
 
 def ingest() -> None:
-    """Store the waiting records, batch by batch. Killed at any line, it loses nothing and doubles nothing."""
+    """Store waiting records in batches. If the job is killed at any point, no record is lost or stored twice."""
     stop = monotonic() + INGEST_S
     while buffer.has_records() and monotonic() < stop:
         ingest_batch()
 
 
 def ingest_batch() -> int:
-    """Store one batch, and before it those of drains that died; returns how many rows were new."""
+    """Store one batch, after the lists of drains that died. Return the number of new rows."""
     total = 0
     for key in buffer.claim():
         if records := buffer.records_of(key):
@@ -50,13 +50,13 @@ def ingest_batch() -> int:
 
 
 def ingest_all() -> None:
-    """Store all that waits by now, what other drains hold included."""
+    """Store all waiting records, including those that other drains have claimed."""
     while buffer.has_records():
         ingest_batch()
 
 
 def forget_strangers() -> None:
-    """The sweep: delete the records of who was erased before these were stored."""
+    """Delete records of users who were erased before their records were stored."""
     ingest_all()
     strangers = (
         sa.select(LogDayUser.user_id)
@@ -72,13 +72,13 @@ def forget_strangers() -> None:
 
 
 def enqueue_ingest() -> None:
-    """Run every second by the clock: enqueue one job while records wait."""
+    """Enqueue one job if records wait. The scheduler calls this every second."""
     if buffer.has_records():
         enqueue_once_now(ingest, queue=BULK)
 
 
 def make_months_ahead() -> None:
-    """Make the partitions of this month and of the next ones, those that are missing."""
+    """Create missing partitions for this month and the next months."""
     for month in months.ahead():
         try:
             with unit_of_work():
@@ -86,23 +86,24 @@ def make_months_ahead() -> None:
         except OperationalError as error:
             if not isinstance(error.orig, pg.LockNotAvailable):
                 raise
-            # Somebody reads, and whoever writes would wait behind us. There are other hours, and the rest.
+            # A reader holds the lock, and writers would queue behind us. The job runs again in an hour, and
+            # `activity_logs_rest` accepts the rows until then.
             logger.warning("the next partition of the logs waits for the next hour: somebody reads them")
             return
 
 
 def collect() -> Iterator[Metric]:
-    """The gauge of the records that wait to be stored."""
+    """Yield the gauge of records that wait to be stored."""
     waiting = connection().llen(buffer.WAITING)
     yield GaugeMetricFamily("activity_logs_waiting", "Log records that wait to be stored", value=waiting)
 
 
 def prune(days: int) -> tuple[list[str], int]:
-    """Delete what is older than `days` days; the daily sums stay.
+    """Delete records older than `days` days. The daily sums stay.
 
-    Months that are over by then are dropped whole, at once. Of the one in between the rows go, in small transactions.
-    Who was active on which day goes with them: it is there for sums that nothing is added to any more.
-    Returns the names of the dropped partitions, and how many rows went beside them.
+    Months that ended before that are dropped as whole partitions. Rows of the month in between are deleted in small
+    transactions. The same days are deleted from `log_day_users`, which is needed only while a day's sums can still
+    change. Return the names of the dropped partitions, and the number of rows deleted in the small transactions.
     """
     before = clock.now() - timedelta(days=days)
     with unit_of_work():
@@ -114,7 +115,7 @@ def prune(days: int) -> tuple[list[str], int]:
 
 
 def _delete_all(table: sa.Table, which: sa.ColumnElement[bool], key: tuple[sa.Column[Any], sa.Column[Any]]) -> int:
-    """Delete these rows in small transactions, the oldest first; returns how many they were."""
+    """Delete the matching rows in small transactions, oldest first. Return their number."""
     some = sa.select(*key).where(which).order_by(key[0]).limit(PRUNE_BATCH)
     total = 0
     while True:

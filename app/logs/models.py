@@ -1,4 +1,4 @@
-"""What people did in the client, and its daily sums."""
+"""Tables of the activities in the client and of their daily sums."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from app.core.database.session import Base
 
 
 class ActivityLog(Base):
-    """One record. Rows come in batches and never change, so there is no foreign key to check on each.
+    """One activity record. Rows are inserted in batches and never updated, so foreign keys are left out for speed.
 
-    The table is partitioned by months of Jakarta (`app.logs.months`), so a unique key includes the time.
+    The table is partitioned by Jakarta month (`app.logs.months`), so a unique key must include the time.
     """
 
     __tablename__ = "activity_logs"
@@ -46,7 +46,7 @@ class ActivityLog(Base):
 
 
 class LogDay(Base):
-    """The sums of one Jakarta day, kept by the ingestion itself; they outlive the pruning of the rows."""
+    """Sums of one Jakarta day, updated by the ingestion. They stay when the rows are pruned."""
 
     __tablename__ = "log_days"
 
@@ -56,7 +56,7 @@ class LogDay(Base):
 
 
 class LogDayUser(Base):
-    """Who was active on a day: what makes `active_users` count each person once."""
+    """A user who was active on a day, so that `active_users` counts each user once."""
 
     __tablename__ = "log_day_users"
     __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())

@@ -1,7 +1,7 @@
-"""The partitions of the activity logs: one for each month of Jakarta, made ahead, and dropped whole when it is old.
+"""Partitions of the activity logs, one per Jakarta month. They are created ahead and dropped as a whole.
 
-A record of a month that has no partition goes to `activity_logs_rest`; making the partition takes it from there. What
-was there before the table was partitioned is one partition more, `activity_logs_until_<month>`.
+Records of a month without a partition go to `activity_logs_rest`. When the partition is created, they are moved to it.
+Rows from before the table was partitioned are in `activity_logs_until_<month>`.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.lib import clock
 
-#: How many months ahead of the present one have a partition: time enough for somebody to see that none is made.
+#: Future months that have a partition, so that operators have time to notice if creation fails.
 AHEAD = 2
 
-#: A partition's name says which month it holds, or before which month's begin all of its rows are.
+#: Name of a partition: its month, or with `until` the month before which all its rows are.
 NAME = re.compile(r"activity_logs_(?P<until>until_)?(?P<year>\d{4})_(?P<month>\d{2})")
 
-#: The partition of what no other one holds.
+#: Default partition, for rows that no other partition takes.
 REST = "activity_logs_rest"
 
-#: Nobody who writes waits longer than that behind a change that waits for somebody who reads.
+#: Maximum wait for a lock. Writers queue behind this statement while it waits for readers.
 LOCK_TIMEOUT = "SET LOCAL lock_timeout = '500ms'"
 
 _PARTITIONS = sa.text(
@@ -32,7 +32,7 @@ _PARTITIONS = sa.text(
 
 
 def ahead() -> list[date]:
-    """This month and the next ones, by their first days."""
+    """Return the first days of this month and the next months."""
     months = [clock.today().replace(day=1)]
     for _ in range(AHEAD):
         months.append(_next(months[-1]))
@@ -40,7 +40,7 @@ def ahead() -> list[date]:
 
 
 def drop_before(moment: datetime) -> list[str]:
-    """Drop the partitions whose months were over at `moment`, however many rows they hold; returns their names."""
+    """Drop the partitions whose months ended before `moment`. Return their names."""
     names = sorted(name for name in _partitions() if (end := _end(name)) is not None and end <= moment)
     for name in names:
         db.session.execute(sa.text(LOCK_TIMEOUT))
@@ -49,7 +49,7 @@ def drop_before(moment: datetime) -> list[str]:
 
 
 def make(month: date) -> None:
-    """Make the partition of a month that has none, with the records of the rest that are of that month."""
+    """Create the partition of a month if it is missing, and move the month's rows from the default partition."""
     name, start, end = _name(month), _begin(month), _begin(_next(month))
     partitions = _partitions()
     if name in partitions or any("until" in other and start < (_end(other) or start) for other in partitions):
@@ -59,7 +59,7 @@ def make(month: date) -> None:
         LOCK_TIMEOUT,
         f"LOCK TABLE {REST} IN SHARE ROW EXCLUSIVE MODE",
         f"CREATE TABLE {name} (LIKE activity_logs INCLUDING ALL)",
-        f"INSERT INTO {name} SELECT * {month_of_rest}",  # names and moments of our own
+        f"INSERT INTO {name} SELECT * {month_of_rest}",  # safe to interpolate: constants, never input
         f"DELETE {month_of_rest}",
         f"ALTER TABLE activity_logs ATTACH PARTITION {name} FOR VALUES FROM ('{start}') TO ('{end}')",
     ):
@@ -83,7 +83,7 @@ def _next(month: date) -> date:
 
 
 def _end(name: str) -> datetime | None:
-    """The moment before which all rows of a partition are; None of the rest."""
+    """Return the time before which all rows of a partition are, or None for the default partition."""
     match = NAME.fullmatch(name)
     if match is None:
         return None

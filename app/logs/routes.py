@@ -1,4 +1,4 @@
-"""Logs."""
+"""Routes for activity logs of the client."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ bp = Blueprint("logs", __name__, url_prefix="/log", description="Activity logs o
 @bp.arguments(schemas.LogCreate)
 @bp.response(202, schemas.LogStatus)
 def create_user_log(data: NewLog) -> dict[str, str]:
-    """Queue a record of what a user did; of more than 120 a minute or 5,000 a day no more is kept than a count."""
+    """Queue a record of a user's activity.
+
+    Records above 120 per minute or 5,000 per day are dropped and only counted.
+    """
     return _create("user", data)
 
 
@@ -27,7 +30,7 @@ def create_user_log(data: NewLog) -> dict[str, str]:
 @bp.arguments(schemas.LogCreate)
 @bp.response(202, schemas.LogStatus)
 def create_admin_log(data: NewLog) -> dict[str, str]:
-    """Queue a record of what an administrator did; bounded as the records of users are."""
+    """Queue a record of an administrator's activity. The limits of user logs apply."""
     return _create("admin", data)
 
 

@@ -1,4 +1,4 @@
-"""A log record, as loosely as clients send them."""
+"""Request and response schemas of log records, lenient about types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from marshmallow import Schema, ValidationError, fields
 
 from app.core.lib.sentences import UNFIT
 
-#: The named fields, each with a text or None, and the others as an object in `extra`.
+#: A loaded record: the named fields, each a text or None, and all other fields as an object in `extra`.
 NewLog = Mapping[str, object]
 
 MAX_BYTES = 8 * 1024
@@ -35,13 +35,13 @@ def _field(example: str) -> fields.Raw:
                 {"type": "null"},
             ],
             "example": example,
-            "description": "Text; anything else is kept as its JSON text",
+            "description": "Text. Any other type is stored as JSON text",
         },
     )
 
 
 class LogCreate(Schema):
-    """The named fields are text; whatever else is sent is kept beside them."""
+    """A log record. The named fields are text, and all other fields are stored in `extra`."""
 
     event_type = _field("click")
     event_name = _field("buka_artikel")
@@ -51,7 +51,7 @@ class LogCreate(Schema):
     user_ip = _field("203.0.113.7")
 
     def load(self, data: object, **_: object) -> NewLog:
-        """Read a record in one pass; without marshmallow's fields, for no route is called more often."""
+        """Read a record in one pass, without marshmallow's fields, because this route is called most often."""
         if not isinstance(data, Mapping):
             raise ValidationError({"_schema": [UNFIT]})
         if len(orjson.dumps(data)) > MAX_BYTES:
@@ -62,7 +62,7 @@ class LogCreate(Schema):
             field = ALIASES.get(name, name)
             if field not in record:
                 extra[name] = value
-            elif record[field] is None or name == field:  # a field's own name counts before its aliases
+            elif record[field] is None or name == field:  # a field's own name wins over its aliases
                 record[field] = _text(value)
         return {**record, "extra": extra}
 
@@ -72,7 +72,7 @@ class LogStatus(Schema):
 
 
 def _text(value: object) -> str | None:
-    """Anything but text becomes its JSON text: a log record is not refused for its types."""
+    """Return text as it is, and anything else as JSON text. Wrong types do not reject a record."""
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)

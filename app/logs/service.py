@@ -11,17 +11,17 @@ from app.identity.sessions import get_caller
 from app.logs import buffer
 from app.logs.schemas import NewLog
 
-#: Records of senders of too many; nothing else of them is kept.
+#: Counter of records above a sender's limits. Nothing else is stored about them.
 DROPPED = Counter("activity_logs_dropped_total", "Log records dropped because their sender sent too many")
 
 
 def create(
     log: str, data: NewLog, *, authorization: str | None, address: str, remote_ip: str | None, user_agent: str
 ) -> None:
-    """Accept one record together with its user, sender and time; the worker stores it within seconds.
+    """Accept one record with its user, sender and time. The worker stores it within seconds.
 
-    `log` is `user` or `admin`. Who sends too many is counted by person, or without a good token by `address`: the
-    client hears nothing of it, but no more is kept than that there was a record.
+    `log` is `user` or `admin`. The limits apply per user, or per `address` without a valid token. A record above the
+    limits is dropped and counted, without an error for the client.
     """
     user_id = _user_of(authorization)
     sender = None
@@ -43,7 +43,7 @@ def create(
 
 
 def _user_of(authorization: str | None) -> int | None:
-    """The user of the token; None without a valid one, which is no reason to lose the record."""
+    """Return the user id of the token, or None. An invalid token does not reject the record."""
     scheme, _, token = (authorization or "").strip().partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         return None

@@ -1,4 +1,4 @@
-"""What the home page shows in each province."""
+"""Table of home page layouts by province."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.database.personal import Impersonal
 from app.core.database.session import Base
 
-#: Governs the home page of those who are not logged in; it is not a province.
+#: Name of the layout for users who are not logged in. It is not a province.
 DEFAULT = "default"
 
 
 class Section(TypedDict):
-    """One section of a home page, in the place that `order` counts from 0."""
+    """One section of a home page. `order` is its position, counted from 0."""
 
     id: str
     enabled: bool

@@ -1,4 +1,4 @@
-"""Home page layouts."""
+"""Routes of home page layouts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ bp = Blueprint(
 @bp.response(200, schemas.ProvinceConfig)
 @bp.alt_response(404, "NOT_FOUND")
 def get_nearby_province_config(position: dict[str, float]) -> ProvinceConfig:
-    """The layout of the province around a position."""
+    """Return the layout for the province at a position."""
     return service.nearby(**position)
 
 
@@ -31,7 +31,7 @@ def get_nearby_province_config(position: dict[str, float]) -> ProvinceConfig:
 @cached(60, stale_if_error_s=A_DAY_S)
 @bp.response(200, schemas.ProvinceConfig)
 def get_province_config(province: str) -> ProvinceConfig:
-    """The layout of a province, or of `default`, the home page of those who are not logged in."""
+    """Return the layout of a province, or of `default`, which is for users who are not logged in."""
     return service.get(province)
 
 
@@ -40,7 +40,7 @@ def get_province_config(province: str) -> ProvinceConfig:
 @bp.arguments(schemas.ProvinceConfigUpdate)
 @bp.response(200, schemas.ProvinceConfig)
 def update_province_config(data: Loaded, province: str) -> ProvinceConfig:
-    """Save a layout in place of the one before; `order` becomes the place in the array."""
+    """Replace a layout. `order` is set to the position in the array."""
     return service.update(province, data)
 
 

@@ -1,4 +1,4 @@
-"""The layout of a home page, in and out."""
+"""Request and response schemas of home page layouts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_SECTIONS = 50
 
 
 class SectionUpdate(Schema):
-    """The ids are the client's registry; `order` may be sent, and is replaced by the place in the array."""
+    """One section. The client defines the ids. A sent `order` is replaced by the position in the array."""
 
     id = fields.String(
         required=True,
@@ -33,7 +33,7 @@ def _ids_are_unique(sections: list[Loaded]) -> None:
 
 
 class ProvinceConfigUpdate(Schema):
-    """Also what creates one: PUT takes all of it."""
+    """Fields of a new or replaced layout."""
 
     sections = ListOf(
         fields.Nested(SectionUpdate(unknown=EXCLUDE)),

@@ -1,4 +1,4 @@
-"""The home page layout of each province, replaced as a whole."""
+"""Home page layouts by province, each replaced as a whole."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOT_FOUND = "Belum ada pengaturan untuk provinsi ini."
 
 
 def nearby(lat: float, lng: float) -> ProvinceConfig:
-    """The layout of the province around a position. `NotFound` without a province, or without a layout for it."""
+    """Return the layout for the province at a position. Raise `NotFound` outside Indonesia or without a layout."""
     province = geocoding.province_at(lat, lng)
     if province is None:
         raise NotFound("Posisi tidak berada di provinsi mana pun.", code="province_not_found")
@@ -31,7 +31,7 @@ def get(province: str) -> ProvinceConfig:
 
 
 def update(province: str, data: Loaded) -> ProvinceConfig:
-    """Save the layout, the first of the province or in place of the one before; each section's order is its place."""
+    """Store or replace the layout of a province. Set each section's order to its position."""
     name = _canonical(province)
     if name is None:
         raise ValidationFailed({"province": ["harus salah satu provinsi di Indonesia."]})
@@ -51,5 +51,5 @@ def delete(province: str) -> None:
 
 
 def _canonical(province: str) -> str | None:
-    """The name that a province's layout is stored under; None for what is no province."""
+    """Return the name that a layout is stored under, or None for an unknown province."""
     return DEFAULT if province.strip().lower() == DEFAULT else provinces.canonical(province)

@@ -1,4 +1,4 @@
-"""Roles, and which people have them."""
+"""Routes of roles and of the users who have them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.identity.access import caller, public, requires
 from app.identity.models import Role, RoleName, User
 from app.roles import schemas, service
 
-bp = Blueprint("roles", __name__, description="Roles, and which people have them")
+bp = Blueprint("roles", __name__, description="Roles and the users who have them")
 
 
 @bp.get("/roles")
@@ -20,7 +20,7 @@ bp = Blueprint("roles", __name__, description="Roles, and which people have them
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, identity_schemas.Role(many=True))
 def list_roles(page: Page) -> Listing[Role]:
-    """All roles, oldest first."""
+    """List all roles, oldest first."""
     return service.list_all(page)
 
 
@@ -39,7 +39,7 @@ def create_role(data: Loaded) -> Role:
 @cached(60)
 @bp.response(200, identity_schemas.Role)
 def get_role(role_id: int) -> Role:
-    """One role."""
+    """Return one role."""
     return service.get(role_id)
 
 
@@ -49,7 +49,7 @@ def get_role(role_id: int) -> Role:
 @bp.response(200, identity_schemas.Role)
 @bp.alt_response(409, "CONFLICT")
 def update_role(data: Loaded, role_id: int) -> Role:
-    """Change a role; the seeded ones are refused."""
+    """Update a role. The seeded roles cannot be changed."""
     return service.update(role_id, data)
 
 
@@ -58,7 +58,7 @@ def update_role(data: Loaded, role_id: int) -> Role:
 @bp.response(200, MessageSchema)
 @bp.alt_response(409, "CONFLICT")
 def delete_role(role_id: int) -> dict[str, str]:
-    """Delete a role that nobody has; the seeded ones are refused."""
+    """Delete a role that no user has. The seeded roles cannot be deleted."""
     service.delete(role_id)
     return {"message": "Peran dihapus."}
 
@@ -67,7 +67,7 @@ def delete_role(role_id: int) -> dict[str, str]:
 @public
 @bp.response(200, identity_schemas.Role(many=True))
 def list_user_roles(user_id: int) -> list[Role]:
-    """The roles of one person."""
+    """List the roles of one user."""
     return service.list_of_user(user_id)
 
 
@@ -76,7 +76,7 @@ def list_user_roles(user_id: int) -> list[Role]:
 @bp.arguments(schemas.RoleSelection)
 @bp.response(200, identity_schemas.UserRoles)
 def add_user_roles(data: Loaded, user_id: int) -> User:
-    """Give roles to a person, who is told; those they have already are ignored."""
+    """Give roles to a user and notify them. Roles that the user already has are ignored."""
     return service.add_to_user(user_id, data["role_ids"], by=caller)
 
 
@@ -86,5 +86,5 @@ def add_user_roles(data: Loaded, user_id: int) -> User:
 @bp.response(200, identity_schemas.UserRoles)
 @bp.alt_response(409, "CONFLICT")
 def remove_user_roles(data: Loaded, user_id: int) -> User:
-    """Remove roles of a person, who is told, at once for all their sessions."""
+    """Remove roles from a user and notify them. The change applies to all sessions at once."""
     return service.remove_from_user(user_id, data["role_ids"], by=caller)

@@ -1,4 +1,4 @@
-"""What the role routes take; a role in a response is `app.identity.schemas.Role`."""
+"""Request schemas of roles. The response schema is `app.identity.schemas.Role`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roles as records, and giving and removing them: the person is told. `app.identity.roles` says who has which."""
+"""Roles as records, and changes to the roles of users with a notice. `app.identity.roles` stores who has which role."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ CONSTRAINTS: dict[str, AppError] = {"uq_roles_name": Conflict("Nama peran sudah 
 IN_USE = Conflict("Peran masih dimiliki oleh pengguna.", code="role_in_use")
 NOT_FOUND = "Peran tidak ditemukan."
 
-#: Stands for a role whose name is nothing but a web address.
+#: Text for a role whose name is only a web address, in a notice.
 NAMELESS = "tanpa nama"
 
-#: So long is tried to tell somebody of their roles.
+#: Time after which an unsent notice about roles expires.
 NOTICE_LIFETIME = timedelta(days=1)
 
-#: The event of the security notice.
+#: Event name of the security notice.
 ROLES_CHANGED = "roles_changed"
 
 
 def list_all(page: Page) -> Listing[Role]:
-    """Roles, oldest first: the four that open routes stand at the top."""
+    """Return all roles, oldest first, so the four seeded ones are at the top."""
     return paginate(sa.select(Role).order_by(Role.id), page)
 
 
@@ -72,35 +72,38 @@ def list_of_user(user_id: int) -> list[Role]:
 
 
 def add_to_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
-    """Give roles to a person; those they have already are ignored."""
+    """Give roles to a user. Roles that the user already has are ignored."""
     user = users.get_changeable(user_id, by)
     with _telling(user):
         return roles.add_roles(user, role_ids, by)
 
 
 def remove_from_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
-    """Remove roles of a person, at once for all their sessions; `Conflict` for the last administrator."""
+    """Remove roles from a user, at once for all sessions. Raise `Conflict` for the last administrator."""
     user = users.get_changeable(user_id, by)
     with _telling(user):
         return roles.remove_roles(user, role_ids, by)
 
 
 def replace_of_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
-    """Give a person these roles and no others."""
+    """Give a user exactly these roles."""
     user = users.get_changeable(user_id, by)
     with _telling(user):
         return roles.replace_roles(user, role_ids, by)
 
 
 def set_only_role(user: User, name: RoleName) -> None:
-    """Make one role the person's only one, by the operator's command; `Conflict` for the last administrator."""
+    """Give a user only this role, for the operator's command. Raise `Conflict` for the last administrator."""
     with _telling(user):
         roles.set_only_role(user, name)
 
 
 @contextmanager
 def _telling(user: User) -> Iterator[None]:
-    """Send the person which roles they gain and lose inside. Who is locked before is told of nobody else's changes."""
+    """Notify the user about roles that the block adds or removes.
+
+    The caller locks the user first, so that the notice contains no changes of other requests.
+    """
     before = user.role_names
     yield
     added, removed = sorted(user.role_names - before), sorted(before - user.role_names)
@@ -115,7 +118,7 @@ def _telling(user: User) -> Iterator[None]:
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the words of notices that roles were changed."""
+    """Return the text of each notice about changed roles."""
     return {each.id: {"text": _changed(each.payload)} for each in deliveries}
 
 
@@ -130,7 +133,7 @@ def _changed(payload: Mapping[str, Any]) -> str:
 
 
 def seed() -> None:
-    """The four roles that open routes; they cannot be changed."""
+    """Insert the four seeded roles, which cannot be changed."""
     db.session.execute(
         insert(Role)
         .values([{"name": name.value, "is_editable": False} for name in RoleName])

@@ -1,4 +1,7 @@
-"""The platform's videos, cached: its daily quota is small. The copies also serve while the platform fails."""
+"""Videos of the video platform, cached because its daily quota is small.
+
+Stale values are used while the platform fails.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from app.providers.videos import QuotaExhausted, Video, VideoPlatform
 
 T = TypeVar("T")
 
-#: Seconds for which a cached copy is fresh. A search costs a hundred times the quota of the others.
+#: Seconds for which a cached result is fresh. A search costs about 100 times the quota of the other calls.
 SEARCH_FRESH_S = 6 * 3600
 CHANNEL_FRESH_S = 15 * 60
 VIDEO_FRESH_S = 24 * 3600
@@ -28,7 +31,7 @@ NOT_FOUND = "Video tidak ditemukan."
 CHANNEL_NOT_FOUND = "Kanal tidak ditemukan."
 NOT_CONFIGURED = "Layanan video belum diatur."
 
-#: The key in Redis of the moment until which the quota is used up. While Redis is away the client has it.
+#: Redis key for the end of the used-up quota. While Redis is down, each process uses `VideoPlatform.paused_until`.
 PAUSE = "videos:paused_until"
 
 
@@ -47,7 +50,7 @@ client = cache(VideoPlatform.from_config)
 
 
 def get(video_id: str) -> Video:
-    """A video by the platform's id."""
+    """Return a video by the platform's id."""
     platform = _platform()
     with answering():
         video = singles.get(video_id, _unless_paused(platform, lambda: platform.one(video_id)))
@@ -57,7 +60,7 @@ def get(video_id: str) -> Video:
 
 
 def list_channel(channel_id: str) -> list[Video]:
-    """The latest videos of a channel, newest first."""
+    """Return the latest videos of a channel, newest first."""
     platform = _platform()
     with answering():
         videos = channels.get(channel_id, _unless_paused(platform, lambda: _remembered(platform.channel(channel_id))))
@@ -67,7 +70,10 @@ def list_channel(channel_id: str) -> list[Video]:
 
 
 def search(text: str) -> list[Video]:
-    """Videos that match, best first. Texts that differ only in case and blanks share one (costly) search."""
+    """Return matching videos, best match first.
+
+    A search is costly, so texts that differ only in case and spaces share one cache key.
+    """
     platform = _platform()
     words = " ".join(text.lower().split())
     with answering():
@@ -75,7 +81,7 @@ def search(text: str) -> list[Video]:
 
 
 def cached(video_id: str) -> Video | None:
-    """A video as the platform described it last; the platform is not asked."""
+    """Return the cached video, fresh or stale, without calling the platform."""
     return singles.peek(video_id)
 
 
@@ -91,14 +97,14 @@ def _platform() -> VideoPlatform:
 
 
 def _remembered(videos: list[Video] | None) -> list[Video] | None:
-    """Keep each video of a list by itself too: whoever opens or saves one means what the list showed."""
+    """Store each video of a list in the cache of single videos, because users open and save videos from lists."""
     for video in videos or ():
         singles.put(video.video_id, video)
     return videos
 
 
 def _unless_paused(platform: VideoPlatform, load: Callable[[], T]) -> Callable[[], T]:
-    """`load`, but `QuotaExhausted` while the day's quota is known, to any process, to be used up."""
+    """Wrap `load` to raise `QuotaExhausted` while any process has recorded that the quota is used up."""
 
     def guarded() -> T:
         if until := _paused_until(platform):

@@ -1,4 +1,4 @@
-"""Stored videos, and what people have saved."""
+"""Tables of stored videos and of videos that users saved."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ class Video(Base, Timestamps):
 
 
 class SavedVideo(Base):
-    """A video that somebody saved, live or stored; with `saved` false the row is only the lock of double taps."""
+    """A video that a user saved, live or stored.
+
+    When the user removes it, the row stays with `saved` false, so that a double tap locks the same row.
+    """
 
     __tablename__ = "saved_videos"
     __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
@@ -44,5 +47,5 @@ class SavedVideo(Base):
     __table_args__ = (sa.Index("ix_saved_videos_user_id_saved_at", "user_id", "saved_at"),)
 
 
-#: For statements that have no use for objects.
+#: Table for statements that need no ORM objects.
 videos = cast(sa.Table, Video.__table__)

@@ -1,4 +1,4 @@
-"""Videos: those of the video platform, live, and the stored ones."""
+"""Routes of videos: live from the video platform, and stored ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.videos import schemas, service
 from app.videos.schemas import VideoFilter
 from app.videos.service import SavedRow, VideoRow
 
-bp = Blueprint("videos", __name__, url_prefix="/videoplatform", description="Videos: the platform's, live, and ours")
+bp = Blueprint("videos", __name__, url_prefix="/videoplatform", description="Videos, live or stored")
 
 
 @bp.get("/videos")
@@ -22,7 +22,10 @@ bp = Blueprint("videos", __name__, url_prefix="/videoplatform", description="Vid
 @bp.arguments(schemas.VideoFilterSchema, location="query")
 @bp.response(200, schemas.StoredVideo(many=True))
 def list_videos(search: VideoFilter) -> Listing[VideoRow]:
-    """Stored videos, newest first; `q` looks into title and channel. Of a narrowed list at most 10,000 are counted."""
+    """List stored videos, newest first. `q` searches title and channel.
+
+    The total of a filtered list is at most 10,000.
+    """
     return service.list_all(search, caller_id())
 
 
@@ -31,7 +34,7 @@ def list_videos(search: VideoFilter) -> Listing[VideoRow]:
 @cached(60)
 @bp.response(200, schemas.StoredVideo)
 def get_video(video_id: int) -> VideoRow:
-    """One stored video."""
+    """Return one stored video."""
     return service.get(video_id, caller_id())
 
 
@@ -43,7 +46,7 @@ def get_video(video_id: int) -> VideoRow:
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
 def get_live_video(video_id: str) -> dict[str, object]:
-    """One video as the platform has it now; by the platform's id, or by ours of a stored one."""
+    """Return one video live from the platform, by the platform's id or by the id of a stored video."""
     return service.get_live(video_id, caller_id())
 
 
@@ -56,7 +59,7 @@ def get_live_video(video_id: str) -> dict[str, object]:
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
 def list_channel(page: Page, channel_id: str) -> Listing[dict[str, object]]:
-    """The latest 20 videos of a channel, newest first."""
+    """List the latest 20 videos of a channel, newest first."""
     return service.list_channel(channel_id, page, caller_id())
 
 
@@ -70,17 +73,17 @@ def list_channel(page: Page, channel_id: str) -> Listing[dict[str, object]]:
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
 def search_videos(page: Page, query: dict[str, str]) -> Listing[dict[str, object]]:
-    """The platform's videos that match, best first."""
+    """Search the platform's videos, best match first."""
     return service.search(query["q"], page, caller_id())
 
 
 @bp.post("/save")
 @authenticated
-@limit("120 per minute; 2000 per day", key=by_caller)  # each made-up one is a row for good
+@limit("120 per minute; 2000 per day", key=by_caller)  # each call may add a permanent row
 @bp.arguments(schemas.VideoSave)
 @bp.response(200, schemas.VideoIsSaved)
 def save_video(data: Loaded) -> dict[str, bool]:
-    """Save a video, or take it back."""
+    """Save a video, or remove it if it is saved."""
     return {"is_saved": service.toggle_save(caller.id, data)}
 
 
@@ -89,7 +92,7 @@ def save_video(data: Loaded) -> dict[str, bool]:
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.SavedVideo(many=True))
 def list_saved_videos(page: Page) -> Listing[SavedRow]:
-    """What the caller saved, latest first."""
+    """List the videos that the caller saved, latest first."""
     return service.list_saved(caller.id, page)
 
 
@@ -102,7 +105,7 @@ def list_saved_videos(page: Page) -> Listing[SavedRow]:
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
 def create_video(data: Loaded) -> VideoRow:
-    """Add a video by the platform's id; it is announced to everybody after a while."""
+    """Add a video by the platform's id. It is announced to all users later."""
     return service.create(data, caller.id)
 
 
@@ -114,7 +117,7 @@ def create_video(data: Loaded) -> VideoRow:
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")
 def update_video(data: Loaded, video_id: int) -> VideoRow:
-    """Change a video; what is not sent stays."""
+    """Update a video. Fields that are not sent stay unchanged."""
     return service.update(video_id, data, caller.id)
 
 

@@ -1,4 +1,4 @@
-"""Videos, in and out."""
+"""Request and response schemas of videos."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class VideoId(fields.String):
 
 
 class Video(Schema):
-    id = fields.Integer(allow_none=True, metadata={"example": 3, "description": "null for one that is not stored"})
+    id = fields.Integer(allow_none=True, metadata={"example": 3, "description": "null if the video is not stored"})
     video_id = fields.String(metadata={"example": "dQw4w9WgXcQ"})
     title = fields.String(metadata={"example": "Senam Jantung Sehat"})
     channel_id = fields.String(allow_none=True, metadata={"example": "UCuAXFkgsw1L7xaCfnd5JJOw"})
@@ -36,7 +36,7 @@ class Video(Schema):
     )
     duration = fields.String(allow_none=True, metadata={"example": "PT4M13S"})
     published_at = Timestamp(allow_none=True)
-    is_saved = fields.Boolean(metadata={"description": "false without a token"})
+    is_saved = fields.Boolean(metadata={"description": "Always false without a token"})
 
 
 class StoredVideo(Video):
@@ -54,7 +54,7 @@ class SavedVideo(Video):
 
 @dataclass(frozen=True)
 class VideoFilter(Search):
-    """Which page of the stored videos, and of which channel."""
+    """Page, search text and channel for a list of stored videos."""
 
     channel_id: str | None = None
 
@@ -66,7 +66,10 @@ class VideoFilterSchema(SearchSchema):
 
 
 class VideoUpdate(Form):
-    """A partial edit: what is not sent stays. With another `video_id` the platform fills what is not sent."""
+    """Fields of an update. Fields that are not sent stay unchanged.
+
+    If `video_id` changes, missing fields are filled from the platform.
+    """
 
     video_id = VideoId()
     title = Text(MAX_TITLE, minimum=1, example="Senam Jantung Sehat")
@@ -74,7 +77,7 @@ class VideoUpdate(Form):
 
 
 class VideoCreate(VideoUpdate):
-    """The platform fills what is not sent."""
+    """Fields of a new video. Missing fields are filled from the platform."""
 
     video_id = VideoId(required=True)
 

@@ -1,4 +1,4 @@
-"""The platform's videos and the stored ones, with what a person has saved of them."""
+"""Videos, live and stored, and the videos that a user saved."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ NOT_FOUND = live.NOT_FOUND
 CONSTRAINTS: dict[str, AppError] = {"uq_videos_video_id": Conflict("Video itu sudah ada.", code="video_exists")}
 ANNOUNCEMENT = "Video baru: {title}"
 
-#: Hosts that the platform serves its pictures from.
+#: Hosts of the platform's thumbnails.
 PICTURE_HOSTS = ("ytimg.com", "ggpht.com")
 
-#: The columns of a video and `is_saved`.
+#: Columns of a video and `is_saved`.
 VideoRow = sa.Row[*tuple[object, ...]]
-#: Of a saved video: id (null unless it is stored too), video_id, title, channel_title, thumbnail, is_saved, saved_at.
+#: Columns of a saved video: id (null if it is not stored), video_id, title, channel_title, thumbnail, is_saved,
+#: saved_at.
 SavedRow = sa.Row[*tuple[object, ...]]
 
 
 def list_all(search: VideoFilter, user_id: int | None) -> Listing[VideoRow]:
-    """Stored videos, newest first; `search.q` is a part of title or channel."""
+    """Return stored videos, newest first. `search.q` is a part of the title or channel."""
     query = _with_is_saved(user_id).order_by(Video.id.desc())
     if search.q:
         query = query.where(containing(search.q, Video.title, Video.channel_title, newest_by=Video.id))
@@ -55,7 +56,7 @@ def get(video_id: int, user_id: int | None) -> VideoRow:
 
 
 def get_live(video_id: str, user_id: int | None) -> dict[str, object]:
-    """A video as the platform has it now; by our id when one is stored under that, else by the platform's."""
+    """Return a video from the platform. `video_id` is the id of a stored video, or else the platform's id."""
     stored = None
     if video_id.isdecimal() and len(video_id) < 19:
         stored = db.session.scalar(sa.select(Video.video_id).where(Video.id == int(video_id)))
@@ -63,17 +64,17 @@ def get_live(video_id: str, user_id: int | None) -> dict[str, object]:
 
 
 def list_channel(channel_id: str, page: Page, user_id: int | None) -> Listing[dict[str, object]]:
-    """The latest videos of a channel, newest first."""
+    """Return the latest videos of a channel, newest first."""
     return _paged(live.list_channel(channel_id), page, user_id)
 
 
 def search(text: str, page: Page, user_id: int | None) -> Listing[dict[str, object]]:
-    """The platform's videos that match, best first."""
+    """Return the platform's matching videos, best match first."""
     return _paged(live.search(text), page, user_id)
 
 
 def create(data: Loaded, user_id: int) -> VideoRow:
-    """A new video, completed by the platform and announced to everybody after a while."""
+    """Store a video, completed with the platform's data, and schedule its announcement to all users."""
     video = Video(**_completed(data))
     with translating(CONSTRAINTS):
         db.session.add(video)
@@ -82,11 +83,11 @@ def create(data: Loaded, user_id: int) -> VideoRow:
 
 
 def update(video_id: int, data: Loaded, user_id: int) -> VideoRow:
-    """Change what was sent; with another `video_id` the platform fills what was not."""
+    """Update the given fields. If `video_id` changes, fill missing fields from the platform."""
     video = get_or_404(Video, video_id, NOT_FOUND)
     is_other = data.get("video_id") not in (None, video.video_id)
     changes: Mapping[str, object] = _completed(data) if is_other else data
-    # Locked only now: nobody else waits while the platform answers.
+    # Lock after the platform call, so that other requests do not wait for it.
     with translating(CONSTRAINTS):
         assign(get_locked_or_404(Video, video_id, NOT_FOUND), changes)
     return get(video_id, user_id)
@@ -100,7 +101,10 @@ def delete(video_id: int) -> None:
 
 
 def toggle_save(user_id: int, data: Loaded) -> bool:
-    """Save a video, or take it back; returns whether it is saved now. The key is the lock of a double tap."""
+    """Save or remove a video. Return whether it is saved now.
+
+    The upsert locks the row of its primary key, so a double tap saves and removes.
+    """
     known = _known_thumbnail(data["video_id"])
     statement = insert(SavedVideo).values(
         user_id=user_id,
@@ -125,7 +129,7 @@ def toggle_save(user_id: int, data: Loaded) -> bool:
 
 
 def list_saved(user_id: int, page: Page) -> Listing[SavedRow]:
-    """What a person saved, latest first."""
+    """Return the videos that a user saved, latest first."""
     query = (
         sa.select(
             Video.id,
@@ -144,7 +148,7 @@ def list_saved(user_id: int, page: Page) -> Listing[SavedRow]:
 
 
 def _with_stored(live_videos: Sequence[LiveVideo], user_id: int | None) -> list[dict[str, object]]:
-    """The platform's videos with what the database knows of them: our id, and whether this person saved them."""
+    """Return the platform's videos as rows with the id of the stored video and `is_saved` for this user."""
     if not live_videos:
         return []
     ids = sa.cast([video.video_id for video in live_videos], ARRAY(sa.Text))
@@ -170,7 +174,10 @@ def _paged(live_videos: Sequence[LiveVideo], page: Page, user_id: int | None) ->
 
 
 def _completed(data: Loaded) -> dict[str, object]:
-    """The columns of a video: what was sent, else what the platform says; without a platform, a title is enough."""
+    """Return the columns of a video: the given fields, and the platform's values for missing ones.
+
+    If no platform is configured, a title is enough.
+    """
     if data.get("title") and not live.is_configured():
         nothing = dict.fromkeys(("channel_title", "channel_id", "thumbnail", "duration", "published_at"))
         return {**nothing, **data}
@@ -180,7 +187,7 @@ def _completed(data: Loaded) -> dict[str, object]:
 
 
 def _known_thumbnail(video_id: str) -> str | None:
-    """The address that the platform itself gave: of the cached video, else of the stored one."""
+    """Return the platform's thumbnail address from the cached video, else from the stored one."""
     video = live.cached(video_id)
     if video and video.thumbnail:
         return video.thumbnail
@@ -188,7 +195,7 @@ def _known_thumbnail(video_id: str) -> str | None:
 
 
 def _platforms_own(address: str | None) -> str | None:
-    """An address that a client sends back, if it is on the platform's own picture hosts."""
+    """Return the canonical form of a client's thumbnail address if it is on one of `PICTURE_HOSTS`."""
     try:
         url = canonical(address) if address else ""
     except ValueError:
@@ -198,7 +205,7 @@ def _platforms_own(address: str | None) -> str | None:
     return url if parts.scheme == "https" and own else None
 
 
-#: Read the words of broadcasts of videos.
+#: Renderer for the text of video announcements.
 render = rendering.by_title(Video.id, Video.title, ANNOUNCEMENT)
 
 
@@ -211,7 +218,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _with_is_saved(user_id: int | None) -> AnySelect:
-    """The columns of all videos, and as `is_saved` whether this person has saved them."""
+    """Return a query for all video columns and `is_saved` for this user."""
     if user_id is None:
         return sa.select(*videos.c, sa.false().label("is_saved"))
     saved = (SavedVideo.video_id == Video.video_id) & (SavedVideo.user_id == user_id)

@@ -1,4 +1,4 @@
-"""Facilities that administrators create, update and delete."""
+"""Changes to facilities by administrators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CONSTRAINTS: dict[str, AppError] = {"pk_faskes": Conflict("ID fasilitas sudah di
 
 
 def create(data: Loaded) -> Faskes:
-    """A new facility. Without an id it gets a random one, without a province that of its position."""
+    """Store a new facility. A missing id is random, a missing province is derived from the position."""
     faskes = Faskes(**{"id": secrets.token_urlsafe(16), **data, "source": DB})
     if faskes.province is None:
         faskes.province = geocoding.province_at(faskes.lat, faskes.lng)
@@ -24,9 +24,9 @@ def create(data: Loaded) -> Faskes:
 
 
 def update(faskes_id: str, data: Loaded) -> Faskes:
-    """Change what `data` names, and make the record the service's own.
+    """Update the given fields, and set `source` to `db` so that searches do not overwrite the record.
 
-    A facility that moves, or whose province is set to null, gets the province of its position unless one is sent.
+    Derive the province from the position if it moves or the province is set to null, unless a province is given.
     """
     faskes = get_locked_or_404(Faskes, faskes_id, NOT_FOUND, key_share=True)
     assign(faskes, {**data, "source": DB})
@@ -37,5 +37,5 @@ def update(faskes_id: str, data: Loaded) -> Faskes:
 
 
 def delete(faskes_id: str) -> None:
-    """Remove a facility; doctors lose it from theirs."""
+    """Delete a facility, also from the doctors who practise there."""
     db.session.delete(get_locked_or_404(Faskes, faskes_id, NOT_FOUND))

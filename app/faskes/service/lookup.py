@@ -1,4 +1,4 @@
-"""Facilities by position, name or id: the database first, the places provider where it holds nothing."""
+"""Facilities by position, name or id: from the database first, then from the places provider."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.providers.geocoding import Offline
 from app.providers.http import ProviderError
 from app.providers.places import PLACE_ID, Place
 
-#: A facility's kind by a word in its name and, where there is none, by the provider's types.
+#: The kind of a facility by a word in its name, else by the provider's types.
 _BY_NAME = {
     "puskesmas": "puskesmas", "posyandu": "posyandu", "klinik": "klinik", "apotek": "apotek",
     "laboratorium": "laboratorium", "rumah sakit": "rumah_sakit", "rsud": "rumah_sakit", "rsup": "rumah_sakit",
@@ -33,7 +33,7 @@ _BY_TYPE = {
 
 
 def nearby(query: NearbyQuery) -> Results:
-    """Facilities within the radius, nearest first. A provider that fails leaves what the database has."""
+    """Return facilities within the radius, nearest first. If the provider fails, return what the database has."""
     with autocommit() as connection:
         rows = reads.around(connection, query.lat, query.lng, query.radius_m)
     if not rows and (provider := places.from_config(current())):
@@ -42,7 +42,7 @@ def nearby(query: NearbyQuery) -> Results:
 
 
 def _searched(provider: places.Places, query: NearbyQuery) -> list[Record]:
-    """What the database holds once the provider was asked, by this request or by another one just now."""
+    """Search the provider, or wait for another request that does. Return what the database then has."""
     circle = search_coverage.claim(query.lat, query.lng, query.radius_m)
     if circle.state is search_coverage.State.COVERED:
         return []
@@ -57,34 +57,34 @@ def _searched(provider: places.Places, query: NearbyQuery) -> list[Record]:
         search_coverage.release(circle)
         return []
     store(nearby_places)
-    # Not before the commit: the requests that wait for this one read the rows as soon as the circle is covered.
+    # Only after the commit, because waiting requests read the rows as soon as the circle is covered.
     after_commit(partial(search_coverage.mark_covered, circle))
     return reads.around(db.session.connection(), query.lat, query.lng, query.radius_m)
 
 
 def list_all(search: FaskesFilter) -> Results:
-    """Facilities in the database, newest first; `search.q` is a part of name or address."""
+    """Return stored facilities, newest first. `search.q` is a part of the name or address."""
     narrowing = {"q": search.q, "jenis": search.jenis, "province": search.province}
     with autocommit() as connection:
         return reads.list_page(connection, search.page, **{name: text for name, text in narrowing.items() if text})
 
 
 def location(query: NearbyQuery) -> Results:
-    """Facilities in the database alone, nearest first."""
+    """Return stored facilities within the radius, nearest first."""
     with autocommit() as connection:
         return reads.page_of(reads.around(connection, query.lat, query.lng, query.radius_m), query.page)
 
 
 def search(query: NameQuery) -> Results:
-    """Facilities in the database whose name contains the keyword, newest first."""
+    """Return stored facilities whose name contains the keyword, newest first."""
     with autocommit() as connection:
         return reads.list_page(connection, query.page, nama=query.keyword)
 
 
 def get(faskes_id: str) -> Record:
-    """One facility; one that is not stored is asked for at the provider and stored.
+    """Return one facility. If it is not stored, fetch it from the provider and store it.
 
-    Raises `NotFound`, `ProviderFailed` or `ProviderTimeout`.
+    Raise `NotFound`, `ProviderFailed` or `ProviderTimeout`.
     """
     if not PLACE_ID.fullmatch(faskes_id):
         raise NotFound(NOT_FOUND)
@@ -94,7 +94,7 @@ def get(faskes_id: str) -> Record:
 
 
 def _fetched(faskes_id: str) -> Record:
-    """A place that was not stored, as the provider knows it; it is stored now."""
+    """Fetch a facility from the provider, store it and return its record."""
     provider = places.from_config(current())
     if provider is None or search_coverage.is_unknown(faskes_id):
         raise NotFound(NOT_FOUND)
@@ -111,8 +111,8 @@ def _fetched(faskes_id: str) -> Record:
 
 
 def store(provider_places: Iterable[Place]) -> None:
-    """Insert or refresh the provider's places; a record that an administrator changed stays as it is."""
-    geocoder = Offline()  # up to sixty positions: too many calls for a remote one
+    """Insert or update the provider's places. Records that an administrator changed stay unchanged."""
+    geocoder = Offline()  # up to 60 positions are too many calls for a remote geocoder
     rows = [
         {
             "id": place.place_id,
@@ -126,7 +126,7 @@ def store(provider_places: Iterable[Place]) -> None:
             "rating": place.rating,
             "source": PLACES,
         }
-        for place in sorted(provider_places, key=lambda place: place.place_id)  # one order: no deadlocks
+        for place in sorted(provider_places, key=lambda place: place.place_id)  # a fixed order prevents deadlocks
     ]
     if not rows:
         return
@@ -137,7 +137,7 @@ def store(provider_places: Iterable[Place]) -> None:
             index_elements=[Faskes.id],
             set_={
                 **refreshed,
-                "telepon": sa.func.coalesce(new.excluded.telepon, Faskes.telepon),  # no search has phone numbers
+                "telepon": sa.func.coalesce(new.excluded.telepon, Faskes.telepon),  # searches return no phone numbers
                 "updated_at": sa.func.now(),
             },
             where=Faskes.source == PLACES,
@@ -146,7 +146,7 @@ def store(provider_places: Iterable[Place]) -> None:
 
 
 def kind_of(place: Place) -> str | None:
-    """The facility's kind, as the service names it; None for an unknown one."""
+    """Return the kind of a facility in the service's terms, or None if unknown."""
     name = place.name.lower()
     by_name = (kind for word, kind in _BY_NAME.items() if word in name)
     by_type = (kind for word, kind in _BY_TYPE.items() if word in place.types)

@@ -1,6 +1,6 @@
-"""The facilities' reads: statements built once, rows turned into plain records without ORM and marshmallow.
+"""Read queries for facilities: prepared statements, whose rows become plain records without ORM and marshmallow.
 
-Each function takes the connection, so that a search can show what it has stored and not yet committed.
+Each function takes the connection, so that a search can return rows that it stored but has not committed yet.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Record = dict[str, object]
 
 
 class Results(Listing[Record]):
-    """One page of facilities, which the section wraps in an object with a status."""
+    """One page of facilities, wrapped in an object with a status."""
 
     @property
     def body(self) -> dict[str, object]:
         return {"results": self.rows, "status": "OK" if self.total else "ZERO_RESULTS"}
 
 
-#: `distance_km` is rounded to metres.
+#: Decimals of `distance_km`: metres.
 DECIMALS = 3
 
 COLUMNS = (
@@ -45,17 +45,20 @@ def _in_box(west: str, east: str) -> sa.ColumnElement[bool]:
         sa.func.point(_param(east), _param("north")),
         sa.func.point(_param(west), _param("south")),
     )
-    # A SELECT of its own: folded into a constant it would seem to pay to plan the statement anew for each circle.
+    # A subquery hides the values from the planner. Otherwise PostgreSQL would plan the statement again for each circle.
     box = sa.select(sa.func.box(*corners)).scalar_subquery()
     return sa.func.point(Faskes.lng, Faskes.lat).bool_op("<@")(box)
 
 
 def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
-    """Facilities in a circle, nearest first: the index selects those in its boxes, the distance those in the circle."""
+    """Return the query for facilities in a circle, nearest first.
+
+    The index selects rows in the boxes, then the distance selects rows in the circle.
+    """
     boxed = (
         sa.select(*COLUMNS, distance_km(_param("lat"), _param("lng")).label("distance_km"))
         .where(sa.or_(*boxes))
-        .offset(sa.literal_column("0"))  # keeps the planner from computing the distance again for filter and order
+        .offset(sa.literal_column("0"))  # stops the planner from computing the distance twice
         .subquery()
     )
     return (
@@ -66,13 +69,13 @@ def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
     )
 
 
-#: By the number of boxes: a circle over the antimeridian has one on each side of it.
+#: Statements by number of boxes. A circle across the antimeridian has one box on each side.
 AROUND = {1: _around(_in_box("west0", "east0")), 2: _around(_in_box("west0", "east0"), _in_box("west1", "east1"))}
 _PREPARED_AROUND = {boxes: PreparedStatement(statement) for boxes, statement in AROUND.items()}
 
 
 def circle(lat: float, lng: float, radius_m: float) -> tuple[int, dict[str, float]]:
-    """Which statement of `AROUND` a circle needs, and its parameters."""
+    """Return the key in `AROUND` and the parameters for a circle."""
     box = box_around(lat, lng, radius_m / 1000)
     params = {"lat": lat, "lng": lng, "radius_km": radius_m / 1000, "south": box.south, "north": box.north}
     for number, (west, east) in enumerate(box.longitudes):
@@ -81,14 +84,14 @@ def circle(lat: float, lng: float, radius_m: float) -> tuple[int, dict[str, floa
 
 
 def around(connection: sa.Connection, lat: float, lng: float, radius_m: float) -> list[Record]:
-    """The facilities within `radius_m` metres, nearest first, at most as many as an unpaged list holds."""
+    """Return facilities within `radius_m` metres, nearest first, at most `MAX_UNPAGED`."""
     boxes, params = circle(lat, lng, radius_m)
     records = _PREPARED_AROUND[boxes].records(connection, params)
     return [{**record, "distance_km": round(record["distance_km"], DECIMALS)} for record in records]
 
 
 def page_of(rows: Sequence[Record], page: Page) -> Results:
-    """One page of rows that are in memory already."""
+    """Return one page of rows that are already in memory."""
     return Results(rows[page.offset : page.offset + page.size], len(rows), page)
 
 
@@ -107,7 +110,7 @@ _ALL = (
     .offset(sa.bindparam("offset", type_=sa.Integer))
 )
 _PATTERN = sa.bindparam("pattern", type_=sa.Text)
-#: What narrows a list, by the name under which `list_page` takes its value.
+#: Conditions of a filtered list, by parameter name of `list_page`.
 _CONDITIONS = {
     "nama": like(_PATTERN, Faskes.nama),
     "q": like(_PATTERN, Faskes.nama, Faskes.alamat),
@@ -121,7 +124,7 @@ _CONDITIONS = {
 
 @cache
 def _list(*names: str) -> tuple[PreparedStatement, PreparedStatement]:
-    """The statements for a page of the list, and for its total, which counts no further than `MOST_COUNTED` of some."""
+    """Return the statements for a page and for its total. The total of a filtered list stops at `MOST_COUNTED`."""
     conditions = [_CONDITIONS[name] for name in names]
     matching = sa.select(Faskes.id).where(*conditions)
     if names:
@@ -134,7 +137,7 @@ def _list(*names: str) -> tuple[PreparedStatement, PreparedStatement]:
 
 
 def list_page(connection: sa.Connection, page: Page, **narrowing: str) -> Results:
-    """Facilities that meet all conditions, newest first. `nama` and `q` are parts of texts."""
+    """Return facilities that match all conditions, newest first. `nama` and `q` match parts of texts."""
     texts = [text for name, text in narrowing.items() if name in ("nama", "q")]
     if "q" in narrowing and not has_trigram(narrowing["q"]):
         narrowing["short_q"] = narrowing.pop("q")

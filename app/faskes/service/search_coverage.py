@@ -1,9 +1,8 @@
-"""The circles on the map that the places provider was asked about of late, shared by all processes through Redis.
+"""Circles on the map for which the places provider was searched recently, shared between processes in Redis.
 
-What the provider answered is in the database; a covered circle only says that asking it again within a kilometre of
-its centre would be waste for four hours. A circle is claimed before the provider is asked, so that of several requests
-that miss it at the same moment one asks and the others wait. While Redis is away nothing is remembered, and every
-request asks.
+The provider's places are in the database. For four hours, a search near a covered circle does not call the provider
+again. A search claims its circle before it calls the provider. If several requests miss the same circle, one calls and
+the others wait. While Redis is down nothing is remembered, so every request calls the provider.
 """
 
 from __future__ import annotations
@@ -23,28 +22,30 @@ logger = logging.getLogger(__name__)
 
 LIFETIME_S = 4 * 3600
 
-#: A circle that was covered so lately counts as one that is asked about: whoever claims it may have read before.
+#: Seconds during which a newly covered circle still counts as `ASKING`. A request that claims it then may have read the
+#: database before the new rows were committed.
 JUST_NOW_S = 1
 
-#: A search is covered when its centre is this near to that of a covered circle which is at least as wide.
+#: Maximum km between the centres of a search and of a covered circle with at least the same radius.
 NEAR_KM = 1
 
-#: A claim outlives the provider's time budget; when it ends by itself, the process that made it is dead.
+#: Seconds until a claim expires. It is longer than the provider's time budget, so an expired claim means that its
+#: process died.
 CLAIM_S = 10
 _POLL_S = 0.1
 
-#: How many new circles all processes together may claim in a minute: each question to the provider is paid for, and
-#: somebody who walks over the map must not spend that money. Beyond it the database alone answers.
+#: Maximum new circles per minute for all processes. Provider calls cost money, and a user who moves over the map must
+#: not spend it. Beyond the limit, only the database answers.
 MOST_CLAIMS_A_MINUTE = 300
 
-#: Redis maps no position farther north or south, and no facility is there.
+#: Maximum latitude in degrees. Redis stores no positions nearer to the poles, and no facility is there.
 _MAX_LATITUDE = 85.0
 
 _CENTRES, _CLAIMS, _STATE = "faskes:coverage", "faskes:coverage:claims", "faskes:coverage:state:"
 _UNKNOWN = "faskes:unknown:"
 
-#: Finds a covered circle or claims a new one in one step, so that only one of several simultaneous searches gets it.
-#: A circle's name is `latitude:longitude:radius`, the last in metres.
+#: Script that finds a covered circle or claims a new one atomically, so that only one of several parallel searches gets
+#: the claim. A circle is named `latitude:longitude:radius`, with the radius in metres.
 _CLAIM = f"""
 local near = redis.call('GEOSEARCH', KEYS[1], 'FROMLONLAT', ARGV[1], ARGV[2], 'BYRADIUS', {NEAR_KM}, 'km', 'ASC')
 for _, circle in ipairs(near) do
@@ -68,27 +69,27 @@ return {{'claimed', claimed}}
 
 
 class State(StrEnum):
-    #: The provider was asked, or may not be asked now: the database has all there is.
+    #: The provider was called, or must not be called now. The database is complete.
     COVERED = "covered"
-    #: Another request has claimed the circle and is asking the provider.
+    #: Another request has claimed the circle and is calling the provider.
     ASKING = "asking"
-    #: The caller has claimed the circle: it asks the provider, then calls `mark_covered` or `release`.
+    #: The caller has claimed the circle. It calls the provider, then `mark_covered` or `release`.
     CLAIMED = "claimed"
 
 
 @dataclass(frozen=True)
 class Circle:
-    """A circle around a position, and who asks the provider about it."""
+    """A circle around a position and the state of its provider search."""
 
     state: State
-    #: None where nothing is remembered: Redis is away, or the circle is too near to a pole.
+    #: None if the circle is not stored: Redis is down, or the circle is too near to a pole.
     name: str | None = None
 
 
 def claim(lat: float, lng: float, radius_m: int) -> Circle:
-    """The circle that covers a search, or a new one that the caller has claimed.
+    """Return a circle that covers the search, or claim a new one for the caller.
 
-    Once the minute's claims are used up, every search counts as covered.
+    After `MOST_CLAIMS_A_MINUTE` claims, every search counts as covered.
     """
     if abs(lat) > _MAX_LATITUDE:
         return Circle(State.COVERED)
@@ -102,19 +103,19 @@ def claim(lat: float, lng: float, radius_m: int) -> Circle:
 
 
 def mark_covered(circle: Circle) -> None:
-    """End a claim with success: the provider was asked, and its places are stored."""
+    """Finish a claim after the provider's places were stored."""
     if circle.name:
         _run(lambda redis: redis.set(f"{_STATE}{circle.name}", State.COVERED.value, ex=LIFETIME_S))
 
 
 def release(circle: Circle) -> None:
-    """End a claim without success: the next search may ask."""
+    """Drop a claim after a failure, so that the next search may call the provider."""
     if circle.name:
         _run(lambda redis: redis.delete(f"{_STATE}{circle.name}"))
 
 
 def wait(circle: Circle) -> None:
-    """Wait until the request that asks about the circle has ended its claim, `CLAIM_S` seconds at most."""
+    """Wait until the other request finishes its claim on the circle, at most `CLAIM_S` seconds."""
     stop = time.monotonic() + CLAIM_S
     asking = State.ASKING.value.encode()
     while time.monotonic() < stop and _run(lambda redis: redis.get(f"{_STATE}{circle.name}")) == asking:
@@ -122,7 +123,7 @@ def wait(circle: Circle) -> None:
 
 
 def is_unknown(place_id: str) -> bool:
-    """Whether the provider said in the last four hours that it knows no such place."""
+    """Return whether the provider had no such place within the last four hours."""
     return _run(lambda redis: redis.get(_UNKNOWN + place_id)) is not None
 
 
@@ -131,7 +132,7 @@ def remember_unknown(place_id: str) -> None:
 
 
 def _run(command: Callable[[Redis], object]) -> object:
-    """The result of a Redis command; None while Redis is away."""
+    """Return the result of a Redis command, or None while Redis is down."""
     try:
         return command(queue.connection())
     except RedisError as error:
