@@ -103,7 +103,7 @@ def prune(days: int) -> tuple[list[str], int]:
 
     Months that ended before that are dropped as whole partitions. Rows of the month in between are deleted in small
     transactions. The same days are deleted from `log_day_users`, which is needed only while a day's sums can still
-    change. Return the names of the dropped partitions, and the number of rows deleted in the small transactions.
+    change. Return the names of the dropped partitions, and the number of `activity_logs` rows deleted one by one.
     """
     before = clock.now() - timedelta(days=days)
     with unit_of_work():

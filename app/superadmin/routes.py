@@ -1,4 +1,4 @@
-"""Super-admin: the SQL console and the table browser. Each handler verifies its caller once more."""
+"""Routes of the SQL console and the table browser, for super-admins. Each handler checks the role again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ bp = Blueprint("superadmin", __name__, url_prefix="/superadmin", description="SQ
 @bp.arguments(schemas.SqlQuery)
 @bp.response(200, schemas.SqlResult)
 def run_query(data: dict[str, str]) -> TimedResult:
-    """Run SQL: one request is one transaction, 15 seconds at most; it is in the audit log before it runs."""
+    """Run SQL in one transaction of at most 15 seconds. The statement is recorded in the audit log before it runs."""
     return console.run(data["query"], superadmin())
 
 
@@ -40,7 +40,7 @@ def export_query(data: dict[str, str]) -> Response:
 @bp.arguments(schemas.TableListSchema, location="query")
 @bp.plain_response(200, schemas.TABLE_LIST)
 def list_tables(data: dict[str, bool]) -> list[str] | list[TableSize]:
-    """Names of all tables; with `?detail=1` objects with the estimated number of rows and the size in bytes."""
+    """List the names of all tables. With `?detail=1`, list objects with the estimated rows and the size in bytes."""
     return tables.list_all(superadmin(), **data)
 
 
@@ -49,7 +49,7 @@ def list_tables(data: dict[str, bool]) -> list[str] | list[TableSize]:
 @bp.arguments(schemas.TableRowsSchema, location="query")
 @bp.response(200, schemas.TablePage)
 def get_table(data: dict[str, int], table_name: str) -> TablePage:
-    """Some rows of a table; password hashes, token hashes, NIK and other secrets are masked."""
+    """Return rows of a table. Password hashes, token hashes, NIK and other secrets are masked."""
     return tables.get(table_name, superadmin(), **data)
 
 
@@ -57,5 +57,5 @@ def get_table(data: dict[str, int], table_name: str) -> TablePage:
 @requires(RoleName.SUPERADMIN)
 @bp.response(200, streaming.FILE, content_type=MIMETYPES["csv"])
 def export_table(table_name: str) -> Response:
-    """Download a whole table as CSV, with the same masks."""
+    """Download a whole table as CSV, with the same columns masked."""
     return streaming.download_response(tables.export(table_name, superadmin()))

@@ -1,4 +1,4 @@
-"""Queries, their results and tables, in and out."""
+"""Request and response schemas of SQL queries and tables."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class SqlQuery(Schema):
 
 
 class SqlResult(Schema):
-    """Of the last statement. For writes `row_count` is the rows touched."""
+    """The result of the last statement. For a write, `row_count` is the number of affected rows."""
 
     columns = fields.List(fields.String(), metadata={"example": ["count"]})
     rows = fields.List(fields.Dict(), metadata={"example": [{"count": 120}]})
     row_count = fields.Integer(metadata={"example": 1})
-    truncated = fields.Boolean(metadata={"description": "Whether there were more rows than came back (1,000 at most)"})
+    truncated = fields.Boolean(metadata={"description": "Whether rows were left out (1,000 rows at most)"})
     duration_ms = fields.Integer(metadata={"example": 3})
     command = fields.String(metadata={"example": "SELECT"})
 
@@ -49,7 +49,7 @@ class TableSize(Schema):
     bytes = fields.Integer(metadata={"example": 81920})
 
 
-#: Names, or with `?detail=1` objects.
+#: OpenAPI schema of the table list: names, or objects with `?detail=1`.
 TABLE_LIST = {
     "anyOf": [
         {"type": "array", "items": {"type": "string"}, "example": ["roles", "users"]},

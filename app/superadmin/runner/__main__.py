@@ -1,7 +1,7 @@
-"""The process that runs one request of the SQL console and ends.
+"""Process that runs one request of the SQL console and ends.
 
-A single cell arrives whole in the driver, however big it is. So the statement runs in a process of its own, whose
-memory the kernel limits: a result that is too large ends this process, never the service.
+The driver loads a cell as a whole, however large it is. So the statement runs in its own process with a memory limit. A
+result that is too large then ends this process, never the service.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import psycopg2
-from psycopg2.extensions import connection as Connection  # noqa: N812  # a class, whatever its case
+from psycopg2.extensions import connection as Connection  # noqa: N812  # a class despite its lower-case name
 from psycopg2.extensions import cursor as Cursor  # noqa: N812
 
 from app.core.lib.formulas import guarded
@@ -24,7 +24,7 @@ from app.superadmin.runner.frames import Failure, Kind, Request, Result, packed
 from app.superadmin.runner.statements import Statement, split
 from app.superadmin.runner.values import to_json, unique
 
-#: Memory that a statement's result may take, on top of what the process has when it begins.
+#: Bytes that the result may use, in addition to the memory of the process at its start.
 MEMORY_BYTES = 32 * 1024 * 1024
 
 MAX_ROWS = 1000
@@ -32,17 +32,17 @@ MAX_RESULT_BYTES = 4 * 1024 * 1024
 CHUNK_BYTES = 64 * 1024
 MAX_FETCHED = 500
 
-#: SQLSTATEs of a statement that no cursor can be opened for: it writes within WITH, is a SELECT INTO, or what follows
-#: WITH is a write, for which DECLARE has no grammar. What is a mistake without a cursor too fails once more.
+#: SQLSTATEs for statements that DECLARE CURSOR rejects: a write within or after WITH, or SELECT INTO. The statement
+#: then runs without a cursor, where a real mistake fails again.
 NOT_FOR_A_CURSOR = ("0A000", "42P11", "42601")
 
-#: Commands whose `row_count` is the rows touched, not those shown.
+#: Commands whose `row_count` is the number of affected rows, not of returned rows.
 WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 
-#: Whether the role that logged in can run programs or read and write files on the server, or can become such a role.
-#: Before PostgreSQL 16 CREATEROLE is enough, because its owner may grant every role that is no superuser. A SECURITY
-#: DEFINER function lends the rights of its owner; what a superuser made is trusted. Every name is qualified, because
-#: the role chooses the search path.
+#: Query whether the role can run programs or use files on the server, or can become such a role. Before PostgreSQL 16
+#: CREATEROLE is enough, because its owner may grant every role that is no superuser. A SECURITY DEFINER function runs
+#: with the rights of its owner. Functions of superusers are trusted. Every name is qualified, because the role can set
+#: the search path.
 TOO_POWERFUL = """
 WITH powerful AS (
     SELECT oid FROM pg_catalog.pg_roles
@@ -62,20 +62,20 @@ SELECT EXISTS (SELECT FROM powerful WHERE pg_catalog.pg_has_role(session_user, p
     )
 """
 
-#: An error may quote a value of a row in its first line, and only whoever typed the statement should read that: it
-#: comes back in the response, and stays out of the server's log where the role may say so.
+#: Query that keeps errors out of the server's log, if the role has the right. An error may quote personal data from a
+#: row, and only the caller should see that in the response.
 KEEP_OUT_OF_THE_LOG = """
 SELECT pg_catalog.set_config('log_min_messages', 'fatal', false)
 WHERE pg_catalog.has_parameter_privilege('log_min_messages', 'SET')
 """
 
-#: Qualified too, or the role could name another backend for the service to end.
+#: Query for the connection's own backend. Names are qualified, or the role could make the service end another backend.
 OWN_BACKEND = """
 SELECT pid, backend_start FROM pg_catalog.pg_stat_activity
 WHERE pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()
 """
 
-#: How a text of SQL is read depends on these, and a statement before may have set others than `split` goes by.
+#: Settings that `split` assumes for SQL texts. An earlier statement may have changed them.
 READ_AS_IT_WAS_SPLIT = "SET standard_conforming_strings = on; SET client_encoding = 'UTF8'"
 
 CONNECTION_FAILURE = "08006"
@@ -92,14 +92,14 @@ class Refused(Exception):
 
 
 class TooPowerful(Exception):
-    """The role of the connection could run programs on the database's server, or become one that can."""
+    """Error: the role could run programs on the database server, or become a role that can."""
 
 
 class Rows:
-    """The rows of the last statement, in batches that stay small however big the rows are."""
+    """Rows of the last statement, in batches that stay small even if rows are large."""
 
     def __init__(self, cursor: Cursor, *, fetches: bool) -> None:
-        """With `fetches` they come from the cursor `console`."""
+        """With `fetches`, rows come from the SQL cursor `console`. Otherwise `cursor` has already received them."""
         self._cursor = cursor
         self.fetches = fetches
         self._batch: list[tuple[str | None, ...]] = []
@@ -117,7 +117,7 @@ class Rows:
             if not self.fetches:
                 self._batch = self._read()
                 continue
-            self._batch = []  # freed before the next one is fetched
+            self._batch = []  # free the memory before the next fetch
             count = max(1, min(MAX_FETCHED, int(CHUNK_BYTES / max(1, size))))
             self._cursor.execute(f"FETCH FORWARD {count} FROM console")
             self._batch = self._read()
@@ -143,43 +143,43 @@ def main() -> None:
 
 
 def run(request: Request, out: BinaryIO) -> None:
-    """Run every statement in one transaction; the result is sent after the commit, CSV as it comes."""
+    """Run all statements in one transaction. Send CSV chunks as they come, and the result after the commit."""
     statements = split(request["query"])
     check(statements)
     connection = psycopg2.connect(**request["connection"])
     try:
         connection.set_session(readonly=request["read_only"])
-        with connection, connection.cursor() as cursor:  # leaving it is the commit
+        with connection, connection.cursor() as cursor:  # commits at the end of the block
             as_text(connection)
             check_role(cursor)
             cursor.execute(KEEP_OUT_OF_THE_LOG)
             send_backend(cursor, out)
             result = run_all(cursor, statements, out if request["csv"] else None)
-            check_role(cursor)  # the role may have gained rights since
+            check_role(cursor)  # a statement may have given the role rights
         send(out, Kind.RESULT, result)
-    except psycopg2.InterfaceError as error:  # there is no connection left to roll back on; what broke it counts
+    except psycopg2.InterfaceError as error:  # the connection broke, so the rollback failed: raise its cause
         raise error.__context__ or error from None
     finally:
         connection.close()
 
 
 def check_role(cursor: Cursor) -> None:
-    """Raise `TooPowerful` for a role from which no limit of this console holds."""
+    """Raise `TooPowerful` for a role that could bypass every limit of the console."""
     cursor.execute(TOO_POWERFUL)
     if cursor.fetchone() != ("f",):
         raise TooPowerful
 
 
 def send_backend(cursor: Cursor, out: BinaryIO) -> None:
-    """Tell the service which backend runs the statements."""
-    # The query takes a snapshot too: from here on no statement can make a read-only transaction a writing one.
+    """Send the service the backend that runs the statements."""
+    # The query also takes a snapshot. After that, no statement can make a read-only transaction writable.
     cursor.execute(OWN_BACKEND)
     pid, started = cursor.fetchone() or ("", "")
     send(out, Kind.BACKEND, {"pid": int(pid), "started": started})
 
 
 def run_all(cursor: Cursor, statements: list[Statement], csv_out: BinaryIO | None) -> Result:
-    """Run all statements; returns the result of the last one, whose rows go to `csv_out` where there is one."""
+    """Run all statements and return the result of the last one. Write its rows to `csv_out` if given."""
     for statement in statements[:-1]:
         execute(cursor, statement, is_last=False)
         cursor.execute(READ_AS_IT_WAS_SPLIT)
@@ -209,9 +209,9 @@ def check(statements: list[Statement]) -> None:
 
 
 def execute(cursor: Cursor, statement: Statement, *, is_last: bool) -> Rows | None:
-    """Run a statement; returns the rows of the last one, if it has any.
+    """Run a statement. Return the rows of the last statement, if it has any.
 
-    Rows of the others are never sent, and those of the last one come by a cursor where one can be opened.
+    Rows of other statements are not transferred. Rows of the last one come from a cursor if possible.
     """
     if statement.reads and open_cursor(cursor, statement):
         if is_last:
@@ -224,7 +224,7 @@ def execute(cursor: Cursor, statement: Statement, *, is_last: bool) -> Rows | No
 
 
 def open_cursor(cursor: Cursor, statement: Statement) -> bool:
-    """Declare the cursor `console` for the statement; returns whether that is possible."""
+    """Declare the cursor `console` for the statement. Return whether PostgreSQL allows it."""
     cursor.execute("SAVEPOINT console")
     try:
         cursor.execute(f"DECLARE console NO SCROLL CURSOR FOR {statement.text}")
@@ -246,7 +246,7 @@ def summary(cursor: Cursor, rows: Rows | None) -> Result:
 
 
 def collect(rows: Rows, result: Result) -> None:
-    """Fill `result` with the first rows, up to the limits; for a write, `row_count` stays the rows touched."""
+    """Add the first rows to `result`, up to the limits. For a write, `row_count` stays the number of affected rows."""
     size = 0
     for row in rows:
         size += sum(len(cell or "") + 16 for cell in row)
@@ -262,7 +262,7 @@ def collect(rows: Rows, result: Result) -> None:
 
 
 def write_csv(rows: Rows | None, out: BinaryIO) -> None:
-    """All rows, in pieces, with a byte-order mark and without formulas."""
+    """Write all rows as CSV in chunks, with a byte-order mark and escaped formulas."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     buffer.write("\ufeff")
@@ -282,7 +282,7 @@ def write_csv(rows: Rows | None, out: BinaryIO) -> None:
 
 
 def as_text(connection: Connection) -> None:
-    """Make the driver return every value as the text that PostgreSQL wrote, whatever its type."""
+    """Make the driver return every value as PostgreSQL's text."""
     oids = tuple(psycopg2.extensions.string_types)
     plain = psycopg2.extensions.new_type(oids, "PLAIN", lambda value, _: value)
     psycopg2.extensions.register_type(plain, connection)
@@ -290,7 +290,7 @@ def as_text(connection: Connection) -> None:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """The database's error in its own words, or that the result does not fit into the process's memory."""
+    """Return PostgreSQL's own message, or that the result does not fit into memory."""
     if any(is_out_of_memory(each) for each in chain(error)):
         return {"too_large": True}
     diagnosis = getattr(error, "diag", None)
@@ -299,7 +299,7 @@ def failure_of(error: BaseException) -> Failure:
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and those it arose from: out of memory, the driver drops its connection and then fails on that."""
+    """Yield the error and its causes. When out of memory, the driver drops the connection and then fails on that."""
     while error is not None:
         yield error
         error = error.__context__
@@ -319,7 +319,7 @@ def send(out: BinaryIO, kind: Kind, body: Mapping[str, object]) -> None:
 
 
 def limit_memory() -> None:
-    """Let the kernel refuse more than `MEMORY_BYTES` on top of what the process has now (Linux only)."""
+    """Set a memory limit `MEMORY_BYTES` above the present use of the process (Linux only)."""
     status = Path("/proc/self/status")
     if not status.exists():
         return

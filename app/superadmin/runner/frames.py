@@ -1,6 +1,6 @@
-"""The protocol between the service and the runner.
+"""Protocol between the service and the runner.
 
-The service writes one `Request` as JSON; the runner writes frames, each a letter, a length and so many bytes.
+The service writes one `Request` as JSON. The runner writes frames: a letter, a length in bytes, and the body.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ HEAD = struct.Struct(">cI")
 
 
 class Kind(StrEnum):
-    #: A `Backend` as JSON: the one that runs the statements, so that it can be cancelled from outside.
+    #: A `Backend` as JSON, which runs the statements, so that the service can cancel it.
     BACKEND = "B"
-    #: A piece of CSV.
+    #: A chunk of CSV.
     CHUNK = "C"
-    #: A `Result` as JSON: the transaction is committed.
+    #: A `Result` as JSON, sent after the commit.
     RESULT = "R"
-    #: A `Failure` as JSON: the transaction is rolled back.
+    #: A `Failure` as JSON, sent after the rollback.
     ERROR = "E"
 
 
@@ -27,18 +27,18 @@ class Request(TypedDict):
     query: str
     csv: bool
     read_only: bool
-    #: Parameters of libpq; `psycopg2.connect` is typed for nothing narrower.
+    #: Parameters of libpq. `Any`, because `psycopg2.connect` has no narrower types.
     connection: dict[str, Any]
 
 
 class Backend(TypedDict):
     pid: int
-    #: `backend_start` of `pg_stat_activity`, as text: with it a pid that is used again is not taken for this one.
+    #: `backend_start` of `pg_stat_activity` as text. It distinguishes this backend from a later one with the same pid.
     started: str
 
 
 class Result(TypedDict):
-    """Of the last statement. For writes `row_count` is the rows touched."""
+    """Result of the last statement. For a write, `row_count` is the number of affected rows."""
 
     columns: list[str]
     rows: list[dict[str, object]]
@@ -48,7 +48,7 @@ class Result(TypedDict):
 
 
 class Failure(TypedDict):
-    """An error of the database, a result that does not fit into the runner's memory, or a role with too many rights."""
+    """A database error, a result too large for the runner's memory, or a role with too many rights."""
 
     message: NotRequired[str]
     sqlstate: NotRequired[str]

@@ -1,7 +1,7 @@
-"""A text of SQL split into its statements, the way PostgreSQL's own scanner reads it.
+"""Splits SQL text into statements exactly as PostgreSQL's scanner does (`src/backend/parser/scan.l`).
 
-Exactly that way: PostgreSQL would run a statement that stayed hidden in another one, and the end of a transaction that
-can only read must not hide. The scanner of PostgreSQL is `src/backend/parser/scan.l`.
+Any difference is a risk: PostgreSQL would run a statement that is hidden in another one, such as the end of a read-only
+transaction.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-#: To PostgreSQL every character outside ASCII is a letter.
+#: For PostgreSQL, every character outside ASCII is a letter.
 _LETTERS = r"A-Za-z_\u0080-\U0010ffff"
 
-#: Between two quotes it lets a string go on: blanks and comments, with a line break among them.
+#: Text between two quoted parts that makes them one string: spaces and comments with at least one line break.
 _GAP = r"(?:[ \t\f\v]|--[^\n\r]*+)*+[\n\r](?:[ \t\n\r\f\v]|--[^\n\r]*+[\n\r])*+"
 
 TOKEN = re.compile(
@@ -28,16 +28,16 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-#: First words of the statements that would begin or end a transaction: a request is exactly one.
+#: First words of statements that begin or end a transaction, which are refused: a request is exactly one transaction.
 TRANSACTION_CONTROL = frozenset({"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"})
 
-#: First words of the statements that a cursor can be opened for.
+#: First words of statements that may have a cursor.
 READS = frozenset({"SELECT", "VALUES", "TABLE", "WITH"})
 
 
 @dataclass
 class Statement:
-    """One statement: its text, and its words outside of quotes and comments."""
+    """One statement with its words outside quotes and comments."""
 
     text: str = ""
     words: list[str] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Statement:
 
 
 def split(sql: str) -> list[Statement]:
-    """The statements of a text; what is unfinished runs to its end, for PostgreSQL to complain about."""
+    """Return the statements of a text. An unfinished one extends to the end, where PostgreSQL reports the error."""
     statements: list[Statement] = []
     words: list[str] = []
     begin = position = parentheses = body = 0
@@ -81,12 +81,15 @@ def split(sql: str) -> list[Statement]:
                 statements.append(Statement(sql[begin : match.start()].strip(), words))
                 words, begin, parentheses = [], position, 0
     statements.append(Statement(sql[begin:].strip(), words))
-    # Without a word or a parenthesis it is blank, or nothing but a comment.
+    # Statements without a word or parenthesis are blank or only a comment.
     return [statement for statement in statements if statement.words or statement.text.startswith("(")]
 
 
 def _depth_of_body(words: list[str], depth: int) -> int:
-    """How deep in the body of a function in SQL's own form (`BEGIN ATOMIC ... END`), whose semicolons are its own."""
+    """Return the nesting depth in a function body of the form `BEGIN ATOMIC ...
+
+    END`, which contains its own semicolons.
+    """
     if words[0] == "CREATE" and words[-2:] == ["BEGIN", "ATOMIC"]:
         return depth + 1
     if depth and words[-1] == "CASE":
@@ -95,7 +98,7 @@ def _depth_of_body(words: list[str], depth: int) -> int:
 
 
 def _end_of_comment(sql: str, position: int) -> int:
-    """The position behind a block comment, which may hold others."""
+    """Return the position after a block comment. Block comments can be nested."""
     depth = 1
     for match in re.compile(r"/\*|\*/").finditer(sql, position):
         depth += 1 if match[0] == "/*" else -1

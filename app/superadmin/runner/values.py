@@ -1,4 +1,4 @@
-"""Values of every PostgreSQL type as JSON can hold them, from the text that PostgreSQL writes."""
+"""Converts PostgreSQL's texts of values to JSON values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from psycopg2.extensions import STRINGARRAY
 
-#: Beyond this a reader in JavaScript would round an integer.
+#: Largest integer that JavaScript does not round. Larger ones stay text.
 SAFE_INTEGER = 2**53
 
 MAX_DEPTH = 60
@@ -19,26 +19,26 @@ MAX_DEPTH = 60
 MOMENT = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)(\+00)?")
 
 
-#: An array as psycopg2 reads it: texts, in lists as deep as its dimensions.
+#: An array as psycopg2 returns it: texts in nested lists.
 Texts: TypeAlias = "str | list[Texts] | None"
 
 
 def to_json(text: str | None, oid: int) -> object:
-    """A value of the type with this oid; one that JSON has no form for stays the text that PostgreSQL writes."""
+    """Return the JSON value of a text, by its type's oid. A type without a JSON form stays text."""
     if text is None:
         return None
     if element := ARRAYS.get(oid):
         try:
             return _each(STRINGARRAY(text, None), element)
-        except Exception:  # noqa: BLE001  # a form that psycopg2 does not know
+        except Exception:  # noqa: BLE001  # an array format that psycopg2 cannot parse
             return text
     convert = SCALARS.get(oid)
     return convert(text) if convert else text
 
 
 def unique(names: Iterable[str]) -> list[str]:
-    """The names of columns, equal ones with `_2`, `_3` behind them."""
-    uniques: dict[str, None] = {}  # in their order
+    """Return the column names, with `_2`, `_3` added to duplicates."""
+    uniques: dict[str, None] = {}  # keeps the order
     numbers: dict[str, int] = {}
     for name in names:
         n, candidate = numbers.get(name, 1), name
@@ -65,7 +65,7 @@ def _float(text: str) -> float | str:
 
 
 def _numeric(text: str) -> int | float | str:
-    """A number where that loses nothing, the text otherwise."""
+    """Return a number if it loses no digits, else the text."""
     number = Decimal(text)
     if not number.is_finite() or len(number.as_tuple().digits) > 15:
         return text
@@ -80,7 +80,7 @@ def _moment(text: str) -> str:
 def _document(text: str) -> object:
     try:
         document = json.loads(text, parse_float=_float, parse_int=_integer)
-        if "\\u" in text:  # half of a surrogate pair is JSON, and no text
+        if "\\u" in text:  # JSON allows a lone surrogate, UTF-8 does not
             json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return text
@@ -101,7 +101,7 @@ def _is_shallow(value: object) -> bool:
     return False
 
 
-#: By the oids of `pg_type`, which never change for the built-in types.
+#: Converters by oid of `pg_type`. The oids of built-in types never change.
 SCALARS: dict[int, Callable[[str], object]] = {
     16: lambda text: text in ("t", "true"),
     **dict.fromkeys((20, 21, 23, 26), _integer),
@@ -111,7 +111,7 @@ SCALARS: dict[int, Callable[[str], object]] = {
     **dict.fromkeys((1114, 1184), _moment),
 }
 
-#: Arrays and what is in them; others stay text.
+#: Element type by array type, as oids. Other arrays stay text.
 ARRAYS = {
     1000: 16, 1016: 20, 1005: 21, 1007: 23, 1028: 26, 1021: 700, 1022: 701, 1231: 1700, 199: 114, 3807: 3802,
     1115: 1114, 1185: 1184, 1182: 1082, 1009: 25, 1015: 1043, 1014: 1042, 1003: 19, 2951: 2950,

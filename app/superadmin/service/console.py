@@ -1,8 +1,7 @@
-"""The SQL console: each request in a process and on a connection of its own, watched from outside.
+"""SQL console: each request runs in its own process and database connection, with an outside time limit.
 
-The statement can change every setting of its session and use all the memory that its process may have. So the time
-limit is enforced here: by cancelling and then terminating its backend from another connection, and by killing the
-process.
+A statement can change every setting of its session and use all memory of its process. So the service enforces the time
+limit: another connection cancels and then terminates the backend, and the process is killed.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ from app.identity.sessions import Caller
 from app.superadmin.runner.frames import HEAD, Backend, Failure, Kind, Request, Result
 from config import ROOT
 
-#: Seconds from the begin of the first statement to the commit; of an export, from one piece to the next.
+#: Maximum seconds from the first statement to the commit. In an export, maximum seconds between two chunks.
 LIMIT_S = 15.0
-#: Seconds after a cancellation until the backend is terminated.
+#: Seconds between cancelling a statement and terminating its backend.
 GRACE_S = 1.0
 
 CANCEL = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
@@ -47,7 +46,7 @@ RUNS = Bulkhead(
 
 
 class SqlError(BadRequest):
-    """An error of the database in its own words, which leave the service nowhere else."""
+    """A database error with PostgreSQL's own message, which no other route returns."""
 
     code = "sql_error"
 
@@ -67,7 +66,7 @@ class QueryTimeout(BadRequest):
 
 
 class TooPowerful(Unavailable):
-    """The console's role could run programs on the server of the database, by a COPY inside a DO block."""
+    """Error: the console's role could run programs on the database server, by COPY in a DO block."""
 
     code = "superuser_role"
     message = (
@@ -83,7 +82,7 @@ class TimedResult(Result):
 
 
 def run(sql: str, by: Caller) -> TimedResult:
-    """Run `sql`; returns the result of its last statement, with 1,000 rows at most."""
+    """Run `sql` and return the result of its last statement, at most 1,000 rows."""
     audit.record_now(by, audit.Action.SQL, "query", query=sql)
     access_log.note_everybody_now(by, access_log.Action.DATABASE_READ)
     started = monotonic()
@@ -94,7 +93,7 @@ def run(sql: str, by: Caller) -> TimedResult:
 
 
 def export(sql: str, by: Caller) -> Download:
-    """Run `sql`, and stream all rows of its last statement as CSV."""
+    """Run `sql` and stream all rows of its last statement as CSV."""
     audit.record_now(by, audit.Action.SQL, "query/export", query=sql)
     access_log.note_everybody_now(by, access_log.Action.DATABASE_READ)
     return Download("query.csv", MIMETYPES["csv"], begun(_csv(sql, from_replica=_reads_replica())))
@@ -106,7 +105,7 @@ def _csv(sql: str, *, from_replica: bool) -> Chunks:
 
 
 def _reads_replica() -> bool:
-    """Return whether a statement runs on the replica: it cannot write, and the replica can be reached."""
+    """Return whether statements run on the replica: the console is read-only and the replica is reachable."""
     connection = replica_connection() if settings.superadmin_sql_mode == "ro" else None
     if connection is not None:
         connection.close()
@@ -114,9 +113,9 @@ def _reads_replica() -> bool:
 
 
 def _at_replica(login: sa.URL) -> tuple[sa.URL, sa.URL]:
-    """Where the console logs in on the replica, and where its statements are ended."""
+    """Return two addresses of the replica: for the console's role, and for the role that ends its statements."""
     replica = sa.make_url(settings.database_replica_url or "")
-    # `URL.set` would leave what the other address has where this one names none.
+    # Not `URL.set`, which keeps parts of the old address that the replica's address lacks.
     at_replica = sa.URL.create(
         replica.drivername,
         login.username,
@@ -130,7 +129,7 @@ def _at_replica(login: sa.URL) -> tuple[sa.URL, sa.URL]:
 
 
 class Run:
-    """One runner process; at the end of the `with` block it and its backend have ended, whatever happened."""
+    """A runner process. When the `with` block ends, the process and its backend have ended too."""
 
     def __init__(self, sql: str, *, as_csv: bool, from_replica: bool) -> None:
         self.result: Result = {"columns": [], "rows": [], "row_count": 0, "truncated": False, "command": ""}
@@ -149,7 +148,7 @@ class Run:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "app.superadmin.runner"],
             cwd=ROOT,
-            env={},  # no secret of the service is in the process
+            env={},  # keeps the service's secrets out of the process
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -167,7 +166,7 @@ class Run:
         self._process.wait()
 
     def chunks(self) -> Iterator[bytes]:
-        """Pieces of CSV as they come; when they end, everything is committed and `result` is set."""
+        """Yield CSV chunks as they arrive. At the end, the transaction is committed and `result` is set."""
         with suppress(BrokenPipeError):
             stdin = self._process.stdin
             if stdin:
@@ -199,7 +198,10 @@ class Run:
         return Kind(letter.decode()), self._read(length)
 
     def _read(self, count: int) -> bytes:
-        """The next `count` bytes; `QueryTimeout` when they take too long, `ResultTooLarge` when memory ran out."""
+        """Return the next `count` bytes.
+
+        Raise `QueryTimeout` after the deadline, `ResultTooLarge` when memory ran out.
+        """
         stdout = self._process.stdout
         if stdout is None:
             raise RuntimeError("the runner was not started")
@@ -210,13 +212,16 @@ class Run:
                 raise QueryTimeout
             piece = os.read(stdout.fileno(), min(65536, count - len(received)))
             if not piece:
-                # It always sends a result or a failure at its end, unless no memory was left for that.
+                # The runner always sends a result or a failure at the end, unless it has no memory left.
                 raise ResultTooLarge if self._backend else Unavailable
             received += piece
         return bytes(received)
 
     def _end_backend(self) -> None:
-        """Cancel the backend's statement and, if it goes on, terminate it: nothing of it is committed any more."""
+        """Cancel the backend's statement, then terminate the backend if it continues.
+
+        Nothing can be committed after that.
+        """
         if self._backend is None:
             return
         which = (self._backend["pid"], self._backend["started"])
@@ -235,13 +240,14 @@ class Run:
 
 
 def _parameters(url: sa.URL) -> dict[str, Any]:
-    """The parts of a database address as parameters of libpq."""
-    # `LIMIT_S` ends a statement. The settings of the role for requests do not: a download lasts as long as its client.
+    """Return the libpq parameters of a database address."""
+    # Only `LIMIT_S` limits a statement. The role's own timeouts are turned off, because a download lasts as long as its
+    # client needs.
     options = (
         "-c timezone=UTC -c statement_timeout=0 -c idle_in_transaction_session_timeout=60000"
         " -c standard_conforming_strings=on"
     )
-    _, parameters = url.get_dialect()().create_connect_args(url)  # of several hosts each with its port
+    _, parameters = url.get_dialect()().create_connect_args(url)  # handles several hosts with ports
     return {
         **parameters,
         "connect_timeout": 3,

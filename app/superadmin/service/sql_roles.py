@@ -1,7 +1,7 @@
-"""A database role for the SQL console alone: it can log in and read, and write if wanted, whatever a statement tries.
+"""Database role for the SQL console: it can log in and read, and optionally write, whatever a statement tries.
 
-It owns no table, so it can alter none and disable no trigger, and the audit log it can only read: the service, whose
-role owns that, writes down what the console runs. A console that logs in as the service's own role owns it too.
+The role owns no table, so it cannot alter tables or disable triggers. It can only read the audit log, which the
+service's role owns and writes. If the console uses the service's own role instead, statements can change the audit log.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from app.identity.models import AuditEntry
 
 NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
-#: The names are checked, and identifiers cannot be parameters.
+#: Statements to format with the role's name. The name is validated, because identifiers cannot be parameters.
 STATEMENTS = (
     "ALTER ROLE {role} LOGIN CONNECTION LIMIT 10 PASSWORD '{password}'",
     "ALTER ROLE {role} SET default_transaction_read_only = {read_only}",
-    # Membership lets the service end the role's statements when their time is up.
+    # Membership allows the service to end the role's statements after the time limit.
     "GRANT {role} TO CURRENT_USER",
     "GRANT USAGE ON SCHEMA public TO {role}",
-    # What it was given before, for it may have been able to write.
+    # Revoke earlier rights, because the role may have had write access.
     "REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {role}",
     "REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM {role}",
     "ALTER DEFAULT PRIVILEGES IN SCHEMA public REVOKE ALL ON TABLES FROM {role}",
@@ -40,15 +40,16 @@ WRITING = (
     "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE ON SEQUENCES TO {role}",
     "REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON {audit} FROM {role}",
 )
-#: The console keeps its errors out of the server's log, where the service's role was given that right to hand on.
+#: Whether the service may grant the right to change `log_min_messages`. With it, the console keeps its errors out of
+#: the server's log.
 MAY_GRANT_SILENCE = sa.text("SELECT has_parameter_privilege('log_min_messages', 'SET WITH GRANT OPTION')")
 GRANT_SILENCE = "GRANT SET ON PARAMETER log_min_messages TO {role}"
 
 
 def create(name: str, *, writes: bool = False) -> str:
-    """Create the role, or give it a new password; returns the database address to log in with. Needs CREATEROLE.
+    """Create a console role, or give it a new password. Return the database address to log in with.
 
-    Without `writes` it can only read.
+    Needs CREATEROLE. Without `writes`, the role can only read.
     """
     if not NAME.fullmatch(name):
         raise BadRequest("Nama peran hanya boleh berisi huruf kecil, angka dan garis bawah.", code="bad_role_name")

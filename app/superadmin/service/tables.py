@@ -1,4 +1,4 @@
-"""The table browser: all tables of the catalogue, with secrets masked."""
+"""Table browser: all tables of the catalogue, with secrets masked."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ from app.superadmin.runner.values import to_json
 
 MASK = "***"
 
-#: Columns that are masked in every table, as are those that end in `_hash`.
+#: Columns masked in every table. Columns that end in `_hash` are masked too.
 SECRET = frozenset({"nik", "password", "p256dh", "auth"})
-#: Columns that are masked in one table: they hold links that let somebody log in, what people wrote to us or pressed,
-#: hashes of several tokens each, or what a second factor is made of.
+#: Columns masked in one table. They contain login links, texts of people, token hashes or second factors.
 SECRET_OF = frozenset(
     {
         ("deliveries", "payload"),
@@ -38,15 +37,15 @@ SECRET_OF = frozenset(
     }
 )
 
-#: Characters of a text that a page shows; the export has all of them.
+#: Maximum characters of a text on a page. The export is not cut.
 MAX_CELL = 10_000
 
-#: From so many rows on the total is the planner's estimate and not a count.
+#: Estimated rows above which the total is the planner's estimate, because counting takes too long.
 MAX_COUNTED = 5_000_000
 
 KINDS = {**dict.fromkeys((20, 21, 23, 26, 700, 701, 1700), Kind.NUMBER), 16: Kind.FLAG, 1184: Kind.TIME}
 
-#: A partitioned table holds nothing itself: its rows and bytes are those of its parts.
+#: A partitioned table stores no rows itself, so its rows and bytes are the sums of its partitions.
 _TABLES = sa.text(
     """
     SELECT c.oid, c.relname AS name,
@@ -98,13 +97,13 @@ class CatalogueColumn:
     name: str
     type: str
     type_oid: int
-    #: Place in the primary key, from 1; 0 outside of it.
+    #: Position in the primary key, counted from 1. 0 if the column is not part of it.
     key_position: int
 
 
 @dataclass(frozen=True)
 class CatalogueTable:
-    """A table as the catalogue describes it; its name and those of its columns come from there alone."""
+    """A table of the catalogue. Names of tables and columns come only from the catalogue, never from the request."""
 
     name: str
     rows_estimate: int
@@ -115,7 +114,7 @@ class CatalogueTable:
         return sa.table(quoted_name(self.name, quote=True), schema="public")
 
     def value(self, column: CatalogueColumn) -> sa.ColumnElement[object]:
-        """The column, or of a secret one the mask where there is a value."""
+        """Return the column, or the mask for a non-null value of a secret column."""
         plain: sa.ColumnElement[object] = sa.column(quoted_name(column.name, quote=True))
         return sa.case((plain.is_not(None), MASK)) if self.is_secret(column) else plain
 
@@ -130,7 +129,7 @@ class CatalogueTable:
 
 
 def list_all(_by: Caller, *, detail: bool) -> list[str] | list[TableSize]:
-    """The names of all tables, sorted; with `detail` also an estimate of their rows and their size on disk."""
+    """Return the names of all tables, sorted. With `detail`, add estimated rows and bytes on disk."""
     if not detail:
         return [row.name for row in _tables()]
     sizes: list[TableSize] = [
@@ -140,7 +139,7 @@ def list_all(_by: Caller, *, detail: bool) -> list[str] | list[TableSize]:
 
 
 def get(name: str, by: Caller, *, limit: int, offset: int) -> TablePage:
-    """Some rows of a table, by primary key where there is one."""
+    """Return a page of rows of a table, by primary key if there is one."""
     table = _table(name)
     texts = [sa.func.left(sa.cast(table.value(column), sa.Text), MAX_CELL) for column in table.columns]
     query = sa.select(*texts).select_from(table.selectable).order_by(*table.order).limit(limit).offset(offset)
@@ -161,7 +160,7 @@ def get(name: str, by: Caller, *, limit: int, offset: int) -> TablePage:
 
 
 def export(name: str, by: Caller) -> Download:
-    """The whole table as CSV, while the database reads it."""
+    """Stream the whole table as CSV while the database reads it."""
     table = _table(name)
     columns = []
     for column in table.columns:
@@ -176,14 +175,14 @@ def export(name: str, by: Caller) -> Download:
 
 
 def _tell_people(table: CatalogueTable, by: Caller, action: access_log.Action) -> None:
-    """Everybody, where the table is of people, or is none of those that say whether they are."""
+    """Record the access in everybody's access log, if the table has personal data or is unknown to the service."""
     known = Base.metadata.tables.get(table.name)
     if known is None or isinstance(declaration_of(known), Personal):
         access_log.note_many(by, action, access_log.Covers.EVERYBODY)
 
 
 def _record(table: CatalogueTable, row: Iterable[str | None]) -> dict[str, object]:
-    """A row, read as texts, by the names of its columns and with values for JSON."""
+    """Return a row of texts as a JSON object by column name."""
     return {
         column.name: text if table.is_secret(column) else to_json(text, column.type_oid)
         for column, text in zip(table.columns, row, strict=True)
@@ -196,7 +195,7 @@ def _tables() -> Sequence[sa.Row[int, str, int, int]]:
 
 
 def _table(name: str) -> CatalogueTable:
-    """The table of this name; `NotFound` (`unknown_table`) without one."""
+    """Return the table with this name. Raise `NotFound` (`unknown_table`) if it does not exist."""
     row = next((row for row in _tables() if row.name == name), None)
     if row is None:
         raise NotFound("Tabel tidak ditemukan.", code="unknown_table")
