@@ -1,4 +1,4 @@
-// The documentation's page: a login that succeeds authorizes the calls after it.
+// API documentation page: a successful login authorizes the following calls.
 const LOGIN = /\/api\/(login|superadmin\/login|register|refresh)\/?$/;
 
 config.responseInterceptor = (response) => {

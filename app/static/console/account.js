@@ -1,4 +1,4 @@
-// Akun saya: the own second factor and its recovery codes.
+// Akun saya: the user's second factor and its recovery codes.
 
 import { card, element, field, form, paragraph, put } from "./dom.js";
 import { api } from "./session.js";

@@ -1,4 +1,4 @@
-// Catatan: who did what, in sentences.
+// Catatan: the audit log as sentences.
 
 import { choice, element, field, form, paragraph, put } from "./dom.js";
 import { fill, listBox } from "./pages.js";
@@ -16,12 +16,12 @@ const FIELDS = { nama_ktp: "nama", nomor_hp: "nomor HP", email: "e-mail", passwo
 const because = ({ reason }) => (reason ? `, karena: ${reason}` : "");
 const roles = (names) => names.map(role).join(" dan ");
 
-// The person that an entry is about, by username where the log keeps it.
+// Returns the username of the person whom an entry is about, or the record's kind and number.
 function who({ subject, details }) {
   return details.username ?? thing(subject);
 }
 
-// `faskes/3`, `forum_threads:5`: the thing and its number.
+// Returns the kind and number of a subject such as `faskes/3` or `forum_threads:5`.
 function thing(subject) {
   const parts = subject.split(/[/:]/);
   const kind = subject.startsWith("admins/moderasi/frasa") ? "frasa" : THINGS[parts[0]] ?? parts[0];
@@ -54,7 +54,7 @@ function deleted(entry) {
   return `menghapus ${entry.details.username ? `akun ${who(entry)}` : thing(entry.subject)}`;
 }
 
-// Label for the filter, and the sentence without its subject.
+// By action: the label in the filter, and a function that returns the sentence without its subject.
 const ACTIONS = {
   user_changed: ["Data akun diubah", (entry) => `${changed(entry)} ${who(entry)}`],
   roles_changed: ["Peran diubah", (entry) => `${rolesChanged(entry)} ${who(entry)}`],

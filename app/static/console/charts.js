@@ -1,18 +1,18 @@
-// Small charts. Each says in words what it shows.
+// Small charts, each with a text label for screen readers.
 
 import { element, svg } from "./dom.js";
 import { number } from "./words.js";
 
 const SAMPLES = 60;
 const HEIGHT = 30;
-const samples = new Map(); // figures since the page was opened, by name
+const samples = new Map(); // the last values by name, since the page was opened
 
 function frame(width, label, ...children) {
   return svg("svg", { class: "chart", viewBox: `0 0 ${width} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": label },
     ...children);
 }
 
-// The latest figure of something that is asked about again and again, with those before it.
+// Draws a line of a polled value: adds the latest value to the earlier ones.
 export function live(name, value) {
   const values = [...(samples.get(name) ?? []), value].slice(-SAMPLES);
   samples.set(name, values);
@@ -23,7 +23,7 @@ export function live(name, value) {
 
 export const forget = () => samples.clear();
 
-// One column for each day.
+// Draws one column per value.
 export function columns(values, label) {
   const highest = Math.max(1, ...values);
   return frame(Math.max(1, values.length), label, ...values.map((each, i) => {
@@ -32,7 +32,7 @@ export function columns(values, label) {
   }));
 }
 
-// Rows of a name, a figure and a bar. A part of the figure can be filled darker.
+// Draws rows with a name, a number (or a text in its place) and a bar.
 export function bars(rows) {
   const highest = Math.max(1, ...rows.map(([, value]) => value));
   return element("ul", { class: "bars" }, rows.map(([name, value, words]) => element("li", {},

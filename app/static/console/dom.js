@@ -1,4 +1,4 @@
-// Small helpers to build the page. Text is only ever text: the policy of the page refuses markup.
+// Helpers that build the page. They insert text only, because the page's security policy refuses markup.
 
 const message = document.getElementById("message");
 
@@ -12,7 +12,7 @@ export function element(tag, attributes = {}, ...children) {
   return put(node, ...children);
 }
 
-// Replaces what is in a node; what is null is left out.
+// Replaces the children of a node. Null and empty children are skipped.
 export function put(node, ...children) {
   node.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
   return node;
@@ -34,7 +34,7 @@ export const card = (title, ...children) => element("div", { class: "card" }, el
 
 let ids = 0;
 
-// A label with its input. Forms of several cards are on one page, so each input gets an id of its own.
+// Returns a label and its input. A page may have several forms, so each input gets a unique id.
 export function field(name, label, attributes = {}) {
   const id = `${name}-${(ids += 1)}`;
   return [element("label", { for: id }, label), element("input", { id, name, ...attributes })];
@@ -59,7 +59,7 @@ export function say(text, isGood = false) {
   message.className = isGood ? "good" : "";
 }
 
-// What a button or a form does: once at a time, and the person reads why it failed.
+// Wraps the action of a button or form: it ignores a second click while it runs, and shows the error message.
 export function doing(work) {
   return async (event) => {
     event.preventDefault();

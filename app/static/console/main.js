@@ -1,4 +1,4 @@
-// The page of administrators, over the REST API alone: logging in, and the tabs.
+// The administrators' page: login and tabs. It uses only the REST API.
 
 import * as account from "./account.js";
 import * as audit from "./audit.js";
@@ -25,8 +25,8 @@ const main = document.getElementById("main");
 const tabs = document.getElementById("tabs");
 const logout = document.getElementById("logout");
 
-let me = null; // the own profile while logged in
-let shown = {}; // what is shown now; a late answer of another page finds that it is not it
+let me = null; // the caller's profile while logged in
+let shown = {}; // the current view; a late response for another view is ignored
 
 function showLogin() {
   const [otpLabel, otp] = field("otp", "Kode verifikasi", { autocomplete: "one-time-code", maxlength: 40 });
@@ -52,7 +52,7 @@ function showLogin() {
   login.elements.username.focus();
 }
 
-// Refused here is whoever is no administrator, or has no second factor where one is required.
+// Opens the page. The service refuses users who are no administrators or lack a required second factor.
 async function enter() {
   try {
     await session.api("GET", "/admins/operasi");
@@ -102,7 +102,7 @@ addEventListener("hashchange", () => {
   open();
   main.querySelector("h2")?.focus();
 });
-tabs.addEventListener("click", (event) => { // the tab that is open already is read anew
+tabs.addEventListener("click", (event) => { // a click on the open tab reloads it
   if (event.target.hash === location.hash && location.hash) open();
 });
 logout.addEventListener("click", () => session.logOut().catch((error) => say(error.message)));
@@ -114,7 +114,7 @@ async function begin() {
     await session.resume();
     await enter();
   } catch (error) {
-    if (!session.isStored()) return undefined; // it is said already
+    if (!session.isStored()) return undefined; // the message is already shown
     say(error.message);
     put(main, button("Coba lagi", begin));
   }

@@ -1,4 +1,4 @@
-// Moderasi: cases of the forum, those that wait and those that are decided.
+// Moderasi: open and decided cases of the forum.
 
 import { element, form, paragraph, put, reasonField, say } from "./dom.js";
 import { fill, listBox } from "./pages.js";
@@ -13,7 +13,7 @@ const LISTS = {
   dihapus: ["Dihapus", { state: "deleted" }],
 };
 
-// What to do when somebody may be in danger.
+// Instructions for a case in which a person may be in danger.
 const URGENT = [
   "Baca sampai selesai, lalu balas di forum dengan nomor bantuan: 119 ext. 8.",
   "Jika nyawa terancam sekarang, telepon 112 dan beri tahu penanggung jawab Anda.",
@@ -57,7 +57,7 @@ function aCase(each, view, decided) {
   return node;
 }
 
-// Equal reports are one line.
+// Shows equal reports as one line with their count.
 function reported(reports) {
   const times = new Map();
   for (const { reason, note } of reports) {
@@ -75,14 +75,14 @@ function decision(each, node, title, decided) {
     const after = await api("PUT", `/admins/moderasi/${each.id}`, { decision: chosen.value, reason: reason.value });
     decided();
     put(node, element("h3", {}, title), paragraph(`${CASE_STATES[after.state]}.`));
-    node.focus(); // the other cards keep what is typed there
+    node.focus(); // the other cards are not redrawn, so typed text stays
     say("Keputusan disimpan.", true);
   }, element("fieldset", {}, element("legend", {}, "Keputusan"), ...choices), ...reasonField("Alasan, dibaca oleh penulisnya"));
   if (each.state === "open" || each.appeal) return asked;
   return element("details", {}, element("summary", {}, "Ubah keputusan"), asked);
 }
 
-// An `<img>` sends no token, so the script fetches the picture. Its address ends as soon as it is decoded.
+// Fetches the picture by script, because an `<img>` sends no token. The blob address is revoked after decoding.
 function pictureOf(each, title, view) {
   const waiting = paragraph("Memuat gambar…", "soft");
   const load = async () => {
@@ -97,9 +97,9 @@ function pictureOf(each, title, view) {
   return waiting;
 }
 
-let pictures = Promise.resolve(); // one after the other
+let pictures = Promise.resolve(); // loads one picture at a time
 
-// The thread as everybody reads it, for whoever has to judge a reply.
+// Shows the public thread, so that a moderator can judge a reply.
 async function showThread(view, id) {
   const thread = await api("GET", `/forum/threads/${id}?per_page=50&page=1`);
   if (!view.isOpen()) return;

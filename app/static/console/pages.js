@@ -1,4 +1,4 @@
-// A list that grows by a page at a time.
+// A list that loads one more page at a time.
 
 import { button, element, put } from "./dom.js";
 import { list } from "./session.js";
@@ -6,8 +6,8 @@ import { number } from "./words.js";
 
 const ROWS = 20;
 
-// Fills `box` with the first page, and a button for those that follow. Returns a function that says that a row has left
-// the list, so that the next page does not skip one.
+// Fills `box` with the first page and a button for the next page. Returns a function to call when a row leaves the list
+// on the server, so that the next page skips no row.
 export async function fill(box, path, query, { row, none, count }) {
   const seen = new Set();
   let gone = 0;
@@ -33,5 +33,5 @@ export async function fill(box, path, query, { row, none, count }) {
   return () => { gone += 1; };
 }
 
-// Its first line says how many rows there are, also to screen readers.
+// Creates the box of a list. Its first line is the number of rows, which screen readers announce.
 export const listBox = () => element("div", {}, element("p", { class: "soft count", "aria-live": "polite" }));

@@ -1,4 +1,4 @@
-// Pengguna: look for people, and what an administrator can do for each.
+// Pengguna: search users, and actions of an administrator for each user.
 
 import { button, choice, element, field, form, paragraph, put, reasonField, say } from "./dom.js";
 import { fill, listBox } from "./pages.js";
@@ -16,7 +16,7 @@ const FILTERS = {
   admin: ["Administrator", { role: "admin" }],
 };
 
-let roles = null; // all roles there are, once they were asked for
+let roles = null; // all roles, after they were loaded
 
 export async function show(view) {
   const wanted = FILTERS[view.wanted] ? view.wanted : "semua";
@@ -70,7 +70,7 @@ function draw(node, user, view) {
     element("div", { class: "row" }, parts), panel);
 }
 
-// Label, and what builds its part of the page. `done` draws the person anew.
+// Returns the actions: a label, and a function that builds the panel. `done` redraws the user.
 function actions(user, view) {
   const isOther = user.id !== view.me.id;
   const isAdmin = user.roles.some(({ name }) => ["admin", "superadmin"].includes(name));

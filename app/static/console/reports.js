@@ -1,4 +1,4 @@
-// Laporan: the overview as figures and charts, and the reports as files.
+// Laporan: the overview as numbers and charts, and reports as files.
 
 import { bars, columns } from "./charts.js";
 import { button, card, element, field, form, paragraph, put, say } from "./dom.js";

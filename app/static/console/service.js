@@ -1,4 +1,4 @@
-// Layanan: whether messages go out, the sender, and broadcasts.
+// Layanan: the state of deliveries, the sender and broadcasts.
 
 import { live } from "./charts.js";
 import { button, card, element, paragraph, put, say } from "./dom.js";
@@ -6,7 +6,7 @@ import { api } from "./session.js";
 import { duration, number, OUTCOMES, problem, QUALITY, QUEUES, SENDER_STATES, when } from "./words.js";
 
 const LOOK_EVERY_MS = 5000;
-const totals = new Map(); // attempts by outcome, as of the last look
+const totals = new Map(); // attempts by outcome at the last poll
 let looked = null;
 
 export async function show(view) {
@@ -19,7 +19,7 @@ export async function show(view) {
   setTimeout(() => watch(view, state), LOOK_EVERY_MS);
 }
 
-// Looks again for as long as the tab is open. What was seen before goes when a look fails: it may be so no longer.
+// Polls while the tab is open. After a failure the old state is replaced by the error, because it may be stale.
 async function watch(view, state) {
   if (!view.isOpen()) return;
   try {
@@ -43,7 +43,7 @@ function drawState(place, { problems, queues, outcomes }) {
       live(`Menunggu dikirim, ${name}`, queue.due));
   });
   const counted = Object.entries(outcomes ?? {}).map(([name, total]) => {
-    const added = Math.max(0, total - (totals.get(name) ?? total)); // counted anew where Redis was emptied
+    const added = Math.max(0, total - (totals.get(name) ?? total)); // the count restarts at 0 when Redis is emptied
     totals.set(name, total);
     const label = OUTCOMES[name] ?? name;
     return card(label, passed ? paragraph(`${number(added)} dalam ${duration(passed / 1000)} terakhir`) : null,

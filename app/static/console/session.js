@@ -1,15 +1,15 @@
-// The REST API and the session. Only the refresh token is stored, in this tab's `sessionStorage`, so that a reload keeps
-// the session. It is dropped at a logout, when the service refuses it, and after 30 minutes without a key, a tap or a scroll.
+// REST calls and the session. Only the refresh token is stored, in this tab's `sessionStorage`, so that a reload keeps
+// the session. The token is deleted at logout, when the service refuses it, and after 30 minutes without user input.
 
 const STORED = "console.refresh_token";
-const ANSWER_MS = 15000; // an answer that has not begun by then does not come
-const FILE_MS = 120000; // a report is made first
+const ANSWER_MS = 15000; // maximum wait until a response begins
+const FILE_MS = 120000; // longer, because the service creates the report first
 const IDLE_MS = 30 * 60 * 1000;
 const CHECK_MS = 15000;
 
 let refreshToken = sessionStorage.getItem(STORED);
 let accessToken = null;
-let refreshing = null; // one refresh for all calls that wait for it
+let refreshing = null; // the running refresh, shared by all calls
 let active = Date.now();
 let ended = () => {};
 
@@ -20,15 +20,15 @@ function note() {
   if (!isIdle()) active = Date.now();
 }
 
-// A computer that slept ran no timer, so calls ask too.
+// Ends an idle session. Each call checks too, because timers stop while a computer sleeps.
 function isIdle() {
   if (refreshToken === null || Date.now() - active < IDLE_MS) return false;
-  call("POST", "/logout", undefined, accessToken).catch(() => {}); // the token may be over already
+  call("POST", "/logout", undefined, accessToken).catch(() => {}); // the token may have expired
   end("Anda sudah keluar, karena 30 menit tidak ada kegiatan.");
   return true;
 }
 
-// What the page does when the session is over, with the sentence that says why.
+// Sets the function that runs when the session ends. Its argument is the reason as a sentence.
 export function onEnd(work) {
   ended = work;
 }
@@ -57,7 +57,7 @@ function end(text) {
   ended(text);
 }
 
-// After a reload, and when an access token is over.
+// Refreshes the access token, after a reload or when it has expired.
 export function resume() {
   refreshing ??= call("POST", "/refresh", { refresh_token: refreshToken })
     .then((answer) => { accessToken = answer.access_token; })
@@ -79,7 +79,7 @@ export async function list(path, query) {
   return { rows: body, total: total === null ? null : Number(total) };
 }
 
-// A file, with the name that the service gives it.
+// Returns a file with the name from the service.
 export async function file(path) {
   const { body, headers } = await answer("GET", path, undefined, FILE_MS);
   const [, name] = /filename="?([^";]+)/.exec(headers.get("Content-Disposition") ?? "") ?? [];
@@ -110,7 +110,7 @@ async function request(method, path, body, token, patience = ANSWER_MS) {
   let response, read;
   try {
     response = await fetch(`/api${path}`, { ...options, credentials: "omit", cache: "no-store" });
-    clearTimeout(timer); // what has begun to arrive, arrives
+    clearTimeout(timer); // the limit applies only until the response begins
     const type = response.headers.get("Content-Type") ?? "";
     read = response.status === 204 ? null : await (type.includes("json") ? response.json() : response.blob());
   } catch {

@@ -1,4 +1,4 @@
-// The first tab: how today goes, in words.
+// The first tab: today's state in sentences.
 
 import { card, element, paragraph, put } from "./dom.js";
 import { api, list } from "./session.js";
@@ -21,10 +21,10 @@ export async function show(view) {
   setTimeout(() => again(view), LOOK_EVERY_MS);
 }
 
-// What was seen before goes when a look fails: it may be so no longer.
+// Reloads the tab. After a failure the old state is replaced by the error, because it may be stale.
 function again(view) {
   if (!view.isOpen()) return;
-  if (view.place.contains(document.activeElement)) { // a link that has the focus stays where it is
+  if (view.place.contains(document.activeElement)) { // do not redraw while a link has the focus
     setTimeout(() => again(view), LOOK_EVERY_MS);
     return;
   }

@@ -1,4 +1,4 @@
-// What people read: names of things, moments and numbers, in plain Indonesian.
+// Texts of the page in plain Indonesian: names, times and numbers.
 
 export const number = (value) => value.toLocaleString("id-ID");
 
@@ -11,7 +11,7 @@ export function when(text) {
 export const day = (text) =>
   new Intl.DateTimeFormat("id-ID", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" }).format(new Date(text));
 
-// Today in Jakarta, or so many days before, as YYYY-MM-DD.
+// Returns the Jakarta date `before` days ago as YYYY-MM-DD.
 export function jakartaDay(before = 0) {
   const moment = new Date(Date.now() - before * 86400000);
   return new Intl.DateTimeFormat("sv-SE", { timeZone: "Asia/Jakarta" }).format(moment);
@@ -68,7 +68,7 @@ const PROBLEMS = [
     `Dijeda sendiri: dari ${all} pesan terakhir, ${bad} gagal atau membuat penerimanya berhenti.`],
 ];
 
-// A problem as the service reports it to operators, in words for everybody.
+// Translates a problem that the service reports into plain Indonesian.
 export function problem(text) {
   for (const [pattern, words] of PROBLEMS) {
     const found = pattern.exec(text);
