@@ -1,4 +1,4 @@
-"""Articles for tests: a new one of an administrator, two that people save, and the first one of the ministry's site."""
+"""Sample articles for tests: a new one, two to save, and the first one of the simulated ministry site."""
 
 from __future__ import annotations
 

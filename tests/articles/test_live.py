@@ -1,4 +1,4 @@
-"""The ministry's articles through our routes: cached, matched with what people saved, and never from elsewhere."""
+"""Live articles: cached, marked as saved, and fetched only from allowed hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.providers.hostile_addresses import HOSTILE
 
 @pytest.fixture
 def an_hour_later(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The copies are an hour older than they are, and no failure is remembered."""
+    """Move the cache's clock one hour ahead, so that values are stale and failure marks have no effect."""
     real = clock.now
     monkeypatch.setattr(cache, "now", lambda: real() + timedelta(hours=1))
 
@@ -61,7 +61,7 @@ def test_a_redirect_to_elsewhere_is_400(client: Client, outside: Server, target:
 
 @pytest.mark.usefixtures("an_hour_later")
 class TestOldCopies:
-    """Copies of an hour ago, and a site in trouble."""
+    """Stale values from an hour ago, while the site fails."""
 
     @pytest.fixture(autouse=True)
     def visited(self, client: Client, outside: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ class TestOldCopies:
         assert len(client.get("/articles").json or []) == 5
         before = len(outside.ministry.calls)
         assert len(client.get("/articles").json or []) == 5
-        assert len(outside.ministry.calls) == before > 0  # it is left alone for a while
+        assert len(outside.ministry.calls) == before > 0  # not called again during the pause
 
     def test_give_way_to_new_ones(self, client: Client, outside: Server) -> None:
         address = outside.ministry.publish("kabar-baru-hari-ini", "Kabar Baru")
@@ -118,10 +118,10 @@ def test_without_a_copy_the_failure_is_reported_within_the_budget(
     code: str,
 ) -> None:
     assert ministry.BUDGET_S < 8
-    if status == 504:  # it would go on for a minute
+    if status == 504:  # the fault would last a minute
         monkeypatch.setattr(ministry, "BUDGET_S", 1.5)
     outside.fault("ministry", times=None, **fault)
     assert_error(client.get("/articles"), status, code)
     asked = len(outside.ministry.calls)
     assert_error(client.get("/articles"), status, code)
-    assert len(outside.ministry.calls) == asked  # the next visitor does not wait again
+    assert len(outside.ministry.calls) == asked  # the next request fails without a call

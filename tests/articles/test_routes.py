@@ -1,4 +1,4 @@
-"""The routes of articles, in the order of `routes.py`."""
+"""Routes of articles, in the order of `routes.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saving articles: a toggle that stays right under double taps, and the list of what was saved."""
+"""Saving articles: a toggle that handles double taps, and the list of saved articles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our own articles: reading, and what administrators do with them."""
+"""Stored articles: reads, and changes by administrators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deliveries for tests."""
+"""Helpers that create deliveries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The routes for operators and clients, in the order of `routes.py`, and the page."""
+"""Routes for operators and clients in the order of `routes.py`, and the page."""
 
 from __future__ import annotations
 

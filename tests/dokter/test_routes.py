@@ -1,4 +1,4 @@
-"""The routes of doctors, in the order of `routes.py`."""
+"""Routes of doctors, in the order of `routes.py`."""
 
 from __future__ import annotations
 

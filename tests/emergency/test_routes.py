@@ -1,4 +1,4 @@
-"""The routes of emergency numbers, in the order of `routes.py`."""
+"""Routes of emergency numbers, in the order of `routes.py`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def make_number(**data: Any) -> EmergencyNumber:
     return number
 
 
-#: Latitude, longitude, and which of them is wrong.
+#: Latitude, longitude, and the name of the invalid one.
 BAD_POSITIONS = (
     (None, "107", "lat"), ("-6.8", None, "lng"), ("", "107", "lat"), ("north", "107", "lat"),
     ("nan", "107", "lat"), ("-6.8", "NaN", "lng"), ("inf", "107", "lat"), ("-6.8", "-Infinity", "lng"),

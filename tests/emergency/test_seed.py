@@ -1,4 +1,4 @@
-"""The emergency numbers that every installation starts with."""
+"""Emergency numbers in a new installation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A provider of places, whose calls are counted."""
+"""A simulated places provider that counts its calls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.providers.patience import PATIENT
 
 @pytest.fixture
 def provider(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """The application with a places provider whose tokens work at once."""
+    """Configure the application with a simulated places provider whose page tokens are valid at once."""
     sim.places.delay_s = 0
     config = config_for_tests(**sim.places.env())
     asked = places.from_config(config)

@@ -1,4 +1,4 @@
-"""Facilities for tests."""
+"""Helpers that create facilities."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _numbers = count(1)
 
 
 def make_faskes(**data: Any) -> Faskes:
-    """A stored facility in Cimahi, unless `data` says otherwise."""
+    """Store a facility, by default in Cimahi."""
     n = next(_numbers)
     values = {"id": f"faskes-{n}", "nama": f"Klinik {n}", "lat": CIMAHI[0], "lng": CIMAHI[1], "province": "Jawa Barat"}
     row = Faskes(**{**values, **data})
     db.session.add(row)
-    db.session.commit()  # a refused request rolls back what is not
+    db.session.commit()  # a refused request would roll it back
     return row
 
 

@@ -1,4 +1,4 @@
-"""Circles of the map that are asked for, where the provider knows a hospital."""
+"""Searches near a hospital of the simulated provider."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOSPITAL = "ChIJsimulasiJayapura"
 
 @contextmanager
 def failing(provider: Server, fault: str) -> Iterator[None]:
-    """The provider has a fault while the block lasts; one that hangs is given up soon."""
+    """Give the provider a fault in the block. If it hangs, the client uses a short timeout."""
     asked = places.from_config(config_for_tests(**provider.places.env()))
     assert asked is not None
     provider.fault("places", fault, times=None)

@@ -1,4 +1,4 @@
-"""Facilities around a position: exactly those inside the circle, wherever on earth it lies."""
+"""Facilities around a position: exactly those inside the circle, anywhere on earth."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_database_finds_exactly_what_a_haversine_over_all_points_finds(clien
         distances = {name: distance_km(lat, lng, *at) for name, at in points.items()}
         radius_km = draw.choice([0.5, 5, 20, 50])
         edge_km = max((km for km in distances.values() if 0 < km <= radius_km), default=radius_km)
-        for km in (radius_km, edge_km + 1e-9, edge_km - 1e-6):  # the last point just inside, then just outside
+        for km in (radius_km, edge_km + 1e-9, edge_km - 1e-6):  # the farthest point just inside, then just outside
             inside = {name for name, far in distances.items() if far <= km}
             records = reads.around(db.session.connection(), lat, lng, km * 1000)
             assert len(records) == min(len(inside), 1000)
@@ -77,7 +77,7 @@ def test_its_plan_is_worth_keeping_however_many_facilities_there_are(client: Cli
         parts, params = reads.circle(lat, lng, 5000)
         prepared = reads._PREPARED_AROUND[parts]
         prepared.rows(connection, params)
-        # PostgreSQL compares these two, and plans each call anew as long as that is a few units cheaper.
+        # PostgreSQL compares these costs, and plans each call again if that costs a few units less.
         costs = {}
         for mode in ("force_custom_plan", "force_generic_plan"):
             connection.exec_driver_sql(f"SET LOCAL plan_cache_mode = {mode}")

@@ -1,4 +1,4 @@
-"""People who miss the same circle at the same moment make the provider's bill no longer."""
+"""Parallel searches for the same circle cause only one call to the provider."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_who_looked_before_another_was_answered_sees_the_answer(
     others = [search]
 
     def slowly(*circle: Any) -> search_coverage.Circle:
-        """Between the look into the database and the claim another search goes all the way."""
+        """Run another complete search between the database query and the claim."""
         if others:
             at_once(others.pop())
         return claim(*circle)
@@ -83,7 +83,7 @@ def test_those_who_wait_are_let_go_when_the_one_who_asks_fails(
     for thread in threads:
         thread.start()
     wait_until(lambda: provider.places.searches() == 1 and len(waiting) == 2)
-    provider.clear_faults()  # ends the call that hangs
+    provider.clear_faults()  # ends the hanging call
     for thread in threads:
         thread.join()
     assert statuses == ["ZERO_RESULTS"] * 3

@@ -1,4 +1,4 @@
-"""The routes of health facilities, in the order of `routes.py`."""
+"""Routes of health facilities, in the order of `routes.py`."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ class TestCreateFaskes(ForAdmins):
     )  # fmt: skip
     def test_a_facility_that_breaks_a_rule_is_400(self, admin: Client, changes: dict[str, Any], field: str) -> None:
         good = {"nama": "Klinik", "lat": -6.88, "lng": 107.55}
-        if changes != {"id": "a\n"}:  # blanks around it are stripped
+        if changes != {"id": "a\n"}:  # blanks at the ends are stripped
             assert_error(admin.post("/faskes", {**good, **changes}), 400, "validation_error", field)
         if field != "id":
             row = make_faskes()

@@ -1,4 +1,4 @@
-"""The routes of content categories, in the order of `routes.py`."""
+"""Routes of content categories, in the order of `routes.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The routes of communities, in the order of `routes.py`."""
+"""Routes of communities, in the order of `routes.py`."""
 
 from __future__ import annotations
 

@@ -9,5 +9,5 @@ from app.logs import buffer
 
 @pytest.fixture(autouse=True)
 def redis_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask Redis in each test, also after a test in which Redis was away."""
+    """End the pause after a Redis failure, so that each test calls Redis."""
     monkeypatch.setattr(buffer, "_redis_paused_until", 0.0)

@@ -1,4 +1,4 @@
-"""An activity log, and how many of them are stored or wait in Redis."""
+"""A sample activity log, and counts of stored and waiting records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Anybody may send logs, but nobody fills the disk: of too many only a count is kept."""
+"""Limits of activity logs: records above the limits are only counted, so that nobody can fill the disk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def dropped() -> float:
 
 
 def send(client: Client, count: int, *, address: str = "10.0.0.1", route: str = "/log/user-log") -> set[int]:
-    """The statuses of so many calls."""
+    """Send `count` records and return the set of status codes."""
     environment = {"REMOTE_ADDR": address}
     return {client.post(route, RECORD, environ_base=environment).status_code for _ in range(count)}
 

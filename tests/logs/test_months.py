@@ -1,4 +1,4 @@
-"""The partitions of the activity logs: made ahead, missing ones made good, old ones dropped whole."""
+"""Partitions of the activity logs: created ahead, added later if missing, dropped as a whole."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def put(*moments: datetime) -> None:
 
 
 def partitions() -> dict[str, int]:
-    """How many rows each partition holds."""
+    """Return the number of rows by partition."""
     where = sa.literal_column("tableoid::regclass::text")
     counts = dict(db.session.execute(sa.select(where, sa.func.count()).select_from(ActivityLog).group_by(where)).all())
     return {name: counts.get(name, 0) for name in db.session.scalars(months._PARTITIONS)}
@@ -77,7 +77,7 @@ def test_whole_months_are_dropped_and_the_one_in_between_loses_rows(
 
 
 def test_the_partition_from_before_holds_the_months_that_it_covers(app: Flask) -> None:
-    """As after the migration of a table that had rows."""
+    """The partitions are as after the migration of a table with rows."""
     for name in months._partitions():
         if name != months.REST:
             db.session.execute(sa.text(f"DROP TABLE {name}"))
@@ -94,7 +94,7 @@ def test_the_partition_from_before_holds_the_months_that_it_covers(app: Flask) -
 
 
 def test_a_reader_holds_up_a_partition_and_nobody_who_writes(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With real commits: somebody reads all logs, for as long as an export takes."""
+    """The reader holds a real transaction open, as a long export does."""
     monkeypatch.setattr(clock, "now", lambda: datetime(2031, 5, 20, tzinfo=UTC))
     with db.engine.connect() as reader:
         reader.execute(sa.select(ActivityLog.id)).all()

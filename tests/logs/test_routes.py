@@ -1,4 +1,4 @@
-"""The routes of activity logs, in the order of `routes.py`."""
+"""Routes of activity logs, in the order of `routes.py`."""
 
 from __future__ import annotations
 

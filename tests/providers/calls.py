@@ -1,4 +1,4 @@
-"""Calls of a provider that end in an answer or in an error."""
+"""Helpers for provider calls that return a response or raise an error."""
 
 from __future__ import annotations
 

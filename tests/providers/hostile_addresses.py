@@ -1,4 +1,4 @@
-"""Addresses that a foreign service may give and that we must not open."""
+"""Addresses that a foreign site may contain and the service must not open."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ HOSTILE = [
     "artikel",
     "/artikel",
     f"//{HOST}/artikel",
-    f"http://{HOST}/artikel",  # plain http is for the source's own origin, and that is https
+    f"http://{HOST}/artikel",  # plain http is allowed only for the source's origin, which is https here
     f"ftp://{HOST}/artikel",
     "javascript:alert(1)",
     "data:text/html,x",

@@ -1,4 +1,4 @@
-"""Well-known places and the province that each is in; `None` is outside Indonesia, or too far out at sea."""
+"""Known places by province, and places outside Indonesia or far out at sea."""
 
 from __future__ import annotations
 

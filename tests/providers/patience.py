@@ -1,16 +1,16 @@
-"""How long a client of the tests waits for a provider.
+"""Timeouts of test clients for providers.
 
-One that answers gets all the time it needs, or a busy machine would make a timeout of its answer. One that never will
-is given up soon, and that it was given up at all is what such a test is about.
+A provider that responds gets a long timeout, so that a busy machine causes no timeout error. A provider that never
+responds gets a short one, because such a test checks only that the call times out.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-#: Settings of `app.providers.http.Http` for answers that come.
+#: `Http` settings for responses that arrive.
 PATIENT: dict[str, Any] = {"connect_s": 60, "read_s": 60, "budget_s": 120}
-#: And for those that never come whole; the stand-ins go on for a minute.
+#: `Http` settings for responses that never finish. The simulators keep them open for a minute.
 HURRIED: dict[str, Any] = {"connect_s": 0.3, "read_s": 0.4, "budget_s": 0.9}
 
 

@@ -1,4 +1,4 @@
-"""A server that writes exactly the bytes it is told to, for what no decent server does."""
+"""A server that sends exactly the given bytes, for responses that a correct server never sends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 
 class Raw:
-    """Answers each connection with the next of `answers`, the last one again and again."""
+    """Server that sends the next of `answers` to each connection, and repeats the last one."""
 
     def __init__(self, *answers: bytes, drip_s: float = 0) -> None:
         self.answers = list(answers)

@@ -1,4 +1,4 @@
-"""A provider whose answers are kept, and how often it was asked."""
+"""A fake provider that counts its calls, for cache tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Thing:
 
 
 class Source:
-    """A provider: what it says, how long it takes, how often it was asked."""
+    """A fake provider with a delay, an optional error and a count of calls."""
 
     def __init__(self, seconds: float = 0) -> None:
         self.asked = 0

@@ -1,4 +1,4 @@
-"""Which addresses may be called, whatever the name that leads there."""
+"""Allowed addresses by policy, for any host name."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_simulators_reach_gets_to_loopback() -> None:
 
 
 def answers(monkeypatch: pytest.MonkeyPatch, *rounds: list[str]) -> list[str]:
-    """Make names resolve to these addresses, round by round; gives the names that were asked for."""
+    """Make a host name resolve to these addresses, one list per lookup. Return the names that were looked up."""
     asked: list[str] = []
     left = list(rounds)
     real = socket.getaddrinfo
@@ -88,12 +88,12 @@ def test_a_name_that_leads_to_a_private_address_is_refused_for_good(monkeypatch:
 def test_the_checked_address_is_the_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with raw(OK) as server:
         asked = answers(monkeypatch, ["192.0.2.1"], ["127.0.0.1"])
-        # 192.0.2.1 stands for a public address here: it is checked as one, and nothing answers there.
+        # 192.0.2.1 is used as a public address: the policy allows it, and it never answers.
         monkeypatch.setattr(AddressPolicy, "allows", lambda _, address: address == "192.0.2.1")
         with pytest.raises(ProviderError) as caught:
             client(AddressPolicy.PUBLIC, **HURRIED).fetch("GET", f"http://rebind.example:{server.port}/")
         assert caught.value.kind in ("unreachable", "timeout")
-        assert asked == ["rebind.example"]  # one question, so no second answer
+        assert asked == ["rebind.example"]  # only one lookup
         assert not server.requests
 
 

@@ -1,4 +1,4 @@
-"""Kept answers: fresh, stale, fetched once however many ask, and what happens without Redis."""
+"""Cached responses: fresh, stale, fetched once for parallel callers, and without Redis."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.providers.sources import Source, Thing
 
 @pytest.fixture(autouse=True)
 def long_flights(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fetch has all the time that a busy machine needs before others take it for dead."""
+    """Raise the wait for another caller's fetch, so that a busy machine causes no timeout."""
     monkeypatch.setattr(module, "FLIGHT_S", PATIENCE_S)
 
 
@@ -37,7 +37,7 @@ def new() -> Cache[Thing | None]:
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Moves the clock of the copies forward."""
+    """Return a function that moves the cache's clock ahead by seconds."""
     real, moved = clock.now, [0.0]
     monkeypatch.setattr(module, "now", lambda: real() + timedelta(seconds=moved[0]))
 
@@ -99,7 +99,7 @@ def test_the_last_good_copy_serves_while_the_source_fails(
     source.error = ProviderError("test", "timeout")
     assert kept.get("a", source) == Thing("nomor 1")
     assert kept.get("a", source) == Thing("nomor 1")
-    assert source.asked == 2  # and is left alone for a while
+    assert source.asked == 2  # not called during the pause
     source.error = None
     forget_failures(app)
     assert kept.get("a", source) == Thing("nomor 3")
@@ -138,7 +138,7 @@ def test_a_source_in_trouble_is_tried_by_one_while_the_others_are_told_at_once(
         wait_until(lambda: "a" in kept._flights)
         for _ in range(7):
             visit()
-        assert not trying.done()  # all the others were told while it still tried
+        assert not trying.done()  # all others got the error during the attempt
         let_go.set()
         trying.result()
     assert source.asked == 2
@@ -166,7 +166,7 @@ def test_copies_are_dropped_after_a_day_and_what_does_not_exist_after_a_minute(
 def test_of_too_many_new_answers_no_copy_outlives_its_freshness(
     app: Flask, kept: Cache[Thing | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As of a visitor who asks for one address after the other."""
+    """A caller requests many different addresses."""
     monkeypatch.setattr(module, "MAX_KEPT_AN_HOUR", 2)
     for key in "abc":
         kept.get(key, Source())
@@ -175,7 +175,7 @@ def test_of_too_many_new_answers_no_copy_outlives_its_freshness(
 
 
 def crowd(app: Flask, kept: Cache[Thing | None], source: Source, people: int = 100) -> list[Any]:
-    """What so many get who ask at the same moment."""
+    """Return the results of `people` parallel calls for the same key."""
     gate = Barrier(people)
 
     def visit(_: int) -> Any:

@@ -1,4 +1,4 @@
-"""Which province is a position in: the gazetteer over the whole country, and the services in front of it."""
+"""Province of a position: from the gazetteer, and from geocoding services."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ def test_a_village_counts_up_to_the_limit_and_not_beyond() -> None:
 
 
 def test_a_look_up_reads_few_of_the_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a machine of today a hundred places are 20 microseconds."""
+    """Reading 100 places takes about 20 microseconds."""
     draw = random.Random(5)
-    spots = [(draw.uniform(-8.5, -6), draw.uniform(106, 114)) for _ in range(1000)]  # Java, the densest
+    spots = [(draw.uniform(-8.5, -6), draw.uniform(106, 114)) for _ in range(1000)]  # Java has the most villages
     grid = gazetteer.shared()
     runs, read = Gazetteer._runs, [0]
 
@@ -142,7 +142,7 @@ def test_a_service_answers_for_a_position(sim: Server, name: str) -> None:
     asked = service(sim, name)
     assert asked.province_at(*BANDUNG) == "Jawa Barat"
     sim.simulators[name].moved = MOVED
-    assert asked.province_at(-6.2, 106.8) == "Bali"  # it was the service that answered
+    assert asked.province_at(-6.2, 106.8) == "Bali"  # this value comes from the service
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -226,7 +226,7 @@ def test_many_who_ask_first_read_the_places_once(monkeypatch: pytest.MonkeyPatch
 
     def load() -> Gazetteer:
         read.append(Gazetteer([]))
-        time.sleep(0.05)  # so that the others come meanwhile
+        time.sleep(0.05)  # gives the other threads time to arrive
         return read[-1]
 
     monkeypatch.setattr(gazetteer, "_load", cache(load))

@@ -1,4 +1,4 @@
-"""The one way out: every fault of a provider becomes one error, in time, and repeats only what is safe."""
+"""HTTP client: every fault becomes one error within the time budget."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.providers.calls import OK, client, failure
 from tests.providers.patience import patience_with
 from tests.providers.raw_server import raw
 
-# --- answers ------------------------------------------------------------------------------------------------
+# --- responses ----------------------------------------------------------------------------------------------
 
 
 def test_a_good_answer_comes_whole(sim: Server) -> None:
@@ -85,7 +85,7 @@ def test_the_environments_proxy_and_netrc_are_not_used(monkeypatch: pytest.Monke
     ],
 )
 def test_every_fault_is_one_error_in_time(sim: Server, fault: str, kind: str, permanent: bool) -> None:
-    """A provider that hangs would close the connection after a minute: a timeout is our own clock's."""
+    """A hanging provider closes the connection after a minute, so a timeout comes from our own clock."""
     sim.fault("captcha", fault, times=None)
     error = failure(client(**patience_with(fault)), f"{sim.captcha.url}/siteverify", "POST", data={})
     assert (error.kind, error.permanent, error.timed_out) == (kind, permanent, kind == "timeout")
@@ -140,13 +140,13 @@ def test_json_that_is_not_an_object_is_garbage(body: bytes) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        b"HTTP/1.1 200 OK\r\nX-Long: ",  # a head without an end
-        b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",  # a body whose end is that of the connection
+        b"HTTP/1.1 200 OK\r\nX-Long: ",  # headers that never end
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",  # a body that ends with the connection
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5;",
     ],
 )
 def test_an_answer_that_drips_is_cut_off_in_time(answer: bytes) -> None:
-    with raw(answer + b"a" * 100_000, drip_s=0.02) as server:  # half an hour
+    with raw(answer + b"a" * 100_000, drip_s=0.02) as server:  # would take half an hour
         assert failure(client(budget_s=0.5), server.url).kind == "timeout"
 
 
@@ -170,7 +170,7 @@ def test_an_answer_of_exactly_the_limit_is_taken(sim: Server) -> None:
         assert failure(client(max_bytes=10), server.url).kind == "oversized"
 
 
-# --- what leaves the process --------------------------------------------------------------------------------
+# --- keys, logs and outcomes --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fault", ["down", "hang", "not_http", "status", "closed"])
@@ -223,7 +223,7 @@ def test_in_production_only_what_the_operator_set_may_be_private() -> None:
 
 
 def test_the_outcome_of_a_write_is_unknown_only_once_it_was_written(sim: Server) -> None:
-    """An answer that makes no sense does not say that nothing was done; an error status does."""
+    """An unreadable response leaves the outcome unknown. An error status does not."""
     broken = ("down", "drop", "hang", "garbage", "wrong_type", "oversize")
     for kind, unknown in [*((kind, True) for kind in broken), ("status", False), ("redirect", False)]:
         sim.fault("captcha", kind)

@@ -1,4 +1,4 @@
-"""What is repeated, what is followed, and what a provider in trouble cannot do to the rest of the process."""
+"""HTTP client: retries, redirects, and limits for a provider that fails."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_refusal_for_good_is_not_repeated() -> None:
 def test_attempts_and_their_waits_end_with_the_budget(sim: Server) -> None:
     sim.fault("videos", "status", times=None)
     failure(client(attempts=100, budget_s=0.8), f"{sim.videos.url}/videos")
-    # The waits double from 0.1 s at least: 0.7 s for the first three, and the fourth would end after the budget.
+    # Waits double from at least 0.1 s. Three take 0.7 s, and the fourth would exceed the budget.
     assert 1 <= len(sim.videos.calls) <= 4
 
 
@@ -119,7 +119,7 @@ def test_redirects_in_a_ring_end() -> None:
         assert len(server.requests) == 6
 
 
-# --- together -----------------------------------------------------------------------------------------------
+# --- parallel calls -----------------------------------------------------------------------------------------
 
 
 def test_a_hanging_provider_holds_only_so_many_threads(sim: Server) -> None:
@@ -136,7 +136,7 @@ def test_a_hanging_provider_holds_only_so_many_threads(sim: Server) -> None:
     wait_until(lambda: len(sim.videos.calls) == 2)
     for _ in range(4):
         call()
-    assert kinds == ["busy"] * 4  # told while the two were still hanging
+    assert kinds == ["busy"] * 4  # refused while two calls hang
     sim.clear_faults()
     for thread in hanging:
         thread.join()

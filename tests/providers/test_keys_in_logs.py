@@ -1,4 +1,4 @@
-"""A provider's key stands in the address of a call; no log line may quote that address."""
+"""A call's address may contain the provider's key, so no log line may quote it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_a_malformed_header_does_not_bring_the_key_into_the_log(variables: dict[
     stream = io.StringIO()
     handlers, level = logging.getLogger().handlers[:], logging.getLogger().level
     try:
-        create_app(config_for_tests(**variables, LOG_LEVEL="DEBUG"))  # after which the levels are as in production
+        create_app(config_for_tests(**variables, LOG_LEVEL="DEBUG"))  # sets the log levels of production
         for handler in logging.getLogger().handlers:
             if isinstance(handler, logging.StreamHandler):
                 handler.setStream(stream)

@@ -1,4 +1,4 @@
-"""The messaging gateways' wires, against the simulator."""
+"""Messaging gateways against the simulator."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_faults_below_the_wire_are_worth_a_retry_and_never_repeated_here(
     with pytest.raises(ProviderError) as error:
         client.send(PHONE, "Halo")
     assert not error.value.permanent
-    assert len(sim.messaging.calls) == 1  # a write that may have acted is the outbox's to repeat
+    assert len(sim.messaging.calls) == 1  # only the outbox may retry a write with an unknown outcome
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The ministry site's adapter, against the stand-in in all its states."""
+"""Client of the ministry's site, against all states of the simulator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def first(sim: Server) -> str:
 
 
 def rewrite(sim: Server, text: str) -> None:
-    """The editors gave the first article another text."""
+    """Replace the text of the first article, as an editor would."""
     sim.ministry.articles[0] = replace(sim.ministry.articles[0], text=text)
 
 
@@ -135,9 +135,9 @@ TEXT = "Cuci tangan dengan sabun sebelum makan. " * 4
 @pytest.mark.parametrize(
     ("news", "link"),
     [
-        ({"headline": "Cuci Tangan\ud83d"}, "/artikel"),  # an emoji that was cut in two
+        ({"headline": "Cuci Tangan\ud83d"}, "/artikel"),  # half of an emoji
         ({"headline": "Cuci\0 Tangan"}, "/artikel"),
-        ({"articleBody": TEXT.replace(".", "\v")}, "/artikel"),  # as word processors break lines
+        ({"articleBody": TEXT.replace(".", "\v")}, "/artikel"),  # a line break of word processors
         ({"articleBody": TEXT.replace(".", "\ud83d")}, "/artikel"),
         ({"articleBody": f"<html><head></head><frameset>{TEXT}"}, "/artikel"),
         ({"datePublished": "9999-12-31T23:59:59-07:00"}, "/artikel"),
@@ -152,7 +152,7 @@ def test_a_page_with_something_unreadable_in_it_is_read_all_the_same(news: dict[
     )
     page = read_article(text, "https://ayosehat.kemkes.go.id/cuci-tangan", DEFAULTS, lambda url: True)
     assert page is not None
-    assert json.dumps(asdict(page), ensure_ascii=False).encode()  # as the cache and the answer hold it
+    assert json.dumps(asdict(page), ensure_ascii=False).encode()  # as the cache and the response encode it
     assert (page.title, page.published_at) == ("Cuci Tangan", None)
     assert "Cuci tangan dengan sabun" in page.content
 
@@ -232,7 +232,7 @@ def test_a_blocked_reader_is_told_apart_from_a_passing_error(sim: Server, minist
         ministry.headlines()
     assert caught.value.permanent
     sim.fault("ministry", "status", status=503)
-    assert ministry.headlines()  # tried again
+    assert ministry.headlines()  # retried
 
 
 def decoded(body: bytes, content_type: str = "text/html") -> str:

@@ -1,4 +1,4 @@
-"""Which addresses the ministry's articles may have."""
+"""Allowed addresses of the ministry's articles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The places provider: pages, tokens that are not valid yet, and its own words for failure."""
+"""Client of the places provider: pages, tokens that are not valid yet, and error statuses."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_three_pages_give_sixty_places_each_once(sim: Server, monkeypatch: pytes
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """What was waited for, in seconds: time stands still but for that."""
+    """Return the list of waits in seconds. The clock moves only by these waits."""
     found: list[float] = []
     start = time.monotonic()
     monkeypatch.setattr(places.time, "monotonic", lambda: start + sum(found))

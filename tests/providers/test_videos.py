@@ -1,4 +1,4 @@
-"""The video platform's adapter, against the stand-in that speaks its wire."""
+"""Client of the video platform, against the simulator."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_an_unknown_private_or_impossible_id_is_no_video(platform: VideoPlatform
 def test_a_channel_gives_its_latest_twenty_in_two_calls(sim: Server, platform: VideoPlatform) -> None:
     videos = platform.channel(CHANNEL)
     assert videos is not None
-    assert len(videos) == 19  # one of the twenty is private
+    assert len(videos) == 19  # one of the 20 videos is private
     dates = [video.published_at or "" for video in videos]
     assert dates == sorted(dates, reverse=True)
     assert {video.thumbnail.rpartition("/")[2] for video in videos if video.thumbnail} == {
@@ -84,7 +84,7 @@ def test_a_used_up_quota_is_told_with_the_time_when_it_ends(sim: Server, platfor
         with pytest.raises(QuotaExhausted) as caught:
             read()
         assert caught.value.until == next_midnight(datetime.now(UTC))
-    assert len(sim.videos.calls) == 3  # never repeated
+    assert len(sim.videos.calls) == 3  # never retried
 
 
 def test_the_platforms_day_ends_at_midnight_pacific_in_winter_and_summer() -> None:
@@ -132,7 +132,7 @@ def said(**snippet: Any) -> dict[str, Any]:
     [
         ({"title": "a\x00b\x1b[31m\n c"}, "title", "a b [31m c"),
         ({"title": "x" * 5000}, "title", "x" * 300),
-        ({"title": "<script>alert(1)</script>"}, "title", "<script>alert(1)</script>"),  # data; the client escapes
+        ({"title": "<script>alert(1)</script>"}, "title", "<script>alert(1)</script>"),  # the client escapes it
         ({"channelTitle": 5}, "channel_title", None),
         ({"channelId": "javascript:alert(1)"}, "channel_id", None),
         ({"publishedAt": "yesterday"}, "published_at", None),

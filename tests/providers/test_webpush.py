@@ -1,4 +1,7 @@
-"""What a push service and a browser get from us. The simulator that reads it is proven by the example of RFC 8291."""
+"""Requests to a push service and messages to a browser.
+
+The simulator's decryption is tested with the example of RFC 8291.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from tests.helpers.apps import config_for_tests
 
 PUBLIC, PRIVATE = vapid.new_keys()
 
-#: A browser of the tests' own.
+#: Keys of a fake browser.
 KEY = ec.generate_private_key(ec.SECP256R1())
 AUTH = b"0123456789abcdef"
 P256DH = encoded(KEY.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint))
@@ -99,7 +102,7 @@ def test_an_endpoint_that_cannot_be_signed_for_is_refused_for_good() -> None:
 
 
 def test_the_web_processes_never_import_what_sends() -> None:
-    """pywebpush brings aiohttp along: 0.1 to 0.3 s of every start."""
+    """pywebpush imports aiohttp, which costs 0.1 to 0.3 s at each start."""
     program = "import sys, wsgi; print({'pywebpush', 'py_vapid', 'aiohttp'} & set(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -1,4 +1,4 @@
-"""The routes of home page layouts, in the order of `routes.py`."""
+"""Routes of home page layouts, in the order of `routes.py`."""
 
 from __future__ import annotations
 

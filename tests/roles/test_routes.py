@@ -1,4 +1,4 @@
-"""The routes of roles, in the order of `routes.py`."""
+"""Routes of roles, in the order of `routes.py`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.helpers.for_admins import ForAdmins
 SEEDED = ["superadmin", "admin", "pendamping", "pasien"]
 
 
-#: Ids of no role.
+#: Ids that no role has.
 UNKNOWN = (999999, 10**30)
 
 

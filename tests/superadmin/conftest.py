@@ -1,4 +1,4 @@
-"""The console works on connections of its own, so its tests commit."""
+"""Fixtures for the SQL console. It uses its own connections, so its tests commit."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.helpers.factories import make_user
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A statement that ends has all the time that a busy machine needs for it."""
+    """Raise the time limit of statements, so that a busy machine causes no timeout."""
     monkeypatch.setattr(console, "LIMIT_S", PATIENCE_S)
 
 
 @pytest.fixture
 def boss(committed: Flask) -> Client:
-    """A super-admin, who is there for other connections too."""
+    """Create a super-admin and commit, so that other connections see them."""
     user = make_user(RoleName.SUPERADMIN, username="bos", nik="3273014502900001")
     client = Client(committed).as_superadmin(user)
     db.session.commit()

@@ -1,4 +1,4 @@
-"""What the console and the table browser return."""
+"""Helpers that return results of the SQL console and the table browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the console logs in: at each host that the settings name, and at the replica's own port."""
+"""Database addresses of the console: every host of the settings, and the replica's own port."""
 
 from __future__ import annotations
 

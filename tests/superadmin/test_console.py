@@ -1,4 +1,4 @@
-"""The SQL console: results, errors, transactions, the audit row, and who may use it."""
+"""SQL console: results, errors, transactions, the audit entry and access."""
 
 from __future__ import annotations
 

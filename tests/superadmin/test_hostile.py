@@ -1,4 +1,4 @@
-"""Statements that mean harm: each gets its response, and the service goes on, no bigger than before."""
+"""Harmful statements: each gets a response, and the service keeps working without using more memory."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from app.superadmin.service import console
 from dev.stack.waiting import eventually, wait_until
 from tests.helpers.client import Client, assert_error
 
-pytestmark = [pytest.mark.takes(seconds=48), pytest.mark.processes]  # it measures memory, and time runs out on purpose
+pytestmark = [pytest.mark.takes(seconds=48), pytest.mark.processes]  # measures memory, and runs into time limits
 
 MEBIBYTE = 1024 * 1024
 
-#: What the service and its runner may take more, together.
+#: Bytes that the service and its runner may use in addition, together.
 ALLOWED_BYTES = 64 * MEBIBYTE
 
 
 def resident(pid: int | str, field: str = "VmRSS") -> int:
-    """Resident memory of a process in bytes; 0 of one that is gone."""
+    """Return the resident memory of a process in bytes, or 0 if it has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -39,7 +39,7 @@ def resident(pid: int | str, field: str = "VmRSS") -> int:
 
 
 class Watched:
-    """Watches what this process and its runners take while a block runs."""
+    """Measures the peak memory of this process and its runners while a block runs."""
 
     def __init__(self) -> None:
         self.runners: list[int] = []
@@ -78,7 +78,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
 
 @contextmanager
 def short_limit() -> Iterator[None]:
-    """A statement gets one second, from when its backend is there, however long that took."""
+    """Limit statements to one second from when their backend has started."""
     frame = console.Run._frame
 
     def timed_from_the_backend(run: console.Run) -> tuple[Kind, bytes]:
@@ -94,19 +94,19 @@ def short_limit() -> Iterator[None]:
 
 
 def count(rows: str) -> int:
-    """How many rows of the server's own there are for this process's database."""
+    """Return the number of rows in `rows`, such as a system view with a condition."""
     with db.engine.connect() as connection:
         return int(connection.scalar(sa.text(f"SELECT count(*) FROM {rows}")) or 0)
 
 
 def nobody_works() -> bool:
-    """Whether no console's backend is left; one that was terminated takes a moment to go."""
+    """Return whether all console backends have ended. A terminated backend takes a moment to end."""
     backends = "pg_stat_activity WHERE application_name = 'sql-console' AND datname = current_database()"
     return eventually(lambda: count(backends) == 0)
 
 
 def still_serves(boss: Client) -> None:
-    """The database may have lost connections; the service makes new ones."""
+    """Assert that a query works again, although the service may have lost its database connections."""
     body = {"query": "SELECT count(*) AS n FROM users"}
     responses = (boss.post("/superadmin/query", body) for _ in range(4))
     served = next(response for response in responses if response.status_code != 503)
@@ -213,7 +213,7 @@ def test_killing_every_other_connection_does_not_take_the_service_down(boss: Cli
     sql = (
         "SELECT count(pg_terminate_backend(pid)) AS n FROM pg_stat_activity"
         " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        " AND backend_type = 'client backend'"  # a vacuum that happens to run is not ours to end
+        " AND backend_type = 'client backend'"  # do not end an autovacuum
     )
     assert boss.post("/superadmin/query", {"query": sql}).status_code == 200
     db.session.remove()

@@ -1,6 +1,7 @@
-"""No statement of the console runs a program on the server of the database, on the oldest PostgreSQL or on the newest.
+"""No console statement can run a program on the database server, on the oldest and the newest PostgreSQL.
 
-Before PostgreSQL 16 a role with CREATEROLE may grant every role that is no superuser, also `pg_execute_server_program`.
+Before PostgreSQL 16, a role with CREATEROLE may grant every role that is no superuser, including
+`pg_execute_server_program`.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from tests.helpers.client import Client, assert_error
 
 pytestmark = [pytest.mark.takes(seconds=15), pytest.mark.processes]
 
-#: The program runs in the server's data folder.
+#: File that the program creates in the server's data folder.
 MARK = "escaped"
 RUN = f"COPY (SELECT 1) TO PROGRAM 'touch {MARK}'"
 GRANT = "GRANT pg_execute_server_program TO"
 
-#: One role for each way to a program, as a superuser makes them.
+#: Statements for a superuser that create one role for each way to run a program.
 ROLES = """
 CREATE ROLE plain LOGIN;
 CREATE ROLE maker LOGIN CREATEROLE;
@@ -61,7 +62,7 @@ class Database:
     data: Path
 
     def execute(self, statements: str) -> list[tuple[Any, ...]]:
-        """Run statements as the server's superuser; returns the rows of the last one."""
+        """Run statements as the server's superuser. Return the rows of the last one."""
         with closing(psycopg2.connect(self.postgres.url(role="postgres"))) as connection:
             connection.autocommit = True
             with connection.cursor() as cursor:
@@ -106,7 +107,7 @@ LogIn = Callable[[Database, str], None]
 
 @pytest.fixture
 def log_in(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> LogIn:
-    """Let the console log in as a role of another server."""
+    """Return a function that lets the console log in as a role on another server."""
 
     def use(database: Database, role: str) -> None:
         (database.data / MARK).unlink(missing_ok=True)
@@ -119,7 +120,7 @@ def log_in(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> LogIn:
 
 
 def block(*statements: str) -> str:
-    """A DO block, in which the console cannot see what runs."""
+    """Return a DO block, whose statements the console cannot check."""
     return "DO $do$ BEGIN " + " ".join(f"EXECUTE $sql${sql}$sql$;" for sql in statements) + " END $do$"
 
 
@@ -188,8 +189,8 @@ def test_a_role_that_makes_roles_is_served_from_postgresql_16_on(boss: Client, n
 
 
 def ask_while(database: Database, given: str, taken: str, ask: Callable[[str], Any]) -> Any:
-    """Ask for a statement that writes a note; run `given` before it ends, and `taken` afterwards."""
-    # The statement also chooses where the functions of the second check would be looked for.
+    """Run a console statement that writes a note. Run `given` before it ends and `taken` after it."""
+    # The statement also sets the search path for functions in the second role check.
     sql = (
         "INSERT INTO notes VALUES ('left behind'); SET search_path = pretence, pg_catalog;"
         " SELECT pg_advisory_xact_lock(7)"

@@ -1,4 +1,4 @@
-"""`SUPERADMIN_SQL_MODE=ro`: nothing is written, whatever the statement tries."""
+"""`SUPERADMIN_SQL_MODE=ro`: no statement can write."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.helpers.client import Client, assert_error
 
 @pytest.fixture
 def reader(boss: Client, committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Client:
-    """The super-admin of a service whose console is read-only."""
+    """Set the console to read-only and return the super-admin."""
     config = dataclasses.replace(committed.extensions["config"], superadmin_sql_mode="ro")
     monkeypatch.setitem(committed.extensions, "config", config)
     return boss
@@ -46,7 +46,7 @@ def test_nothing_is_written(reader: Client, sql: str, sqlstate: str) -> None:
     assert db.session.scalar(sa.text("SELECT count(*) FROM users")) == 1
 
 
-#: Ends the transaction that can only read, and begins one that can write.
+#: SQL that ends the read-only transaction and begins a writable one.
 ANOTHER_TRANSACTION = "COMMIT; BEGIN READ WRITE; DELETE FROM users; COMMIT"
 
 

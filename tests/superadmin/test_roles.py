@@ -1,4 +1,4 @@
-"""Whom the console runs as, and that what it runs is in the log whatever it does."""
+"""Database role of the console, and the audit log of its statements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.helpers.client import Client, assert_error
 
 @pytest.fixture
 def role(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A role of its own for the console, which the test may change as the server's superuser."""
+    """Create a role for the console, which the test may change as the server's superuser."""
     with db.engine.begin() as connection:
         connection.execute(sa.text("DROP ROLE IF EXISTS console_test"))
         connection.execute(sa.text("CREATE ROLE console_test LOGIN PASSWORD 'rahasia'"))
@@ -31,7 +31,7 @@ def role(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 @pytest.mark.parametrize("verdict", ["t", None])
 def test_a_powerful_role_is_refused(verdict: str | None) -> None:
-    """The embedded server's role is plain and cannot make a powerful one, so the answer of the server is given here."""
+    """The embedded server's role cannot create a powerful role, so the test fakes PostgreSQL's result."""
     from app.superadmin.runner import __main__ as runner
 
     class Cursor:
@@ -82,7 +82,7 @@ def test_a_plain_role_is_served(boss: Client, role: str) -> None:
 def test_who_ran_a_statement_that_deletes_its_own_row_is_in_the_log(
     boss: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The log has the entry's id and not the statement: nobody takes an erased person out of a log."""
+    """The log line contains the entry's id, not the statement, because log lines stay after a user is erased."""
     sql = (
         "ALTER TABLE audit_entries DISABLE TRIGGER append_only; DELETE FROM audit_entries;"
         " ALTER TABLE audit_entries ENABLE TRIGGER append_only"

@@ -1,4 +1,4 @@
-"""The routes of the SQL console and the table browser, in the order of `routes.py`."""
+"""Routes of the SQL console and the table browser, in the order of `routes.py`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from tests.superadmin.results import rows, run
 
 
 class SuperadminOnly:
-    """The method and path of a route."""
+    """Tests for a route. The docstring of a subclass is its method and path."""
 
     def test_needs_a_superadmin(
         self, client: Client, siti: Client, budi: Client, admin: Client, superadmin: Client
     ) -> None:
-        by_login = client.as_(superadmin.user)  # not by /superadmin/login
+        by_login = client.as_(superadmin.user)  # not from /superadmin/login
         assert_refused(self, client, siti, budi, admin, by_login)
 
 
 class QueryNeeded(SuperadminOnly):
-    """The method and path of a route that takes a query."""
+    """Tests for a route that takes a query. The docstring of a subclass is its method and path."""
 
     @pytest.mark.parametrize("body", [{}, {"query": ""}, {"query": 5}, {"query": "SELECT '" + "x" * 20480 + "'"}])
     def test_needs_a_query_of_20_kb_at_most(self, superadmin: Client, body: dict[str, Any]) -> None:

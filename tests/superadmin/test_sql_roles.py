@@ -1,4 +1,4 @@
-"""`flask sql-role create`: what the console's own database role can do, and that the audit log is out of its reach."""
+"""`flask sql-role create`: rights of the console's database role, which cannot change the audit log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Create = Callable[..., None]
 
 @pytest.fixture
 def create(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Create]:
-    """Run the command, and let the console log in with what it prints; the role goes again with the test."""
+    """Return a function that runs the command and logs the console in with its output. Drop the role after the test."""
 
     def run(*options: str) -> None:
         result = committed.test_cli_runner().invoke(args=["sql-role", "create", *options])
@@ -49,7 +49,7 @@ def refused(boss: Client, sql: str) -> str:
 
 def test_the_command_makes_a_role_that_can_only_read(boss: Client, create: Create) -> None:
     create()
-    create()  # the second time it gets a new password
+    create()  # the second call sets a new password
     response = boss.post("/superadmin/query", {"query": "SELECT current_user AS me, count(*) AS n FROM users"})
     assert response.json["rows"] == [{"me": "sql_console", "n": 1}]
     for sql in ("DELETE FROM users", "SET transaction_read_only = off; DELETE FROM users", "SET ROLE health"):
@@ -116,7 +116,7 @@ def test_no_role_of_the_console_changes_the_audit_log(boss: Client, create: Crea
         "DO $$ BEGIN EXECUTE 'DELETE FROM audit_entries'; END $$",
     )
     for sql in attempts:
-        # In a transaction that may write, whatever the role's own default.
+        # A writable transaction, despite the role's default.
         assert refused(boss, f"SET transaction_read_only = off; {sql}") == "42501", sql
     queries = db.session.scalars(sa.text("SELECT details->>'query' FROM audit_entries ORDER BY id")).all()
     assert [query.removeprefix("SET transaction_read_only = off; ") for query in queries] == list(attempts)

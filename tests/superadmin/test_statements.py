@@ -1,4 +1,4 @@
-"""How a text of SQL is split into statements."""
+"""Splitting of SQL text into statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of PostgreSQL's types as JSON."""
+"""JSON values of PostgreSQL types."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.superadmin.runner.values import unique
 from tests.helpers.client import Client
 from tests.helpers.offenders import assert_none
 
-#: What SQL says, and what JSON has for it.
+#: SQL expressions and their JSON values.
 VALUES: tuple[tuple[str, Any], ...] = (
     ("NULL", None),
     ("1::smallint", 1),
@@ -69,7 +69,7 @@ def test_names_are_made_unique() -> None:
 
 
 def test_thousands_of_equal_names_take_no_time() -> None:
-    """1,500 took 15 s: each name was looked for in a list, beginning at 2."""
+    """1,500 names once took 15 s, because each number was searched in a list from 2 on."""
     names = ["a"] * 30_000 + ["a_2", "b", "a_29999", "b"]
     started = time.process_time()
     result = unique(names)

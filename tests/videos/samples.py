@@ -1,4 +1,4 @@
-"""Videos of the simulated platform and of ours, for tests."""
+"""Sample videos, simulated and stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The platform's videos through our routes: cached, matched with ours, and careful with the quota."""
+"""Live videos: cached, matched with stored ones, and sparing with the quota."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALL = (ONE, f"/videoplatform/channel/{CHANNEL}", "/videoplatform/search?q=gizi")
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Makes the cached copies so many hours older."""
+    """Return a function that moves the cache's clock ahead by hours."""
     real = clock.now
 
     def move(hours: float) -> None:
@@ -53,11 +53,11 @@ def test_copies_are_fresh_for_longer_where_a_call_costs_more(
             rows(client, path)
     rows(client, "/videoplatform/search?q=%20GIZI%20%20")
     assert outside.videos.units == 1 + 2 + 101
-    later(0.3)  # the channel's 15 minutes are over
+    later(0.3)  # the channel is stale after 15 minutes
     for path in ALL:
         rows(client, path)
     assert outside.videos.units == 106
-    later(6.1)  # the search's 6 hours
+    later(6.1)  # the search is stale after 6 hours
     for path in ALL:
         rows(client, path)
     assert (outside.videos.count("search"), outside.videos.count("playlistItems")) == (2, 3)
@@ -73,7 +73,7 @@ def test_an_exhausted_quota_stops_every_live_call_and_old_copies_serve(
     later(48)
     for path in ALL:
         assert rows(client, path)
-    assert len(outside.videos.calls) == 1  # the first one finds out, the others need not ask
+    assert len(outside.videos.calls) == 1  # the first call finds that the quota is used up
     assert_error(client.get("/videoplatform/videos/sdVideo0001/detail"), 502, "provider_failed")
     assert len(outside.videos.calls) == 1
 
@@ -122,7 +122,7 @@ def test_a_failing_platform_is_reported_within_the_budget(
     client: Client, outside: Server, monkeypatch: pytest.MonkeyPatch, fault: dict[str, Any], status: int
 ) -> None:
     assert platform.BUDGET_S < 8
-    if status == 504:  # it would go on for a minute
+    if status == 504:  # the fault would last a minute
         monkeypatch.setattr(platform, "BUDGET_S", 1.5)
     outside.fault("videos", times=None, **fault)
     response = client.get(ONE)

@@ -1,4 +1,4 @@
-"""The routes of videos, in the order of `routes.py`."""
+"""Routes of videos, in the order of `routes.py`."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class TestSaveVideo:
         if field is not None:
             assert_error(admin.post("/videoplatform/video", {**SAVE, **change}), 400, field=field)
             assert_error(siti.post("/videoplatform/save", {**SAVE, **change}), 400, field=field)
-        else:  # blanks around a value are stripped everywhere
+        else:  # blanks at the ends are stripped
             assert siti.post("/videoplatform/save", {**SAVE, **change}).status_code == 200
 
     def test_needs_a_login(self, client: Client) -> None:
