@@ -129,7 +129,6 @@ def saved_among(user_id: int | None, urls: list[str]) -> set[str]:
 
 
 def _with_is_saved(user_id: int | None) -> AnySelect:
-    """Return a query for all article columns and `is_saved` for this user."""
     if user_id is None:
         return sa.select(*articles.c, sa.false().label("is_saved"))
     saved = (SavedArticle.url == Article.url) & (SavedArticle.user_id == user_id)

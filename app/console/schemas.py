@@ -31,7 +31,7 @@ class Sender(Schema):
     reason = fields.String(allow_none=True, metadata={"description": "The reason why the state is not `up`"})
     since = Timestamp()
     quality = fields.String(allow_none=True, metadata={"example": "green"})
-    limit_24h = fields.Integer(allow_none=True, metadata={"description": "Maximum new recipients in 24 hours"})
+    limit_24h = fields.Integer(allow_none=True, metadata={"description": "Maximum different recipients in 24 hours"})
     quota = fields.Integer(allow_none=True, metadata={"description": "Prepaid messages that are left"})
     checked_at = Timestamp(allow_none=True)
 

@@ -36,7 +36,10 @@ class QueueState:
 
 @dataclass(frozen=True)
 class Condition:
-    """State of the service for operators. If Redis is down, its parts are empty and `problems` says so."""
+    """State of the service for operators.
+
+    If Redis is down, `queues` is empty, `outcomes` is None, and `problems` names Redis.
+    """
 
     problems: list[str]
     queues: list[QueueState]

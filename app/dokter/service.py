@@ -147,7 +147,6 @@ def _columns(data: Loaded) -> dict[str, object]:
 
 
 def _faskes_of(ids: Collection[str]) -> list[Faskes]:
-    """Return the facilities with these ids. Raise `ValidationFailed` for an unknown id."""
     query = sa.select(Faskes).where(Faskes.id.in_(set(ids))).order_by(Faskes.nama, Faskes.id)
     facilities = list(db.session.scalars(query))
     if unknown := sorted(set(ids) - {faskes.id for faskes in facilities}):

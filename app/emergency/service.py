@@ -1,4 +1,4 @@
-"""Emergency numbers: those near a position for everybody, all of them for administrators."""
+"""Emergency numbers: a search by position for everybody, and the full list for administrators."""
 
 from __future__ import annotations
 

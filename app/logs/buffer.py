@@ -1,6 +1,6 @@
 """Buffer for log records: a Redis list, or the table itself while Redis is down.
 
-A drain moves a batch of records to its own list, and deletes that list only after the rows are committed. If a drain
+A drain moves a batch of records to its own list. It deletes that list only after the rows are committed. If a drain
 dies, the next one ingests its list. The event id makes repeated inserts harmless.
 """
 

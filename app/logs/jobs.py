@@ -103,7 +103,8 @@ def prune(days: int) -> tuple[list[str], int]:
 
     Months that ended before that are dropped as whole partitions. Rows of the month in between are deleted in small
     transactions. The same days are deleted from `log_day_users`, which is needed only while a day's sums can still
-    change. Return the names of the dropped partitions, and the number of `activity_logs` rows deleted one by one.
+    change. Return the names of the dropped partitions, and the number of `activity_logs` rows deleted in the
+    transactions.
     """
     before = clock.now() - timedelta(days=days)
     with unit_of_work():
@@ -115,7 +116,6 @@ def prune(days: int) -> tuple[list[str], int]:
 
 
 def _delete_all(table: sa.Table, which: sa.ColumnElement[bool], key: tuple[sa.Column[Any], sa.Column[Any]]) -> int:
-    """Delete the matching rows in small transactions, oldest first. Return their number."""
     some = sa.select(*key).where(which).order_by(key[0]).limit(PRUNE_BATCH)
     total = 0
     while True:

@@ -1,7 +1,7 @@
 """Cache for provider responses: fresh for a while, and for a day as the fallback when the provider fails.
 
-If several callers of one process need the same key, one of them fetches. The others wait for its result, or get the
-stale value at once. Values are stored in Redis. While Redis is down, each process uses a few values in its own memory.
+If several callers of one process need the same key, one fetches. The others wait, or get the stale value at once.
+Values are stored in Redis. While Redis is down, each process keeps a few in memory.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_KEPT_AN_HOUR = 100
 #: Seconds after a failure in which the provider is not called. Callers get the stale value or the same error at once.
 REST_S = 10
 #: Seconds after a failure in which only one caller at a time tries the provider. The others get the stale value or the
-#: error at once, so that a provider that hangs does not block every thread.
+#: error. So a provider that hangs does not block every thread.
 TROUBLE_S = 300
 
 #: Maximum seconds that a caller waits for another caller's fetch.
@@ -46,7 +46,7 @@ FLIGHT_S = 9.0
 #: Maximum values of one cache in the memory of a process. The oldest are removed first.
 MAX_OWN_COPIES = 50
 
-#: Seconds after a failed Redis command in which Redis is not called, so that requests do not wait for a timeout each.
+#: Seconds after a failed Redis command in which Redis is not called. Otherwise each request would wait for a timeout.
 AWAY_S = 1.0
 
 CACHED = Counter("provider_cache_total", "How answers of providers were found", ["cache", "outcome"])
@@ -145,7 +145,6 @@ class Cache(Generic[T]):
         return value
 
     def _shared(self, flight: Future[object]) -> T:
-        """Wait for the fetch of another thread and return its value."""
         try:
             return self._decode(flight.result(FLIGHT_S))
         except FutureTimeout:
@@ -182,7 +181,6 @@ class Cache(Generic[T]):
         return time.monotonic() < self._away_until
 
     def _redis(self, act: Callable[[Any], Any]) -> Any:
-        """Return the result of a Redis command, or `None` while Redis is down."""
         if self._is_away:
             return None
         try:
@@ -192,7 +190,6 @@ class Cache(Generic[T]):
             return None
 
     def _read(self, key: str) -> tuple[Copy | None, Failure | None]:
-        """Return the stored value of a key and the last failure."""
         stored = self._redis(lambda redis: redis.mget(self._at(key, "copy"), self._at(key, "failed")))
         if stored is None:
             with self._lock:

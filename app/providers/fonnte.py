@@ -92,7 +92,6 @@ def _refusal(reason: str) -> ProviderError:
 
 
 def _whole_number(value: object) -> int | None:
-    """Return a number that Fonnte sends as text, or None."""
     text = str(value).strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 

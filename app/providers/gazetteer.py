@@ -75,7 +75,7 @@ class Gazetteer:
         """Return the area of the nearest place, or `None` if no place lies within `within_km`."""
         if not (_SOUTH <= lat < _SOUTH + _ROWS * _CELL and _WEST <= lng < _WEST + _COLUMNS * _CELL):
             return None
-        squeeze = math.cos(math.radians(lat))  # longitude degrees per latitude degree, by length
+        squeeze = math.cos(math.radians(lat))  # length of a longitude degree, in latitude degrees
         limit = within_km / _KM_PER_DEGREE
         best, place = limit * limit, -1
         row, column = _row(lat), _column(lng)

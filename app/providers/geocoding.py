@@ -71,7 +71,6 @@ class Remote:
         return ProviderError(self.provider, "garbage", reason=reason)
 
     def _province(self, name: object, code: object = None) -> str:
-        """Return the canonical province for the service's ISO code or name."""
         for text in (code, name):
             if isinstance(text, str) and (province := provinces.canonical(text)):
                 return province

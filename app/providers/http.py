@@ -138,7 +138,6 @@ class Http:
             time.sleep(wait)
 
     def _wait(self, call: _Call, error: ProviderError, tries: int) -> float | None:
-        """Return the seconds before the next attempt, or `None` for no retry."""
         repeatable = error.kind == "unreachable" or (
             call.is_read and not error.permanent and error.kind in ("timeout", "broken", "status")
         )

@@ -79,7 +79,7 @@ class Health:
     problem: str | None = None
     #: Quality rating by recipients, in the provider's terms.
     quality: str | None = None
-    #: Maximum new recipients in 24 hours. People who wrote to us first do not count.
+    #: Maximum different recipients in 24 hours. People who wrote to us first do not count.
     limit_24h: int | None = None
     #: Prepaid messages that are left.
     quota: int | None = None

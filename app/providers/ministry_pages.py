@@ -28,7 +28,7 @@ Element = Any  # lxml publishes no types
 MAX_HEADLINES = 100
 MAX_TITLE = 300
 
-#: Minimum characters of an article's text. A shorter text in a block without a telling name is a notice.
+#: Minimum characters of an article's text in a block outside `selectors.named`. A shorter text is only a notice.
 MIN_TEXT = 120
 
 ARTICLE_TYPES = frozenset({"NewsArticle", "Article", "BlogPosting", "ReportageNewsArticle", "MedicalWebPage"})
@@ -154,9 +154,10 @@ def _content(
 
 
 def _block(tree: Element, selectors: Selectors) -> Element | None:
-    """Return the element with the article's text: a block with a known class, else the one with the longest own text.
+    """Return the element with the article's text: a block from `selectors.named`, else the one with the longest own
+    text.
 
-    An infographic is a known block with a picture and few or no words. A long known block is preferred to it.
+    An infographic is such a block with a picture and few or no words. A long block is preferred to it.
     """
     named = [element for path in selectors.named for element in tree.xpath(path)]
     likely = tree.xpath(selectors.likely)

@@ -45,7 +45,7 @@ class AddressPolicy(enum.Enum):
 
 _GLOBAL_IPV6 = ipaddress.ip_network("2000::/3")
 
-#: Networks that can lead to internal machines. Older Python versions do not exclude all of them in `ipaddress`.
+#: Networks that can lead to internal machines. Older Python versions count some of these as global in `ipaddress`.
 _NEVER = tuple(
     ipaddress.ip_network(net)
     for net in (
@@ -77,8 +77,8 @@ class _Call(local):
     write_until = 0.0
 
 
-#: State of this thread's call: the socket it reads from, which `deadline` closes, whether it has sent anything, and the
-#: latest time to begin sending (monotonic clock).
+#: State of this thread's call: its socket, whether it has sent anything, and the latest time to begin sending
+#: (monotonic clock).
 _call = _Call()
 
 

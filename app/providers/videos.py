@@ -207,5 +207,5 @@ def _moment(value: object) -> str | None:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         return None
-    # Sane years only: an early year has fewer than four digits, and the last year may leave the range in UTC.
+    # Only years from 1900: early years have fewer than four digits, and the last year may be out of range in UTC.
     return rfc3339(moment) if moment and moment.tzinfo and 1900 <= moment.year < MAXYEAR else None

@@ -1,7 +1,7 @@
 """Webhook bodies of WhatsApp's Cloud API and Fonnte: signature checks and parsers to `Event`.
 
 Optional fields are read leniently. A missing field, or one of a wrong type, makes an event less complete or skips it.
-It never rejects the rest of the body.
+The rest of the body is still read.
 """
 
 from __future__ import annotations
@@ -215,7 +215,6 @@ def _phone(value: object) -> str | None:
 
 
 def _moment(value: object) -> str | None:
-    """Return seconds since 1970 as RFC 3339 text."""
     seconds = _text(value)
     return datetime.fromtimestamp(int(seconds), UTC).isoformat() if re.fullmatch(r"\d{9,10}", seconds) else None
 

@@ -77,7 +77,6 @@ class WebPush:
         return response.headers.get("Location")
 
     def _authorization(self, endpoint: str) -> str:
-        """Return a new signed token for this push service, with the key to verify it."""
         from py_vapid import VapidException
 
         parts = urlsplit(endpoint)

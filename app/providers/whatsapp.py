@@ -135,7 +135,6 @@ def quality_of(value: object) -> str | None:
 
 
 def _content(text: str, buttons: Sequence[Button], template: Template | None) -> dict[str, object]:
-    """Return the type and content of a message: a template, a text with buttons, or a text."""
     if template is not None:
         return {"type": "template", "template": _template(template)}
     if buttons and len(text) <= MOST_CHARACTERS_WITH_BUTTONS:
@@ -216,7 +215,6 @@ def _words(error: ProviderError) -> str | None:
 
 
 def _problem(error: ProviderError) -> Mapping[str, object]:
-    """Return the error object of WhatsApp's response, or an empty one."""
     if error.response is None:
         return {}
     try:

@@ -29,7 +29,7 @@ CONSTRAINTS: dict[str, AppError] = {"uq_roles_name": Conflict("Nama peran sudah 
 IN_USE = Conflict("Peran masih dimiliki oleh pengguna.", code="role_in_use")
 NOT_FOUND = "Peran tidak ditemukan."
 
-#: Text for a role whose name is only a web address, in a notice.
+#: Text in a notice for a role name that is only a web address.
 NAMELESS = "tanpa nama"
 
 #: Time after which an unsent notice about roles expires.

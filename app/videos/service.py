@@ -187,7 +187,6 @@ def _completed(data: Loaded) -> dict[str, object]:
 
 
 def _known_thumbnail(video_id: str) -> str | None:
-    """Return the platform's thumbnail address from the cached video, else from the stored one."""
     video = live.cached(video_id)
     if video and video.thumbnail:
         return video.thumbnail
@@ -218,7 +217,6 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _with_is_saved(user_id: int | None) -> AnySelect:
-    """Return a query for all video columns and `is_saved` for this user."""
     if user_id is None:
         return sa.select(*videos.c, sa.false().label("is_saved"))
     saved = (SavedVideo.video_id == Video.video_id) & (SavedVideo.user_id == user_id)

@@ -16,7 +16,7 @@ from tests.providers.patience import PATIENT
 
 @pytest.fixture
 def provider(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """Configure the application with a simulated places provider whose page tokens are valid at once."""
+    """Configure a simulated places provider. Its page tokens are valid at once."""
     sim.places.delay_s = 0
     config = config_for_tests(**sim.places.env())
     asked = places.from_config(config)

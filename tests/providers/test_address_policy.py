@@ -93,7 +93,7 @@ def test_the_checked_address_is_the_called_one(monkeypatch: pytest.MonkeyPatch) 
         with pytest.raises(ProviderError) as caught:
             client(AddressPolicy.PUBLIC, **HURRIED).fetch("GET", f"http://rebind.example:{server.port}/")
         assert caught.value.kind in ("unreachable", "timeout")
-        assert asked == ["rebind.example"]  # only one lookup
+        assert asked == ["rebind.example"]  # the name is looked up only once
         assert not server.requests
 
 

@@ -1,4 +1,4 @@
-"""A process that is stopped during a call gets the response or an unknown outcome."""
+"""A process that is suspended during a call gets the response or an unknown outcome."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def caller(server: socket.socket) -> Iterator[subprocess.Popen[str]]:
 
 
 def begin(caller: subprocess.Popen[str], server: socket.socket) -> socket.socket:
-    """Start the call, read its request to the end, stop the process and return the connection."""
+    """Start the call, read its request to the end, suspend the process and return the connection."""
     assert caller.stdin is not None
     caller.stdin.write("\n")
     caller.stdin.flush()

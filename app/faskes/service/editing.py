@@ -26,7 +26,7 @@ def create(data: Loaded) -> Faskes:
 def update(faskes_id: str, data: Loaded) -> Faskes:
     """Update the given fields, and set `source` to `db` so that searches do not overwrite the record.
 
-    Derive the province from the position if it moves or the province is set to null, unless a province is given.
+    Derive a missing province from the position, if the request moves the facility or sets the province to null.
     """
     faskes = get_locked_or_404(Faskes, faskes_id, NOT_FOUND, key_share=True)
     assign(faskes, {**data, "source": DB})

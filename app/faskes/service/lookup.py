@@ -94,7 +94,6 @@ def get(faskes_id: str) -> Record:
 
 
 def _fetched(faskes_id: str) -> Record:
-    """Fetch a facility from the provider, store it and return its record."""
     provider = places.from_config(current())
     if provider is None or search_coverage.is_unknown(faskes_id):
         raise NotFound(NOT_FOUND)

@@ -27,7 +27,7 @@ class Results(Listing[Record]):
         return {"results": self.rows, "status": "OK" if self.total else "ZERO_RESULTS"}
 
 
-#: Decimals of `distance_km`: metres.
+#: Decimals of `distance_km`, which is rounded to metres.
 DECIMALS = 3
 
 COLUMNS = (

@@ -44,8 +44,8 @@ _MAX_LATITUDE = 85.0
 _CENTRES, _CLAIMS, _STATE = "faskes:coverage", "faskes:coverage:claims", "faskes:coverage:state:"
 _UNKNOWN = "faskes:unknown:"
 
-#: Script that finds a covered circle or claims a new one atomically, so that only one of several parallel searches gets
-#: the claim. A circle is named `latitude:longitude:radius`, with the radius in metres.
+#: Script that finds a covered circle or claims a new one atomically. Of several parallel searches, only one gets the
+#: claim. A circle is named `latitude:longitude:radius`, with the radius in metres.
 _CLAIM = f"""
 local near = redis.call('GEOSEARCH', KEYS[1], 'FROMLONLAT', ARGV[1], ARGV[2], 'BYRADIUS', {NEAR_KM}, 'km', 'ASC')
 for _, circle in ipairs(near) do
@@ -132,7 +132,6 @@ def remember_unknown(place_id: str) -> None:
 
 
 def _run(command: Callable[[Redis], object]) -> object:
-    """Return the result of a Redis command, or None while Redis is down."""
     try:
         return command(queue.connection())
     except RedisError as error:

@@ -98,7 +98,6 @@ def _depth_of_body(words: list[str], depth: int) -> int:
 
 
 def _end_of_comment(sql: str, position: int) -> int:
-    """Return the position after a block comment. Block comments can be nested."""
     depth = 1
     for match in re.compile(r"/\*|\*/").finditer(sql, position):
         depth += 1 if match[0] == "/*" else -1

@@ -240,7 +240,6 @@ class Run:
 
 
 def _parameters(url: sa.URL) -> dict[str, Any]:
-    """Return the libpq parameters of a database address."""
     # Only `LIMIT_S` limits a statement. The role's own timeouts are turned off, because a download lasts as long as its
     # client needs.
     options = (

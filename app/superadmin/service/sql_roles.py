@@ -40,8 +40,8 @@ WRITING = (
     "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE ON SEQUENCES TO {role}",
     "REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON {audit} FROM {role}",
 )
-#: Whether the service may grant the right to change `log_min_messages`. With it, the console keeps its errors out of
-#: the server's log.
+#: Query for the right to grant `SET` on `log_min_messages`. With that right, the console keeps its errors out of the
+#: server's log.
 MAY_GRANT_SILENCE = sa.text("SELECT has_parameter_privilege('log_min_messages', 'SET WITH GRANT OPTION')")
 GRANT_SILENCE = "GRANT SET ON PARAMETER log_min_messages TO {role}"
 

@@ -97,7 +97,7 @@ class CatalogueColumn:
     name: str
     type: str
     type_oid: int
-    #: Position in the primary key, counted from 1. 0 if the column is not part of it.
+    #: Position in the primary key, counted from 1, or 0.
     key_position: int
 
 
@@ -182,7 +182,6 @@ def _tell_people(table: CatalogueTable, by: Caller, action: access_log.Action) -
 
 
 def _record(table: CatalogueTable, row: Iterable[str | None]) -> dict[str, object]:
-    """Return a row of texts as a JSON object by column name."""
     return {
         column.name: text if table.is_secret(column) else to_json(text, column.type_oid)
         for column, text in zip(table.columns, row, strict=True)
@@ -195,7 +194,6 @@ def _tables() -> Sequence[sa.Row[int, str, int, int]]:
 
 
 def _table(name: str) -> CatalogueTable:
-    """Return the table with this name. Raise `NotFound` (`unknown_table`) if it does not exist."""
     row = next((row for row in _tables() if row.name == name), None)
     if row is None:
         raise NotFound("Tabel tidak ditemukan.", code="unknown_table")
