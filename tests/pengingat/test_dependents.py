@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import time
+from datetime import datetime, time
 from typing import Any
 
 import pytest
@@ -24,7 +24,7 @@ from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import words_of
 from tests.pengingat.ledgers import Time
-from tests.pengingat.links import ADDRESS, payloads, tap
+from tests.pengingat.links import ADDRESS, page, payloads, tap
 
 SENTENCE = r"waktunya minum Metformin \(0,5 tablet, setelah makan\) pukul 19.00 WIB."
 
@@ -113,10 +113,31 @@ class TestAnswers:
         assert _answered(ibu) == ("done", "caregiver")
         assert_error(budi.post(f"/pengingat/{id_}/konfirmasi", {"status": "done"}), 404)
 
-    def test_after_the_handover_it_is_her_own_answer(self, client: Client, ibu: int, token: str) -> None:
-        db.session.execute(sa.update(User).filter_by(id=ibu).values(guardian_id=None, password_hash="x"))
+    def test_after_the_handover_the_caregivers_messages_answer_nothing(
+        self, client: Client, ibu: int, token: str, moment: Time
+    ) -> None:
+        push = _first("push_fan_out")["token"]
+        _hand_over(ibu, moment.now)
+        assert page(client, token).status_code == 404
+        for each in (token, push):
+            assert_error(client.post(f"/konfirmasi/{each}", {"status": "done"}), 404, "not_found")
+        assert _answered(ibu) == ("pending", None)
+
+    def test_a_message_that_leaves_after_the_handover_can_be_answered(
+        self, client: Client, ibu: int, token: str, moment: Time
+    ) -> None:
+        _hand_over(ibu, moment.now)
+        moment.move(minutes=10)
+        left = sa.update(Delivery).where(Delivery.channel == "messaging", Delivery.due_at < moment.now)
+        db.session.execute(left.values(state="sent", settled_at=moment.now))
         assert tap(client, token, "done").status_code == 303
         assert _answered(ibu) == ("done", "link")
+
+
+def _hand_over(user_id: int, at: datetime) -> None:
+    """Change the account as a registration with a handover code does. Codes expire by the real clock."""
+    new = {"guardian_id": None, "password_hash": "x", "phone": "+6281355550001"}
+    db.session.execute(sa.update(User).filter_by(id=user_id).values(**new, phone_changed_at=at))
 
 
 def _answered(user_id: int) -> tuple[str, str | None]:

@@ -17,6 +17,8 @@ from app.core.errors import Gone, NotFound
 from app.core.lib.clock import JAKARTA
 from app.identity import erasure
 from app.identity.models import User
+from app.notifications.models import State as DeliveryState
+from app.notifications.models import deliveries
 from app.pengingat.ledger import answers, statements
 from app.pengingat.ledger.schemas import LinkAnswer, QuickAnswer
 from app.pengingat.ledger.tokens import hash_of, link_token_of
@@ -31,8 +33,18 @@ EXPIRED = "Tautan ini sudah tidak berlaku."
 
 _rows = occurrences.c
 _hashes = generic("by_link", sa.Text()), generic("by_push", sa.Text())
-#: NULL if the person is leaving.
-_is_dependent = sa.select(User.guardian_id.is_not(None)).where(User.id == _rows.user_id, erasure.IS_PRESENT)
+_sent_since = sa.exists().where(
+    deliveries.c.occurrence_id == _rows.id,
+    sa.or_(deliveries.c.state == DeliveryState.SENT, deliveries.c.unknowns > 0),
+    sa.func.coalesce(deliveries.c.settled_at, deliveries.c.due_at) > User.phone_changed_at,
+)
+#: Whether the person is a dependent. NULL if the person is leaving, or has another number since the link was sent:
+#: then somebody else may have the link, such as a caregiver who has handed the account over.
+_is_dependent = sa.select(User.guardian_id.is_not(None)).where(
+    User.id == _rows.user_id,
+    erasure.IS_PRESENT,
+    sa.or_(User.phone_changed_at.is_(None), _rows.due_at > User.phone_changed_at, _sent_since),
+)
 #: Subselects in place of joins: a plan for any value reckons with many rows, and would read both tables whole.
 _asked = PreparedStatement(
     sa.select(
