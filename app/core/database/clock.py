@@ -1,7 +1,6 @@
 """The database's clock, which all machines share.
 
-It decides what is planned, due and missed: a machine whose own clock is wrong must not be early, late or skip days for
-everybody.
+This clock decides what is scheduled, due and missed, because the clock of one machine may be wrong.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _NOW = PreparedStatement(sa.select(sa.func.clock_timestamp()))
 
 
 def now() -> datetime:
-    """Return the database's present moment, aware, in UTC. Inside a transaction it takes no second connection."""
+    """Return the database's current time in UTC, timezone-aware. Reuse the connection of an open transaction."""
     with current_connection() as connection:
         ((moment,),) = _NOW.rows(connection)
     now: datetime = moment
@@ -25,5 +24,5 @@ def now() -> datetime:
 
 
 def now_sql() -> sa.ColumnElement[datetime]:
-    """Return the same clock as an expression: one moment for the whole statement."""
+    """Return the current time as an SQL expression. The time is the same for the whole statement."""
     return sa.func.statement_timestamp()

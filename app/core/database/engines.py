@@ -1,4 +1,4 @@
-"""The engines: pooled transactions, pooled autocommit for reads, and one connection each for what takes long."""
+"""SQLAlchemy engines: a pool for transactions, a pool in autocommit mode, and unpooled connections for long reads."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from app.core.database.session import db, migrate
 from app.core.settings import settings
 from config import Config
 
-#: Session settings. A request ends in seconds; an export goes on as long as its client reads, also where the role has
-#: the settings of a request.
+#: Session settings, in milliseconds. A request ends within seconds, but an export lasts as long as its client reads.
+#: STREAM therefore sets its own values, even if the database role has those of REQUEST.
 REQUEST = {"timezone": "UTC", "statement_timeout": "15000", "idle_in_transaction_session_timeout": "30000"}
 STREAM = {
     "timezone": "UTC", "statement_timeout": "0", "default_transaction_read_only": "on",
     "idle_in_transaction_session_timeout": "300000",
 }  # fmt: skip
 UNLIMITED = {"timezone": "UTC", "statement_timeout": "0", "lock_timeout": "5000"}
-#: While a migration waits for a lock, all others who need the table wait behind it.
+#: Short lock timeout, because all other users of the table wait behind a migration that waits for a lock.
 MIGRATE = {**UNLIMITED, "lock_timeout": "1000"}
 
-#: Connections that each of the two pools of a process keeps: one for each thread of gunicorn. Under load it opens
-#: twice as many, which a worker needs.
+#: Connections in each of the two pools of a process: one for each gunicorn thread. A pool may open twice as many under
+#: load, which a worker needs.
 POOL_SIZE = 8
 
 
 def direct(options: Mapping[str, str]) -> sa.Engine:
-    """Connections past a pooler, each opened when it is asked for, with session settings of their own."""
+    """Return an engine without a pool. Its connections bypass the pooler and have the session settings `options`."""
     engine = sa.create_engine(
         settings.database_url, poolclass=sa.NullPool, connect_args=_options(options), hide_parameters=True
     )
@@ -39,7 +39,7 @@ def direct(options: Mapping[str, str]) -> sa.Engine:
 
 
 def keep_request_settings() -> None:
-    """Give the role of the service the settings of a request: a pooler lets no session bring its own."""
+    """Store the session settings of a request in the database role, because a pooler drops those of a session."""
     with direct(UNLIMITED).begin() as connection:
         for name, value in REQUEST.items():
             connection.exec_driver_sql(f"ALTER ROLE CURRENT_USER SET {name} = '{value}'")
@@ -50,7 +50,7 @@ def _options(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _keep_values_out_of_errors(*engines: sa.Engine) -> None:
-    """Cut an error's DETAIL, which quotes a row, and its statement: whatever logs the error would log personal data."""
+    """Remove the DETAIL and the statement from database errors, because a log of them would contain personal data."""
 
     def cut(context: sa.ExceptionContext) -> None:
         without_detail(context.original_exception)
@@ -65,7 +65,7 @@ def _keep_values_out_of_errors(*engines: sa.Engine) -> None:
 
 
 def _forget_together(*engines: sa.Engine) -> None:
-    """A database that went away took the connections of every pool, and each would cost somebody a 503."""
+    """Empty all pools when one loses its connection. Otherwise each stale connection would cause one 503."""
 
     def forget(context: sa.ExceptionContext) -> None:
         if context.is_disconnect:
@@ -80,9 +80,9 @@ def _forget_together(*engines: sa.Engine) -> None:
 def init_app(app: Flask, config: Config) -> None:
     connect = {
         "connect_timeout": 3,
-        # A database host that died is noticed within 20 s. A process that hangs on a host that lives is not: its kernel
-        # acknowledges every packet. Then nginx answers (`proxy_read_timeout`), and at most the 8 threads of a web
-        # process wait until the database goes on or its connections are closed.
+        # A dead database host is noticed within 20 s. A hanging process on a live host is not noticed, because its
+        # kernel still acknowledges packets. nginx then answers (`proxy_read_timeout`), while up to 8 threads of a web
+        # process wait until the database resumes or its connections are closed.
         "keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 10000,
     }  # fmt: skip
     pooled = connect if config.database_pooler_url else {**connect, **_options(REQUEST)}
@@ -90,7 +90,7 @@ def init_app(app: Flask, config: Config) -> None:
     pool: dict[str, object] = {
         "pool_size": POOL_SIZE, "max_overflow": POOL_SIZE,
         "pool_timeout": 3, "pool_recycle": 1800, "pool_use_lifo": True, "connect_args": pooled,
-        # PostgreSQL writes 1e20 as an integer, which orjson alone reads as the number that it can write again.
+        # PostgreSQL writes 1e20 as an integer. Only orjson reads it as a number that orjson can write again.
         "json_deserializer": orjson.loads,
         "hide_parameters": True,
     }  # fmt: skip

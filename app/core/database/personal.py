@@ -1,9 +1,9 @@
-"""What the rows of a table are to people: whose they are, what of them a person's export holds, what erasure does.
+"""Personal-data declarations of tables: the owners of a row, the content of the export, and the effect of erasure.
 
-A table says so beside its model, as `__personal__ = Personal(...)`; one without a class says it in
-`info={"personal": Personal(...)}`. A test holds that every table says it that has a column which can name somebody.
-Export and erasure go by it: a table that is added is exported and erased without a line of theirs, but for its words in
-`app.personal_data.words` and the function of a `Custom`.
+A model declares them as `__personal__ = Personal(...)`, a table without a class as `info={"personal": Personal(...)}`.
+A test requires a declaration for every table with a column that can identify a person.
+Export and erasure read the declarations, so a new table usually needs no code there. It needs its labels in
+`app.personal_data.words`, and a function for each `Custom`.
 """
 
 from __future__ import annotations
@@ -17,34 +17,39 @@ import sqlalchemy as sa
 
 @dataclass(frozen=True)
 class Rows:
-    """The export holds the person's rows, but no column of `without`: hashes and keys, and what is somebody else's."""
+    """Export of the person's rows, except the columns in `without`: hashes, keys and data of other people."""
 
     without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Nothing:
-    """The export holds nothing of it, and `why`."""
+    """Exclusion of the table from the export, for the reason in `why`."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Delete:
-    """The rows go."""
+    """Deletion of the rows."""
 
 
 @dataclass(frozen=True)
 class Detach:
-    """The rows stay, for others: what names the person becomes null, and so do the columns that it `clears`."""
+    """Erasure that keeps the rows for other people.
+
+    The columns that identify the person and those in `clears` become null.
+    """
 
     clears: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Custom:
-    """A function does it, for the reason in `why`: `ERASERS` in `app.personal_data.erasers` names it, or `EXPORTS` in
-    `app.personal_data.archive`.
+    """A custom function instead of a standard action, for the reason in `why`.
+
+    `ERASERS` in `app.personal_data.erasers` names the function for an erasure, `EXPORTS` in `app.personal_data.archive`
+    the function for an export.
     """
 
     why: str
@@ -52,15 +57,18 @@ class Custom:
 
 @dataclass(frozen=True, kw_only=True)
 class Personal:
-    """Whose rows they are, and what becomes of them. A row is of everybody whom one of the named columns names."""
+    """Declaration of a table with personal data.
 
-    #: Columns with a user's id; in `users` itself it is `id`.
+    A row belongs to every person whom one of its owner columns identifies.
+    """
+
+    #: Owner columns with a user's id. In `users` itself: `id`.
     of: tuple[str, ...] = ()
-    #: Columns with the id of somebody whose row it is not: their erasure makes it null.
+    #: Columns with the id of a user who does not own the row. Their erasure sets the column to null.
     mentions: tuple[str, ...] = ()
-    #: Columns with a phone number in E.164.
+    #: Owner columns with a phone number in E.164.
     phones: tuple[str, ...] = ()
-    #: Columns with a text such as `user:12`.
+    #: Owner columns with a text such as `user:12`.
     subjects: tuple[str, ...] = ()
     export: Rows | Nothing | Custom
     erase: Delete | Detach | Custom
@@ -68,23 +76,23 @@ class Personal:
 
 @dataclass(frozen=True)
 class Impersonal:
-    """The table holds nothing of anybody, although it has a column that could, and `why`."""
+    """Declaration of a table without personal data, although a column could hold some. `why` gives the reason."""
 
     why: str
 
 
-#: What `__personal__` may be.
+#: Possible types of `__personal__`.
 Declaration = Personal | Impersonal
 
 
 def declaration_of(table: sa.Table) -> Declaration | None:
-    """What the table says; None when it says nothing."""
+    """Return the table's declaration, or None if it has none."""
     declaration: Declaration | None = table.info.get("personal")
     return declaration
 
 
 def personal_tables(metadata: sa.MetaData) -> Iterator[tuple[sa.Table, Personal]]:
-    """The tables with rows of people, each before those that it refers to: in this order rows can be deleted."""
+    """Yield the tables with personal data, each before the tables that it references: the order for deletions."""
     for table in reversed(metadata.sorted_tables):
         declaration = declaration_of(table)
         if isinstance(declaration, Personal):
@@ -93,21 +101,22 @@ def personal_tables(metadata: sa.MetaData) -> Iterator[tuple[sa.Table, Personal]
 
 @dataclass(frozen=True)
 class Person:
-    """Whose rows are looked for."""
+    """A person, as the owner of the rows to select."""
 
     id: int
-    #: In E.164.
+    #: Phone numbers in E.164.
     phones: tuple[str, ...] = ()
-    #: Since when the numbers are theirs: what went to one before was somebody else's. None: also what is older.
+    #: Time since which the person has these numbers. Older messages went to a previous owner. None: rows of any age
+    #: match.
     phones_since: datetime | None = None
 
 
-#: When a row was made, by the first of these columns that its table has.
+#: Columns with the creation time of a row. The first one that the table has is used.
 _MADE_AT = ("created_at", "received_at", "at")
 
 
 def is_of(table: sa.Table, declaration: Personal, person: Person) -> sa.ColumnElement[bool]:
-    """Whether a row is this person's. By a number alone it is only where it names nobody."""
+    """Return the SQL condition for the person's rows. A phone number matches only rows without a user id."""
     owners = [table.c[name] for name in declaration.of]
     conditions: list[sa.ColumnElement[bool]] = [owner == person.id for owner in owners]
     conditions += [table.c[name] == f"user:{person.id}" for name in declaration.subjects]

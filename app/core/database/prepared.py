@@ -1,4 +1,4 @@
-"""Hot statements: the few that most requests make, past the parts of SQLAlchemy that they have no use for."""
+"""Prepared statements for the few queries that most requests run. They bypass the slow parts of SQLAlchemy."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from app.core.settings import settings
 
 
 class PreparedStatement:
-    """A statement compiled once and prepared once a connection, whose rows are psycopg2's plain tuples.
+    """A statement that is compiled once and prepared once per connection. Its rows are plain tuples from psycopg2.
 
-    Planning a join costs PostgreSQL twice what running it does, and SQLAlchemy's own way costs the process twice what
-    this does. Errors are SQLAlchemy's, and a dead connection leaves the pool. Behind a transaction pooler nothing stays
-    prepared, so there the statement goes out as text.
+    PostgreSQL needs twice as long to plan a join as to run it. SQLAlchemy's own execution costs the process twice as
+    much as this class.
+    Errors are SQLAlchemy's, and a dead connection leaves the pool. A transaction pooler keeps no prepared statements,
+    so the statement is sent as text there.
     """
 
     _numbers = itertools.count(1)
 
     def __init__(self, statement: sa.ClauseElement, *, plans_by_values: bool = False) -> None:
-        """With `plans_by_values` it goes out as text too, for the best plan depends on the values."""
+        """Compile the statement. With `plans_by_values`, send it as text: its best plan depends on the values."""
         self._names = statement.selected_columns.keys() if isinstance(statement, sa.SelectBase) else ()
         compiled = _compiled(statement)
         self._text = _with_constants(compiled)
@@ -40,10 +41,10 @@ class PreparedStatement:
         places = ", ".join(f"%({name})s" for name in names)
         self._execute = f"EXECUTE {self._name} {f'({places})' if places else ''}"
         if not names:
-            self._text = numbered  # psycopg2 leaves a text without values as it is
+            self._text = numbered  # psycopg2 does not unescape a text without values
 
     def rows(self, connection: sa.Connection, values: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
-        """All rows, with `values` for the statement's parameters; more than it has do no harm."""
+        """Return all rows for these parameter values. Unused values are ignored."""
         raw: Any = connection.connection
         try:
             with raw.cursor() as cursor:
@@ -52,7 +53,8 @@ class PreparedStatement:
                 return rows
         except psycopg2.Error as error:
             without_detail(error)
-            # A plan that a migration has outdated dies with its connection; the next one makes its own.
+            # A migration can make a prepared plan invalid. Drop that connection, so the next one prepares the statement
+            # again.
             lost = bool(raw.dbapi_connection.closed) or isinstance(error, pg.FeatureNotSupported)
             if lost:
                 connection.invalidate(error)
@@ -62,11 +64,11 @@ class PreparedStatement:
             raise wrapped from error
 
     def records(self, connection: sa.Connection, values: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
-        """All rows of a SELECT as dicts, by the names of its columns."""
+        """Return all rows of a SELECT as dicts by column name."""
         return [dict(zip(self._names, row, strict=True)) for row in self.rows(connection, values)]
 
     def _ready(self, connection: sa.Connection, cursor: Any) -> str:
-        """What to send on this connection, where the statement is prepared when it comes there first."""
+        """Return the SQL to send on this connection. Prepare the statement there if necessary."""
         if self._plans_by_values:
             return self._text
         prepared: set[str] = connection.info.setdefault("prepared", set())
@@ -90,18 +92,18 @@ def generic(name: str, type_: sa.types.TypeEngine[Any]) -> sa.ColumnElement[Any]
 
 
 def without_detail(error: BaseException | None) -> None:
-    """Leave an error its first line: DETAIL and CONTEXT quote values. `diag` still knows the constraint."""
+    """Keep only the first line of an error: DETAIL and CONTEXT quote values. `diag` keeps the constraint name."""
     if isinstance(error, psycopg2.Error) and error.args:
         error.args = (str(error.args[0]).partition("\n")[0],)
 
 
 def as_text(moment: object) -> sa.ColumnElement[str]:
-    """A column of moments as PostgreSQL writes them: a `datetime` of each would cost more than the rest of its row."""
+    """Return a time column cast to text, because a `datetime` for each row costs more than the rest of the row."""
     return sa.cast(moment, sa.Text)
 
 
 def rfc3339(text: str) -> str:
-    """`2026-03-02T07:00:00Z` from `2026-03-02 07:00:00.123+00`; the sessions of our connections are in UTC."""
+    """Return `2026-03-02T07:00:00Z` for `2026-03-02 07:00:00.123+00`. Our database sessions run in UTC."""
     return f"{text[:10]}T{text[11:19]}Z"
 
 
@@ -113,7 +115,7 @@ def _compiled(statement: sa.ClauseElement) -> Any:
 
 
 def _with_constants(compiled: Any) -> str:
-    """The statement's text with every value that it brings along written into it."""
+    """Return the SQL text with all constant values written into it."""
     text = str(compiled)
     for name, bound in compiled.binds.items():
         if not bound.required:

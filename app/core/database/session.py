@@ -1,7 +1,7 @@
-"""The database: base class, unit of work, what runs after a commit, and connections for reads.
+"""Database access: base class, unit of work, callbacks after a commit, and connections for reads.
 
-Services flush and never commit; `unit_of_work` at the edge (request, job, command) commits once or not at all. What has
-to outlive a refusal stands in an `own_transaction`.
+Services flush and never commit. `unit_of_work` at the edge (request, job, command) commits once or rolls back. Use
+`own_transaction` for writes that must survive a refused request.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from config import ROOT
 
 logger = logging.getLogger(__name__)
 
-#: Columns and their values, as a service gets them from a schema. A TypedDict of the section says which.
+#: Columns and their values, as a schema passes them to a service. A TypedDict of the section lists the keys.
 Fields = Mapping[str, Any]
 #: A SELECT of any columns.
 AnySelect = sa.Select[*tuple[Any, ...]]
-#: What opens a connection, such as `autocommit` or `own_connection`.
+#: A function that opens a connection, such as `autocommit` or `own_connection`.
 Connect = Callable[[], AbstractContextManager[sa.Connection]]
 M = TypeVar("M", bound="Base")
 
 
-#: Predictable names for constraints, which migrations and `translating` rely on.
+#: Predictable constraint names. Migrations and `translating` depend on them.
 NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -49,7 +49,7 @@ NAMES = {
 
 
 class Base(orm.DeclarativeBase):
-    """Identifiers are 64-bit and times are aware."""
+    """Base class of the models: ids are 64-bit, times are timezone-aware."""
 
     registry = orm.registry(
         metadata=sa.MetaData(naming_convention=NAMES),
@@ -57,7 +57,7 @@ class Base(orm.DeclarativeBase):
     )
     __mapper_args__ = {"eager_defaults": True}  # noqa: RUF012  # SQLAlchemy reads a plain dict
 
-    #: What the rows are to people. The table's `info` has it too, beside that of tables without a class.
+    #: Personal-data declaration of the table, which is also in the `info` of the table.
     __personal__: ClassVar[Declaration | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -67,18 +67,18 @@ class Base(orm.DeclarativeBase):
 
 
 def trigrams(name: str, *columns: str) -> sa.Index:
-    """The index that finds a part of a text in any of these columns."""
+    """Return a trigram index for substring searches in these columns."""
     return sa.Index(name, *columns, postgresql_using="gin", postgresql_ops=dict.fromkeys(columns, "gin_trgm_ops"))
 
 
 class Created:
-    """When the row was made."""
+    """Mixin with the creation time of a row."""
 
     created_at: orm.Mapped[datetime] = orm.mapped_column(server_default=sa.func.now())
 
 
 class Timestamps(Created):
-    """When the row was made and last changed."""
+    """Mixin with the creation time and the last change of a row."""
 
     updated_at: orm.Mapped[datetime] = orm.mapped_column(server_default=sa.func.now(), onupdate=sa.func.now())
 
@@ -89,11 +89,11 @@ migrate = Migrate(directory=str(ROOT / "migrations"))
 
 @dataclass
 class UnitOfWork:
-    """What is called after a unit of work, by how it ends, and whether it may be done over."""
+    """Callbacks of a unit of work, by outcome, and whether the unit may be retried."""
 
     commit: list[Callable[[], object]] = field(default_factory=list)
     rollback: list[Callable[[], object]] = field(default_factory=list)
-    #: Whether something happened in it that a rollback does not undo.
+    #: Whether the unit did something that a rollback does not undo. Such a unit is never retried.
     has_left_traces: bool = False
 
 
@@ -102,10 +102,10 @@ _open: ContextVar[UnitOfWork | None] = ContextVar("unit_of_work", default=None)
 
 @contextmanager
 def unit_of_work() -> Iterator[UnitOfWork]:
-    """Commit what happens inside, or nothing of it; then call what was to be called after that end.
+    """Commit everything that the block did, or roll it all back. Then run the callbacks for that outcome.
 
-    A call after the end that fails is logged and passed over: the data is saved, and the sweeps make the effect
-    good. Units do not nest, so that nobody below an edge commits by mistake.
+    A failing callback is only logged: the data is saved, and a sweep repeats the effect later.
+    Raise RuntimeError if a unit is already open, so that code below the edge cannot commit by mistake.
     """
     if _open.get() is not None:
         raise RuntimeError("a unit of work is open already")
@@ -114,7 +114,7 @@ def unit_of_work() -> Iterator[UnitOfWork]:
     due = unit.rollback
     try:
         yield unit
-        if db.session.registry.has():  # prepared reads never open one
+        if db.session.registry.has():  # false if only prepared reads ran
             db.session.commit()
         due = unit.commit
     except BaseException:
@@ -135,17 +135,17 @@ def _run(calls: list[Callable[[], object]]) -> None:
 
 
 def after_commit(call: Callable[[], object]) -> None:
-    """Run `call` once the open unit of work has committed; a rollback drops it."""
+    """Run `call` after the open unit of work has committed. A rollback discards `call`."""
     _open_unit("after_commit").commit.append(call)
 
 
 def on_rollback(call: Callable[[], object]) -> None:
-    """Run `call` when the open unit of work is rolled back, to undo what the database cannot."""
+    """Run `call` if the open unit of work is rolled back, to undo changes outside the database."""
     _open_unit("on_rollback").rollback.append(call)
 
 
 def leave_trace() -> None:
-    """Note that something is done now which no rollback undoes, so that the open unit of work is never done over."""
+    """Mark the open unit of work as not retryable, because a rollback cannot undo the next action."""
     unit = _open.get()
     if unit is not None:
         unit.has_left_traces = True
@@ -153,10 +153,11 @@ def leave_trace() -> None:
 
 @contextmanager
 def own_transaction() -> Iterator[orm.Session]:
-    """A session whose work is committed at the end of the block, whatever becomes of the open unit of work.
+    """Open a session that commits at the end of the block, even if the open unit of work is rolled back.
 
-    For what has to outlive a refusal: a try that counts, an entry of what follows. A rollback does not undo it, so the
-    open unit is never done over. Like `autocommit` it comes before the unit's first statement.
+    Use it for writes that must survive a refused request, such as a counted attempt or a log entry. The open unit is
+    never retried after it.
+    Like `autocommit`, call it before the first statement of the unit.
     """
     _refuse_second_connection()
     leave_trace()
@@ -172,10 +173,10 @@ def _open_unit(asked_by: str) -> UnitOfWork:
 
 
 def autocommit() -> AbstractContextManager[sa.Connection]:
-    """A connection on which each statement is a transaction of its own, without BEGIN, COMMIT or a reset on return.
+    """Open a connection in autocommit mode: each statement is its own transaction, without BEGIN, COMMIT or reset.
 
-    For reads, and for what one statement writes. It sees what is committed, not what the open unit of work has written.
-    Inside a transaction use `current_connection`.
+    Use it for reads and for single-statement writes. It does not see uncommitted changes of the open unit of work.
+    Inside a transaction, use `current_connection`.
     """
     _refuse_second_connection()
     engine: sa.Engine = current_app.extensions["autocommit"]
@@ -184,9 +185,9 @@ def autocommit() -> AbstractContextManager[sa.Connection]:
 
 @contextmanager
 def current_connection() -> Iterator[sa.Connection]:
-    """Give the connection that the open unit of work holds, or one of `autocommit` while it holds none.
+    """Yield the connection that the open unit of work holds. If it holds none, yield a connection of `autocommit`.
 
-    For statements that run both inside and outside of a transaction, such as the question for the time.
+    Use it for statements that run both inside and outside a transaction, such as reading the database's clock.
     """
     if _holds_connection():
         yield db.session.connection()
@@ -196,9 +197,9 @@ def current_connection() -> Iterator[sa.Connection]:
 
 
 def _refuse_second_connection() -> None:
-    """Raise while the open unit of work holds a connection; production logs an error and goes on.
+    """Raise RuntimeError if the open unit of work holds a connection. In production only log an error.
 
-    Requests that hold one connection and wait for another can use up a pool and block each other until they time out.
+    A request that holds one connection and waits for a second can exhaust the pool, so that requests block each other.
     """
     if not _holds_connection():
         return
@@ -209,19 +210,20 @@ def _refuse_second_connection() -> None:
 
 
 def _holds_connection() -> bool:
-    """Return whether the open unit of work has begun its transaction: from its first statement or change to its end.
+    """Return whether the open unit of work holds a connection.
 
-    Its session takes a connection from the pool with the first statement and keeps it, with every lock, until then.
+    A unit takes a connection with its first statement. It keeps the connection and all locks until it ends.
     """
     return _open.get() is not None and db.session.registry.has() and db.session().in_transaction()
 
 
 @contextmanager
 def own_connection() -> Iterator[sa.Connection]:
-    """A connection opened for this alone, and closed after it: however long it is held, no pool lacks it.
+    """Open a read-only connection outside the pools and close it after the block.
 
-    For reads that take long, as an export does, and for a lock that lasts as long as it. It cannot write. It may be
-    left, and given up, in another thread or outside of any context.
+    Use it for long reads such as exports, and for locks that last as long. A long block takes no connection from a
+    pool.
+    The block may end in another thread or outside any application context.
     """
     engine: sa.Engine = current_app.extensions["streams"]
     with engine.connect() as connection:
@@ -229,9 +231,9 @@ def own_connection() -> Iterator[sa.Connection]:
 
 
 def replica_connection() -> sa.Connection | None:
-    """Return a new connection to the replica; None without a replica, or if it cannot be reached.
+    """Open a read-only connection to the replica. Return None if there is no replica or it cannot be reached.
 
-    Its data may be old by any time: for exports, statistics and the read-only console. It cannot write.
+    The replica's data may be stale by any amount. Use it for exports, statistics and the read-only console.
     """
     engine: sa.Engine | None = current_app.extensions["replica"]
     try:
@@ -242,16 +244,16 @@ def replica_connection() -> sa.Connection | None:
 
 
 def replica_or(primary: Connect) -> AbstractContextManager[sa.Connection]:
-    """Return a connection to the replica, or by `primary` if there is none."""
+    """Open a connection to the replica, or call `primary` if there is none."""
     return replica_connection() or primary()
 
 
 @contextmanager
 def translating(errors: Mapping[str, AppError], *, in_use: AppError | None = None) -> Iterator[None]:
-    """Turn a violated constraint into its meaning.
+    """Replace constraint violations by errors of the application.
 
-    `errors` maps constraint names to the errors to raise; `in_use` is raised when other rows still refer to what is
-    deleted. The statements inside run in a savepoint, so the unit of work stays usable.
+    `errors` maps constraint names to errors. `in_use` is raised when other rows still refer to the deleted row.
+    The block runs in a savepoint, so the unit of work stays usable.
     """
     try:
         with db.session.begin_nested():
@@ -267,7 +269,7 @@ def translating(errors: Mapping[str, AppError], *, in_use: AppError | None = Non
 
 
 def get_or_404(model: type[M], key: object, message: str | None = None) -> M:
-    """The row with this primary key; `NotFound` without one, also for keys that no row can have."""
+    """Return the row with this primary key. Raise `NotFound` if it is missing or the key is out of range."""
     row = db.session.get(model, key) if _is_possible(key) else None
     if row is None:
         raise NotFound(message)
@@ -275,10 +277,12 @@ def get_or_404(model: type[M], key: object, message: str | None = None) -> M:
 
 
 def get_locked_or_404(model: type[M], key: object, message: str | None = None, *, key_share: bool = False) -> M:
-    """Like `get_or_404`, with the row as it is now, locked until the unit of work ends.
+    """Return the current row, locked until the unit of work ends. Raise `NotFound` like `get_or_404`.
 
-    Whoever changes or deletes a record takes it so, before its children: of two who meet, the second waits and then
-    finds what the first has left. With `key_share` rows that refer to it can be added meanwhile: for a change alone.
+    Lock a record this way before changing or deleting it or its children. If two requests arrive together, the second
+    waits and then reads the result of the first.
+    With `key_share`, other transactions can still insert rows that refer to it. Use this for changes, not for
+    deletions.
     """
     lock = {"of": model, "key_share": key_share}
     row = db.session.get(model, key, with_for_update=lock, populate_existing=True) if _is_possible(key) else None
@@ -288,12 +292,12 @@ def get_locked_or_404(model: type[M], key: object, message: str | None = None, *
 
 
 def _is_possible(key: object) -> bool:
-    """Whether a column can hold the key at all; PostgreSQL refuses the question otherwise."""
+    """Return whether the key fits the column. PostgreSQL would reject the query otherwise."""
     return abs(key) < 2**63 if isinstance(key, int) else "\0" not in str(key)
 
 
 def assign(row: M, data: Fields) -> M:
-    """Set the columns that `data` names and flush."""
+    """Set the columns in `data` and flush."""
     for name, value in data.items():
         setattr(row, name, value)
     db.session.flush()
