@@ -1,4 +1,4 @@
-"""Bulkheads: what is expensive may use so much of a process and no more, so that the rest of it goes on."""
+"""Bulkheads: limits on the threads that expensive work may use, so that other requests are still served."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from app.core.errors import AppError
 
 
 class Bulkhead:
-    """At most `concurrent` threads of this process at a time; others wait up to `wait_s` seconds for a slot.
+    """At most `concurrent` threads of this process at a time. Others wait up to `wait_s` seconds for a slot.
 
-    Of those at most `max_waiting` wait, because each holds a thread that could serve somebody else. Whoever comes
-    after them is refused at once.
+    At most `max_waiting` threads wait, because each of them could serve another request. Further callers are refused at
+    once.
     """
 
     def __init__(
         self, concurrent: int, *, wait_s: float, refusal: Callable[[], AppError], max_waiting: float = inf
     ) -> None:
-        """`refusal` makes the error for those who get no slot."""
+        """Store the limits. `refusal` creates the error for callers without a slot."""
         self.concurrent = concurrent
         self.wait_s = wait_s
         self.max_waiting = max_waiting

@@ -1,4 +1,4 @@
-"""The sentence that sends people to the administrator, in messages and in the application."""
+"""The sentence that refers people to the administrator, in messages and in the application."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from app.core.settings import settings
 
 
 def ask_administrator(lead: str) -> str:
-    """Return a blank and `lead` with "hubungi administrator" and the setting `CONTACT`; empty without that setting."""
+    """Return a space, `lead` and "hubungi administrator" with the setting `CONTACT`. Return "" without it."""
     return f" {lead} hubungi administrator ({settings.contact})." if settings.contact else ""

@@ -1,8 +1,8 @@
-"""The codes of all errors, by which a program tells one from another. A client's types name them one by one."""
+"""Error codes that programs use to distinguish errors. The types of a client list them all."""
 
 from __future__ import annotations
 
-#: A test holds them against what the services raise.
+#: Complete list: a test compares it with the errors that services raise.
 ERROR_CODES = (
     "already_closed",
     "already_lifted",

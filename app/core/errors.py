@@ -1,6 +1,6 @@
-"""The error family that services raise, and the one place that turns errors into answers.
+"""Errors that services raise, and the handlers that turn them into responses.
 
-A service raises what happened (`Conflict`), never a status; a person reads `message`, a program reads `code`.
+A service raises an error such as `Conflict`, never a status code. `message` is for people, `code` for programs.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from app.core.contact import ask_administrator
 from app.core.error_codes import ERROR_CODES
 from app.core.lib import sentences
 
-#: The sentences of each field, by its dotted path (`details.jadwal.0.jam`).
+#: Messages for each field, by its dotted path (`details.jadwal.0.jam`).
 FieldErrors = Mapping[str, list[str]]
 
-#: No space, no quota, no larger file.
+#: No space left, quota exceeded, or file too large.
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
-#: Seconds that a client waits before it tries again when the database or the queue is out of reach.
+#: Seconds for `Retry-After` when the database or the queue is unavailable.
 RETRY_AFTER_S = 5
 
 
 class AppError(Exception):
-    """An error with a meaning. `status` and `code` belong to the class, `message` is one Indonesian sentence."""
+    """Base class of errors. A class sets `status` and `code`; `message` is one Indonesian sentence."""
 
     status = HTTPStatus.INTERNAL_SERVER_ERROR
     code = "internal_error"
@@ -49,7 +49,7 @@ class AppError(Exception):
         self.code = code or self.code
         self.errors = errors
         self.retry_after = retry_after
-        #: What the answer says beside the one shape: the SQL console's `sqlstate`.
+        #: Additional fields of the response, such as `sqlstate` in the SQL console.
         self.extra: dict[str, str] = {}
         super().__init__(self.message)
 
@@ -61,7 +61,7 @@ class BadRequest(AppError):
 
 
 class ValidationFailed(BadRequest):
-    """What was sent breaks a rule; `errors` maps each field to its sentences, nested as marshmallow does it or flat."""
+    """Invalid input. `errors` maps each field to its messages, flat or nested as in marshmallow."""
 
     code = "validation_error"
     message = "Data yang dikirim tidak valid."
@@ -96,7 +96,7 @@ class Conflict(AppError):
 
 
 class Gone(AppError):
-    """It was there, and has ended for good."""
+    """A record that existed and has ended for good."""
 
     status = HTTPStatus.GONE
     code = "gone"
@@ -126,7 +126,7 @@ class TooManyRequests(AppError):
 
 
 class ProviderFailed(AppError):
-    """A provider failed and nothing cached or stored can serve."""
+    """A provider failed, and there is no cached or stored value to use."""
 
     status = HTTPStatus.BAD_GATEWAY
     code = "provider_failed"
@@ -140,7 +140,7 @@ class ProviderTimeout(ProviderFailed):
 
 
 class Unavailable(AppError):
-    """The database, the queue or another part of the service is out of reach for now."""
+    """The database, the queue or another part of the service is unavailable for now."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     code = "service_unavailable"
@@ -150,7 +150,7 @@ class Unavailable(AppError):
         super().__init__(message, code=code, retry_after=RETRY_AFTER_S)
 
 
-#: What werkzeug and Flask raise themselves, in our words.
+#: Codes and messages for errors that werkzeug and Flask raise.
 HTTP_ERRORS: dict[int, tuple[str, str]] = {
     400: (BadRequest.code, BadRequest.message),
     404: ("route_not_found", "Alamat tidak ditemukan."),
@@ -164,7 +164,7 @@ HTTP_ERRORS: dict[int, tuple[str, str]] = {
 }
 
 
-#: A value that no column can hold is the sender's mistake. The schemas refuse most of them by name before.
+#: Database errors for a value that no column can store, which means invalid input. Schemas reject most of them earlier.
 UNSTORABLE = (
     pg.NumericValueOutOfRange,
     pg.UntranslatableCharacter,
@@ -174,7 +174,7 @@ UNSTORABLE = (
 
 
 class ApiErrorSchema(Schema):
-    """The one shape of every error answer."""
+    """The body of every error response."""
 
     error = fields.String(
         required=True, metadata={"title": "ErrorCode", "enum": list(ERROR_CODES), "example": "validation_error"}
@@ -210,7 +210,7 @@ def error_response(
     extra: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """The error answer in the one shape."""
+    """Return an error response with the body of `ApiErrorSchema`."""
     body: dict[str, object] = {"error": code, "message": message, **(extra or {})}
     if errors is not None:
         body["errors"] = errors
@@ -228,9 +228,9 @@ def handle_app_error(error: AppError) -> Response:
 
 
 def handle_http_exception(error: HTTPException) -> Response:
-    """Routing errors and crashes; Flask wraps a crash into an InternalServerError and logs it before this."""
+    """Return the response for a routing error or a crash. Flask has already logged a crash as InternalServerError."""
     if error.response is not None:
-        return error.response  # type: ignore[return-value]  # a redirect or an answer made on purpose
+        return error.response  # type: ignore[return-value]  # a redirect or a deliberate response
     status = error.code or 500
     unnamed = BadRequest if status < 500 else AppError
     code, message = HTTP_ERRORS.get(status, (unnamed.code, unnamed.message))
@@ -242,7 +242,7 @@ def handle_http_exception(error: HTTPException) -> Response:
 
 
 def handle_database_error(error: sqlalchemy.exc.DBAPIError) -> Response:
-    """The database out of reach, or a race that the loser may repeat, is 503; the rest is a crash of ours."""
+    """Return 503 if the database is unavailable or the request may be retried. Raise any other error."""
     lost = error.connection_invalidated or isinstance(error, sqlalchemy.exc.OperationalError)
     repeatable = isinstance(error.orig, (pg.DeadlockDetected, pg.SerializationFailure, pg.QueryCanceled))
     if lost or repeatable:
@@ -259,7 +259,7 @@ def handle_unavailable(error: Exception) -> Response:
 
 
 def handle_os_error(error: OSError) -> Response:
-    """A disk too full for the temporary file of an upload is 503; the rest is a crash of ours."""
+    """Return 503 if the disk is too full for an uploaded file. Raise any other error."""
     if error.errno in FULL_DISK:
         current_app.logger.error("disk full: %s", error.strerror)
         return handle_app_error(Unavailable())

@@ -1,4 +1,4 @@
-"""The running application's configuration and extensions, for code below the routes, which knows no Flask."""
+"""Configuration and extensions of the running application, for code below the routes, which does not import Flask."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from config import Config
 
 
 def extensions() -> dict[str, Any]:
-    """Return what the running application holds, by name."""
+    """Return the extensions of the running application, by name."""
     return current_app.extensions
 
 
 def current() -> Config:
-    """The configuration itself, to keep or to look up by."""
+    """Return the configuration object itself, for storing or as a cache key."""
     config: Config = extensions()["config"]
     return config
 

@@ -1,9 +1,10 @@
 """Verified time: the database's clock, checked against the monotonic clock of this process.
 
-The database's clock decides what is due and what is missed. If it jumps by more than 5 minutes, time continues from
-before the jump until the jump has lasted 10 minutes. A jump that lasts is right: a paused machine resumes with one.
+The database's clock decides what is due and what is missed. If it jumps by more than 5 minutes, the verified time
+ignores the jump for 10 minutes.
+A jump that lasts longer is accepted, because a machine that was paused also resumes with a jump.
 
-The scheduler's ticks verify the time. A drain starts from the time that its tick verified.
+Each tick of the scheduler verifies the time. A drain starts from the time that its tick verified.
 """
 
 from __future__ import annotations
@@ -19,22 +20,22 @@ from app.core.database import clock as database_clock
 
 logger = logging.getLogger(__name__)
 
-#: A smaller difference between the two clocks is followed at once.
+#: Largest difference between the two clocks that is accepted at once.
 TOLERANCE = timedelta(minutes=5)
-#: Seconds that a jump must last before it is believed.
+#: Seconds that a jump must last before it is accepted.
 BELIEVED_AFTER_S = 600.0
-#: Seconds between log lines about one jump.
+#: Seconds between log lines about the same jump.
 LOG_AGAIN_S = 60.0
 
 
 class VerifiedTime:
-    """The verified time of one process. Until `verify` or `start_at` is called, it is the database's time."""
+    """The verified time of one process. It equals the database's time until `verify` or `start_at` is called."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was verified."""
+        """Discard the verified time."""
         #: Seconds between the verified time and the uptime.
         self._offset: float | None = None
         #: The offset after the present jump, and the uptime at which the jump was seen.
@@ -42,7 +43,7 @@ class VerifiedTime:
         self._logged_at = -math.inf
 
     def verify(self) -> None:
-        """Compare the database's clock with the uptime. Raise the database's errors while it is away."""
+        """Compare the database's clock with the uptime. Raise the database's errors if it is unavailable."""
         offset, uptime = _compare()
         if self._offset is None or _is_close(offset, self._offset) or self._has_lasted(offset, uptime):
             self._offset, self._jumped_offset = offset, math.nan
@@ -51,7 +52,7 @@ class VerifiedTime:
             logger.error("the database's clock has jumped", extra={"jump_s": round(self.jump_s)})
 
     def start_at(self, tick: datetime) -> None:
-        """Take the database's time if it is close to that of a tick, else the tick's time."""
+        """Use the database's time if it is close to the tick's time. Otherwise use the tick's time."""
         offset, uptime = _compare()
         by_tick = tick.timestamp() - uptime
         self._offset = offset if _is_close(offset, by_tick) else by_tick
@@ -62,7 +63,7 @@ class VerifiedTime:
 
     @property
     def jump_s(self) -> float:
-        """Seconds by which the database's clock has jumped, if that is not believed yet; else 0."""
+        """Return the seconds by which the database's clock jumped, or 0 if the jump was accepted."""
         return 0.0 if math.isnan(self._jumped_offset) or self._offset is None else self._jumped_offset - self._offset
 
     def _has_lasted(self, offset: float, uptime: float) -> bool:
@@ -73,7 +74,7 @@ class VerifiedTime:
 
 verified_time = VerifiedTime()
 
-#: The verified time in a statement; its value comes from `values`.
+#: The verified time as an SQL expression. `values` returns its parameter.
 now_sql = sa.func.coalesce(
     sa.bindparam("verified_now", type_=sa.DateTime(timezone=True)), sa.func.statement_timestamp()
 )
@@ -85,14 +86,14 @@ def values() -> dict[str, datetime | None]:
 
 
 def now() -> datetime:
-    """Return the verified time, or the database's if nothing was verified in this process."""
+    """Return the verified time. Return the database's time if this process has not verified any."""
     return verified_time.now() or database_clock.now()
 
 
 def _compare() -> tuple[float, float]:
     """Return the seconds between the database's clock and the uptime, and the uptime.
 
-    The uptime is read last, so a slow answer makes the verified time late, never early.
+    Read the uptime last, so that a slow response makes the verified time late, never early.
     """
     database_now = database_clock.now()
     uptime = _uptime_s()
@@ -100,7 +101,7 @@ def _compare() -> tuple[float, float]:
 
 
 def _uptime_s() -> float:
-    """Return for how many seconds this machine has been running, suspended or not."""
+    """Return the seconds since this machine started, including suspended time."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 

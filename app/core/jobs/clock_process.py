@@ -1,4 +1,4 @@
-"""The scheduler as a child process of a worker. It starts and ends with the worker, and starts again if it dies."""
+"""The scheduler as a child process of a worker. It starts and ends with the worker, and restarts if it dies."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from app.core.jobs import schedule
 
 logger = logging.getLogger(__name__)
 
-#: Seconds before a scheduler that died starts again, so that one that dies at once does not start without end.
+#: Seconds to wait before a dead scheduler is restarted, so that repeated failures do not loop without a pause.
 RESTART_S = 0.5
 
 
 class WithApp(Protocol):
-    """A class of workers, which a new process imports by its name to have the application."""
+    """A worker class with the Flask application. A new process imports the class by name."""
 
     app: ClassVar[Flask]
 
 
 class ClockProcess:
-    """Keeps one scheduler going while its block lasts."""
+    """A context manager that keeps one scheduler process running."""
 
     def __init__(self, worker: type[WithApp]) -> None:
         self._worker = worker
@@ -39,7 +39,7 @@ class ClockProcess:
         self._keeper = Thread(target=self._keep, name="clock-keeper", daemon=True)
 
     def __enter__(self) -> Self:
-        # Forked, it shares the memory of the application: 19 MiB of its own, not 114. No other thread runs yet.
+        # A forked process shares the application's memory: 19 MiB of its own instead of 114. No other thread runs yet.
         self._start(get_context("fork"))
         self._keeper.start()
         return self
@@ -48,7 +48,7 @@ class ClockProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._ended.set()
-        while self._keeper.is_alive():  # it may just have started another scheduler
+        while self._keeper.is_alive():  # the keeper may just have started another process
             self._process.kill()
             self._keeper.join(0.1)
 
@@ -58,22 +58,22 @@ class ClockProcess:
         self._process = process
 
     def _keep(self) -> None:
-        """Start a scheduler whenever one has ended. Other threads run by then, so it is not forked."""
+        """Restart the scheduler whenever it ends. Spawn it, because forking is unsafe while other threads run."""
         while True:
             self._process.join()
             if self._ended.wait(RESTART_S):
                 return
             logger.warning("the clock ended (exit code %s) and is started again", self._process.exitcode)
-            with suppress(OSError):  # no memory for a process: tried again after the next wait
+            with suppress(OSError):  # no memory for a process: retry after the next wait
                 self._start(get_context("spawn"))
 
 
 def _tick(worker: type[WithApp], parent: int) -> None:
     """Tick until the worker is no longer the parent of this process.
 
-    So the scheduler of a killed worker ends with its next tick. Several schedulers may tick at the same time.
+    The scheduler of a killed worker therefore ends at its next tick. Several schedulers may tick at the same time.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the worker, which ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C also reaches the worker, which ends this process
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         with worker.app.app_context():

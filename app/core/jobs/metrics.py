@@ -1,6 +1,6 @@
 """Prometheus metrics of jobs, workers, schedulers and queues.
 
-Jobs run in short-lived processes, which Prometheus cannot scrape. Each adds its counts to those of all jobs, in Redis.
+Prometheus cannot scrape jobs, because they run in short-lived processes. Each job adds its counts to totals in Redis.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from app.core.jobs.schedule import HEARTBEAT, HEARTBEAT_TTL_S
 
 logger = logging.getLogger(__name__)
 
-#: The hash in Redis with the counts of all jobs, by sample.
+#: Redis hash with the counts of all jobs, by sample.
 COUNTS = "figures:jobs"
 
-#: Jobs of a queue by what RQ keeps of them, beside those that wait.
+#: RQ registries whose job counts are exported, in addition to the queue length.
 REGISTRIES: dict[str, type[BaseRegistry]] = {"started": StartedJobRegistry, "failed": FailedJobRegistry}
 
-#: What follows a metric's name in those of its samples that can be added up.
+#: Name suffixes of samples that can be added up.
 SUFFIXES = ("_total", "_bucket", "_count", "_sum")
 
-#: Counts of this process that are in Redis already, by field of the hash.
+#: Counts of this process that are already in Redis, by field of the hash.
 _handed_over: dict[str, float] = {}
 _lock = Lock()
 
 
 def init_app(app: Flask, counted: Mapping[MetricWrapperBase, str], zeros: Sequence[Sample]) -> None:
-    """Name the counters and histograms that jobs update, and the prefix of each in `/metrics`.
+    """Register the counters and histograms that jobs update, with their name prefixes in `/metrics`.
 
     `zeros` are samples that `/metrics` shows before the first update.
     """
@@ -47,7 +47,7 @@ def init_app(app: Flask, counted: Mapping[MetricWrapperBase, str], zeros: Sequen
 
 
 def hand_over() -> None:
-    """Add the new counts of this process to those of all jobs. While Redis is away, they wait for the next call."""
+    """Add this process's new counts to the totals in Redis. If Redis is unavailable, the next call adds them."""
     counted, _ = current_app.extensions["counted_by_jobs"]
     with _lock:
         counts = {
@@ -83,8 +83,8 @@ def counts() -> list[Sample]:
 def collect_counts() -> Iterator[Metric]:
     """Yield the counts of all jobs.
 
-    Every gunicorn yields the same counts. A metric that web processes update too has a prefix here, because a sum over
-    all gunicorns would count a job several times.
+    Every gunicorn process yields the same counts. Metrics that web processes update too get a prefix. Without the
+    prefix, a sum over all gunicorn processes would count a job several times.
     """
     counted, _ = current_app.extensions["counted_by_jobs"]
     samples = counts()
@@ -97,19 +97,19 @@ def collect_counts() -> Iterator[Metric]:
 
 
 def queue_sizes() -> dict[str, tuple[int, int]]:
-    """Of each queue the workers that serve it, and the jobs that wait."""
+    """Return, for each queue, the number of its workers and of its waiting jobs."""
     redis = connection()
     workers = workers_by_queue()
     return {name: (workers[name], Queue(name, connection=redis).count) for name in QUEUES}
 
 
 def workers_by_queue() -> Counter[str]:
-    """How many workers that are alive serve each queue."""
+    """Return the number of live workers for each queue."""
     return Counter(name for worker in Worker.all(connection=connection()) for name in worker.queue_names())
 
 
 def collect() -> Iterator[Metric]:
-    """Workers, clock and queues at this moment."""
+    """Yield the current state of workers, scheduler and queues."""
     redis = connection()
     workers = workers_by_queue()
     alive = GaugeMetricFamily("workers", "Workers alive, by the queue that they serve", labels=["queue"])
@@ -119,7 +119,7 @@ def collect() -> Iterator[Metric]:
         alive.add_metric([name], workers[name])
         jobs.add_metric([name, "waiting"], queue.count)
         for state, registry in REGISTRIES.items():
-            # With its cleanup, which may enqueue a job a second time, looking would change what is looked at.
+            # RQ's cleanup may enqueue a job again, so a read must not run it.
             jobs.add_metric([name, state], registry(queue=queue).get_job_count(cleanup=False))
     yield alive
     yield jobs
@@ -143,7 +143,7 @@ def clock_jump_s() -> float | None:
 
 
 def _is_count(sample: Sample, metric: Metric) -> bool:
-    return sample.name.removeprefix(metric.name) in SUFFIXES  # and not `_created`, which is a moment
+    return sample.name.removeprefix(metric.name) in SUFFIXES  # excludes `_created`, which is a time
 
 
 def _field(sample: Sample) -> str:

@@ -1,7 +1,7 @@
-"""Jobs for the workers: RQ queues, filled after the commit.
+"""RQ queues, filled after the commit.
 
-The row is the truth, the queue only says that there is one: a job takes ids, reads the rows again and claims them. A
-lost job is made good by the clock's sweep; a job that runs twice does nothing the second time.
+A job receives ids, reads the current rows and claims them. The rows decide; the queue only announces work.
+If a job is lost, a sweep of the scheduler enqueues it again. A job that runs twice does nothing the second time.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from config import Config
 
 #: Reminders, reset links, pushes and logs.
 URGENT = "urgent"
-#: Broadcasts, which never hold up the others.
+#: Broadcasts, which must not delay other jobs.
 BULK = "bulk"
 QUEUES = (URGENT, BULK)
 
-#: Seconds that a job may run where nothing else is said.
+#: Default timeout of a job, in seconds.
 JOB_TIMEOUT_S = 60
 FAILED_JOB_TTL_S = 86400
 
@@ -36,13 +36,13 @@ def init_app(app: Flask, config: Config) -> None:
 
 
 def connection() -> Redis:
-    """The application's Redis connection; it gives up after 0.2 s."""
+    """Return the application's Redis connection. Its timeout is 0.2 s."""
     redis: Redis = current_app.extensions["redis"]
     return redis
 
 
 def enqueue(job: Callable[..., object], *args: object, queue: str = URGENT) -> None:
-    """Enqueue `job` once the open unit of work has committed. `args` are JSON: ids, never rows."""
+    """Enqueue `job` after the open unit of work has committed. `args` must be JSON: ids, never rows."""
     after_commit(partial(enqueue_now, job, *args, queue=queue))
 
 
@@ -53,9 +53,9 @@ def enqueue_now(
     limit_s: int = JOB_TIMEOUT_S,
     details: Mapping[str, object] | None = None,
 ) -> None:
-    """Put `job` on its queue at once, with `details` as keyword arguments; it may run for `limit_s`.
+    """Enqueue `job` immediately, with `details` as keyword arguments and a timeout of `limit_s` seconds.
 
-    Raise redis' errors when the queue is away.
+    Raise Redis errors if the queue is unavailable.
     """
     Queue(queue, connection=connection(), serializer=JSONSerializer).enqueue(
         _name(job),
@@ -67,14 +67,14 @@ def enqueue_now(
     )
 
 
-#: Milliseconds a dedupe key lives in Redis. A job that was lost may be enqueued again after that.
+#: Milliseconds that a dedupe key lives in Redis. After that, a lost job may be enqueued again.
 DEDUPE_TTL_MS = 5000
 
 
 def enqueue_once(job: Callable[..., object], *args: object, queue: str = URGENT, limit_s: int = JOB_TIMEOUT_S) -> None:
-    """Like `enqueue`, but not while an equal job is waiting on the queue: many commits, one job.
+    """Enqueue `job` after the commit, unless an equal job is waiting on the queue.
 
-    The worker releases the dedupe key before the job runs, so that what commits from then on enqueues anew.
+    The worker releases the dedupe key before the job runs. Later commits can then enqueue the job again.
     """
     after_commit(partial(enqueue_once_now, job, *args, queue=queue, limit_s=limit_s))
 
@@ -86,16 +86,16 @@ def enqueue_once_now(
     limit_s: int = JOB_TIMEOUT_S,
     details: Mapping[str, object] | None = None,
 ) -> None:
-    """Enqueue `job` now unless one with equal `args` is waiting on the queue, whatever its `details`.
+    """Enqueue `job` now, unless a job with the same `args` is waiting on the queue. `details` may differ.
 
-    Raise redis' errors when the queue is away.
+    Raise Redis errors if the queue is unavailable.
     """
     if connection().set(_dedupe_key(queue, _name(job), args), 1, nx=True, px=DEDUPE_TTL_MS):
         enqueue_now(job, *args, queue=queue, limit_s=limit_s, details=details)
 
 
 def release(queue: str, name: str, args: Sequence[object]) -> None:
-    """Release the dedupe key of a job that begins. While Redis is away it expires by itself."""
+    """Release the dedupe key of a job that starts. If Redis is unavailable, the key expires by itself."""
     with suppress(RedisError):
         connection().delete(_dedupe_key(queue, name, args))
 

@@ -1,4 +1,4 @@
-"""Redis connections with bounded waits, from one address: plain, TLS or unix socket."""
+"""Redis connections with short timeouts. The URL may be plain, TLS or a unix socket."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from redis import Redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
-#: A request never waits for Redis: redis-py's own defaults block it for 4.5 s when Redis refuses, 40 s when it hangs.
+#: Web requests fail fast: redis-py's defaults block for 4.5 s if Redis refuses, and for 40 s if it hangs.
 WEB: dict[str, Any] = {
     "socket_timeout": 0.2,
     "socket_connect_timeout": 0.2,
@@ -16,7 +16,7 @@ WEB: dict[str, Any] = {
     "health_check_interval": 0,
 }
 
-#: A worker waits until Redis is back.
+#: A worker waits until Redis is available again.
 WORKER: dict[str, Any] = {
     "socket_connect_timeout": 5,
     "socket_keepalive": True,
@@ -26,5 +26,5 @@ WORKER: dict[str, Any] = {
 
 
 def connect(url: str, **options: Any) -> Redis:
-    """Return a client for `url`. Nothing is connected yet."""
+    """Return a client for `url`. It connects on first use."""
     return Redis.from_url(url, **options)

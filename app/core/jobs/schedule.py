@@ -1,7 +1,7 @@
-"""The worker's clock: what happens every second, and which jobs are enqueued every so often.
+"""The worker's scheduler: actions for every second, and jobs to enqueue periodically.
 
-Each `rq worker` of ours brings a clock of its own, so nothing here may mind being done by several at once: ticks look
-and enqueue, jobs claim. What ticks and what is periodic stands in `app.wiring`.
+Each of our `rq worker` processes runs its own scheduler, so several may do the same work at once. Ticks only check and
+enqueue; jobs claim their rows. `app.wiring` lists the ticks and the periodic jobs.
 """
 
 from __future__ import annotations
@@ -23,21 +23,22 @@ logger = logging.getLogger(__name__)
 
 TICK_S = 1.0
 
-#: The key in Redis that exists while a scheduler ticks; `flask worker-health` reads it. Its value is the number of
-#: seconds by which that scheduler sees the database's clock jumped.
+#: Redis key that exists while a scheduler ticks. `flask worker-health` reads it. Its value is the jump of the
+#: database's clock in seconds, as seen by that scheduler.
 HEARTBEAT = "clock:heartbeat"
 HEARTBEAT_TTL_S = 15
 
-#: Milliseconds that a clock has to enqueue a periodic job, before another may. The job's dedupe key has gone by then.
+#: Milliseconds in which one scheduler may enqueue a periodic job before another may. The job's dedupe key has expired
+#: by then.
 TURN_MS = 2 * DEDUPE_TTL_MS
 
-#: Called every second, in the clock's own process: it must be quick, and bear being called by many clocks.
+#: A function that every scheduler process calls each second. It must be fast and safe to run concurrently.
 Tick = Callable[[], object]
 
 
 @dataclass(frozen=True)
 class Periodic:
-    """A job that all clocks together enqueue once in so many seconds; once more does no harm."""
+    """A job that is enqueued every `every_s` seconds by all schedulers together. An extra run does no harm."""
 
     job: Callable[[], object]
     every_s: int
@@ -46,16 +47,16 @@ class Periodic:
 
 @dataclass
 class Schedule:
-    """What one clock does, and when it did it last."""
+    """The work of one scheduler, and the time of its last runs."""
 
     ticks: Sequence[Tick]
     periodic: Sequence[Periodic]
-    #: When each periodic job is looked at again, by this process's monotonic clock.
+    #: Time of the next check of each periodic job, by this process's monotonic clock.
     _next_at: dict[Periodic, float] = field(default_factory=dict)
     _failures: dict[str, tuple[str, float]] = field(default_factory=dict)
 
     def tick(self) -> None:
-        """One tick: everything of every second, and the periodic jobs whose time has come."""
+        """Run all ticks and enqueue the periodic jobs that are due."""
         try:
             verified_time.verify()
         except (DBAPIError, PoolTimeoutError) as error:
@@ -75,18 +76,19 @@ class Schedule:
 
     def _enqueue(self, periodic: Periodic) -> None:
         key = f"every:{periodic.job.__module__}.{periodic.job.__qualname__}"
-        # Half a second less than the period, lest two clocks that are almost one wait for a second round.
+        # Half a second less than the period, so that two schedulers almost in step do not skip a round.
         period_ms = periodic.every_s * 1000 - 500
         if connection().set(key, 1, nx=True, px=min(TURN_MS, period_ms)):
             enqueue_once_now(periodic.job, queue=periodic.queue)
-            connection().pexpire(key, period_ms)  # only now: whoever ends before costs seconds, and no period
+            # Extend the key only now: a process that dies earlier delays the job by seconds, not by a period.
+            connection().pexpire(key, period_ms)
             left_s = float(periodic.every_s)
         else:
             left_s = connection().pttl(key) / 1000
         self._next_at[periodic] = monotonic() + left_s
 
     def _log_failure(self, what: str, error: Exception) -> None:
-        """Log a failing tick, but not the same failure every second."""
+        """Log a failing tick, but repeat the same failure at most once per `LOG_AGAIN_S`."""
         kind, at = self._failures.get(what, ("", 0.0))
         if kind == type(error).__name__ and monotonic() - at < LOG_AGAIN_S:
             return
@@ -94,7 +96,7 @@ class Schedule:
         logger.error("clock: %s failed", what, exc_info=error)
 
 
-#: Seconds until the same failure of the same tick is logged again.
+#: Seconds before the same failure of the same tick is logged again.
 LOG_AGAIN_S = 60
 
 
@@ -103,16 +105,16 @@ def init_app(app: Flask, ticks: Sequence[Tick], periodic: Sequence[Periodic]) ->
 
 
 def tick() -> None:
-    """One tick of the present application's clock."""
+    """Run one tick of the current application's scheduler."""
     schedule: Schedule = current_app.extensions["schedule"]
     schedule.tick()
 
 
 def run(app: Flask, going_on: Callable[[], bool]) -> None:
-    """Tick until `going_on` says no. Neither PostgreSQL nor Redis away, nor a broken tick, ends it."""
+    """Tick while `going_on()` is true. Errors of PostgreSQL, Redis or a single tick do not end the loop."""
     while going_on():
         started = time()
         with app.app_context():
             tick()
-        # On the second, so that what falls due on one is seen at once.
+        # Tick at the start of each second, so that items due at that second are found at once.
         sleep(max(0.05, TICK_S - time() % TICK_S if time() - started < TICK_S else 0.05))

@@ -1,16 +1,16 @@
-"""RQ's worker with the settings of this service, a scheduler process, and a new start after Redis was away.
+"""RQ worker with the settings of this service and a scheduler process. It restarts its loop after a Redis outage.
 
-Jobs are JSON, because pickle in Redis would be code execution. The application is made once, before RQ forks. Each job
-runs in its context and writes one log line.
+Jobs are JSON, because pickled jobs in Redis would allow code execution. The application is created once, before RQ
+forks. Each job runs in the application context and writes one log line.
 
-This is the only module that overrides methods which RQ does not document, for these reasons:
+Only this module overrides undocumented methods of RQ, for these reasons:
 
-- `request_stop`: RQ writes to Redis in its signal handler, so it would not end while Redis is away.
-- `register_birth`: RQ refuses the name of a worker that is registered, and we register again after Redis was away.
+- `request_stop`: RQ writes to Redis in its signal handler, so it would not end during a Redis outage.
+- `register_birth`: RQ refuses the name of a registered worker, and we register again after a Redis outage.
 - `main_work_horse`: the forked process needs database connections of its own.
 - `handle_warm_shutdown_request`: RQ's log line is free text.
 
-RQ itself ends a job that hangs: by an alarm at its limit, and by SIGKILL 60 s later. Other workers go on meanwhile.
+RQ ends a hanging job with an alarm at its timeout, and with SIGKILL 60 s later. Other workers continue.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ __all__ = ["QUEUES", "Job", "Worker"]
 
 logger = logging.getLogger(__name__)
 
-#: One queue or several, by name or as RQ's object.
+#: One or several queues, by name or as RQ objects.
 Queues = str | rq.Queue | Sequence[str | rq.Queue]
 
 #: Seconds between RQ's own cleanups.
 MAINTENANCE_S = 30
-#: RQ asks Redis for a job 15 s less at a time, and waits 5 s less for the response of Redis. The registration of a
-#: worker that died stays 60 s longer.
+#: RQ derives timeouts from this value, in seconds: 15 s less to wait for a job, 5 s less for a response of Redis. The
+#: registration of a dead worker expires 60 s after it.
 WORKER_TTL_S = 20
-#: Seconds between attempts to begin again while Redis is away.
+#: Seconds between attempts to reconnect to Redis.
 RETURN_S = 1.0
-#: Seconds to wait for the job that was running when Redis went away. Its own alarm ends it much earlier, if it can.
+#: Seconds to wait for the job that was running when Redis became unavailable. Its own timeout usually ends it earlier.
 LAST_JOB_S = 600.0
 
 
 class Job(rq.job.Job):
-    """A job inside the application: its context, its counts, and one log line. Jobs open their own units of work."""
+    """A job that runs in the application context and writes one log line. It opens its own units of work."""
 
     app: ClassVar[Flask]
 
@@ -85,7 +85,7 @@ class Job(rq.job.Job):
 
 
 class Worker(rq.worker.Worker):
-    """A worker whose settings are ours, whatever the command line's defaults are."""
+    """A worker with our settings, which override the defaults of the command line."""
 
     app: ClassVar[Flask]
     log_result_lifespan = False
@@ -108,11 +108,11 @@ class Worker(rq.worker.Worker):
         self._ending = False
 
     def work(self, burst: bool = False, logging_level: str | None = None, *args: Any, **options: Any) -> bool:
-        """Run RQ's loop with a scheduler process. Start the loop again if Redis has ended it.
+        """Run RQ's loop with a scheduler process. Restart the loop if a Redis error ended it.
 
-        A loop that ends by itself, such as a burst, has no scheduler.
+        Without a scheduler, run loops that end by themselves, such as a burst.
         """
-        logging_level = "WARNING"  # RQ logs several lines a job, and `Job` logs one
+        logging_level = "WARNING"  # RQ logs several lines per job, `Job` logs one
         if burst or options.get("max_jobs") or options.get("max_idle_time"):
             return bool(super().work(burst, logging_level, *args, **options))
         worked = False
@@ -125,13 +125,13 @@ class Worker(rq.worker.Worker):
                 except StopRequested:
                     break
                 self._wait_for_job()
-                self.execution = None  # of a job that was running when Redis went away
+                self.execution = None  # left over from a job that was running during the outage
                 if not self._ending:
                     sleep(RETURN_S)
         return worked
 
     def _wait_for_job(self) -> None:
-        """Wait for the job that was running when Redis went away, or nobody would watch it. Kill it after a while."""
+        """Wait for the job that was running when Redis became unavailable. Kill it after `LAST_JOB_S`."""
         stop = monotonic() + LAST_JOB_S
         while self.horse_pid:
             with suppress(ChildProcessError):
@@ -146,11 +146,11 @@ class Worker(rq.worker.Worker):
         self._ending = True
         try:
             super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
-        except RedisError:  # RQ notes the request there
+        except RedisError:  # RQ writes the request to Redis there
             raise StopRequested from None
 
     def register_birth(self) -> None:
-        self.connection.delete(self.key)  # our own registration from before Redis went away
+        self.connection.delete(self.key)  # our registration from before the Redis outage
         super().register_birth()  # type: ignore[no-untyped-call]
 
     def main_work_horse(self, job: rq.job.Job, queue: rq.Queue) -> None:
