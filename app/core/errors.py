@@ -181,19 +181,26 @@ class ApiErrorSchema(Schema):
     )
     message = fields.String(
         required=True,
-        metadata={"description": "One sentence in Indonesian for a person", "example": "NIK harus 16 digit angka."},
+        metadata={
+            "description": "One Indonesian sentence for the user",
+            "example": "NIK harus 16 digit angka.",
+        },
     )
     errors = fields.Dict(
         keys=fields.String(),
         values=fields.List(fields.String()),
         metadata={
             "x-optional": True,
-            "description": "Validation only: the sentences of each field, by its dotted path",
+            "description": "Only for invalid input: messages for each field, by its dotted path",
             "example": {"nik": ["harus 16 digit angka."]},
         },
     )
     sqlstate = fields.String(
-        metadata={"x-optional": True, "description": "SQL console only: the database's code", "example": "42P01"}
+        metadata={
+            "x-optional": True,
+            "description": "Only in the SQL console: PostgreSQL error code",
+            "example": "42P01",
+        }
     )
     request_id = fields.String(
         required=True,

@@ -1,6 +1,6 @@
-"""The API's frame: blueprints whose decorators carry the whole contract, and the OpenAPI document made from them.
+"""Blueprints with decorators that describe each route, and the OpenAPI document generated from these decorators.
 
-A view is registered only when it says who may call it; `edge` stands around each call.
+Every view must declare who may call it. `edge` wraps each call.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ PREFIX = "/api"
 
 V = TypeVar("V", bound=View)
 
-#: What a decorator takes for a body: a schema, its class, or a piece of the OpenAPI document.
+#: A body schema for a decorator: a schema, its class, or a part of the OpenAPI document.
 SchemaLike = Schema | type[Schema] | Mapping[str, object] | None
 
 
 class MessageSchema(Schema):
-    """What a deletion or an action without a record answers."""
+    """Response to a deletion, or to an action that returns no record."""
 
     message = fields.String(required=True, metadata={"example": "Berhasil."})
 
 
-#: The security requirements of routes that answer without a token: public and optional.
+#: Security requirements of routes that work without a token: public, and optional login.
 ANYBODY: tuple[list[dict[str, list[str]]], ...] = ([], [{}, {"bearer": []}])
 
-#: The largest identifier that a column can hold; no row has it.
+#: Largest id that a column can hold. No row has it.
 MAX_ID = 2**63 - 1
 
 
 class RecordIdConverter(IntegerConverter):
-    """`<int:id>` that no 64-bit column chokes on: a number beyond it is simply no record (404)."""
+    """Converter for `<int:id>`. It replaces numbers beyond 64 bits by `MAX_ID`, so that they result in 404."""
 
     def to_python(self, value: str) -> int:
         return MAX_ID if len(value) >= len(str(MAX_ID)) else int(value)
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest publishes no types
-    """A section's routes, below `/api`."""
+    """The routes of one section, below `/api`."""
 
     ARGUMENTS_PARSER = Parser()
     DEFAULT_LOCATION_CONTENT_TYPE_MAPPING = {  # noqa: RUF012  # flask-smorest reads a plain dict
@@ -97,9 +97,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
 
     def arguments(self, schema: SchemaLike, *, location: str = "json", **kwargs: object) -> Callable[[V], View]:
-        """flask-smorest's decorator with one schema object for all requests; a class would be made anew for each.
+        """Extend flask-smorest's decorator: create the schema once instead of for each request.
 
-        The view gets its `locations`, and the names of its query parameters as `query_names`.
+        Set `locations` and `query_names` (names of the query parameters) on the view.
         """
         instance = schema() if isinstance(schema, type) else schema
         decorate: Callable[[V], View] = super().arguments(instance, location=location, **kwargs)
@@ -115,7 +115,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         return decorator
 
     def response(self, status_code: int, schema: SchemaLike = None, **kwargs: object) -> Callable[[View], View]:
-        """flask-smorest's decorator, which also understands a `Listing`; the view gets its `status`."""
+        """Extend flask-smorest's decorator: accept a `Listing` and set `status` on the view."""
         render = super().response(status_code, schema, **kwargs)
 
         def decorator(view: View) -> View:
@@ -133,10 +133,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         return decorator
 
     def plain_response(self, status_code: int, schema: SchemaLike = None) -> Callable[[View], View]:
-        """Like `response`, for plain values: they are written as they are, and the schema only documents them.
+        """Document a response of plain values, which are written without marshmallow.
 
-        It is for hot reads, of which marshmallow would take half the time, for records of the same shape, and where
-        the schema is a piece of the document.
+        Use it for hot reads, where marshmallow would take half the time. Use it also for records that already have the
+        right shape, and for schemas that are parts of the OpenAPI document.
         """
         describe = self.response(status_code, schema)
 
@@ -154,7 +154,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
         return decorator
 
-    if TYPE_CHECKING:  # flask-smorest's decorators carry no types of their own
+    if TYPE_CHECKING:  # flask-smorest's decorators have no types
 
         def get(self, rule: str, **kwargs: object) -> Callable[[V], V]: ...
         def post(self, rule: str) -> Callable[[V], V]: ...
@@ -164,7 +164,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
 
 class PageBlueprint(flask.Blueprint):
-    """Pages for people outside the API, open to everybody; each call is one unit of work."""
+    """Public pages outside the API. Each call is one unit of work."""
 
     def add_url_rule(
         self, rule: str, endpoint: str | None = None, view_func: View | None = None, *args: Any, **options: Any
@@ -173,7 +173,7 @@ class PageBlueprint(flask.Blueprint):
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]
-    """flask-smorest's registry with our error shape."""
+    """flask-smorest's registry with our error schema."""
 
     ERROR_SCHEMA = errors.ApiErrorSchema
 
@@ -191,12 +191,12 @@ api = Api(
             "description": "The API of a health-support application in Indonesia: accounts, reminders, forum, content, "
             "places, administration.\n\n"
             "**To try it**: log in with `POST /api/login` below (Try it out, Execute). This page then sends the "
-            "`access_token` of the answer with each call. To use another token, press Authorize and paste it. A token "
-            "lives 15 minutes, and `POST /api/refresh` gives the next one.\n\n"
-            "Every error has one shape; every list is bounded and paged. `q` is a part of "
-            "what a row shows, to the letter, whatever the case; a text without three letters or digits in a row is "
-            "looked for in the newest rows alone. Unknown query parameters are 400 in development and ignored in "
-            "production. Limited routes say what is left in `RateLimit` and `RateLimit-Policy`.",
+            "`access_token` of the response with each call. To use another token, press Authorize and paste it. A "
+            "token expires after 15 minutes; `POST /api/refresh` returns a new one.\n\n"
+            "All errors have the same fields. All lists are paged and limited in length. `q` finds rows with this "
+            "text in a visible field, case-insensitively. A `q` without three letters or digits in a row is "
+            "searched only in the newest rows. Unknown query parameters are 400 in development and ignored in "
+            "production. Routes with a rate limit return the remaining calls in `RateLimit` and `RateLimit-Policy`.",
             "contact": {"name": "The operators of this service"},
         },
         "servers": [{"url": "/"}],
@@ -208,18 +208,18 @@ BEARER = {
     "type": "http",
     "scheme": "bearer",
     "bearerFormat": "JWT",
-    "description": "The `access_token` of `POST /api/login`, without the word Bearer",
+    "description": "The `access_token` of `POST /api/login`, without the prefix Bearer",
 }
 
 
 def _add(view: View, name: str, values: set[str]) -> None:
-    """Add to a set that the decorators of a view fill, for its documentation and for `edge`."""
+    """Add values to a set on the view, for its documentation and for `edge`."""
     setattr(view, name, values | getattr(view, name, set()))
 
 
 def init_app(app: Flask, blueprints: list[Blueprint]) -> None:
     """Register the sections and the OpenAPI document at `/api/openapi.json`."""
-    app.url_map.strict_slashes = False  # both slash forms answer; a redirect would lose a body and break CORS
+    app.url_map.strict_slashes = False  # both slash forms work; a redirect would lose the body and break CORS
     app.url_map.merge_slashes = False
     app.url_map.converters["int"] = RecordIdConverter
     app.config["OPENAPI_URL_PREFIX"] = PREFIX

@@ -1,8 +1,7 @@
-"""HTTP caching of public reads: for how long a copy may be kept and shown, and which copy it is (`ETag`).
+"""HTTP caching of public reads: `Cache-Control` and `ETag`.
 
-A route declares it beside its access. Only the good answer to a request without a token may be kept, and the answer
-that there is nothing. Everything else leaves with `no-store` (`app.core.web.request`). The service itself never answers
-from a copy: what it says is fresh.
+A route declares it next to its access rule. Only a 200 or 404 response to a request without a token may be cached.
+All other responses have `no-store` (`app.core.web.request`). The service itself caches no responses.
 """
 
 from __future__ import annotations
@@ -23,24 +22,23 @@ View = TypeVar("View", bound=Callable[..., object])
 A_DAY_S = 86_400
 TEN_MINUTES_S = 600
 
-#: From 2,048 bytes on hashlib lets go of the interpreter, and getting it back costs a turn of all threads: more than
-#: the hash itself.
+#: hashlib releases the GIL for data of 2,048 bytes or more. Acquiring it again takes longer than the hash.
 CHUNK = 2047
 
 
 class Caching:
-    """What a cache may do with copies of a route's good answers."""
+    """Cache headers of a route's successful responses."""
 
     def __init__(self, max_age_s: int, stale_if_error_s: int) -> None:
-        #: For so long after that an old copy is shown while a cache fetches the next one, and nobody waits for it. What
-        #: people write is two seconds old at most: a post that moderators hide is gone by then.
+        #: `stale-while-revalidate` equals `max-age`. Content that people write is therefore at most two seconds old,
+        #: and a hidden post disappears in that time.
         stale_s = self.max_age_s = max_age_s
         self.header = (
             f"public, max-age={max_age_s}, stale-while-revalidate={stale_s}, stale-if-error={stale_if_error_s}"
         )
 
     def around(self, view: Callable[..., Response]) -> Callable[..., Response]:
-        """The view, whose good answers to nobody in particular may be kept."""
+        """Wrap the view: make its successful responses to requests without a token cacheable."""
 
         @wraps(view)
         def call(*args: object, **kwargs: object) -> Response:
@@ -57,21 +55,21 @@ class Caching:
             response.headers["Cache-Control"] = self.header
             response.headers["ETag"] = f'"{etag}"'
             if "HTTP_IF_NONE_MATCH" in environ and parse_etags(environ["HTTP_IF_NONE_MATCH"]).contains_weak(etag):
-                response.status_code = 304  # werkzeug leaves the body out, and what describes it
+                response.status_code = 304  # werkzeug drops the body and its headers
             return response
 
         return call
 
     def _keep_absence(self, response: Response) -> Response:
-        """Let a cache replace its copy of what is gone, which it would show to others while it fetches the next one."""
+        """Make a 404 cacheable, but without `stale-while-revalidate`: it must replace the copy of a deleted record."""
         response.headers["Cache-Control"] = f"public, max-age={self.max_age_s}"
         return response
 
 
 def cached(max_age_s: int, *, stale_if_error_s: int = TEN_MINUTES_S) -> Callable[[View], View]:
-    """Anybody may keep what a public GET answers: so many seconds, and so many more while the service is away.
+    """Allow caches to store a public GET for `max_age_s` seconds, and for `stale_if_error_s` more during an outage.
 
-    One second for what people write, sixty for what administrators keep.
+    Use 1 s for content that people write, 60 s for content that administrators edit.
     """
     caching = Caching(max_age_s, stale_if_error_s)
 
@@ -83,7 +81,7 @@ def cached(max_age_s: int, *, stale_if_error_s: int = TEN_MINUTES_S) -> Callable
 
 
 def hash_of(body: bytes) -> str:
-    """The same for the same bytes in every process."""
+    """Return the SHA-1 of the body as hex, equal in every process."""
     digest = hashlib.sha1(usedforsecurity=False)
     whole = memoryview(body)
     for start in range(0, len(whole), CHUNK):

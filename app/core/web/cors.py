@@ -1,7 +1,6 @@
-"""CORS: which pages of other origins may call the API, and what they may read of its responses.
+"""CORS: origins that may call the API, and response headers that their pages may read.
 
-Flask itself answers the OPTIONS of every route; a browser's preflight needs these headers on it, any other response the
-first two.
+Flask answers OPTIONS requests itself. A preflight needs all headers of this module, other responses only the first two.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from app.core.settings import settings
 
 PATHS = ("/api/", "/media/")
 METHODS = ("DELETE", "GET", "OPTIONS", "POST", "PUT")
-#: The client sends the three cache-busting headers with every request. In lower case, for lookups.
+#: Request headers that the client may send, in lower case. It sends the three cache-busting headers with every request.
 CLIENT_HEADERS = frozenset(
     {"authorization", "content-type", "cache-control", "pragma", "expires", "x-request-id", "idempotency-key"}
 )
@@ -20,12 +19,12 @@ EXPOSED_HEADERS = (
     "Cache-Status, Content-Disposition, ETag, Idempotency-Replayed, Link, RateLimit, RateLimit-Policy, Retry-After, "
     "X-Request-ID, X-Total-Count"
 )
-#: How long a browser may keep what a preflight said.
+#: Seconds for which a browser may cache a preflight.
 MAX_AGE_S = 7200
 
 
 def add_headers(request: Request, response: Response) -> None:
-    """Let the page that asks read the response, when its origin is one of `CORS_ORIGINS`."""
+    """Add the CORS headers if the request's origin is one of `CORS_ORIGINS`."""
     origin = request.headers.get("Origin", "")
     if not f"{request.path}/".startswith(PATHS) or origin.lower() not in map(str.lower, settings.allowed_origins):
         return

@@ -1,6 +1,6 @@
-"""The edge around each call: its access rule, and one unit of work inside which the response is rendered.
+"""The wrapper around each call: access rule, unit of work and rendering of the response.
 
-What failed because of another request alone is done over, or told as a conflict.
+A call that fails only because of a concurrent request is retried, or answered with a conflict.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from app.core.settings import settings
 
 logger = logging.getLogger(__name__)
 
-#: What somebody else changed or deleted between two statements of ours.
+#: Message for a record that another request changed or deleted between two of our statements.
 CHANGED_MEANWHILE = "Data ini baru saja diubah atau dihapus. Silakan muat ulang."
 
 UNKNOWN_NAME = "bukan parameter yang dikenal."
@@ -31,24 +31,24 @@ View = Callable[..., Any]
 
 
 class Access(Protocol):
-    """Who may call a view; set on it as `access` by the decorators of `app.identity.access`."""
+    """Access rule of a view. The decorators of `app.identity.access` set it as `access`."""
 
-    #: The OpenAPI security requirement: `[]` public, `[{}, {...}]` optional, `[{...}]` needed.
+    #: The OpenAPI security requirement: `[]` public, `[{}, {...}]` optional login, `[{...}]` login required.
     security: list[dict[str, list[str]]]
-    #: One sentence: who may call.
+    #: One sentence for the API documentation.
     description: str
-    #: Whose lack is a 403.
+    #: Roles that give access. A caller without any of these gets 403.
     roles: Collection[str]
 
     def enforce(self) -> None:
-        """Raise `Unauthorized` or `Forbidden` for a caller who may not."""
+        """Raise `Unauthorized` or `Forbidden` if the caller has no access."""
 
     def record(self) -> None:
-        """Called in the unit of work once the view has done its work, which is committed with what this adds."""
+        """Add records to the unit of work after the view has run. They are committed with the view's own changes."""
 
 
 def around(view: View, access: Access, query_names: Collection[str]) -> Callable[..., Response]:
-    """The call of an API's view, which takes the query parameters of these names."""
+    """Wrap an API view that has the query parameters `query_names`."""
 
     @wraps(view)
     def call(*args: object, **kwargs: object) -> Response:
@@ -61,14 +61,14 @@ def around(view: View, access: Access, query_names: Collection[str]) -> Callable
             if isinstance(error, IntegrityError) and not isinstance(error.orig, pg.ForeignKeyViolation):
                 raise
             logger.warning("a request met another that took away what it referred to: %s", type(error).__name__)
-            access.enforce()  # `Unauthorized` when it is the caller who is gone
+            access.enforce()  # raises `Unauthorized` if the caller's account was deleted
             raise errors.Conflict(CHANGED_MEANWHILE, code="changed_meanwhile") from None
 
     return call
 
 
 def in_a_unit(view: View) -> View:
-    """The call of a page, which is open to everybody."""
+    """Wrap the view of a public page."""
 
     @wraps(view)
     def call(*args: object, **kwargs: object) -> Response:
@@ -78,7 +78,7 @@ def in_a_unit(view: View) -> View:
 
 
 def _refuse_unknown_names(query_names: Collection[str]) -> None:
-    """`ValidationFailed` for a parameter that the route does not have: a developer's typo, ignored in production."""
+    """Raise `ValidationFailed` for unknown query parameters. Only development calls this; production ignores them."""
     unknown = [name for name in request.args if name not in query_names]
     if unknown:
         raise errors.ValidationFailed({name: [UNKNOWN_NAME] for name in unknown})
@@ -87,7 +87,7 @@ def _refuse_unknown_names(query_names: Collection[str]) -> None:
 def _serve(
     view: View, access: Access | None, args: tuple[object, ...], kwargs: dict[str, object], *, repeats: int
 ) -> Response:
-    """One unit of work, done over when PostgreSQL ended it as the victim of a deadlock and nothing has left it."""
+    """Run the view in one unit of work. Retry it after a deadlock, if the unit is retryable."""
     try:
         with unit_of_work() as unit:
             response: Response = view(*args, **kwargs)

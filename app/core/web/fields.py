@@ -1,4 +1,4 @@
-"""Marshmallow fields that several sections share. They check shape and never touch the database."""
+"""Marshmallow fields for several sections. They validate the format and never query the database."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from app.core.lib import provinces
 from app.core.lib.clock import rfc3339
 from app.core.lib.geo import degrees
 
-#: The years that a moment may lie in: room on both sides for what is computed from it.
+#: Accepted years. The margins leave space for calculations with the date.
 YEARS = range(1900, 9001)
 
-#: The validated fields that a schema has loaded, by their names. A field that is optional may be absent.
+#: Validated fields of a schema, by name. An optional field may be missing.
 Loaded = dict[str, Any]
 
 
 class Timestamp(fields.AwareDateTime):
-    """RFC 3339 with a zone in, loaded as UTC; UTC with `Z` out."""
+    """RFC 3339 time with a timezone, loaded as UTC and written with `Z`."""
 
     default_error_messages = {  # noqa: RUF012  # marshmallow reads a plain dict
         "invalid": "tulis seperti 2026-03-02T00:00:00Z.",
@@ -34,7 +34,7 @@ class Timestamp(fields.AwareDateTime):
 
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> datetime:
         try:
-            # PostgreSQL refuses offsets beyond 15:59, which RFC 3339 allows.
+            # PostgreSQL rejects UTC offsets beyond 15:59, which RFC 3339 allows.
             moment = super()._deserialize(value, attr, data, **kwargs).astimezone(UTC)
         except OverflowError:
             raise self.make_error("invalid", input=value) from None
@@ -47,17 +47,17 @@ class Timestamp(fields.AwareDateTime):
 
 
 class AnyDay(fields.Date):
-    """`YYYY-MM-DD` in and out."""
+    """Date as `YYYY-MM-DD`."""
 
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> date:
         day = super()._deserialize(value, attr, data, **kwargs)
-        if day.isoformat() != value:  # Python reads other forms of ISO 8601 too
+        if day.isoformat() != value:  # Python also reads other forms of ISO 8601
             raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE)
         return day
 
 
 class Day(AnyDay):
-    """The same, with room on both sides for what is computed from it."""
+    """Date as `YYYY-MM-DD` within `YEARS`."""
 
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> date:
         day = super()._deserialize(value, attr, data, **kwargs)
@@ -67,21 +67,21 @@ class Day(AnyDay):
 
 
 class RecordId(fields.Integer):
-    """An identifier: a positive integer that a column can hold, in a form or a query its digits."""
+    """Record id: a positive 64-bit integer, or its digits in a form or a query."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("metadata", {"example": 1})
         super().__init__(validate=validate.Range(1, 2**63 - 1, error="tidak dikenal."), **kwargs)
 
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> int:
-        # Digits in a form or a query are text; a fraction is nobody's identifier.
+        # Reject fractions. Digits in a form or a query arrive as text.
         if isinstance(value, float):
             raise self.make_error("invalid", input=value)
         return super()._deserialize(value, attr, data, **kwargs)
 
 
 class Characters(validate.Length):
-    """How many characters a text may have. An empty one is not told how long it may be."""
+    """Limits on the number of characters. The error for an empty text does not mention the maximum."""
 
     def __call__(self, value: Any) -> Any:
         if self.min != 1:
@@ -90,7 +90,7 @@ class Characters(validate.Length):
 
 
 class Text(fields.String):
-    """Text of a bounded length; a required one is not blank. `example` stands in the documentation."""
+    """Text with a maximum length. A required text must not be empty. `example` appears in the API documentation."""
 
     def __init__(self, maximum: int, *, minimum: int | None = None, example: str | None = None, **kwargs: Any) -> None:
         low = minimum if minimum is not None else (1 if kwargs.get("required") else 0)
@@ -100,7 +100,7 @@ class Text(fields.String):
 
 
 class Items(validate.Length):
-    """How many items a list may hold; marshmallow's own `Length` speaks of characters."""
+    """Limits on the number of list items. The messages of marshmallow's `Length` mention characters instead."""
 
     message_min = "harus berjumlah minimal {min}."
     message_max = "harus berjumlah maksimal {max}."
@@ -108,9 +108,9 @@ class Items(validate.Length):
 
 
 class ListOf(fields.List[Any]):
-    """A list of `least` to `most` items. One that is too long is refused before its items are looked at.
+    """A list of `least` to `most` items. A list that is too long is rejected before its items are validated.
 
-    marshmallow asks for the length last: 200,000 wrong items of a megabyte cost 6 s.
+    marshmallow checks the length last: a 1 MB list of 200,000 invalid items took 6 s.
     """
 
     def __init__(self, item: fields.Field[Any], *, most: int, least: int | None = None, **kwargs: Any) -> None:
@@ -124,7 +124,7 @@ class ListOf(fields.List[Any]):
 
 
 def enumeration(name: str, values: Iterable[str]) -> dict[str, object]:
-    """Metadata of a text that is one of few, which are a type of that name in the OpenAPI document."""
+    """Return field metadata that makes an enumeration a named type in the OpenAPI document."""
     return {"title": name, "enum": list(values)}
 
 
@@ -136,13 +136,13 @@ class ProvinceName(fields.String):
 
 
 class Province(fields.String):
-    """One of the 38 provinces: any usual spelling in, the canonical one out."""
+    """One of the 38 provinces. It accepts any usual spelling and returns the canonical one."""
 
     default_error_messages = {"invalid": "harus salah satu provinsi di Indonesia."}  # noqa: RUF012
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault(
-            "metadata", {"example": "Jawa Barat", "description": "In any usual spelling, see GET /provinces"}
+            "metadata", {"example": "Jawa Barat", "description": "Any usual spelling, see GET /provinces"}
         )
         super().__init__(**kwargs)
 
@@ -155,7 +155,7 @@ class Province(fields.String):
 
 
 class Form(Schema):
-    """A schema of what people fill in: an input that may be null and is left blank is null."""
+    """A schema for forms. It loads a blank input as null if the field allows null."""
 
     @pre_load
     def blank_is_null(self, data: object, **_: object) -> object:
@@ -169,7 +169,7 @@ class Form(Schema):
 
 
 class Degrees(fields.Field[float]):
-    """A latitude or a longitude: a finite number, or text that spells one, from -`limit` to `limit`."""
+    """Latitude or longitude: a finite number, or its text, from -`limit` to `limit`."""
 
     default_error_messages = {"invalid": "isi dengan derajat dari -{limit} sampai {limit}."}  # noqa: RUF012
 
@@ -192,7 +192,7 @@ class Degrees(fields.Field[float]):
 
 
 class PositionSchema(Schema):
-    """Where the caller is: the query of every `nearby` route."""
+    """Position of the caller: the query of every `nearby` route."""
 
     lat = Degrees(90, required=True, example=-6.88)
     lng = Degrees(180, required=True, example=107.55)

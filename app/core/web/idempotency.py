@@ -1,7 +1,8 @@
-"""`Idempotency-Key`: a POST that creates, sent again with its key, is answered as the first time and creates nothing.
+"""`Idempotency-Key`: a repeated POST with the same key returns the first response and creates nothing.
 
-The key is a row, written in the transaction of the create. A twin that comes meanwhile waits at that row: it gets the
-answer when the first commits, and does the work itself when the first is rolled back. So refusals are never kept.
+The key is a row, inserted in the transaction of the create. A concurrent request with the same key waits for this row.
+If the first request commits, the second returns its response. If the first is rolled back, the second does the work.
+Error responses are therefore never stored.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ View = TypeVar("View", bound=Callable[..., Any])
 HEADER, REPLAYED = "Idempotency-Key", "Idempotency-Replayed"
 KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
-#: Statuses of a route that creates something, at once or by a job.
+#: Statuses of routes that create something, directly or by a job.
 CREATED = frozenset({201, 202})
 
-#: How long an answer is kept.
+#: Lifetime of a stored response.
 KEPT = timedelta(hours=24)
 
 PARAMETER = {
     "in": "header",
     "name": HEADER,
     "required": False,
-    "description": "Chosen by the client for one create, and sent again with each try: for 24 hours the same route"
-    f" gives the same person the same answer, with `{REPLAYED}: true`. Another body is 409 (`idempotency_mismatch`).",
+    "description": "Key that the client chooses for one create and sends with each retry. For 24 hours, the route"
+    f" returns the same response to this user, with `{REPLAYED}: true`. Another body is 409 (`idempotency_mismatch`).",
     "schema": {"type": "string", "pattern": f"^{KEY.pattern}$", "example": "3f0c1d0f-8a5b-4c6e-9d2a-7b1e4f5c6d7e"},
 }
 
@@ -63,19 +64,19 @@ class IdempotencyKey(Base):
 
 
 def secret_answer(view: View) -> View:
-    """Mark a create whose answer holds what is stored nowhere else, as a code: it takes no `Idempotency-Key`."""
+    """Exclude a view from `Idempotency-Key`: its response contains an unstored secret, such as a code."""
     view.has_secret_answer = True  # type: ignore[attr-defined]
     return view
 
 
 def takes_key(view: Callable[..., Any], methods: object, security: object) -> bool:
-    """Whether a route creates something for a known person, so that its answer can be given again."""
+    """Return whether the route accepts an `Idempotency-Key`: it creates something, and its caller is logged in."""
     is_create = methods == ["POST"] and getattr(view, "status", None) in CREATED
     return is_create and security == [{"bearer": []}] and not hasattr(view, "has_secret_answer")
 
 
 def once(view: Callable[..., Response]) -> Callable[..., Response]:
-    """The view, past which a request comes whose key was answered before. Inside the unit of work."""
+    """Wrap the view: return the stored response if its key was used before. Runs inside the unit of work."""
 
     @wraps(view)
     def call(*args: object, **kwargs: Any) -> Response:
@@ -101,20 +102,20 @@ def once(view: Callable[..., Response]) -> Callable[..., Response]:
 
 
 def delete_old() -> None:
-    """Delete the answers that are no longer given again."""
+    """Delete expired responses."""
     db.session.execute(sa.delete(IdempotencyKey).where(_is_over).execution_options(synchronize_session=False))
 
 
 def forget(user_id: int, blueprint: str) -> None:
-    """Give this person no answer again that routes of a blueprint gave them: they may not see it any more."""
+    """Delete stored responses of a blueprint's routes to this user, who has lost access to that data."""
     theirs = (IdempotencyKey.user_id == user_id, IdempotencyKey.endpoint.startswith(f"{blueprint}.", autoescape=True))
     db.session.execute(sa.delete(IdempotencyKey).where(*theirs).execution_options(synchronize_session=False))
 
 
 def forget_texts(blueprint: str, words: Collection[str], values: Collection[str]) -> None:
-    """Empty the answers of a blueprint's routes that hold one of these words, or one of these values whole.
+    """Clear stored responses of a blueprint that contain one of `words`, or one of `values` as a whole text.
 
-    Asked again they create nothing.
+    The keys remain, so a repeated request still creates nothing.
     """
     parts = [*(orjson.dumps(word).decode()[1:-1] for word in words), *(orjson.dumps(text).decode() for text in values)]
     body = sa.func.convert_from(IdempotencyKey.body, "UTF8")
@@ -131,7 +132,7 @@ _is_over = IdempotencyKey.created_at < sa.func.statement_timestamp() - KEPT
 
 
 def _claim(name: dict[str, object], fingerprint: bytes) -> bool:
-    """Make the key this request's, waiting for a twin under way; False when it has its answer already."""
+    """Insert the key; wait if a concurrent request has it. Return False if the key already has a response."""
     now = sa.func.statement_timestamp()
     statement = insert(IdempotencyKey).values(**name, fingerprint=fingerprint, created_at=now)
     claimed = statement.on_conflict_do_update(
@@ -146,7 +147,7 @@ def _replay(name: dict[str, object], fingerprint: bytes) -> Response:
     stored = db.session.execute(
         sa.select(IdempotencyKey.fingerprint, IdempotencyKey.status, IdempotencyKey.body).filter_by(**name)
     ).one_or_none()
-    if stored is None or stored.status is None:  # forgotten at this very moment
+    if stored is None or stored.status is None:  # cleared at this moment
         raise Conflict("Permintaan ini sedang diproses. Silakan coba lagi.", code="changed_meanwhile")
     if stored.fingerprint != fingerprint:
         raise Conflict(
@@ -159,10 +160,9 @@ def _replay(name: dict[str, object], fingerprint: bytes) -> Response:
 
 
 def _fingerprint() -> bytes:
-    """What is asked: path, query and body. Of a form its fields and files: each try has a boundary of its own.
+    """Return an HMAC of path, query and body. For a form, use fields and files: its boundary changes with each attempt.
 
-    Under our secret, which a copy of the database does not hold: there may be a password in it, soon guessed from a
-    plain hash of what else is known.
+    The HMAC uses our secret, which is not in the database. A plain hash would help to guess a password in the body.
     """
     digest = hmac.new(settings.secret_key.encode(), digestmod=sha256)
     for part in (request.path.encode(), request.query_string, *_body()):
@@ -183,5 +183,5 @@ def _body() -> list[bytes]:
     raw = request.get_data(cache=True)
     try:
         return [orjson.dumps(parse_json(raw), option=orjson.OPT_SORT_KEYS)]
-    except (AppError, TypeError):  # the view refuses it, or it has what orjson does not write
+    except (AppError, TypeError):  # the view rejects this body, or orjson cannot write it
         return [raw]

@@ -1,4 +1,4 @@
-"""Where to begin: `/`, which says what this is, the API's documentation at `/api/docs`, and for programs `/api`."""
+"""Entry pages: `/` for people, the API documentation at `/api/docs`, and `/api` for programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.core.web.blueprint import PageBlueprint
 from app.core.web.request import raw_json
 from app.core.web.small_pages import error_page
 
-#: Swagger UI comes from the wheel; it writes inline styles, draws data: images, calls this host alone.
+#: The wheel of Swagger UI has all files. They use inline styles and data: images, and contact only this host.
 DOCS_POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'"
@@ -44,7 +44,7 @@ def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
 
     @docs.after_request  # type: ignore[untyped-decorator]  # flask-swagger-ui publishes no types
     def add_our_own(response: Response) -> Response:
-        """Allow the page its files, and add the script that keeps the token of a login."""
+        """Allow the page its own files, and add the script that stores the token after a login."""
         response.headers["Content-Security-Policy"] = DOCS_POLICY
         if response.mimetype == "text/html":
             response.set_data(
@@ -56,12 +56,12 @@ def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
 
     @app.get("/api/")
     def list_entry_points() -> Response:
-        """Where a program begins: paths relative to this address, which resolve whatever the host is called."""
+        """Return the entry points as paths relative to this address, independent of the host name."""
         return raw_json(ENTRY_POINTS)
 
     @app.get("/")
     def index() -> Response:
-        """What this is, and where the rest is."""
+        """Return the start page, which links to the other pages."""
         response = Response(
             render_template("index.html", development="dev" in app.blueprints, console=settings.has_console)
         )
@@ -70,7 +70,7 @@ def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
 
 
 def _show_nowhere(error: NotFound) -> Response:
-    """Answer an unknown address: a page for a browser, JSON for everybody else."""
+    """Return 404 as a page for browsers, and as JSON for other clients."""
     accepted = request.accept_mimetypes
     if request.routing_exception is not None and accepted["text/html"] > accepted["application/json"]:
         return error_page(error.code, NOWHERE, address=settings.frontend_url)

@@ -1,4 +1,4 @@
-"""Lists: `?page=` and `?per_page=` in, one bounded query, `X-Total-Count` and `Link` out."""
+"""Paged lists: `?page=` and `?per_page=` in the request, `X-Total-Count` and `Link` in the response."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from marshmallow import Schema, fields, post_load, validate
 
 from app.core.database.session import AnySelect, db
 
-#: A list without paging parameters holds so many rows at most.
+#: Maximum rows of a list without paging parameters.
 MAX_UNPAGED = 1000
 MAX_PAGE = 1_000_000
 
@@ -24,7 +24,7 @@ Columns = TypeVarTuple("Columns")
 
 @dataclass(frozen=True)
 class Page:
-    """One page of a list: `number` counts from 1."""
+    """One page of a list. `number` starts at 1."""
 
     number: int
     size: int
@@ -34,13 +34,13 @@ class Page:
         return (self.number - 1) * self.size
 
     def total(self, shown: int) -> int | None:
-        """How many rows there are in all, where this page tells by those that it shows; else they must be counted."""
+        """Return the total if this page is the last one, else None. `shown` is its number of rows."""
         return self.offset + shown if shown < self.size and (shown or self.offset == 0) else None
 
 
 @dataclass(frozen=True)
 class Listing(Generic[T]):
-    """The rows of one page and how many there are in all; `Blueprint.response` turns it into body and headers."""
+    """Rows of one page and the total. `Blueprint.response` turns it into body and headers."""
 
     rows: Sequence[T]
     total: int
@@ -48,20 +48,20 @@ class Listing(Generic[T]):
 
     @property
     def body(self) -> object:
-        """What `Blueprint.plain_response` writes; a section whose lists have a shape of their own overrides it."""
+        """Body for `Blueprint.plain_response`. A section overrides it if its lists have another format."""
         return self.rows
 
 
 @dataclass(frozen=True)
 class KeysetListing(Listing[T]):
-    """A page of a list that goes on with `?before=<id>`: `before` is the last row's id, None at the end."""
+    """A page of a list with `?before=<id>`. `before` is the id of the last row, or None on the last page."""
 
     before: int | None
 
 
 @dataclass(frozen=True)
 class Partial(Generic[T]):
-    """A record that may hold the first part of its rows alone: `?after=<id>` goes on where `after` is not None."""
+    """A record with the first part of its rows. If `after` is set, `?after=<id>` returns the next part."""
 
     record: T
     after: int | None = None
@@ -69,20 +69,20 @@ class Partial(Generic[T]):
 
 @dataclass(frozen=True)
 class Search:
-    """Which page of a list, and what its rows must contain. A section narrows its list by more in a subclass."""
+    """Page and filter of a list. A section adds its filters in a subclass."""
 
     page: Page
     q: str | None = None
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether anything but a page was asked for."""
+        """Return whether the list has a filter."""
         return self != type(self)(self.page)
 
 
 class PageSchema(Schema):
     page = fields.Integer(validate=validate.Range(1, MAX_PAGE), metadata={"description": "Page number, from 1"})
-    per_page = fields.Integer(validate=validate.Range(1, 100), metadata={"description": "Rows a page, 1 to 100"})
+    per_page = fields.Integer(validate=validate.Range(1, 100), metadata={"description": "Rows per page, 1 to 100"})
 
     @post_load
     def to_page(self, data: dict[str, Any], **_: object) -> Page:
@@ -92,24 +92,24 @@ class PageSchema(Schema):
 
 
 class SearchSchema(PageSchema):
-    """A page of a list, narrowed by `q` and by the fields of subclasses, which are those of their `search`."""
+    """Query parameters of a filtered list: page, `q`, and the filters that subclasses add for `search`."""
 
     search: ClassVar[type[Search]] = Search
 
     q = fields.String(
-        validate=validate.Length(max=100), metadata={"description": "Part of what the rows show, to the letter"}
+        validate=validate.Length(max=100), metadata={"description": "Exact text that a visible field must contain"}
     )
 
     @post_load
     def to_page(self, data: dict[str, Any], **kwargs: object) -> Search:
         paging = {name: data.pop(name) for name in ("page", "per_page") if name in data}
-        # An input that was left alone comes as an empty text.
+        # An input that the user left blank is sent as an empty text.
         narrowing = {name: value for name, value in data.items() if value != ""}
         return self.search(super().to_page(paging, **kwargs), **narrowing)
 
 
 def paginate(query: sa.Select[T], page: Page, *, most_counted: int | None = None) -> Listing[T]:
-    """The objects that `query` selects, for one page; the total counts no further than `most_counted`."""
+    """Return one page of the objects that `query` selects. Stop counting the total at `most_counted`."""
     objects = db.session.scalars(query.limit(page.size).offset(page.offset)).unique().all()
     return Listing(objects, _total(query, page, len(objects), most_counted), page)
 
@@ -117,13 +117,13 @@ def paginate(query: sa.Select[T], page: Page, *, most_counted: int | None = None
 def paginate_rows(
     query: sa.Select[*Columns], page: Page, *, most_counted: int | None = None
 ) -> Listing[sa.Row[*Columns]]:
-    """The rows of columns that `query` selects, for one page; the total counts no further than `most_counted`."""
+    """Return one page of the rows that `query` selects. Stop counting the total at `most_counted`."""
     rows = db.session.execute(query.limit(page.size).offset(page.offset)).all()
     return Listing(rows, _total(query, page, len(rows), most_counted), page)
 
 
 def _total(query: AnySelect, page: Page, shown: int, most_counted: int | None) -> int:
-    """How many rows there are on all pages; a second statement only where the page itself does not tell."""
+    """Return the number of rows on all pages. Run a count query only if this page is not the last one."""
     if (total := page.total(shown)) is not None:
         return total
     counted = query.order_by(None).limit(most_counted).subquery()
@@ -131,10 +131,10 @@ def _total(query: AnySelect, page: Page, shown: int, most_counted: int | None) -
 
 
 def headers(listing: Listing[T], request: Request) -> dict[str, str]:
-    """`X-Total-Count` and RFC 8288 `Link` of one page."""
+    """Return the headers `X-Total-Count` and `Link` (RFC 8288) of a page."""
     page = listing.page
     fields = {"X-Total-Count": str(listing.total)}
-    if page.size > 100:  # not asked for by pages
+    if page.size > 100:  # no page was requested
         return fields
     if isinstance(listing, KeysetListing):
         if listing.before is not None:
@@ -153,21 +153,21 @@ def headers(listing: Listing[T], request: Request) -> dict[str, str]:
 
 
 def next_part(partial: Partial[T], request: Request) -> dict[str, str]:
-    """The RFC 8288 `Link` to the rest of a record, where there is one."""
+    """Return the `Link` header (RFC 8288) to the next part of a record, or nothing if the record is complete."""
     if partial.after is None:
         return {}
     return {"Link": f'<{_address(request, "page", "per_page", "after")}after={partial.after}>; rel="next"'}
 
 
 def _address(request: Request, *names: str) -> str:
-    """The request's path and query, to which parameters of these `names` are added.
+    """Return the request's path and query without the parameters `names`, ready to append them.
 
-    Never its host, which anybody can send: RFC 8288 resolves the links against the address.
+    Omit the host, because a client can forge it. Clients resolve relative links themselves (RFC 8288).
     """
     return _address_without(names, request.root_path + request.path, request.query_string)
 
 
-@lru_cache(maxsize=256)  # of the same few pages, over and over: a twentieth of a prepared list
+@lru_cache(maxsize=256)  # the same few pages repeat; without the cache this is 5% of a prepared list
 def _address_without(names: tuple[str, ...], path: str, query: bytes) -> str:
     sent = parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True)
     others = urlencode([(name, value) for name, value in sent if name not in names])
@@ -175,6 +175,6 @@ def _address_without(names: tuple[str, ...], path: str, query: bytes) -> str:
 
 
 def contains(text: str) -> str:
-    """The LIKE pattern of a substring; `%`, `_` and backslash in it are plain characters."""
+    """Return the LIKE pattern for a substring, with `%`, `_` and backslash escaped."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"

@@ -1,7 +1,8 @@
-"""What a request carries, read strictly: one parser for JSON, multipart and query strings.
+"""Strict parser for JSON, multipart and query strings.
 
-Wrong input is 400 in the one error shape. Strings arrive stripped, except passwords; what PostgreSQL cannot store
-(NUL, lone surrogates) and what JSON does not say clearly (a key twice, NaN, very deep nesting) never gets further.
+Invalid input results in 400 with the common error body. Strings are stripped, except passwords.
+Rejected are texts that PostgreSQL cannot store (NUL, lone surrogates) and ambiguous JSON: duplicate keys, NaN, very
+deep nesting.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ NO_FILE = "pilih berkas."
 
 
 class Upload(fields.Field[object]):
-    """An uploaded picture; the service gets its binary stream.
+    """An uploaded picture, loaded as a binary stream.
 
-    With `repeats` also a text, for a service that takes the address of the picture that is there for no change.
+    With `repeats`, also accept a text: the current picture's address, which means no change.
     """
 
     default_error_messages = {"invalid": NO_FILE}  # noqa: RUF012  # marshmallow reads a plain dict
@@ -56,11 +57,11 @@ class Upload(fields.Field[object]):
 
 
 class JsonText(fields.Field[object]):
-    """A free JSON value; in a form it is one JSON string."""
+    """Any JSON value. In a form it is a JSON string."""
 
 
 class Parser(FlaskParser):
-    """webargs' parser with our body rules, our statuses, and the location `multipart` (a form, or JSON)."""
+    """webargs' parser with our body rules and statuses, and the location `multipart` (a form, or JSON)."""
 
     DEFAULT_VALIDATION_STATUS = 400
     DEFAULT_UNKNOWN_BY_LOCATION = dict.fromkeys(
@@ -92,13 +93,13 @@ class Parser(FlaskParser):
         error_status_code: int | None,
         error_headers: object,
     ) -> NoReturn:
-        # webargs files the messages under their location; a client cares for the field alone.
+        # webargs groups the messages by location, but clients need only the field.
         (messages,) = error.messages_dict.values()
         raise ValidationFailed(messages) from None
 
 
 def parse_json(body: bytes | str) -> object:
-    """Read strict JSON; `BadRequest` (`invalid_json`) for anything else."""
+    """Parse strict JSON. Raise `BadRequest` (`invalid_json`) if it is invalid."""
     try:
         text = body.decode("utf-8") if isinstance(body, bytes) else body
         value = json.loads(
@@ -116,7 +117,7 @@ def parse_json(body: bytes | str) -> object:
 
 
 def clean(value: T, key: str = "") -> T:
-    """The value with every string stripped; `BadRequest` for one that cannot be stored."""
+    """Return the value with every string stripped. Raise `BadRequest` for a text that cannot be stored."""
     match value:
         case str():
             if "\0" in value or not _is_unicode(value):
@@ -134,19 +135,19 @@ def clean(value: T, key: str = "") -> T:
 
 
 def _from_form(form: MultiDict[str, str], files: MultiDict[str, FileStorage], schema: Schema) -> dict[str, object]:
-    """A form as the JSON it stands for: arrays are repeated fields or one JSON array, objects one JSON string."""
+    """Convert a form to the equivalent JSON. Arrays are repeated fields or one JSON array, objects are JSON strings."""
     data: dict[str, object] = {}
     for name, field in schema.load_fields.items():
         key = field.data_key or name
         if isinstance(field, Upload):
             upload = files.get(key)
-            # A browser sends an empty part for a file input that was left alone.
+            # A browser sends an empty part for a file input without a file.
             if upload is not None and upload.filename:
                 data[key] = upload
             elif form.get(key):
                 data[key] = form[key]
         elif form.get(key) == "" and key in PASSWORDS and not field.required:
-            continue  # a browser sends each input, and who edits the rest of a form types no new password
+            continue  # a browser also sends the empty password input of an edit form
         elif key in form:
             data[key] = _form_value(form.getlist(key), field)
     return data
@@ -182,7 +183,7 @@ def _finite(text: str) -> float:
 
 
 def _integer(text: str) -> int:
-    if len(text) > 20:  # no column holds it, and no answer of ours could carry it back
+    if len(text) > 20:  # no column can hold it, and no response could contain it
         raise ValueError(text)
     number = int(text)
     if not -(2**63) <= number < 2**64:

@@ -1,7 +1,7 @@
-"""Rate limits, counted in Redis and, while Redis is away, in each process.
+"""Rate limits, counted in Redis, or in each process if Redis is unavailable.
 
-Only what guesses, spams or costs is limited here, route by route: a look into Redis with every read would cost more
-than the read. The proxy in front limits the rest by address (`deploy/nginx.conf`).
+Only routes that allow guessing, spam or costs have limits here. A Redis call for each read would cost more than the
+read. The proxy limits all other routes by address (`deploy/nginx.conf`).
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 View = TypeVar("View", bound=Callable[..., object])
 
-#: Seconds before a Redis that failed twice in a row is asked again.
+#: Seconds before the next attempt to reach Redis after two failures in a row.
 AWAY_S = 1.0
 
 
 class RateLimits:
-    """What one application counts, in `app.extensions["limits"]`; `enabled` switches all its limits on and off."""
+    """Rate limits of one application, in `app.extensions["limits"]`. `enabled` turns them all on or off."""
 
     def __init__(self, redis: Redis, *, enabled: bool) -> None:
         self.enabled = enabled
@@ -48,7 +48,7 @@ class RateLimits:
         self._pause_s = 0.0
 
     def check(self, rate: RateLimitItem, *key: str) -> None:
-        """Count a call; `TooManyRequests` when the window is full."""
+        """Count a call. Raise `TooManyRequests` if the window is full."""
 
         def ends_at(limiter: MovingWindowRateLimiter) -> float | None:
             return None if limiter.hit(rate, *key) else limiter.get_window_stats(rate, *key).reset_time
@@ -57,12 +57,12 @@ class RateLimits:
             raise TooManyRequests(retry_after=max(1, int(end - time()) + 1))
 
     def standing(self, rate: RateLimitItem, *key: str) -> tuple[int, int]:
-        """How many calls are left in the window, and in how many seconds there is room for one more."""
+        """Return the calls left in the window, and the seconds until one more is allowed."""
         stats = self._ask(lambda limiter: limiter.get_window_stats(rate, *key))
         return max(0, stats.remaining), max(1, int(stats.reset_time - time()) + 1)
 
     def give_back(self, rate: RateLimitItem, *key: str) -> None:
-        """Take the latest call out of the window."""
+        """Remove the latest call from the window."""
         name = rate.key_for(*key)
 
         def drop(limiter: MovingWindowRateLimiter) -> None:
@@ -75,14 +75,14 @@ class RateLimits:
         self._ask(drop)
 
     def _ask(self, question: Callable[[MovingWindowRateLimiter], T]) -> T:
-        """Ask Redis, and this process's memory while Redis is away: neither a 500 nor an open door.
+        """Query Redis, or the memory of this process as a fallback, so that limits still apply during an outage.
 
-        A request waits for a silent Redis once, however many limits count it.
+        A request waits for an unresponsive Redis only once, even if it has several limits.
         """
         now = monotonic()
         in_request = has_request_context()
         if now >= self._away_until and not (in_request and "redis_is_away" in g):
-            self._away_until = now + self._pause_s  # one call at a time looks whether Redis is back
+            self._away_until = now + self._pause_s  # only one call at a time checks whether Redis is back
             try:
                 result = question(self._shared)
             except RedisError as error:
@@ -98,8 +98,8 @@ class RateLimits:
 
 
 def caller_address() -> str:
-    """The caller's address, of IPv6 the network (/64): whoever has one address of it has them all."""
-    text = request.remote_addr or "127.0.0.1"  # behind a unix socket there is none
+    """Return the caller's IPv4 address or IPv6 /64 network, because one IPv6 user owns a whole /64."""
+    text = request.remote_addr or "127.0.0.1"  # a unix socket has no address
     if ":" not in text:
         return text
     with suppress(ValueError):
@@ -109,7 +109,7 @@ def caller_address() -> str:
 
 
 def caller_network() -> str:
-    """The network that the caller's address is in: /24, of IPv6 /64."""
+    """Return the caller's network: /24 for IPv4, /64 for IPv6."""
     address = caller_address()
     with suppress(ValueError):
         return str(IPv4Network((address, 24), strict=False))
@@ -124,13 +124,12 @@ def limit(
     exempt_when: Callable[[], bool] = lambda: False,
     counter: str | None = None,
 ) -> Callable[[View], View]:
-    """At most `rate` calls of a route by `key` (default: `caller_address`), in a moving window.
+    """Limit a route to `rate` calls per `key` (default: `caller_address`) in a moving window.
 
-    Routes with the same `counter` count together; without one each counts for itself.
-
-    A call whose key is `None` is not limited. With `counts` only calls that end in this error are counted. Each call is
-    counted before it is made and given back when it succeeds, so concurrent calls cannot exceed the limit.
-    Of several limits the upper one is asked first; a call that it refuses is not counted by those below.
+    Routes with the same `counter` share their count. Without a `counter`, each route has its own.
+    A call whose key is None is not limited. With `counts`, only calls that raise this error count. Each call is counted
+    before it runs and given back if it succeeds, so concurrent calls cannot exceed the limit.
+    With several decorators, the upper limit is checked first. A call that it refuses does not count for the lower ones.
     """
     rates = parse_many(rate)
 
@@ -157,7 +156,7 @@ def limit(
                     raise
 
         limited.limits = [*getattr(view, "limits", ()), (rate, counter)]  # type: ignore[attr-defined]
-        return limited  # type: ignore[return-value]  # it takes and returns what the view does
+        return limited  # type: ignore[return-value]  # same signature as the view
 
     return decorate
 
@@ -165,7 +164,7 @@ def limit(
 def _tell_standing(
     limits: RateLimits, rates: list[RateLimitItem], key: tuple[str, ...], response: Response
 ) -> Response:
-    """Add `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): what is allowed, what is left."""
+    """Add `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): allowed and remaining calls."""
     for rate in rates:
         remaining, seconds = limits.standing(rate, *key)
         _append(response, "RateLimit-Policy", f'"{rate}";q={rate.amount};w={rate.get_expiry()}')
@@ -174,19 +173,19 @@ def _tell_standing(
 
 
 def _append(response: Response, name: str, item: str) -> None:
-    """One line, however many limits a route has: not every client reads a second one."""
+    """Append an item to a header. Keep one line, because some clients read only the first."""
     others = response.headers.get(name)
     response.headers[name] = f"{others}, {item}" if others else item
 
 
 def are_enabled() -> bool:
-    """Whether the running application counts anything."""
+    """Return whether the running application counts calls."""
     limits: RateLimits = current_app.extensions["limits"]
     return limits.enabled
 
 
 def count(rate: str, *key: str) -> None:
-    """Count what a service does rather than a call of a route; `TooManyRequests` above `rate` for the same key."""
+    """Count an action of a service instead of a route. Raise `TooManyRequests` if `rate` is exceeded for the key."""
     limits: RateLimits = current_app.extensions["limits"]
     if limits.enabled:
         limits.check(parse(rate), *key)
@@ -195,12 +194,12 @@ def count(rate: str, *key: str) -> None:
 def by_body(
     schema: type[Schema], name: str, resolve: Callable[[Any], object] = lambda value: value
 ) -> Callable[[], str | None]:
-    """A key of what is asked about: what the field `name` of `schema` holds in the JSON body or the query.
+    """Return a key function for the value of the field `name` of `schema` in the JSON body or the query.
 
-    The field reads the value and `resolve` says what it stands for, so that every spelling of one thing counts
-    together. A missing value, one that the schema will refuse, and one that `resolve` gives None for, has no key.
+    The field parses the value and `resolve` normalizes it, so that all spellings of a value share a count. The key is
+    None if the value is missing or invalid, or if `resolve` returns None.
 
-    Redis gets a digest alone: people type telephone numbers there, and at times a password into the wrong field.
+    Redis stores only a digest, because the value may be a phone number, or a password in the wrong field.
     """
     field = schema().fields[name]
 
@@ -217,7 +216,7 @@ def by_body(
 
 
 def _digest(value: str) -> str:
-    """With our secret, for there are few enough telephone numbers to try them all."""
+    """Return an HMAC with our secret key, because a plain hash of a phone number can be found by trying all numbers."""
     return hmac.digest(settings.secret_key.encode(), value.encode(), "sha256").hex()[:32]
 
 

@@ -1,11 +1,11 @@
-"""What every request and response has: an id, our JSON, CORS, safe headers, a bounded body, one log line."""
+"""Common parts of all requests and responses: id, JSON, CORS, security headers, body limits, one log line."""
 
 from __future__ import annotations
 
 import logging
 import re
 from collections.abc import Iterable, Mapping
-from random import getrandbits  # nobody has to be unable to guess an id, and the kernel costs a turn of all threads
+from random import getrandbits  # ids may be guessable, and the kernel's random source would release the GIL
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("app.request")
 
-#: Methods that metrics name. Anybody can make up others, and each would be a series of its own for good.
+#: Methods that metrics distinguish. Clients can invent others, and each would create a permanent time series.
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
@@ -36,26 +36,26 @@ SAFE_HEADERS = [
     ("Referrer-Policy", "no-referrer"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
-    ("Cache-Control", "no-store"),  # what may be kept says so itself: pictures, and the routes that are `cached`
+    ("Cache-Control", "no-store"),  # cacheable responses set their own: pictures, and routes with `cached`
 ]
 STAY_SECURE = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
-#: What a response depends on, by where it is: a copy kept for one page must not be shown to another.
+#: Request headers that a response depends on, by path, so that a cached copy is not shown to another page.
 VARY = {"/api/": ("Vary", "Authorization, Origin"), "/media/": ("Vary", "Origin")}
 
 JSON = "application/json"
 
 WITH_BODY = frozenset({"POST", "PUT", "DELETE"})
 
-#: Paths that machines ask all the time; their log lines would drown the others.
+#: Paths that monitoring requests frequently. Their log lines would hide all others.
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
 ORJSON_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_OMIT_MICROSECONDS | orjson.OPT_NON_STR_KEYS
 
 
 class ApiResponse(Response):
-    """A response that leaves with its request's id and the safe headers, unless it has its own of these.
+    """A response with the request id and the security headers, unless it sets its own.
 
-    They join where the headers are a plain list already: to werkzeug's own each costs a look through all others.
+    Add them after werkzeug has built the plain header list. Its `Headers` searches all headers for each addition.
     """
 
     def get_wsgi_response(self, environ: WSGIEnvironment) -> tuple[Iterable[bytes], str, list[tuple[str, str]]]:
@@ -71,7 +71,7 @@ class ApiResponse(Response):
 
 
 class OrjsonProvider(JSONProvider):
-    """Flask's JSON by orjson: faster, and times as RFC 3339 in UTC rather than RFC 822."""
+    """Flask's JSON with orjson: faster, and times are RFC 3339 in UTC instead of RFC 822."""
 
     def dumps(self, obj: object, **_: object) -> str:
         return orjson.dumps(obj, option=ORJSON_OPTIONS).decode()
@@ -80,22 +80,22 @@ class OrjsonProvider(JSONProvider):
         return orjson.loads(s)
 
     def response(self, *args: object, **kwargs: object) -> Response:
-        return raw_json(args[0] if len(args) == 1 else kwargs or args)  # as `jsonify` takes them
+        return raw_json(args[0] if len(args) == 1 else kwargs or args)  # same arguments as `jsonify`
 
 
 def raw_json(payload: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A response straight from plain values: prepared reads go past marshmallow, whose schema documents them."""
+    """Return a JSON response from plain values. It skips marshmallow, so a schema only documents the response."""
     return ApiResponse(orjson.dumps(payload, option=ORJSON_OPTIONS), status, headers, content_type=JSON)
 
 
 class NoSessions(SessionInterface):
-    """There are no cookies here: who somebody is, the bearer token says."""
+    """Disabled sessions: the service uses bearer tokens instead of cookies."""
 
     def open_session(self, app: Flask, request: Request) -> SessionMixin | None:
         return self.make_null_session(app)
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
-        """Nothing to save."""
+        """Do nothing."""
 
 
 def init_app(app: Flask, config: Config) -> None:
@@ -116,11 +116,11 @@ def init_app(app: Flask, config: Config) -> None:
 def _begin() -> None:
     environ = request.environ
     g.started = perf_counter()
-    g.caller = None  # who it is, the access rule finds out
+    g.caller = None  # the access rule sets it
     sent = environ.get("HTTP_X_REQUEST_ID", "")
     g.request_id = sent if sent and REQUEST_ID.fullmatch(sent) else f"{getrandbits(128):032x}"
     if "CONTENT_LENGTH" in environ:
-        # gunicorn says that its stream ends by itself, and werkzeug then takes half a body for a whole one.
+        # gunicorn claims that its stream ends by itself. werkzeug would then accept an incomplete body.
         environ.pop("wsgi.input_terminated", None)
     if request.method in WITH_BODY and request.mimetype not in FORM_TYPES:
         request.max_content_length = MAX_JSON_BYTES
@@ -136,7 +136,7 @@ def _finish(response: Response) -> Response:
 
 
 def _log(response: Response) -> None:
-    """One log line and one observation a request: the rule rather than the path, and no query, body or address."""
+    """Write one log line and one metric per request: the rule instead of the path, without query, body or address."""
     seconds = perf_counter() - g.started
     route = request.url_rule.rule if request.url_rule else "(none)"
     method = request.method if request.method in METHODS else "other"

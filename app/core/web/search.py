@@ -1,4 +1,4 @@
-"""Parts of texts in lists: found by trigram indexes, at the same cost however long the list is."""
+"""Substring searches in lists. Trigram indexes keep their cost independent of the length of the list."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.core.web.pagination import contains
 
-#: What an index of trigrams needs of a text to know where it is.
+#: Shortest text that a trigram index can find.
 TRIGRAM = re.compile(r"[A-Za-z0-9]{3}")
 
-#: A text without it is looked for in so many rows, the newest.
+#: Maximum rows, newest first, that a search without a trigram reads.
 MOST_LOOKED_AT = 10_000
 
-#: The total of a narrowed list counts no further than this: nobody pages so far, and counting all matches is slow.
+#: Maximum count of a filtered list. Nobody pages further, and counting all matches is slow.
 MOST_COUNTED = 10_000
 
 
@@ -26,9 +26,9 @@ def has_trigram(q: str) -> bool:
 def containing(
     q: str, *columns: InstrumentedAttribute[object], newest_by: InstrumentedAttribute[object]
 ) -> sa.ColumnElement[bool]:
-    """Whether one of the columns, whose trigrams are indexed together, contains `q` to the letter, whatever the case.
+    """Return the condition that one of the columns contains `q`, case-insensitively. They share a trigram index.
 
-    `newest_by` is the indexed column of the same model by which its rows are new.
+    `newest_by` is the indexed column of the same model that orders its rows by age.
     """
     if has_trigram(q):
         return like(contains(q), *columns)
@@ -45,7 +45,7 @@ def like_among_newest(
     newest_by: InstrumentedAttribute[object],
     most: int,
 ) -> sa.ColumnElement[bool]:
-    """As `like`, of the newest rows alone: what it costs is bounded where no index knows the text."""
+    """Search only the newest `most` rows. This limits the cost of a text that no index can find."""
     model = newest_by.class_
     newest = sa.select(model.id, *columns).order_by(newest_by.desc(), model.id.desc()).limit(most).subquery()
     matches = like(pattern, *(newest.c[column.key] for column in columns))

@@ -1,6 +1,6 @@
-"""Small pages behind links that messages carry: without script, for the smallest of phones.
+"""Small pages for links in messages, without JavaScript, for simple phones.
 
-They are kept nowhere, found by no search and say nothing to the page that one leaves them for.
+They are not cached, not indexed by search engines, and send no referrer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from flask import Response, render_template
 
 from app.core.web.blueprint import PageBlueprint
 
-#: Plain enough for a browser from 2016.
+#: Works in browsers from 2016.
 STYLE = (
     "body{margin:0;font:18px/1.5 sans-serif;color:#1f2937;background:#fff}"
     "main{max-width:26em;margin:0 auto;padding:24px 16px}"
@@ -38,8 +38,7 @@ HEADERS = {
 
 
 class SmallPages(PageBlueprint):
-    """A blueprint of small pages. What goes wrong there is said as a page too: whom a limit or an outage meets is a
-    person."""
+    """A blueprint of small pages. Errors are pages too, because limits and outages affect a person there."""
 
     def __init__(self, name: str, import_name: str) -> None:
         super().__init__(name, import_name)
@@ -57,16 +56,16 @@ def _as_page(response: Response) -> Response:
 
 
 def small_page(template: str, status: int, **values: object) -> Response:
-    """A page of a template that extends `small_page.html`."""
+    """Return a page from a template that extends `small_page.html`."""
     return Response(render_template(template, style=STYLE, **values), status, HEADERS)
 
 
-#: Headings of pages that say what went wrong, by status.
+#: Headings of error pages, by status.
 TITLES = {404: "Tidak ditemukan", 410: "Sudah tidak berlaku", 429: "Tunggu sebentar"}
 OTHER_TITLE = "Maaf, ada gangguan"
 
 
 def error_page(status: int, message: str, *, address: str | None = None) -> Response:
-    """Return a page that says what went wrong, with a link to the application at `address`."""
+    """Return an error page with a link to the application at `address`."""
     title = TITLES.get(status, OTHER_TITLE)
     return small_page("error_page.html", status, title=title, message=message, address=address)

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says beyond what flask-smorest makes of the decorators."""
+"""Changes to the OpenAPI document that flask-smorest generates from the decorators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import Any
 
-#: The document, or a piece of it.
+#: The document, or a part of it.
 Document = dict[str, Any]
 
 METHODS = frozenset({"get", "post", "put", "delete"})
@@ -17,65 +17,65 @@ SCHEMAS = "#/components/schemas/"
 FORM, JSON = "multipart/form-data", "application/json"
 PICTURES = "image/jpeg, image/png, image/webp"
 
-#: Of a property in a response that is not always there. Every other one is.
+#: Marker of a response property that may be missing. All others are always present.
 OPTIONAL = "x-optional"
 
-#: What several responses have, as components.
+#: Headers that several responses share, as components.
 HEADERS: dict[str, Document] = {
     "RequestId": {
-        "description": "The request's id: the one that was sent, or a new one",
+        "description": "The request id: the value from the request, or a new one",
         "required": True,
         "schema": {"type": "string", "example": "3f0c1d0f8a5b4c6e9d2a7b1e4f5c6d7e"},
     },
     "RetryAfter": {
-        "description": "Seconds to wait before the next try",
+        "description": "Seconds to wait before a retry",
         "schema": {"type": "integer", "minimum": 1, "example": 5},
     },
 }
-#: What a limited route tells on every response; the proxy's own 429 has `Retry-After` alone.
+#: Rate-limit headers of a limited route. A 429 from the proxy has only `Retry-After`.
 LIMIT_HEADERS = {
     "RateLimit-Policy": {
         "description": "draft-ietf-httpapi-ratelimit-headers: the route's limits, each with its quota (q) and window in"
-        " seconds (w); on every response of a limited route",
+        " seconds (w). Sent with every response of a limited route",
         "schema": {"type": "string", "example": '"10 per 5 minute";q=10;w=300'},
     },
     "RateLimit": {
-        "description": "What is left of each (r), and in how many seconds there is room for more (t); likewise",
+        "description": "Remaining calls of each limit (r), and seconds until another call is allowed (t)",
         "schema": {"type": "string", "example": '"10 per 5 minute";r=0;t=42'},
     },
 }
-#: What tells a client to wait.
+#: Responses with `Retry-After`.
 PATIENCE = ("TOO_MANY_REQUESTS", "SERVICE_UNAVAILABLE")
 
-#: What a paged list tells beside its rows.
+#: Headers of a paged list.
 PAGE_HEADERS = {
     "X-Total-Count": {"description": "Rows on all pages", "schema": {"type": "integer", "example": 120}},
     "Link": {
-        "description": "RFC 8288: first, prev, next and last page, as paths relative to this address",
+        "description": "RFC 8288: first, previous, next and last page, as paths relative to this address",
         "schema": {"type": "string", "example": '</api/forum/threads?page=2&per_page=20>; rel="next"'},
     },
 }
-#: What the good answer to a request without a token tells caches; every other says `no-store`.
+#: Cache headers of a successful response to a request without a token. All other responses have `no-store`.
 CACHING_HEADERS = {
     "Cache-Control": {
-        "description": "Without a token, for how long a copy may be kept and shown; with one, `no-store`",
+        "description": "Without a token: how long the response may be cached. With a token: `no-store`",
         "schema": {"type": "string", "example": "public, max-age=60, stale-while-revalidate=60, stale-if-error=600"},
     },
     "ETag": {
-        "description": "Without a token, names this body for `If-None-Match`",
+        "description": "Only without a token: version of this body, for `If-None-Match`",
         "schema": {"type": "string", "example": '"3f0c1d0f8a5b4c6e"'},
     },
 }
-#: What the answer to a create tells that was given before.
+#: Header of a repeated response to a create.
 REPLAYED_HEADERS = {
     "Idempotency-Replayed": {
-        "description": "The `Idempotency-Key` was answered before, and nothing was created now",
+        "description": "Repeated response to this `Idempotency-Key`; nothing was created now",
         "schema": {"type": "string", "enum": ["true"]},
     }
 }
 FILE_HEADERS = {
     "Content-Disposition": {
-        "description": "RFC 6266: the name to save the file under",
+        "description": "RFC 6266: file name for saving",
         "required": True,
         "schema": {"type": "string", "example": 'attachment; filename="users.csv"'},
     }
@@ -83,7 +83,7 @@ FILE_HEADERS = {
 
 
 def complete(document: Document) -> None:
-    """Change the document in place, so that a client can be made from it."""
+    """Change the document in place, so that API clients can be generated from it."""
     _split_bodies(document)
     _name_schemas(document)
     _describe_headers(document)
@@ -100,7 +100,7 @@ def operations(document: Document) -> Iterator[Document]:
 
 
 def _split_bodies(document: Document) -> None:
-    """A route with a picture takes a form or JSON: a file comes in the form alone, and a null in JSON alone."""
+    """Split bodies with a file into form and JSON: only the form has files, only JSON has null."""
     schemas = document["components"]["schemas"]
     for body in _bodies(document):
         content = body["content"]
@@ -127,7 +127,7 @@ def _split_bodies(document: Document) -> None:
 
 
 def _name_schemas(document: Document) -> None:
-    """An enumeration with a title becomes a component of that name: one type, wherever it is used."""
+    """Move each enumeration with a title to a component of that name, so that clients have one type for it."""
     schemas = document["components"]["schemas"]
     for node in list(_nodes([document["paths"], schemas])):
         if "enum" not in node or "title" not in node:
@@ -166,9 +166,9 @@ def _describe_headers(document: Document) -> None:
 
 
 def _describe_responses(document: Document) -> None:
-    """Of a response every property is there, but those that say otherwise; what keeps unknown fields is as it was sent.
+    """Mark response properties as required unless they are optional, and remove `readOnly` from them.
 
-    That all of it is read-only need not be said.
+    Skip schemas with additional properties, because these contain data as it was sent.
     """
     schemas = document["components"]["schemas"]
     for name in _reached(document, [operation["responses"] for operation in operations(document)]):
@@ -181,21 +181,21 @@ def _describe_responses(document: Document) -> None:
 
 
 def _allow_unknown_fields(document: Document) -> None:
-    """Say of all that is sent what the parser does: fields that it does not know are ignored."""
+    """Allow unknown fields in request bodies, because the parser ignores them."""
     for name in _reached(document, list(_bodies(document))):
         if document["components"]["schemas"][name].get("additionalProperties") is False:
             del document["components"]["schemas"][name]["additionalProperties"]
 
 
 def _translate_patterns(document: Document) -> None:
-    """Python matches from the start and has its own word for the end; the document's patterns are JavaScript's."""
+    r"""Translate patterns from Python to JavaScript: add `^` at the start and replace `\Z` by `$`."""
     for node in _nodes(document):
         if isinstance(node.get("pattern"), str):
             node["pattern"] = "^" + node["pattern"].removeprefix("^").replace(r"\Z", "$")
 
 
 def _merge_paths(document: Document) -> None:
-    """Two rules that differ in the name of a parameter alone are one path of the document, with both names in one."""
+    """Merge paths that differ only in parameter names. The merged parameter has both names."""
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for path in document["paths"]:
         alike[re.sub(r"\{\w+\}", "{}", path)].append(path)
@@ -208,14 +208,14 @@ def _merge_paths(document: Document) -> None:
             item = document["paths"].pop(path)
             for parameter in (parameters := item.pop("parameters", [])):
                 old = parameter["name"]
-                parameter |= {"name": own[old], "description": f"Here the {old}"}
+                parameter |= {"name": own[old], "description": f"For this method: {old}"}
             for method, operation in item.items():
                 merged[method] = {**operation, "parameters": [*parameters, *operation.get("parameters", [])]}
         document["paths"][re.sub(r"\{\w+\}", "{{{}}}", paths[0]).format(*names)] = merged
 
 
 def _drop_unused(document: Document) -> None:
-    """flask-smorest describes a header of its own pagination, which is not ours."""
+    """Remove unused schemas, such as flask-smorest's own pagination header."""
     schemas = document["components"]["schemas"]
     for name in schemas.keys() - _reached(document, [document["paths"], document["components"]["responses"]]):
         del schemas[name]
@@ -234,7 +234,7 @@ def _variants(schema: Document) -> list[str]:
 
 
 def _nodes(root: object) -> Iterator[Document]:
-    """All objects of the document below `root`, and itself; examples are left out, which are nobody's schema."""
+    """Yield all objects of the document from `root` down. Skip examples, which contain no schemas."""
     match root:
         case dict():
             yield root
@@ -247,7 +247,7 @@ def _nodes(root: object) -> Iterator[Document]:
 
 
 def _reached(document: Document, roots: Iterable[object]) -> set[str]:
-    """The names of the schemas that the roots refer to, and these in turn."""
+    """Return the names of all schemas that the roots refer to, directly or indirectly."""
     names: set[str] = set()
     waiting = list(roots)
     while waiting:

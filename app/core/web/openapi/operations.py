@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of an operation because of its rule and its decorators."""
+"""OpenAPI description of an operation, generated from its rule and its decorators."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ def described(
     is_cached: bool,
     takes_key: bool,
 ) -> Document:
-    """Name, description and refusals; `who` says who may call it, `is_restricted` that a role is needed."""
+    """Return id, description, security and error responses of an operation.
+
+    `who` describes the callers. `is_restricted` means that the caller needs a role.
+    """
     needs_token = {"bearer": []} in security
     responses: Document = _refusals(view, rule, methods, needs_token=needs_token, needs_role=is_restricted)
     if is_cached:
-        responses["304"] = {"description": "The copy that `If-None-Match` names is still the same. No body."}
+        responses["304"] = {"description": "The cached version in `If-None-Match` is still current. No body."}
     return {
         "operationId": operation_id(view.__name__),
         "description": "\n\n".join(filter(None, [_description(view), who])),
@@ -36,23 +39,23 @@ def described(
 
 
 def operation_id(view: str) -> str:
-    """`list_threads` as clients call it: `listThreads`."""
+    """Return the operation id for a view name: `listThreads` for `list_threads`."""
     first, *others = view.split("_")
     return first + "".join(map(str.capitalize, others))
 
 
 def _description(view: Callable[..., object]) -> str:
-    """What the docstring says beyond its first line, which is the summary."""
+    """Return the docstring without its first line, which is the summary."""
     return inspect.cleandoc(view.__doc__ or "").partition("\n\n")[2]
 
 
 def _refusals(
     view: Callable[..., object], rule: str, methods: Collection[str], *, needs_token: bool, needs_role: bool
 ) -> Document:
-    """The refusals that follow from rule and decorators; what a view itself refuses, an `alt_response` says.
+    """Return the error responses implied by the rule and the decorators. A view adds its own with `alt_response`.
 
-    Everything can meet a developer's unknown parameter (400), nginx' limits (429) and a database that is away (503).
-    `default` is for what no document foretells, in the same shape.
+    Every route may return 400 (unknown parameter in development), 429 (nginx limit) and 503 (database unavailable).
+    `default` describes unexpected errors, with the same schema.
     """
     places: set[str] = getattr(view, "locations", set())
     refusals = {
@@ -60,7 +63,7 @@ def _refusals(
         401: needs_token,
         403: needs_role,
         404: "<" in rule,
-        409: needs_token and "GET" not in methods,  # another request took away what this one refers to
+        409: needs_token and "GET" not in methods,  # another request may have deleted a referenced record
         413: bool(places & {"json", "multipart"}),
         415: "multipart" in places,
         429: True,

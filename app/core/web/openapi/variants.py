@@ -1,4 +1,4 @@
-"""Schemas in which the shape of one property follows from the value of another, as `details` from `tipe`."""
+"""Schemas in which one property determines the type of another, such as `tipe` for `details`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from app.core.web.openapi.document import Document
 
 @dataclass(frozen=True)
 class Variants:
-    """What a schema class has as `variants`: the property `of` is one of `schemas`, by the value of `by`.
+    """Value of `variants` in a schema class: the value of property `by` selects one of `schemas` for property `of`.
 
-    With `by` the document says `oneOf` with a discriminator, so that a client who looks at `by` knows the rest;
-    without, where a request need not say, it says that `of` is any of them.
+    With `by`, the document has `oneOf` with a discriminator, so a client can derive the type from `by`. Without `by`,
+    for requests that may omit it, the document has `anyOf`.
     """
 
     of: str
@@ -29,7 +29,7 @@ class Variants:
 
 
 class Converter(OpenAPIConverter):
-    """apispec's, which also understands `variants`."""
+    """apispec's converter with support for `variants`."""
 
     def schema2jsonschema(self, schema: Schema) -> Document:
         document: Document = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]  # apispec has it without types
