@@ -13,8 +13,8 @@ from app.core.errors import AppError
 class Bulkhead:
     """At most `concurrent` threads of this process at a time. Others wait up to `wait_s` seconds for a slot.
 
-    At most `max_waiting` threads wait, because each of them could serve another request. Further callers are refused at
-    once.
+    At most `max_waiting` threads wait, because a waiting thread cannot serve other requests. Further callers are
+    refused at once.
     """
 
     def __init__(

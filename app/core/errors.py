@@ -164,7 +164,7 @@ HTTP_ERRORS: dict[int, tuple[str, str]] = {
 }
 
 
-#: Database errors for a value that no column can store, which means invalid input. Schemas reject most of them earlier.
+#: Database errors for a value that no column can store: the input is invalid. Schemas reject most such values earlier.
 UNSTORABLE = (
     pg.NumericValueOutOfRange,
     pg.UntranslatableCharacter,

@@ -1,4 +1,4 @@
-"""Charts of the PDF exports, drawn with fpdf2's own lines and rectangles."""
+"""Charts of the PDF exports, drawn with the lines and rectangles of fpdf2."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLUMNS_MM = 46
 
 @dataclass(frozen=True)
 class Chart:
-    """Values with their labels: bars one below the other for things with names, columns side by side for times."""
+    """A chart of labelled values: horizontal bars for named items, or columns (`upright`) for times."""
 
     title: str
     values: Sequence[tuple[str, float]]
@@ -45,7 +45,7 @@ class Chart:
 
 
 def number(value: float) -> str:
-    """`1.234` for 1234, as Indonesians write it."""
+    """Return the number in Indonesian notation: `1.234` for 1234."""
     return f"{value:,.0f}".replace(",", ".")
 
 
@@ -87,14 +87,14 @@ def _columns(pdf: FPDF, values: Sequence[tuple[str, float]], x: float, y: float,
         height = (COLUMNS_MM - 2) * value / top
         pdf.set_fill_color(*ACCENT)
         if value:
-            column = min(slot * 0.7, WIDEST_COLUMN_MM)  # a single day is a column too, not a wall
+            column = min(slot * 0.7, WIDEST_COLUMN_MM)  # limit the width when there are few columns
             pdf.rect(left + slot * (n + 0.5) - column / 2, bottom - height, column, height, style="F")
         if n % every == 0:
             pdf.text(left + slot * (n + 0.5) - pdf.get_string_width(label) / 2, bottom + 4, label)
 
 
 def _round_up(value: float) -> int:
-    """A round number that four grid lines divide."""
+    """Return a round upper limit that four grid lines divide evenly."""
     if value <= 4:
         return 4
     unit = 10.0 ** floor(log10(value))

@@ -1,4 +1,4 @@
-"""Folders for the files of one export, and the end of those whose processes were killed."""
+"""Temporary folders for exports, and the cleanup after killed processes."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from tempfile import TemporaryDirectory
 PREFIX = "health-export-"
 LOCK = "lock"
 
-#: Seconds after which a folder without a lock belongs to a process that was killed before it made one.
+#: Seconds after which a folder without a lock is abandoned: its process was killed before it created the lock.
 UNLOCKED_S = 3600
 
 
 @contextmanager
 def export_folder() -> Iterator[Path]:
-    """An empty folder of one's own, removed at the end; those that killed processes left are removed first."""
+    """Create an empty temporary folder and remove it after the block. First remove abandoned folders."""
     sweep()
     with TemporaryDirectory(prefix=PREFIX) as name:
         folder = Path(name)
         with (folder / "new").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            (folder / "new").rename(folder / LOCK)  # nobody sees it before it is held
+            (folder / "new").rename(folder / LOCK)  # the lock file appears only when it is locked
             yield folder
 
 
 def sweep() -> None:
-    """Remove the folders whose lock nobody holds: the kernel gives it back when a process ends, however it does."""
+    """Remove the folders whose lock is free. The kernel releases a lock when its process ends for any reason."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError):  # somebody else's, or gone meanwhile
+        with suppress(OSError):  # another user's folder, or already removed
             if _is_abandoned(folder):
                 shutil.rmtree(folder, ignore_errors=True)
 

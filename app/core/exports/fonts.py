@@ -1,4 +1,4 @@
-"""The fonts of PDF exports: Noto Sans, regular and bold, for Latin, Greek and Cyrillic."""
+"""Fonts of the PDF exports: Noto Sans, regular and bold, for Latin, Greek and Cyrillic."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from fontTools.ttLib import TTFont
 
 FOLDER = Path(__file__).parent / "data"
 
-#: Both are slightly narrow, for tables.
+#: Slightly narrow fonts, for tables.
 NOTO_SANS = FOLDER / "NotoSans.woff"
 NOTO_SANS_BOLD = FOLDER / "NotoSans-Bold.woff"
 
-#: Replaces each character that the fonts lack.
+#: Replacement for each character that the fonts lack.
 REPLACEMENT = "\ufffd"
 
 
 def legible(text: str) -> str:
-    """Return the text with a replacement sign for each character that the fonts lack."""
+    """Replace each character that the fonts lack."""
     if text.isascii():
         return text
     known = covered(NOTO_SANS)
@@ -28,6 +28,6 @@ def legible(text: str) -> str:
 
 @cache
 def covered(font: Path) -> frozenset[int]:
-    """Return the code points of a font."""
+    """Return the code points that a font supports."""
     with TTFont(BytesIO(font.read_bytes()), lazy=True) as opened:
         return frozenset(opened.getBestCmap())

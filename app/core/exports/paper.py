@@ -1,4 +1,4 @@
-"""What a report on paper needs to be told, apart from the library that draws it, which takes a moment to load."""
+"""Settings of a PDF report. They are separate from `pdf`, because its library loads slowly."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Rows = Sequence[Sequence[Any]]
 
 @dataclass(frozen=True)
 class Paper:
-    """What stands on the pages beside the rows. The chart is made from the rows."""
+    """Parts of a PDF report besides its rows. `chart` makes the chart from the rows."""
 
     title: str
     start: date
     end: date
     chart: Callable[[Rows, date, date], Chart] | None = None
     landscape: bool = True
-    #: Sentences above chart and table.
+    #: Sentences above the chart and the table.
     remarks: Sequence[str] = ()

@@ -1,4 +1,4 @@
-"""PDF: a report as a person expects it on paper, with headings on every page, wrapped cells and a chart."""
+"""PDF exports: printable reports with headings on every page, wrapped cells and a chart."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ PADDING = 1.3
 LINE_MM = 3.9
 HEADING_MM = 7.0
 FONT_PT = 7.5
-#: Size and line height of what is said above the table.
+#: Font size and line height of the remarks above the table.
 REMARK_PT, REMARK_MM = 9, 5.0
-#: One cell holds so many lines at most; a text that needs more ends in an ellipsis.
+#: Maximum lines in a cell. Longer texts end with an ellipsis.
 MOST_LINES = 12
 
 NOTHING = "Tidak ada data dalam rentang ini."
@@ -36,7 +36,7 @@ FAMILY = "Sans"
 
 
 def stream(table: Table, paper: Paper, connect: Connect = own_connection) -> Chunks:
-    """The document in one piece; `too_many_rows` for more than a person would print."""
+    """Return the document in one chunk. Raise `too_many_rows` above `MAX_ROWS`."""
     with EXPORTS.slot():
         with connect() as connection:
             rows = connection.execute(table.statement.limit(MAX_ROWS + 1)).all()
@@ -58,7 +58,7 @@ def _document(columns: Sequence[Column], rows: Rows, paper: Paper) -> bytes:
 
 
 def _text(kind: Kind, value: Any) -> str:
-    """A value as people in Indonesia read it."""
+    """Return a value as text in Indonesian notation."""
     match kind:
         case _ if value is None:
             return ""
@@ -94,8 +94,6 @@ class _Pages(FPDF):
         room = self.w - 2 * MARGIN
         shares = sum(column.share for column in columns)
         self.widths = [room * column.share / shares for column in columns]
-
-    # --- pages ------------------------------------------------------------------------------------------------------
 
     def fill(self, remarks: list[str], cells: list[list[str]], chart: Chart | None) -> None:
         self.add_page()
@@ -158,8 +156,6 @@ class _Pages(FPDF):
         self.set_text_color(*color)
         self.text(x - self.get_string_width(text) if right else x, y, text)
 
-    # --- the table --------------------------------------------------------------------------------------------------
-
     def _headings(self) -> None:
         self.set_fill_color(*TINT)
         self.rect(MARGIN, self.y, self.w - 2 * MARGIN, HEADING_MM, style="F")
@@ -199,7 +195,7 @@ class _Pages(FPDF):
         self.text(x + width - self._width(text) if right else x, y + 3.5, text)
 
     def _wrapped(self, text: str, width: float) -> list[str]:
-        """The lines of a cell: broken at blanks, a word that is wider than the cell anywhere."""
+        """Split a cell text into lines at spaces. Split a word anywhere if it is wider than the cell."""
         lines: list[str] = []
         for paragraph in text.split("\n"):
             line = ""
@@ -221,7 +217,7 @@ class _Pages(FPDF):
         return lines
 
     def _fitting(self, word: str, width: float) -> int:
-        """How many characters of a long word fit; behind a sign of punctuation if there is one near the end."""
+        """Return how many characters of a long word fit. Prefer a break after punctuation near the end."""
         n = 1
         while n < len(word) and self._width(word[: n + 1]) <= width:
             n += 1

@@ -1,4 +1,4 @@
-"""Exports as responses, piece by piece: few at a time, and nothing is left when a client goes."""
+"""Streamed export responses, limited in number, with cleanup after a disconnect."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from flask import Response
 from app.core.bulkhead import Bulkhead
 from app.core.errors import TooManyRequests
 
-#: An export holds a thread of the web process for as long as its client reads; the others are for everybody else.
+#: Limit on concurrent exports. An export occupies a web thread while its client reads, and other requests need threads
+#: too.
 EXPORTS = Bulkhead(
     4,
     wait_s=5,
     refusal=lambda: TooManyRequests("Terlalu banyak ekspor berjalan.", retry_after=30),
 )
 
-#: By format. The modules that write them load large libraries, which a route's documentation has no use for.
+#: MIME types by format, kept here because the modules of the formats load large libraries.
 MIMETYPES = {
     "csv": "text/csv",
     "pdf": "application/pdf",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 
-#: The choice between them, for the OpenAPI document.
-FORMATS = "xlsx and pdf are for people: headings in Indonesian, WIB, ready to print. csv is for programs: raw, in UTC"
+#: Description of the formats in the OpenAPI document.
+FORMATS = "xlsx and pdf are for people: Indonesian headings, WIB, ready to print. csv is for programs: raw values, UTC"
 
-#: Such a file in the OpenAPI document.
+#: Schema of such a file in the OpenAPI document.
 FILE = {"type": "string", "format": "binary"}
 
 Chunks = Generator[bytes]
@@ -35,7 +36,7 @@ Chunks = Generator[bytes]
 
 @dataclass(frozen=True)
 class Download:
-    """A file whose pieces come as they are asked for."""
+    """A file that is generated in chunks while it is sent."""
 
     name: str
     mimetype: str
@@ -43,15 +44,15 @@ class Download:
 
 
 def begun(chunks: Chunks) -> Chunks:
-    """The same chunks, the first of them made here and now: what fails, fails while there can be an error response.
+    """Produce the first chunk now, so that an early failure can still return an error response.
 
-    A failure later breaks the connection, so that half a file is never taken for a whole one.
+    A later failure breaks the connection, so that a client does not accept an incomplete file.
     """
     return _resumed(next(chunks), chunks)
 
 
 def download_response(download: Download) -> Response:
-    """The response that a browser saves under the file's name."""
+    """Return a response that a browser saves as `download.name`."""
     response = Response(download.chunks, mimetype=download.mimetype)
     response.headers["Content-Disposition"] = f'attachment; filename="{download.name}"'
     return response

@@ -1,4 +1,4 @@
-"""What an export is made of: columns of a statement, each with the kind of value that it holds."""
+"""Definition of an export table: columns of a statement, with the kind of their values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.core.lib.formulas import STARTS
 
 class Kind(StrEnum):
     TEXT = "text"
-    #: Text that its rules keep from beginning like a formula: a username, a province.
+    #: Text that cannot start like a formula, because its validation forbids it: a username, a province.
     NAME = "name"
     NUMBER = "number"
     TIME = "time"
@@ -24,7 +24,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Column:
-    """`name` heads it in files for machines, `label` where people read it; `share` is its part of the whole width."""
+    """A column. `name` is its heading in CSV, `label` in files for people; `share` is its relative width."""
 
     name: str
     value: sa.ColumnElement[Any]
@@ -35,7 +35,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """The columns, and the statement (of any columns) whose rows they are of."""
+    """Columns, and the statement that selects their rows."""
 
     columns: tuple[Column, ...]
     source: AnySelect
@@ -46,9 +46,9 @@ class Table:
 
 
 def harmless(column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
-    """The text in SQL, behind an apostrophe when its beginning could run as a formula."""
+    """Return the text in SQL, with an apostrophe before a text that could run as a formula."""
     first = sa.func.ascii(column)
-    # Most begin with a letter or a digit, and a million rows have many: those cost one comparison, or two.
+    # Common first characters (letters, digits) come first, so that most rows cost one or two comparisons.
     return sa.case(
         (first > max(map(ord, STARTS)), column),
         (first.between(ord("0"), ord("9")), column),

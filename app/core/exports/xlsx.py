@@ -1,7 +1,7 @@
-"""XLSX: rows go from a server-side cursor through xlsxwriter to a file on disk, and from there to the client.
+"""XLSX exports: rows from a server-side cursor go through xlsxwriter to a file on disk, then to the client.
 
-It is for people in a spreadsheet: headings in Indonesian, moments as real dates in WIB, a filter in the frozen header.
-Printed, all columns fit on the width of a page.
+The format is for people: Indonesian headings, dates in WIB, a frozen header with filters. In print, all columns fit on
+one page width.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from app.core.lib.formulas import is_dangerous
 CHUNK_BYTES = 64 * 1024
 ROWS_AHEAD = 500
 
-#: A sheet's limits; more rows go on in the next one, longer texts are cut.
+#: Limits of a sheet. Further rows continue on the next sheet, longer texts are cut.
 SHEET_ROWS = 1_048_576
 CELL_CHARACTERS = 32_767
 
-#: xlsxwriter's number for the paper.
+#: xlsxwriter's code of the paper size.
 A4 = 9
 
 TEXTS = (Kind.TEXT, Kind.NAME)
@@ -36,17 +36,17 @@ TEXTS = (Kind.TEXT, Kind.NAME)
 MOMENT_FORMAT = "dd-mm-yyyy hh:mm:ss"
 MOMENT_WIDTH = 20
 DAY_FORMAT = "dd-mm-yyyy"
-#: Characters of a column whose share is one, and what a heading needs beside its letters for the filter's arrow.
+#: Width in characters of a column with share 1, and extra width of a heading for the filter arrow.
 SHARE_WIDTH = 12
 ARROW_WIDTH = 4
 
 
 def stream(table: Table, connect: Connect = own_connection, *, title: str) -> Chunks:
-    """The whole table; memory does not grow with it, a folder on disk does."""
+    """Stream the whole table in constant memory, through a file on disk."""
     with EXPORTS.slot(), export_folder() as folder:
         with connect() as connection:
             rows = connection.execute(table.statement, execution_options={"yield_per": ROWS_AHEAD})
-            yield b""  # the statement runs: what could fail with an error answer has not
+            yield b""  # the query has run, so its errors can no longer occur
             path = folder / "export.xlsx"
             _write(path, table.columns, rows, title)
         with path.open("rb") as file:
@@ -70,7 +70,7 @@ def _write(path: Path, columns: Sequence[Column], rows: sa.CursorResult[Any], ti
                 if value is None:
                     continue
                 if kind in TEXTS:
-                    # A text is never a formula; the quote keeps it one when somebody edits the cell.
+                    # Write text as a string. The quote prefix keeps it a string when a user edits the cell.
                     sheet.write_string(n, c, value[:CELL_CHARACTERS], quoted if is_dangerous(value) else None)
                 elif kind is Kind.NUMBER:
                     sheet.write_number(n, c, value)
@@ -100,19 +100,19 @@ def _workbook(path: Path) -> Iterator[Any]:
         book.close()
     finally:
         for sheet in book.worksheets():
-            sheet.row_data_fh.close()  # of a book that was given up; its folder goes with the export
+            sheet.row_data_fh.close()  # needed if the book was not closed; its folder is removed with the export
 
 
 def _sheets(book: Any, columns: Sequence[Column], title: str) -> Iterator[Any]:
-    """The first sheet, and one more each time the last is full."""
+    """Yield the first sheet, and another sheet whenever the last one is full."""
     heading = book.add_format({"bold": True, "bg_color": "#DDEFEC", "bottom": 1})
     while True:
         number = len(book.worksheets()) + 1
         sheet = book.add_worksheet(title if number == 1 else f"{title} {number}")
         sheet.freeze_panes(1, 0)
         _fit_on_paper(sheet)
-        _filter(sheet, columns, SHEET_ROWS - 1)  # right for all sheets but the last
-        sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{SHEET_ROWS}"})  # telephone numbers are texts
+        _filter(sheet, columns, SHEET_ROWS - 1)  # corrected later for the last sheet
+        sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{SHEET_ROWS}"})  # phone numbers are texts
         for c, column in enumerate(columns):
             sheet.set_column(c, c, _width(column))
             sheet.write_string(0, c, _heading(column), heading)
@@ -120,7 +120,7 @@ def _sheets(book: Any, columns: Sequence[Column], title: str) -> Iterator[Any]:
 
 
 def _fit_on_paper(sheet: Any) -> None:
-    """Print A4 landscape, one page wide and as long as needed, with the heading and the number on each page."""
+    """Print on A4 landscape, one page wide. Repeat the heading and the page number on each page."""
     sheet.set_paper(A4)
     sheet.set_landscape()
     sheet.fit_to_pages(1, 0)

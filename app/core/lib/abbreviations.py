@@ -1,4 +1,4 @@
-"""Degrees and abbreviations with a full stop inside, as people in Indonesia write them. Case does not matter."""
+"""Academic degrees and abbreviations with a full stop inside, as written in Indonesia. Case does not matter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: Degrees. They and chains of degrees stay unchanged: `S.Pd`, `S.Kep.Ns`.
+#: Degrees. These and chains of degrees stay unchanged: `S.Pd`, `S.Kep.Ns`.
 DEGREES = _words(
     # Bachelors, and applied bachelors
     "s.ag s.ak s.ap s.ars s.ds s.e s.e.i s.e.sy s.far s.farm s.fil s.ftr s.gz s.h s.h.i s.hi s.hum s.hut s.ik s.ikom "
@@ -41,12 +41,12 @@ FIELDS = _words(
     "fiha finasim kemd kfer kgeh kger kgh khom konk onk"
 )
 
-#: Consultants: words that follow a degree after a hyphen only, `Sp.PD-KR`.
+#: Consultants: words that follow a degree only after a hyphen, as in `Sp.PD-KR`.
 CONSULTANTS = _words(
     "kai kaic kakv kao kap kar kbd kbl kbtkv kdm kfm kic kim kkv kneu ko kobgin kp kpti kr kra kt ktl kv ped"
 )
 
-#: Abbreviations that stand before a word. A missing blank is added: `dr.Ani` becomes `dr. Ani`.
+#: Abbreviations before a word. A missing space is added: `dr.Ani` becomes `dr. Ani`.
 PREFIXES = _words(
     # Titles and professions
     "apt bd dr dra drg drh drs ir ners ns prof subsp "
@@ -65,7 +65,7 @@ PREFIXES = _words(
     "pk pkl rek s.d spt telp tgl th thn tlp tsb ttg u.p utk yg"
 )
 
-#: Words that stand after a number. A missing blank is added: `500.mg` becomes `500. mg`.
+#: Words after a number. A missing space is added: `500.mg` becomes `500. mg`.
 UNITS = _words(
     # Amounts
     "cc cm dd gr iu juta kali kalori kaps kapsul kg kkal mcg mg ml mm mmhg persen ribu rupiah sdm sdt sendok tab "
@@ -82,5 +82,5 @@ _CHAIN = re.compile(rf"(?:{_degree})(?:[.-](?:{_degree}|{_field})|-(?:{_consulta
 
 
 def is_degree(text: str) -> bool:
-    """Return whether a text in small letters is a degree or a chain of degrees."""
+    """Return whether a lower-case text is a degree or a chain of degrees."""
     return _CHAIN.fullmatch(text) is not None

@@ -1,6 +1,6 @@
-"""Web addresses and phone numbers in names and titles: removed before a message of ours carries them.
+"""Removal of web addresses and phone numbers from names and titles, before our messages contain them.
 
-Any `word.word` is taken for an address, because every word can become a top-level domain. `abbreviations` has the
+Any `word.word` counts as an address, because every word can become a top-level domain. `abbreviations` lists the
 exceptions.
 """
 
@@ -11,9 +11,9 @@ import unicodedata
 
 from app.core.lib import abbreviations
 
-#: The full stops that programs read as dots of a domain.
+#: Full stops that programs accept as the dot of a domain.
 _DOT = r"[.\u2024\u3002\ufe52\uff0e\uff61]"
-#: A character of a domain's label. Outside ASCII nearly everything is: letters, marks, emoji, invisible characters.
+#: A character of a domain label. Outside ASCII, nearly all are allowed: letters, marks, emoji, invisible ones.
 _LABEL = (
     r"[^\s!-,./:-@\[-^`{-~"
     r"\u2010-\u2027\u2030-\u205e\u3001-\u3003\u3008-\u3011\uff01-\uff0f\uff1a-\uff20\uff61-\uff65\xa1\xab\xbb\xbf\ufe52]"
@@ -31,13 +31,13 @@ _ADDRESS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-#: The rest of an address, after its host.
+#: The part of an address after its host.
 _REST = re.compile(r"(?::\d+|[/?#\\])\S*")
 _BLANKS = re.compile(r"\s+")
 
-#: No more labels are tried as abbreviations and degrees, because that takes long.
+#: Maximum labels to check for abbreviations and degrees, because the check is slow.
 _MAX_LABELS = 8
-#: A full stop inside a number, after which there is no blank.
+#: A full stop inside a number, which must have no space after it.
 _DECIMALS = re.compile(r"(?<=\d)\. (?=\d)")
 
 _TIME = r"(?:[01]?\d|2[0-4])[.:][0-5]\d"
@@ -76,7 +76,7 @@ def without_addresses(text: str) -> str:
 
 
 def without_contacts(text: str) -> str:
-    """Return the text without web and e-mail addresses and without phone numbers of eight digits or more."""
+    """Return the text without addresses and without phone numbers of eight digits or more."""
     return _on_one_line(_NUMBER.sub(_honest_number, without_addresses(text)))
 
 
@@ -85,10 +85,10 @@ def _on_one_line(text: str) -> str:
 
 
 def _honest(text: str, *, has_path: bool) -> str | None:
-    """Return words joined by dots as they may leave, or None if they are an address.
+    """Return words joined by dots in their allowed form, or None if they are an address.
 
-    They may leave if no word but the first can be a top-level domain, if they are degrees, and with blanks if they are
-    an abbreviation and a word, or a word and a degree.
+    Words are allowed if none after the first can be a top-level domain. Degrees are allowed too. With a space added, an
+    abbreviation and a word, or a word and a degree, are allowed.
     """
     labels = re.split(_DOT, text)
     words = [_plain(label) for label in labels]
@@ -118,7 +118,7 @@ def _honest(text: str, *, has_path: bool) -> str | None:
 
 
 def _prefix_labels(labels: list[str], words: list[str], n: int) -> int:
-    """Return how many labels from the `n`th on are an abbreviation, an initial or a number before a word: 0, 1 or 2."""
+    """Return the number of labels (0 to 2) at `n` that form an abbreviation, initial or number before a word."""
     for count in (2, 1):
         if n + count < len(words) and ".".join(words[n : n + count]) in abbreviations.PREFIXES:
             return count
@@ -135,20 +135,20 @@ def _prefix_labels(labels: list[str], words: list[str], n: int) -> int:
 
 
 def _plain(label: str) -> str:
-    """Return a label in the letters that programs read: small, of one form, without marks and invisible characters."""
+    """Return a label as programs read it: lower case, normalized, without marks and invisible characters."""
     decomposed = unicodedata.normalize("NFKD", label)
     return "".join(each for each in decomposed if unicodedata.category(each)[0] not in "MC").lower()
 
 
 def _is_ip_address(words: list[str]) -> bool:
-    """Return whether four numbers are an IPv4 address. Round sums such as 1.500.000.000 are none."""
+    """Return whether four numbers are an IPv4 address. Exclude round sums such as 1.500.000.000."""
     if len(words) != 4 or not all(word.isdecimal() and len(word) < 4 and int(word) < 256 for word in words):
         return False
     return any(len(word) < 3 for word in words[1:]) or int(words[-1]) > 0
 
 
 def _honest_number(match: re.Match[str]) -> str:
-    """Return the digits if they are a date, a time, a sum or no phone number; else nothing."""
+    """Return the digits if they are a date, a time, a sum or no phone number. Otherwise return ""."""
     if match["honest"]:
         return match[0]
     groups = re.findall(r"\d+", match[0])

@@ -1,11 +1,11 @@
-"""The time, in one place, so that a test can set it."""
+"""Current time of this machine, in one module so that tests can set it."""
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time
 from zoneinfo import ZoneInfo
 
-#: Days in queries, statistics and file names are days of this zone.
+#: Timezone of the days in queries, statistics and file names.
 JAKARTA = ZoneInfo("Asia/Jakarta")
 
 MONTHS = (
@@ -15,25 +15,25 @@ MONTHS = (
 
 
 def now() -> datetime:
-    """The present moment, aware, in UTC."""
+    """Return the current time in UTC, timezone-aware."""
     return datetime.now(UTC)  # noqa: TID251  # the one place
 
 
 def today() -> date:
-    """The present day in Jakarta."""
+    """Return the current date in Jakarta."""
     return now().astimezone(JAKARTA).date()
 
 
 def midnight(day: date) -> datetime:
-    """The moment at which a day begins in Jakarta."""
+    """Return the time at which a day begins in Jakarta."""
     return datetime.combine(day, time(), JAKARTA)
 
 
 def day_text(day: date) -> str:
-    """`2 Maret 2026`, as people write it."""
+    """Return the date in Indonesian, such as `2 Maret 2026`."""
     return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 def rfc3339(moment: datetime) -> str:
-    """`2026-03-02T00:00:00Z`: an aware moment in UTC, to the second."""
+    """Return the time in UTC as `2026-03-02T00:00:00Z`, to the second."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

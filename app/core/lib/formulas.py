@@ -1,15 +1,15 @@
-"""Texts of strangers in spreadsheets: an apostrophe keeps them from running as formulas.
+"""Protection against formulas in spreadsheets: an apostrophe keeps text from other people from running as a formula.
 
-A program takes a cell for a formula by its first character. Which text is a cell, depends on the program too: one that
-is set to Indonesian separates cells at `;`, and others do at tabs. So what follows such a character, or a line break,
-counts as the beginning of a cell, blanks and quotes before the formula included.
+A spreadsheet detects a formula by the first character of a cell. The cell separator depends on the program: `;` with
+Indonesian settings, tab in others.
+So text after a separator or a line break counts as the start of a cell, also after spaces and quotes.
 """
 
 from __future__ import annotations
 
 import re
 
-#: A cell that begins so could run: tab, carriage return, and these.
+#: First characters of a cell that could run as a formula.
 STARTS = ("\t", "\r", "+", "-", "=", "@")
 
 _INNER = re.compile(r'([;\t\r\n][ "]*)([-=+@])')
@@ -17,21 +17,21 @@ _INNER_BYTES = re.compile(_INNER.pattern.encode())
 
 
 def is_dangerous(text: str) -> bool:
-    """Whether a spreadsheet could run a part of the text."""
+    """Return whether a spreadsheet could run a part of the text."""
     return text.startswith(STARTS) or _INNER.search(text) is not None
 
 
 def guarded(text: str) -> str:
-    """The text with an apostrophe before everything in it that could run."""
+    """Return the text with an apostrophe before each part that could run."""
     if ";" in text or "\n" in text or "\t" in text or "\r" in text:
         text = _INNER.sub(r"\1'\2", text)
     return "'" + text if text.startswith(STARTS) else text
 
 
 def guarded_inside(row: bytes) -> bytes:
-    """A row of CSV, its line break at the end included, with an apostrophe before what could run within its cells.
+    """Return a CSV row, including its line break, with an apostrophe before parts inside cells that could run.
 
-    The beginnings of its cells are not looked at: there a minus may belong to a number.
+    The start of a cell is not checked, because a minus there may belong to a number.
     """
     if b";" in row or row.count(b"\n") > 1 or b"\t" in row or b"\r" in row:
         return _INNER_BYTES.sub(rb"\1'\2", row)

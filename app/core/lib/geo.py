@@ -1,7 +1,4 @@
-"""Where things are on the earth: positions and bounding boxes.
-
-Nothing here knows Flask or a database. Degrees everywhere, kilometres for distances.
-"""
+"""Geographic positions and bounding boxes, in degrees; distances are in kilometres. Uses no Flask and no database."""
 
 from __future__ import annotations
 
@@ -9,13 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-#: Mean radius (IUGG), the same in every distance of the service.
+#: Mean radius of the earth (IUGG), used for all distances of the service.
 EARTH_RADIUS_KM = 6371.0088
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A point on the earth. Making one that is not finite or out of range raises `ValueError`."""
+    """A point on the earth. Its creation raises `ValueError` if a value is not finite or out of range."""
 
     lat: float
     lng: float
@@ -28,16 +25,16 @@ class Position:
 
     @classmethod
     def parse(cls, lat: object, lng: object) -> Self:
-        """A position from what a provider or a client sent: numbers, or text that spells them."""
+        """Return the position from numbers or numeric texts, as a provider or client sends them."""
         return cls(degrees(lat), degrees(lng))
 
 
 def degrees(value: object) -> float:
-    """A coordinate as a number, from a number or from text that spells one; `ValueError` for anything else."""
+    """Return a number or numeric text as a float. Raise `ValueError` for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError("a coordinate must be a number")  # noqa: TRY004  # one error for all that is wrong
     if isinstance(value, str) and "_" in value:
-        raise ValueError("a coordinate must be a number")  # Python alone reads 1_0 as ten
+        raise ValueError("a coordinate must be a number")  # only Python reads 1_0 as ten
     try:
         return float(value)
     except OverflowError as error:
@@ -55,7 +52,7 @@ class Box:
 
     @property
     def longitudes(self) -> tuple[tuple[float, float], ...]:
-        """The one or two ranges of longitude, each of them west to east."""
+        """The ranges of longitude, one or two, each from west to east."""
         if self.west <= self.east:
             return ((self.west, self.east),)
         return ((self.west, 180.0), (-180.0, self.east))
@@ -66,15 +63,15 @@ class Box:
         )
 
 
-#: About a centimetre added to every edge, so that rounding never cuts off a point exactly on the circle.
+#: About 1 cm added to every edge, so that rounding does not exclude a point exactly on the circle.
 _MARGIN_DEGREES = 1e-7
 
 
 def box_around(lat: float, lng: float, radius_km: float) -> Box:
-    """The smallest box that holds the circle of `radius_km` around a point.
+    """Return the smallest box around the circle of `radius_km` around a point.
 
-    A circle that reaches a pole holds every longitude there. Its easternmost point lies nearer to the pole
-    than its centre does, hence the arcsine rather than a division by the cosine.
+    If the circle reaches a pole, the box has all longitudes. The easternmost point of a circle is closer to the pole
+    than its centre. The calculation therefore uses the arcsine instead of dividing by the cosine.
     """
     if not (math.isfinite(radius_km) and radius_km >= 0):
         raise ValueError("a radius must be a finite number of kilometres, 0 or more")

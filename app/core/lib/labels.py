@@ -1,11 +1,10 @@
-"""What people call the fields of the API, for the sentences that they read."""
+"""Indonesian labels of the API's fields, for error messages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-#: Names that do not speak for themselves (`nama_obat` does: it is read as "Nama obat"), some only inside of what holds
-#: them.
+#: Labels by field name, or by parent and name. A name without a label is used itself: `nama_obat` is "Nama obat".
 LABELS = {
     # people
     "username": "Nama pengguna",
@@ -108,7 +107,7 @@ LABELS = {
     "auth": "Kunci rahasia",
     "payload": "Isi notifikasi",
     "body": "Teks",
-    # what a list is asked for
+    # query parameters of lists
     "page": "Nomor halaman",
     "per_page": "Jumlah per halaman",
     "q": "Kata pencarian",
@@ -140,15 +139,15 @@ LABELS = {
     "user_ip": "Alamat IP",
 }
 
-#: Names that only hold others: `details.jam` is "Jam".
+#: Names of containers that a label omits: `details.jam` is "Jam".
 TRANSPARENT = frozenset({"details"})
 
-#: Of what was sent as a whole.
+#: Label of the whole request data.
 WHOLE = "Data yang dikirim"
 
 
 def label(path: Sequence[str]) -> str:
-    """`Jam pada jadwal ke-1` for `details.jadwal.0.jam`."""
+    """Return the label of a field: `Jam pada jadwal ke-1` for `details.jadwal.0.jam`."""
     words: list[str] = []
     for parent, part in zip(("", *path), path, strict=False):
         if part.isdigit() and words:
@@ -166,5 +165,5 @@ def _derived(name: str) -> str:
 
 
 def _inside(text: str) -> str:
-    """A label in the middle of a sentence: `NIK` keeps its capitals."""
+    """Return a label for the middle of a sentence: in lower case, but `NIK` keeps its capitals."""
     return text if text[:2].isupper() else text[:1].lower() + text[1:]

@@ -1,6 +1,6 @@
-"""The 38 provinces of Indonesia: the service's own spelling, every other that it understands, time zones.
+"""The 38 provinces of Indonesia: official spelling, accepted spellings, time zones.
 
-The law of 2022 split Papua into six; there were 34 before.
+There were 34 until the law of 2022 split Papua into six.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-#: The contract's spelling and order. Output never shows another.
+#: Spelling and order in the API contract. Responses use no other spelling.
 PROVINCES: tuple[str, ...] = (
     "Aceh",
     "Sumatera Utara",
@@ -51,7 +51,7 @@ PROVINCES: tuple[str, ...] = (
     "Papua Barat Daya",
 )
 
-#: ISO 3166-2:ID, as Nominatim gives it beside the name.
+#: ISO 3166-2:ID codes, which Nominatim returns in addition to the name.
 ISO_CODES: dict[str, str] = dict(
     zip(
         (
@@ -82,7 +82,7 @@ ISO_CODES: dict[str, str] = dict(
     )
 )
 
-#: What people and maps write besides. `Provinsi ...`, `Sumatra ...` and `West Java` are rules, not listed.
+#: Other spellings. `_key` and `_spellings` handle `Provinsi ...`, `Sumatra ...` and `West Java`.
 _ALIASES: dict[str, tuple[str, ...]] = {
     "Aceh": ("Nanggroe Aceh Darussalam", "NAD", "Daerah Istimewa Aceh", "DI Aceh", "Atjeh", "Acheh"),
     "Sumatera Utara": ("Sumut",),
@@ -138,14 +138,14 @@ _WORD = re.compile(r"[a-z0-9]+")
 _FOREIGN = re.compile(r"[^\W\d_a-z]")
 _GLUED = re.compile(r"^pro[pv]insi")
 
-#: Say only that a province is meant.
+#: Words that only mean "province".
 _FILLERS = frozenset({"provinsi", "propinsi", "prov", "prop", "province"})
 
 
 def _key(text: str) -> str:
-    """The text without case, accents, blanks, punctuation and the word for province; Sumatera in one way.
+    """Return the text without case, accents, spaces, punctuation and the word for province. Unify Sumatra.
 
-    Empty where it has other letters than Latin ones: they are no punctuation.
+    Return "" for letters that are not Latin, because ignoring them would be wrong.
     """
     plain = unicodedata.normalize("NFKD", text).casefold()
     if _FOREIGN.search(plain):
@@ -155,7 +155,7 @@ def _key(text: str) -> str:
 
 
 def _spellings() -> Iterator[tuple[str, str]]:
-    """Every spelling with its province."""
+    """Yield all spellings with their province."""
     for province in PROVINCES:
         yield province, province
         yield from ((alias, province) for alias in _ALIASES.get(province, ()))
@@ -177,14 +177,14 @@ def _index() -> dict[str, str]:
 
 _BY_KEY = _index()
 
-#: Longer input cannot be a province; it is not worth the reading.
+#: Maximum length of the input. A longer text cannot be a province.
 _LONGEST = 100
 
 
 def canonical(text: str) -> str | None:
-    """The province that a text names, in the contract's spelling; `None` when it names none.
+    """Return the province in the spelling of the contract, or None if the text is no province.
 
-    A NUL is no punctuation: an address may hold one, and no column does.
+    Reject NUL, because a column cannot store it.
     """
     return _BY_KEY.get(_key(text)) if len(text) <= _LONGEST and "\0" not in text else None
 
@@ -198,7 +198,7 @@ _CENTRAL = frozenset(p for p in PROVINCES if p.startswith(("Sulawesi", "Nusa Ten
 
 
 def timezone(province: str) -> str:
-    """IANA name of a canonical province's time zone; that of the capital for anything else."""
+    """Return the IANA time zone of a canonical province. Return the capital's zone for any other text."""
     if province in _EASTERN:
         return WIT
     return WITA if province in _CENTRAL else WIB

@@ -1,4 +1,4 @@
-"""The sentences of validation errors: all Indonesian, each under the dotted path of its field, one for a person."""
+"""Indonesian messages of validation errors, by the dotted path of the field, and one sentence for the user."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from itertools import islice
 
 from app.core.lib.labels import label
 
-#: What was sent cannot be read as what a field asks for.
+#: Message for a value of the wrong type.
 UNFIT = "Isian ini tidak sesuai."
 
-#: marshmallow's own sentences, which know nothing of us, and how people read them.
+#: marshmallow's messages, with their Indonesian translation.
 CATALOGUE = {
     # fields
     "Missing data for required field.": "wajib diisi.",
@@ -45,22 +45,22 @@ CATALOGUE = {
     "String does not match expected pattern.": UNFIT,
 }
 
-#: How a sentence begins that asks for something and says nothing of its field.
+#: First words of messages that do not mention their field.
 REQUESTS = ("isi ", "tulis ", "pilih ")
 
-#: More choices than these are in the documentation, and in no sentence.
+#: Maximum choices in a message. Longer lists are only in the API documentation.
 MOST_CHOICES = 8
 TOO_MANY = "bukan salah satu dari pilihan."
 
-#: So many sentences at most: 1 MB of wrong items would be answered with 10 MB of them.
+#: Maximum messages in a response. Otherwise, 1 MB of invalid items would cause a response of 10 MB.
 MOST_SENTENCES = 100
 
-#: Where a sentence about what was sent as a whole stands, as marshmallow has it.
+#: marshmallow's key for a message about the whole data.
 WHOLE = "_schema"
 
 
 def flat(errors: object) -> dict[str, list[str]]:
-    """The first sentences of the fields, in Indonesian, under their dotted paths, however marshmallow nests them."""
+    """Return the first messages in Indonesian, by the dotted path of their field, from any nesting."""
     sentences: dict[str, list[str]] = {}
     for path, sentence in islice(_leaves(errors, ()), MOST_SENTENCES):
         sentences.setdefault(".".join(path) or WHOLE, []).append(indonesian(sentence))
@@ -68,9 +68,10 @@ def flat(errors: object) -> dict[str, list[str]]:
 
 
 def for_a_person(errors: Mapping[str, list[str]]) -> str | None:
-    """Return the first sentence with its field, or None if there is none.
+    """Return the first message with its field, or None if there is none.
 
-    `NIK harus 16 digit angka.`, `Jam: tulis seperti 07:30.`, `Jadwal tidak sesuai.`; a whole sentence stays as it is.
+    Examples: `NIK harus 16 digit angka.`, `Jam: tulis seperti 07:30.`, `Jadwal tidak sesuai.` A complete sentence stays
+    unchanged.
     """
     for path, (sentence, *_) in errors.items():
         field = label(() if path == WHOLE else path.split("."))
@@ -82,7 +83,7 @@ def for_a_person(errors: Mapping[str, list[str]]) -> str | None:
 
 
 def indonesian(sentence: str) -> str:
-    """A sentence of marshmallow's in our words; any other as it is."""
+    """Translate a message of marshmallow. Return any other text unchanged."""
     for pattern, translation in _PATTERNS:
         if match := pattern.fullmatch(sentence):
             values = match.groupdict()
@@ -91,7 +92,7 @@ def indonesian(sentence: str) -> str:
 
 
 def wait(seconds: float) -> str:
-    """How long that is, rounded up: `30 detik`, `3 menit`, `2 jam`, `1 hari`."""
+    """Return the duration in Indonesian, rounded up: `30 detik`, `3 menit`, `2 jam`, `1 hari`."""
     for unit, length, up_to in (("detik", 1, 60), ("menit", 60, 3600), ("jam", 3600, 86400)):
         count = -int(-seconds // length)
         if count * length < up_to:

@@ -1,4 +1,4 @@
-"""Web addresses: one spelling for each page, so that equal pages compare equal."""
+"""Web addresses in canonical form, so that addresses of the same page are equal."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsp
 
 MAX_LENGTH = 2048
 
-#: Query fields that say where a visitor came from, not what the page is.
+#: Query parameters for tracking, which do not identify the page.
 TRACKING = re.compile(r"utm_\w+|fbclid|gclid|igshid|mc_[ce]id", re.IGNORECASE)
 
-#: Blanks, control characters and backslashes: what one parser skips and another obeys.
+#: Spaces, control characters and backslashes. Parsers disagree about them.
 AMBIGUOUS = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029\ufeff]")
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -19,10 +19,10 @@ HOST_V6 = re.compile(r"\[[0-9a-f:.]{2,45}\]")
 
 
 def canonical(address: str, base: str | None = None) -> str:
-    """The one spelling of an http or https address: absolute, without tracking fields and fragment.
+    """Return the canonical http or https address: absolute ASCII, without tracking parameters and fragment.
 
-    `base` is the page it stood on. Raises `ValueError` for anything that is not plainly a web address: other schemes,
-    a user name, ambiguous characters. What comes out is ASCII and reads the same to every parser.
+    `base` is the address of the page that contains the link. Raise `ValueError` for other schemes, user names and
+    ambiguous characters. All parsers read the result in the same way.
     """
     address = address.strip()
     if len(address) > MAX_LENGTH or AMBIGUOUS.search(address):
@@ -35,19 +35,19 @@ def canonical(address: str, base: str | None = None) -> str:
     path = quote(_without_dots(parts.path), safe="/%:@!$&'()*+,;=~-._")
     fields = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not TRACKING.fullmatch(pair[0])]
     spelling = urlunsplit((parts.scheme, netloc, path, urlencode(fields), ""))
-    if len(spelling) > MAX_LENGTH:  # escapes made it longer
+    if len(spelling) > MAX_LENGTH:  # escaping made it longer
         raise ValueError("too long an address")
     return spelling
 
 
 def netloc_of(address: str) -> tuple[str, str]:
-    """Scheme and `host` or `host:port` of a canonical address."""
+    """Return scheme and `host` or `host:port` of a canonical address."""
     parts = urlsplit(address)
     return parts.scheme, parts.netloc
 
 
 def _host(name: str) -> str:
-    # Only ASCII: some libraries fold look-alikes (full-width letters, circled digits) into other names.
+    # Only ASCII, because some libraries map look-alikes (full-width letters, circled digits) to other names.
     host, pattern = (f"[{name}]", HOST_V6) if ":" in name else (name, HOST)
     if not pattern.fullmatch(host):
         raise ValueError("not a host name")
@@ -55,7 +55,7 @@ def _host(name: str) -> str:
 
 
 def _without_dots(path: str) -> str:
-    """The path with `.` and `..` resolved, as every client does before it asks."""
+    """Return the path with `.` and `..` resolved, as clients do before a request."""
     resolved: list[str] = []
     segments = path.split("/")[1:]
     for segment in segments:

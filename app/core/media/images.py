@@ -1,4 +1,4 @@
-"""What a person uploads as a picture becomes a plain, small WebP; everything else is refused, in bounded memory."""
+"""Uploaded pictures: converted to small WebP files in limited memory. Other files are rejected."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from app.core.errors import AppError, PayloadTooLarge, Unavailable, UnsupportedM
 
 MAX_BYTES = 5 * 1024 * 1024
 
-#: A JPEG is decoded near the wanted size, a WebP or PNG always whole: one of 40 megapixels took half a second of a core
+#: Limits in pixels. A JPEG is decoded near the wanted size, but a WebP or PNG in full: 40 megapixels took 0.5 s of CPU
 #: and 650 MiB.
 MAX_JPEG_PIXELS = 40_000_000
 MAX_PIXELS = 24_000_000
 
-#: Named to Pillow, which would otherwise also open EPS, TIFF, GIF and forty more.
+#: Formats that Pillow may open. Its default also allows EPS, TIFF, GIF and 40 others.
 FORMATS = ("JPEG", "PNG", "WEBP")
 
 JPEG_START = b"\xff\xd8"
 
-#: A real progressive JPEG has about ten scans; each one costs a pass over the whole picture.
+#: Normal progressive JPEGs have about ten scans. Each scan costs a pass over the whole picture.
 MAX_JPEG_SCANS = 100
 
-#: The worst picture that is allowed (a WebP of 24 megapixels) takes some 400 MiB while it is decoded, so a process
-#: decodes one at a time. Two more wait: a gunicorn process has 8 threads, and the others are for other requests.
+#: Decode one picture at a time per process: the largest allowed (a 24-megapixel WebP) takes about 400 MiB. Two more may
+#: wait. The other threads (of 8 per gunicorn process) stay free for other requests.
 DECODING = Bulkhead(
     1,
     wait_s=10,
@@ -50,9 +50,9 @@ NOT_A_PICTURE = "Berkas bukan gambar JPEG, PNG, atau WebP yang utuh."
 
 
 def normalise(stream: BinaryIO, *, longest_edge: int) -> bytes:
-    """The picture in `stream` as WebP: upright, in sRGB, without metadata, no edge longer than `longest_edge` pixels.
+    """Convert the picture to WebP: upright, sRGB, without metadata, at most `longest_edge` pixels on each side.
 
-    Raises `PayloadTooLarge`, `UnsupportedMedia`, or `Unavailable` when too many others wait for their turn.
+    Raise `PayloadTooLarge`, `UnsupportedMedia`, or `Unavailable` if too many uploads are waiting.
     """
     data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
@@ -64,14 +64,14 @@ def normalise(stream: BinaryIO, *, longest_edge: int) -> bytes:
             raise
         except (Image.DecompressionBombError, Image.DecompressionBombWarning):
             raise PayloadTooLarge(TOO_LARGE, code="image_too_large") from None
-        except Exception:  # noqa: BLE001  # broken pictures raise almost anything, struct.error and IndexError included
+        except Exception:  # noqa: BLE001  # broken pictures raise almost anything, such as struct.error or IndexError
             raise UnsupportedMedia(NOT_A_PICTURE, code="not_an_image") from None
 
 
 def _decode(data: bytes, longest_edge: int) -> Image.Image:
     is_jpeg = data.startswith(JPEG_START)
     max_pixels = MAX_JPEG_PIXELS if is_jpeg else MAX_PIXELS
-    Image.MAX_IMAGE_PIXELS = max_pixels  # Pillow then looks at the size before it allocates anything for a WebP
+    Image.MAX_IMAGE_PIXELS = max_pixels  # Pillow then checks the size of a WebP before it allocates memory
     with Image.open(BytesIO(data), formats=FORMATS) as image:
         if image.width * image.height > max_pixels:
             raise PayloadTooLarge(TOO_LARGE, code="image_too_large")
@@ -79,7 +79,7 @@ def _decode(data: bytes, longest_edge: int) -> Image.Image:
             raise UnsupportedMedia("Gambar bergerak tidak didukung.", code="not_an_image")
         if is_jpeg and data.count(b"\xff\xda") > MAX_JPEG_SCANS:
             raise UnsupportedMedia(NOT_A_PICTURE, code="not_an_image")
-        image.draft(None, (longest_edge, longest_edge))  # a JPEG is decoded near the wanted size at once
+        image.draft(None, (longest_edge, longest_edge))  # a JPEG is decoded near the wanted size
         image.load()
         orientation = _orientation(image)
         small = _plain_mode(image)
@@ -91,12 +91,12 @@ def _decode(data: bytes, longest_edge: int) -> Image.Image:
 def _orientation(image: Image.Image) -> int:
     try:
         return int(image.getexif().get(ORIENTATION_TAG, 1))
-    except Exception:  # noqa: BLE001  # nonsense in EXIF does not make the picture itself worse
+    except Exception:  # noqa: BLE001  # invalid EXIF does not affect the picture
         return 1
 
 
 def _plain_mode(image: Image.Image) -> Image.Image:
-    """In a mode that can be resized smoothly: palettes and 1-bit cannot, 16-bit grey would be cut off at white."""
+    """Convert to a mode that can be resized smoothly: no palette, no 1-bit, no 16-bit grey (it would clip to white)."""
     if image.mode == "P" or "transparency" in image.info:
         return image.convert("RGBA" if "transparency" in image.info else "RGB")
     if image.mode.startswith("I"):
@@ -107,7 +107,7 @@ def _plain_mode(image: Image.Image) -> Image.Image:
 
 
 def _in_srgb(image: Image.Image) -> Image.Image:
-    """Colours of a wide-gamut phone or of print as sRGB; a profile that does not fit is left aside."""
+    """Convert the colours to sRGB. Ignore an invalid colour profile."""
     profile = image.info.get("icc_profile")
     if profile and image.mode in ("RGB", "RGBA", "CMYK"):
         target = "RGBA" if image.mode == "RGBA" else "RGB"
@@ -124,7 +124,7 @@ def _in_srgb(image: Image.Image) -> Image.Image:
 def _webp(image: Image.Image) -> bytes:
     transparent = image.mode in ("RGBA", "LA", "PA", "RGBa", "La")
     plain = image.convert("RGBA" if transparent else "RGB")
-    plain.info.clear()  # the encoder would take EXIF, XMP and the profile along
+    plain.info.clear()  # otherwise the encoder would copy EXIF, XMP and the profile
     out = BytesIO()
     plain.save(out, "WEBP", quality=82, method=4)
     return out.getvalue()

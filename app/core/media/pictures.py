@@ -1,8 +1,8 @@
-"""Pictures of the sections: `save` one, keep its name in a column called `image`, show `url(name)`, `discard` it.
+"""Pictures of the sections: `save` a picture, store its name in the column `image`, return `url(name)`, `discard` it.
 
-A picture belongs to the unit of work that saves it: a rollback takes it away again, and a discarded one goes only
-after the commit. What a killed process leaves behind is found by `sweep`. A picture may be hidden for a while: it then
-lies in a room that nobody is served from, nginx included.
+A picture belongs to the unit of work that saves it. A rollback removes it, and `discard` removes it only after the
+commit. `sweep` removes pictures that a killed process left. A hidden picture moves to another store, which neither this
+service nor nginx serves.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ PROFILE_EDGE = 512
 CONTENT_TYPE = "image/webp"
 NAME = re.compile(r"[0-9a-f]{32}\.webp")
 
-#: A picture younger than this may belong to a unit of work that is still open.
+#: Age below which a picture may belong to an open unit of work.
 ORPHAN_AGE = timedelta(days=1)
 
 
 class Picture(fields.String):
-    """The name of a stored picture in, its address out."""
+    """A picture: loaded as its stored name, written as its address."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("metadata", {"example": "/media/3f0c1d0f8a5b4c6e9d2a7b1e4f5c6d7e.webp"})
@@ -47,7 +47,7 @@ class Picture(fields.String):
 
 
 class StoredName(str):
-    """The random name of a picture that was stored just now, and its size in bytes."""
+    """Random name of a newly stored picture, with its size in bytes."""
 
     size: int
 
@@ -58,9 +58,9 @@ class StoredName(str):
 
 
 def save(stream: BinaryIO, *, longest_edge: int = PICTURE_EDGE) -> StoredName:
-    """Store the picture in `stream` and return its random name; a rollback removes it again.
+    """Store the picture and return its random name. A rollback removes it.
 
-    Raises `PayloadTooLarge`, `UnsupportedMedia` or `Unavailable`.
+    Raise `PayloadTooLarge`, `UnsupportedMedia` or `Unavailable`.
     """
     data = images.normalise(stream, longest_edge=longest_edge)
     name = StoredName(f"{secrets.token_hex(16)}.webp", len(data))
@@ -72,9 +72,9 @@ def save(stream: BinaryIO, *, longest_edge: int = PICTURE_EDGE) -> StoredName:
 def columns(
     data: Mapping[str, object], *, replaces: str | None = None, longest_edge: int = PICTURE_EDGE
 ) -> dict[str, object]:
-    """`data` as a row's columns: the picture that came along as `image` is stored, and its name stands in its place.
+    """Return `data` as columns: store the uploaded `image` and replace it by its name.
 
-    The one that it `replaces` is discarded, as it is by a null. Where nothing was sent, nothing happens to it.
+    Discard the picture that it `replaces`, also if `image` is null. Without `image`, change nothing.
     """
     if "image" not in data:
         return dict(data)
@@ -85,7 +85,7 @@ def columns(
 
 
 def discard(name: str | None) -> None:
-    """Remove a picture once the open unit of work has committed."""
+    """Remove a picture after the open unit of work has committed."""
     if name is not None:
         after_commit(partial(remove, name))
 
@@ -97,7 +97,7 @@ def remove(name: str) -> None:
 
 
 def get(name: str) -> bytes:
-    """The whole of a picture, hidden or not; raises `NotFound`."""
+    """Return the bytes of a picture, hidden or not. Raise `NotFound` if there is none."""
     try:
         return store().get(name)
     except NotFound:
@@ -105,35 +105,35 @@ def get(name: str) -> bytes:
 
 
 def response(data: bytes, filename: str) -> Response:
-    """A picture as the response of a route, which nobody keeps; `filename` is for whoever saves it."""
+    """Return an uncached response with a picture. Clients save it as `filename`."""
     return Response(data, headers={"Content-Disposition": f'inline; filename="{filename}"'}, mimetype=CONTENT_TYPE)
 
 
 def hide(name: str | None) -> None:
-    """Serve a picture to nobody any more once the open unit of work has committed."""
+    """Stop serving a picture after the open unit of work has committed."""
     if name is not None:
         after_commit(partial(store().move, name, hidden()))
 
 
 def show(name: str | None) -> None:
-    """Serve a hidden picture again once the open unit of work has committed."""
+    """Serve a hidden picture again after the open unit of work has committed."""
     if name is not None:
         after_commit(partial(hidden().move, name, store()))
 
 
 def url(name: str | None) -> str | None:
-    """The path that the picture is served at."""
+    """Return the path of the picture."""
     return None if name is None else f"/media/{name}"
 
 
 def named() -> sa.CompoundSelect[str]:
-    """The names of all pictures that rows name: in every column called `image`, whatever table it is in."""
+    """Return a query for the names in all columns called `image`, of any table."""
     columns = [table.c.image for table in Base.metadata.sorted_tables if "image" in table.c]
     return sa.union_all(*(sa.select(column).where(column.is_not(None)) for column in columns))
 
 
 def sweep() -> int:
-    """Remove the pictures that no row names; returns how many went."""
+    """Remove the pictures that no row refers to, and return their number."""
     oldest = clock.now() - ORPHAN_AGE
     old = {name for name, stored_at in store().names() if stored_at < oldest}
     for name in db.session.scalars(named().execution_options(yield_per=1000)):
@@ -152,7 +152,7 @@ def init_app(app: Flask, config: Config) -> None:
         if not NAME.fullmatch(name):
             raise NotFound
         response = store().response(name, CONTENT_TYPE)
-        # A name is never used twice, so a copy of it is good for ever; but who has one is not told so of a hidden one.
+        # Names are never reused, so a cached copy stays valid. A hidden picture is 404 even with a matching ETag.
         if request.if_none_match.contains(name):
             response.close()
             response = Response(status=304)
@@ -162,11 +162,11 @@ def init_app(app: Flask, config: Config) -> None:
 
 
 def store() -> storage.Store:
-    """Where the pictures of the running application lie."""
+    """Return the store of the served pictures."""
     pictures: storage.Store = current_app.extensions["media"]
     return pictures
 
 
 def hidden() -> storage.Store:
-    """Where the hidden ones lie meanwhile."""
+    """Return the store of the hidden pictures."""
     return storage.room(Room.HIDDEN)

@@ -1,6 +1,6 @@
-"""Where pictures lie: a folder, or a bucket of an S3-compatible store. Names are checked before they get here.
+"""Stores for pictures: a folder or a bucket of an S3-compatible service. Callers check the names.
 
-What is no picture has a room of its own beside them, which nothing serves and no sweep of pictures enters.
+Other files have stores of their own (`Room`), which are not served and which the sweep of pictures skips.
 """
 
 from __future__ import annotations
@@ -21,52 +21,52 @@ from flask import Flask, Response, current_app, send_file
 from app.core.errors import NotFound, Unavailable
 from config import Config
 
-#: How names end that are not finished; what killed processes left has them for good, until a sweep.
+#: Suffix of unfinished files. A killed process leaves them until the next sweep.
 UNFINISHED = ".part"
 CHUNK_BYTES = 64 * 1024
 NAMES_A_CALL = 1000
 
 
 class Room(StrEnum):
-    """What lies beside the pictures."""
+    """Additional stores next to the pictures."""
 
-    #: The files of people's own data, each for a day.
+    #: Data exports of users, each kept for a day.
     EXPORTS = "exports"
-    #: Whom a restored backup must not bring back.
+    #: Erased users, whom a restored backup must not bring back.
     TOMBSTONES = "tombstones"
-    #: Pictures that nobody is served for now.
+    #: Pictures that are currently not served.
     HIDDEN = "hidden"
 
 
 class Store(Protocol):
-    """Named, immutable pieces of bytes. Every method raises `Unavailable` when the store is full or away."""
+    """A store of named, immutable byte strings. All methods raise `Unavailable` if the store is full or unreachable."""
 
     def put(self, name: str, data: bytes, content_type: str) -> None:
-        """Store it whole or not at all; after the call it survives a crash."""
+        """Store the data completely or not at all. Afterwards it survives a crash."""
 
     def put_file(self, name: str, file: Path, content_type: str) -> None:
-        """As `put`, with what a file holds, however large; one that was stored under this name is replaced."""
+        """Store a file of any size like `put`. Replace a file of the same name."""
 
     def response(self, name: str, content_type: str) -> Response:
-        """It as a response that is streamed; raises `NotFound`."""
+        """Return a streamed response. Raise `NotFound` if the name is missing."""
 
     def get(self, name: str) -> bytes:
-        """The whole of it; raises `NotFound`."""
+        """Return the data. Raise `NotFound` if the name is missing."""
 
     def remove(self, name: str) -> None:
-        """Nothing happens when it is not there."""
+        """Remove the data. Do nothing if the name is missing."""
 
     def move(self, name: str, room: Self) -> None:
-        """Put it into another room of the same store; nothing happens when it is not here."""
+        """Move the data to another room of this store. Do nothing if the name is missing."""
 
     def names(self) -> Iterator[tuple[str, datetime]]:
-        """Every name with the time it was stored at, unfinished ones included: a sweep wants them all."""
+        """Yield all names with their storage time, including unfinished files, which a sweep needs."""
 
 
 class FolderStore:
-    """Files below one folder, in 256 folders by the first two letters of their random names.
+    """Files below one folder, in up to 256 subfolders by the first two letters of their random names.
 
-    What is `private` the system's user of this service alone can read: folders have 0700, files 0600.
+    A `private` store is readable only by the system user of this service: mode 0700 for folders, 0600 for files.
     """
 
     def __init__(self, root: Path, *, private: bool = False) -> None:
@@ -76,7 +76,7 @@ class FolderStore:
     def _path(self, name: str) -> Path:
         return self.root / name[:2] / name
 
-    def put(self, name: str, data: bytes, content_type: str) -> None:  # the name's ending says it
+    def put(self, name: str, data: bytes, content_type: str) -> None:  # the suffix implies the type
         with self._writing(name) as file:
             file.write(data)
 
@@ -86,9 +86,9 @@ class FolderStore:
 
     @contextmanager
     def _writing(self, name: str) -> Iterator[BinaryIO]:
-        """A file that gets its name when everything is written."""
+        """Open a temporary file, and rename it to its name after the block."""
         path = self._path(name)
-        # What a killed process left is in nobody's way.
+        # Random suffix, so that files of killed processes do not conflict.
         unfinished = path.with_suffix(f".{secrets.token_hex(4)}{UNFINISHED}")
         with _available():
             self._make_folder(path.parent)
@@ -107,7 +107,7 @@ class FolderStore:
 
     def _make_folder(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        if self.private:  # also a folder that was there before
+        if self.private:  # also for an existing folder
             for each in (self.root, folder):
                 each.chmod(0o700)
 
@@ -140,14 +140,14 @@ class FolderStore:
 
     def names(self) -> Iterator[tuple[str, datetime]]:
         for path in self.root.glob("??/*"):
-            with suppress(FileNotFoundError):  # somebody removed it meanwhile
+            with suppress(FileNotFoundError):  # removed by another process
                 yield path.name, datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
 class BucketStore:
-    """Objects of one bucket. Credentials come from where boto3 looks for them: `AWS_*` variables, files, the host.
+    """Objects of one bucket. boto3 finds the credentials: `AWS_*` variables, files or the host.
 
-    boto3 is there where `requirements-s3.txt` is installed; `Config` asks for it when the bucket is named.
+    `requirements-s3.txt` installs boto3. `Config` requires it if a bucket is configured.
     """
 
     def __init__(self, bucket: str, endpoint: str | None, room: Room | None = None) -> None:
@@ -157,7 +157,7 @@ class BucketStore:
 
     @cached_property
     def client(self) -> Any:
-        import boto3  # a third of a second, paid by the first picture
+        import boto3  # takes 0.3 s, so import it with the first picture
         from botocore.config import Config as BotoConfig
 
         waits = BotoConfig(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 2, "mode": "standard"})
@@ -184,7 +184,7 @@ class BucketStore:
         stored = self._call("get_object", Key=self.prefix + name)
         try:
             body: bytes = stored["Body"].read()
-        except BotoCoreError as error:  # cut off, or too slow
+        except BotoCoreError as error:  # connection lost or too slow
             raise Unavailable from error
         finally:
             stored["Body"].close()
@@ -224,12 +224,12 @@ class BucketStore:
 
 
 def whole(store: Store) -> Iterator[str]:
-    """Every name of a store but the unfinished ones."""
+    """Return the names of a store without unfinished files."""
     return (name for name, _ in store.names() if not name.endswith(UNFINISHED))
 
 
 def create(config: Config, room: Room | None = None) -> Store:
-    """The store that the settings name, or a room in it; nothing is opened yet."""
+    """Return the configured store, or one of its rooms. Open nothing yet."""
     if config.media_s3_bucket:
         return BucketStore(config.media_s3_bucket, config.media_s3_endpoint, room)
     return FolderStore(config.media_root / room if room else config.media_root, private=room is Room.EXPORTS)
@@ -241,14 +241,14 @@ def init_app(app: Flask, config: Config) -> None:
 
 
 def room(name: Room) -> Store:
-    """A room of the running application."""
+    """Return a room of the running application."""
     rooms: dict[Room, Store] = current_app.extensions["rooms"]
     return rooms[name]
 
 
 @contextmanager
 def _available() -> Iterator[None]:
-    """A full disk or a folder that is gone is not a crash."""
+    """Raise `Unavailable` for a full disk or a missing folder."""
     try:
         yield
     except OSError as error:

@@ -1,10 +1,10 @@
-"""Backup and restore: the database by pg_dump, the pictures from wherever they lie, in one folder.
+"""Backup and restore of the database (pg_dump) and the pictures, in one folder.
 
-The folder is finished when `manifest.json` is there. The dump is taken before the pictures, so each picture that it
-names is copied unless it was discarded in between.
+The backup is complete if the folder contains `manifest.json`. The database is dumped before the pictures are copied.
+Therefore every picture in the dump is copied, except those discarded in between.
 
-Tombstones come along, of those who were erased. A restore takes those of every backup beside its own, for a later one
-knows of more people whom an older one must not bring back. People's exports are in no backup.
+The backup contains the tombstones of erased users. A restore reads the tombstones of all backups in the same folder,
+because later backups have more of them. Backups contain no data exports of users.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ MANIFEST = "manifest.json"
 
 
 class BackupError(Exception):
-    """Why it cannot be done, for the operator."""
+    """A failed backup or restore, with a message for the operator."""
 
 
 def backup(target: Path) -> str:
-    """Write everything into the new folder `target`; returns what there is in it."""
+    """Write a backup into the new folder `target`. Return a summary."""
     if target.exists():
         raise BackupError(f"{target} is there already; a backup never overwrites another")
     for store in (*_picture_stores().values(), storage.room(Room.TOMBSTONES)):
@@ -49,7 +49,7 @@ def backup(target: Path) -> str:
     unfinished = target.with_name(f"{target.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
-    unfinished.chmod(0o700)  # what is in it is personal
+    unfinished.chmod(0o700)  # the backup contains personal data
     revisions = _revisions()
     with (unfinished / DUMP).open("xb") as dump:
         _run("pg_dump", "--format=custom", "--no-owner", "--no-acl", output=dump)
@@ -57,7 +57,7 @@ def backup(target: Path) -> str:
     for part, store in _picture_stores().items():
         (unfinished / part).mkdir()
         count += _copy(store, unfinished / part)
-    # Hidden ones once more, for what was hidden before it was copied.
+    # Copy the hidden pictures again, because some were hidden before their copy was made.
     count += _copy(pictures.hidden(), unfinished / HIDDEN_PICTURES)
     tombstones = storage.room(Room.TOMBSTONES)
     (unfinished / TOMBSTONES).mkdir()
@@ -70,7 +70,7 @@ def backup(target: Path) -> str:
 
 
 def restore(source: Path) -> str:
-    """Put the backup in the folder `source` into an empty database and the store of pictures."""
+    """Restore the backup in `source` into an empty database and the picture stores."""
     try:
         manifest = json.loads((source / MANIFEST).read_text())
     except FileNotFoundError:
@@ -79,9 +79,9 @@ def restore(source: Path) -> str:
         tables = sa.inspect(connection).get_table_names()
     if tables:
         raise BackupError(f"the database is not empty ({len(tables)} tables): restore into a new one")
-    # Pictures first: names are random, so they collide with nothing, and no row ever names one that is not there yet.
+    # Pictures first, so that every row finds its picture. Random names do not collide.
     for part, store in _picture_stores().items():
-        for path in sorted((source / part).glob("*")):  # backups of before have no hidden ones
+        for path in sorted((source / part).glob("*")):  # older backups have no hidden ones
             store.put(path.name, path.read_bytes(), pictures.CONTENT_TYPE)
     # Restore tombstones before the dump. If the restore is killed later, the service erases these people again.
     for path in sorted(source.absolute().parent.glob(f"*/{TOMBSTONES}/*")):
@@ -93,33 +93,33 @@ def restore(source: Path) -> str:
 
 
 def _picture_stores() -> dict[str, storage.Store]:
-    """By their folders in a backup; the hidden ones first, for what is shown again before it was copied."""
+    """Return the stores by backup folder. Hidden ones come first, because a picture may be shown before its copy."""
     return {HIDDEN_PICTURES: pictures.hidden(), PICTURES: pictures.store()}
 
 
 def _check(store: storage.Store) -> None:
-    """Raise `BackupError` for the first unreadable entry, before a dump that may take long."""
+    """Raise `BackupError` for the first unreadable entry, because the dump that follows may take long."""
     if not isinstance(store, storage.FolderStore):
         return
     try:
-        with suppress(FileNotFoundError):  # there is no picture yet
+        with suppress(FileNotFoundError):  # no pictures yet
             next(store.root.iterdir(), None)  # `glob` skips a folder that it cannot read
         for shard in store.root.glob("??/"):
             for path in shard.iterdir():
-                with suppress(FileNotFoundError):  # discarded meanwhile
+                with suppress(FileNotFoundError):  # discarded since the listing
                     path.open("rb").close()
     except OSError as error:
         raise BackupError(f"{error.filename} cannot be read: {error.strerror}") from None
 
 
 def _copy(store: storage.Store, folder: Path) -> int:
-    """Copy what is not in the folder yet; returns how many these are."""
+    """Copy the entries that the folder lacks. Return their number."""
     count = 0
     for name in (name for name in storage.whole(store) if not (folder / name).exists()):
         try:
             (folder / name).write_bytes(store.get(name))
             count += 1
-        except NotFound:  # discarded meanwhile
+        except NotFound:  # discarded since the listing
             continue
         except Unavailable as error:
             raise BackupError(f"{name} cannot be read: {error.__cause__}") from None
@@ -132,16 +132,16 @@ def _revisions() -> list[str]:
 
 
 def _run(program: str, *arguments: str, source: BinaryIO | None = None, output: BinaryIO | None = None) -> None:
-    """Run one of PostgreSQL's programs on our database; its password is in no list of processes.
+    """Run a PostgreSQL program on our database. Pass the password by environment, because arguments are public.
 
-    What it reads or writes goes through a pipe of ours: when this process is killed, the program meets the pipe's end
-    and gives up too, and a restore, which is one transaction, leaves nothing.
+    The data goes through our pipe. If this process is killed, the pipe closes and the program fails too. A restore is
+    one transaction, so it then leaves nothing.
     """
     executable = shutil.which(program)
     if executable is None:
         raise BackupError(f"{program} is not in PATH: install PostgreSQL's client programs, as new as the server")
     url = sa.make_url(settings.database_url)
-    _, parameters = url.get_dialect()().create_connect_args(url)  # of several hosts each with its port
+    _, parameters = url.get_dialect()().create_connect_args(url)  # also handles several hosts with ports
     password = parameters.pop("password", None)
     env = {**environment(), **({"PGPASSWORD": password} if password else {})}
     with TemporaryFile() as errors:
@@ -166,7 +166,7 @@ def _run(program: str, *arguments: str, source: BinaryIO | None = None, output: 
 
 def _pass_on(process: subprocess.Popen[bytes], source: BinaryIO | None, output: BinaryIO | None) -> None:
     if process.stdin and source:
-        with suppress(BrokenPipeError), process.stdin as pipe:  # it has failed, and says why
+        with suppress(BrokenPipeError), process.stdin as pipe:  # the program failed and reports the reason
             shutil.copyfileobj(source, pipe)
     if process.stdout and output:
         shutil.copyfileobj(process.stdout, output)

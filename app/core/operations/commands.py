@@ -1,4 +1,4 @@
-"""Commands for operators: what goes wrong is a sentence, never a traceback, and help needs no settings."""
+"""Base classes of the operator commands. Errors are one sentence instead of a traceback, and help needs no settings."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from sqlalchemy.exc import DBAPIError
 from app.core.errors import AppError, ValidationFailed
 from app.core.operations.backup import BackupError
 
-#: Where an application without settings keeps the reason.
+#: Extension key with the reason why the application has no settings.
 PROBLEM = "settings_problem"
 
 
 class Command(click.Command):
-    """A command that says in a sentence why it could not do its work."""
+    """A command that reports an error as one sentence."""
 
     needs_settings = True
 
@@ -35,7 +35,7 @@ class Command(click.Command):
 
 
 class FreeCommand(Command):
-    """A command that works before anything is set."""
+    """A command that works without settings."""
 
     needs_settings = False
 
@@ -45,14 +45,14 @@ class CommandGroup(AppGroup):
 
 
 class Commands(AppGroup):
-    """The commands of the service. `flask --help` shows them by job, below words of ours in place of Flask's."""
+    """The commands of the service. `flask --help` groups them by job, below our own introduction."""
 
     def __init__(self, preamble: str, jobs: Mapping[str, Sequence[str]]) -> None:
         super().__init__()
         self.preamble, self.jobs = preamble, jobs
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Print the help of the root command and exit if it was asked for: Flask has no other place for it."""
+        """Print the help and exit if the root command requested it, because Flask has no other hook for its help."""
         if ctx.parent is None and isinstance(ctx.command, click.Group) and not ctx.resilient_parsing:
             click.echo(self._help(ctx, ctx.command))
             raise SystemExit
@@ -76,13 +76,13 @@ class Commands(AppGroup):
 
 
 def command(name: str, *, cls: type[Command] = Command) -> Callable[[Callable[..., None]], click.Command]:
-    """Like `click.command`, for a command of ours."""
+    """Create a command with our class instead of `click.command`'s."""
     return click.command(name, cls=cls)
 
 
 @contextmanager
 def errors_as_sentences() -> Iterator[None]:
-    """Turn what an operator can mend into click's own error: one line, exit code 1."""
+    """Turn errors that an operator can fix into click's error: one line, exit code 1."""
     try:
         yield
     except AppError as error:
@@ -104,14 +104,14 @@ def first_line(error: BaseException | None) -> str:
 
 
 class _NothingSet(dict[str, Any]):
-    """The extensions of an application without settings: whoever needs one, as `flask db` does, is told why."""
+    """Extensions of an application without settings. A lookup, such as by `flask db`, raises the reason."""
 
     def __missing__(self, name: str) -> Any:
         raise click.ClickException(self[PROBLEM])
 
 
 def without_settings(problem: Exception) -> Flask:
-    """What `flask` gets when the settings are missing or wrong: its commands, each of which says so if it minds."""
+    """Return an application without settings for `flask`. Commands that need settings report the problem."""
     app = Flask("app")
     app.extensions = _NothingSet({PROBLEM: str(problem)})
     app.cli.add_command(migrations)

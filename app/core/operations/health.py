@@ -1,4 +1,4 @@
-"""`/healthz`: this process lives. `/readyz`: everything it needs is there; both outside `/api`."""
+"""Health checks outside `/api`: `/healthz` if this process runs, `/readyz` if everything that it needs is available."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_database() -> None:
 
 
 def check_queue() -> None:
-    queue.connection().set("readyz", 1, ex=60)  # a full server answers a ping and refuses every write
+    queue.connection().set("readyz", 1, ex=60)  # a full Redis answers a ping but refuses writes
 
 
 def check_migrations() -> None:
@@ -33,12 +33,12 @@ def check_migrations() -> None:
         raise RuntimeError(f"migrations up to {missing} are needed; run `flask db upgrade`")
 
 
-#: Raises when the service is not ready, or returns a figure worth showing.
+#: A check that raises if the service is not ready, or returns a value for the report.
 Check = Callable[[], object]
 
 
 def init_app(app: Flask, checks: Mapping[str, Check]) -> None:
-    """Serve both; `/readyz` runs every check of `checks` and shows each under its name."""
+    """Serve `/healthz` and `/readyz`. The latter runs all `checks` and reports each by its name."""
     app.register_error_handler(sqlalchemy.exc.ProgrammingError, _handle_older_schema)
 
     @app.get("/healthz")
@@ -61,7 +61,7 @@ def init_app(app: Flask, checks: Mapping[str, Check]) -> None:
 
 
 def _handle_older_schema(error: sqlalchemy.exc.ProgrammingError) -> Response:
-    """What is not there because the database waits for its migrations is 503; the rest is a crash of ours."""
+    """Return 503 if a table, column or function is missing because of pending migrations. Raise other errors."""
     if isinstance(error.orig, (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)) and migrations.missing():
         logger.error("the database is older than this code; run `flask db upgrade`")
         return handle_app_error(Unavailable())

@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line on standard error, each with the request or job that it belongs to."""
+"""Logs: one JSON object per line on standard error, with the id of its request or job."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from config import Config
 
 
 class ContextFilter(logging.Filter):
-    """Adds the request's or the job's id to every record."""
+    """A filter that adds the id of the request or job to each record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if has_app_context():
@@ -27,21 +27,21 @@ class ContextFilter(logging.Filter):
         return True
 
 
-#: Seconds that a line may wait for others.
+#: Maximum seconds that a line is buffered.
 FLUSH_EVERY_S = 0.1
 MAX_BUFFERED = 1000
 
 
 class BatchHandler(MemoryHandler):
-    """Hands lines on in one piece ten times a second, and at once when one is a warning.
+    """A handler that writes buffered lines ten times a second, and at once after a warning.
 
-    A write gives up the interpreter: the request that makes it waits for all other threads, which under load costs more
-    than everything else around its view.
+    A write releases the GIL, and the request then waits for all other threads. Under load this took longer than the
+    rest of the request outside its view.
     """
 
     def __init__(self, target: logging.StreamHandler[TextIO]) -> None:
         super().__init__(MAX_BUFFERED, logging.WARNING, target)
-        self.filters = target.filters  # what a line belongs to is known where it is made
+        self.filters = target.filters  # the filters need the context of the request or job
         self._stream, self._format = target.stream, target.format
         atexit.register(self.flush)
         Thread(target=self._keep_flushing, name="log", daemon=True).start()
@@ -67,15 +67,15 @@ class BatchHandler(MemoryHandler):
 
 
 def batch_lines() -> None:
-    """For a process that answers requests: lines go out in pieces. A crash may cost the last tenth of a second."""
+    """Buffer the log lines of a web process. A crash may lose the last 0.1 s."""
     root = logging.getLogger()
     root.handlers[:] = [
         BatchHandler(handler) for handler in root.handlers if isinstance(handler, logging.StreamHandler)
     ]
 
 
-#: The least severe lines of libraries that are written; nobody else sets levels. Below that they carry addresses,
-#: tokens or nothing new. urllib3's warnings quote whole addresses, and some of those hold a provider's key.
+#: Log levels of libraries; no other place sets levels. Lower levels contain addresses, tokens or nothing useful.
+#: Warnings of urllib3 quote full addresses, some with a provider's key.
 LIBRARIES = {
     "urllib3": logging.ERROR,
     **dict.fromkeys(("botocore", "boto3", "fontTools", "fpdf", "PIL", "alembic"), logging.WARNING),
@@ -94,7 +94,7 @@ def configure(config: Config) -> None:
         )
     )
     handler.addFilter(ContextFilter())
-    # No line shows them; each costs every record.
+    # Unused fields, which cost time for each record.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     root = logging.getLogger()
     root.handlers[:] = [handler]

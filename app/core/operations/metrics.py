@@ -1,6 +1,6 @@
-"""Prometheus metrics at `/metrics`: what this gunicorn's processes counted, and what is read at that moment.
+"""Prometheus metrics at `/metrics`: counters of this gunicorn's processes, and values read at request time.
 
-The processes are added up when `PROMETHEUS_MULTIPROC_DIR` is set, as gunicorn sets it for them.
+gunicorn sets `PROMETHEUS_MULTIPROC_DIR`. With this variable, the counters of all processes are added up.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ REQUESTS = Histogram(
 )
 
 
-#: Reads figures when somebody asks: queue lengths, due deliveries.
+#: A function that reads metrics at request time, such as queue lengths.
 Collect = Callable[[], Iterable[Metric]]
 
 
 class _Collected(Collector):
-    """What one source says; one that is out of reach is left out, so that it does not hide the figures of all else."""
+    """Metrics of one source. If it is unavailable, its metrics are left out and all others are still returned."""
 
     def __init__(self, collect: Collect) -> None:
         self._collect = collect
@@ -57,7 +57,7 @@ class _Collected(Collector):
 
 
 def init_app(app: Flask, config: Config, collectors: Sequence[Collect]) -> None:
-    """Serve `/metrics`: what the web processes counted, and what `collectors` read at that moment."""
+    """Serve `/metrics`: the counters of the web processes and the current values of `collectors`."""
 
     @app.get("/metrics")
     def metrics() -> Response:

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Around the start of a process: what it loads stays for good, so the garbage collector need not look at it.
+    """Disable the garbage collector during startup, and exclude the objects created there from later collections.
 
-    It starts a fifth faster, and no request waits for a look at half a million objects.
+    The process starts 20% faster, and no request waits for a scan of half a million objects.
     """
     gc.disable()
     try:
