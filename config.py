@@ -1,11 +1,11 @@
-"""Settings of the service: the only place that reads the environment.
+"""Settings of the service. Only this module reads the environment.
 
-`Config.from_env` turns a mapping of strings into typed values and names everything that is missing or wrong in one
-error. A setting's environment variable is its name in capitals; the table of `docs/settings.md` and
-`.env.example` are made from the declarations below, by `flask settings` and `flask settings --env`, and pasted.
+`Config.from_env` converts strings to typed values and reports all missing or invalid settings in one error.
+The environment variable of a setting is its name in capitals. `flask settings` and `flask settings --env` print the
+table of `docs/settings.md` and `.env.example` from the declarations below.
 
-Nothing here may import `app`: gunicorn's master reads the settings, and the processes that it starts after a reload
-must find new code rather than a package that the master has already imported.
+This module must not import `app`. gunicorn's master process reads the settings, and processes started after a reload
+must import the new code, not a package that the master has loaded.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from dotenv import dotenv_values
 ROOT = Path(__file__).resolve().parent
 INSTANCE = ROOT / "instance"
 
-#: Where pictures go when nothing else is said.
+#: Default folder of pictures.
 MEDIA = INSTANCE / "media"
 
-#: Written by `make run`: where its servers are, and the secrets that it made. Every process of the checkout finds them.
+#: Addresses of development servers and generated secrets, written by `make run`. All processes of the checkout read it.
 DEVELOPMENT_ENV = INSTANCE / "development.env"
 
 MIN_SECRET_BYTES = 32
@@ -41,7 +41,7 @@ NEW_KEYS = ("SECRET_KEY", "JWT_SECRET_KEYS", "NIK_KEYS", "VAPID_PRIVATE_KEY", "V
 
 
 class ConfigError(Exception):
-    """Everything wrong with the settings, one line a setting."""
+    """All problems of the settings, one line per setting."""
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
@@ -52,14 +52,14 @@ class ConfigError(Exception):
 
 
 def environment() -> dict[str, str]:
-    """The process's variables over those of `.env` over those that `make run` wrote; empty ones count as absent."""
+    """Return the variables of the process, then of `.env`, then of `make run`. Empty values count as missing."""
     variables = os.environ  # noqa: TID251  # the one place
     files = {} if variables.get("ENVIRONMENT") == "production" else dotenv_values(DEVELOPMENT_ENV)
     merged = {**files, **dotenv_values(ROOT / ".env"), **variables}
     return {name: value for name, value in merged.items() if value}
 
 
-# --- how one value is read: the message of a reader's ValueError says what the text must be --------------------------
+# --- readers of values: the message of their ValueError says what the text must be ------------------------------------
 
 
 def _boolean(text: str) -> bool:
@@ -144,7 +144,7 @@ def _url(text: str) -> str:
 
 
 def _page_url(text: str) -> str:
-    """Like `_url`, but the path is kept to the letter: it is a page, not the root of an interface."""
+    """Like `_url`, but keep the path unchanged, because the address is a page and not an API root."""
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be an http or https address")
@@ -165,7 +165,7 @@ def _templates(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(names.items())
 
 
-#: libpq's own form, `h1:5432,h2:5432`, is not read by SQLAlchemy.
+#: Form of several hosts. SQLAlchemy cannot read libpq's own form, `h1:5432,h2:5432`.
 SEVERAL_HOSTS = "postgresql://user:password@/health?host=h1:5432&host=h2:5432&target_session_attrs=read-write"
 
 
@@ -175,7 +175,7 @@ def _database_url(text: str) -> str:
         raise ValueError("must be a postgresql:// address")
     if "," in urlsplit(text).netloc.rpartition("@")[2]:
         raise ValueError(f"must name several hosts as in {SEVERAL_HOSTS}")
-    return "postgresql+psycopg2" + match[1]  # SQLAlchemy 2.1 reads `postgresql://` as psycopg 3
+    return "postgresql+psycopg2" + match[1]  # SQLAlchemy 2.1 would use psycopg 3 for `postgresql://`
 
 
 def _redis_url(text: str) -> str:
@@ -215,7 +215,7 @@ def _vapid_subject(text: str) -> str:
 
 
 def vapid_public_key(private_key: str) -> str:
-    """Return the public key of a private one, both in unpadded base64url. Raise `ValueError` if it is none."""
+    """Return the public key of a private key, both in unpadded base64url. Raise `ValueError` for an invalid key."""
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
@@ -231,20 +231,20 @@ def vapid_public_key(private_key: str) -> str:
 
 
 def setting(doc: str, read: Callable[[str], Any] = str, *, default: Any = MISSING, secret: bool = False) -> Any:
-    """One setting: its meaning, how its text is read, and what serves when it is absent.
+    """Declare a setting: its documentation, the reader of its text, and its default.
 
-    A secret may come from a file, whose path is in `NAME_FILE`, and never shows in the representation.
+    A secret may come from a file, whose path is in `NAME_FILE`. It is left out of the representation.
     """
     return field(default=default, metadata={"doc": doc, "read": read, "secret": secret}, repr=not secret)
 
 
-#: Settings that only production cannot do without.
+#: Settings that only production requires.
 NEEDED_IN_PRODUCTION = ("vapid_private_key", "vapid_subject")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """Every setting of the service, typed. Times are in the unit that the name ends in."""
+    """All settings of the service, typed. The suffix of a name is the unit of a duration."""
 
     # the process
     environment: str = setting(
@@ -479,15 +479,15 @@ class Config:
 
     @property
     def follows_whatsapp_hours(self) -> bool:
-        """Whether a message to somebody who has not written for 24 hours goes as a template or not at all.
+        """Return whether people who have not written for 24 hours receive only templates, by WhatsApp's rule.
 
-        Who has set neither templates nor the webhook, without which nobody knows who wrote when, sends texts.
+        Without templates and webhook, the rule is off and texts are sent: only the webhook reports when people wrote.
         """
         return self.messaging_provider == "whatsapp_cloud" and bool(self.whatsapp_templates or self.whatsapp_app_secret)
 
     @property
     def hears_people(self) -> bool:
-        """Whether what people write to us comes in."""
+        """Return whether messages from people are received."""
         return bool(self.whatsapp_app_secret or self.fonnte_webhook_token)
 
     @property
@@ -496,7 +496,7 @@ class Config:
 
     @property
     def allowed_origins(self) -> tuple[str, ...]:
-        """Origins of CORS: those of the setting, else that of the front end."""
+        """The origins for CORS: the setting, or else the origin of the front end."""
         if self.cors_origins:
             return self.cors_origins
         parts = urlsplit(self.frontend_url)
@@ -504,9 +504,9 @@ class Config:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> Self:
-        """Read every setting from `env` (default: `environment()`).
+        """Read all settings from `env` (default: `environment()`).
 
-        `NAME_FILE` gives a secret from a file. Raises `ConfigError` that names all that is missing or wrong.
+        `NAME_FILE` reads a secret from a file. Raise `ConfigError` with all missing and invalid settings.
         """
         config, problems = cls.read(environment() if env is None else env)
         if problems:
@@ -515,9 +515,10 @@ class Config:
 
     @classmethod
     def read(cls, env: Mapping[str, str]) -> tuple[Self, list[str]]:
-        """Return the settings and a line for each problem.
+        """Return the settings and one line per problem.
 
-        A wrong setting gets its default, else the default of development, so that all other settings can be checked.
+        An invalid setting is replaced by its default or by the default of development, so that all other settings can
+        be checked.
         """
         problems: dict[str, str] = {}
         values: dict[str, Any] = {}
@@ -542,7 +543,7 @@ class Config:
 
 
 def development_defaults() -> dict[str, str]:
-    """What serves in development and testing alone; in production each secret is refused."""
+    """Return the defaults of development and testing. Production refuses the secrets among them."""
     return {
         "DATABASE_URL": "postgresql://localhost/health",
         "REDIS_URL": "redis://localhost:6379/0",
@@ -570,12 +571,12 @@ def _derived_public_key(config: Config) -> str | None:
     return vapid_public_key(config.vapid_private_key) if config.vapid_private_key else None
 
 
-#: The settings that a conflict is about, and what is wrong between them.
+#: Settings in conflict with each other, and the problem.
 Conflict = tuple[tuple[str, ...], str]
 
 
 def _conflicts(config: Config) -> Iterator[Conflict]:
-    """Yield the problems between settings that are well-formed alone."""
+    """Yield conflicts between settings that are valid on their own."""
     provider = config.messaging_provider
     if provider != "outbox" and not config.messaging_token:
         yield ("MESSAGING_TOKEN", "MESSAGING_PROVIDER"), f"MESSAGING_TOKEN is missing: {provider} needs it"
@@ -614,7 +615,7 @@ def _production_conflicts(config: Config) -> Iterator[Conflict]:
 
 # --- what starts, and deserves a second thought ---------------------------------------------------------------------
 
-#: Choices that production starts with, each with what may follow from it and the safer choice.
+#: Risky choices that production allows, each with its risk and the safer choice.
 RISKS = {
     ("profile_reauth", "off"): ("a stolen session can change password and number", "required"),
     ("admin_otp", "optional"): ("an administrator's password alone opens everything", "required"),
@@ -622,12 +623,12 @@ RISKS = {
     ("phone_verification", "off"): ("alerts and broadcasts go to numbers that nobody has proven", "soft"),
 }
 
-#: Variables of ours that are no settings.
+#: Variables of this project that are not settings.
 OTHER_VARIABLES = ("BIND", "WEB_CONCURRENCY", "MAX_REQUESTS", "PROMETHEUS_MULTIPROC_DIR")
 
 
 def risks(config: Config) -> dict[str, str]:
-    """Return the risky choices of a production, by setting, each with the safer choice."""
+    """Return the risky choices of a production environment, by setting, with the safer choice."""
     return {
         name.upper(): f"{name.upper()}={value}: {risk}. Safer: {name.upper()}={safer}"
         for (name, value), (risk, safer) in RISKS.items()
@@ -636,7 +637,7 @@ def risks(config: Config) -> dict[str, str]:
 
 
 def near_names(env: Mapping[str, str]) -> list[str]:
-    """Return a question for each variable with nearly the name of a setting that is not set."""
+    """Return a question for each unknown variable whose name is close to an unset setting."""
     names = [spec.name.upper() for spec in fields(Config)]
     files = [f"{spec.name.upper()}_FILE" for spec in fields(Config) if spec.metadata["secret"]]
     known = {*names, *files, *OTHER_VARIABLES}
@@ -645,5 +646,5 @@ def near_names(env: Mapping[str, str]) -> list[str]:
 
 
 def warnings(config: Config, env: Mapping[str, str]) -> list[str]:
-    """Return what the start of a process warns of, one line each."""
+    """Return the warnings for the start of a process, one line each."""
     return [*near_names(env), *risks(config).values()]

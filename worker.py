@@ -1,4 +1,4 @@
-"""What `rq worker -c worker -w worker.Worker` reads: where Redis is, the queues, and our kind of worker."""
+"""Configuration for `rq worker -c worker -w worker.Worker`: Redis, the queues and our worker class."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from app import create_app
 from app.core.operations.startup import loading
 from config import Config, environment, warnings
 
-# What jobs count goes to Redis. In the folder of gunicorn's processes each job would leave a file behind.
-os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # noqa: TID251  # it is prometheus-client that reads it
+# Jobs add their metrics to Redis. In the metrics folder of gunicorn, each job would leave a file behind.
+os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # noqa: TID251  # prometheus-client reads it
 
 with loading():
-    import pywebpush  # noqa: F401  # before the fork: else every job that sends a push imports it, for 0.1 to 0.3 s
+    import pywebpush  # noqa: F401  # before the fork: otherwise each push job imports it, for 0.1 to 0.3 s
 
     from app.core.jobs import worker
 
@@ -23,9 +23,9 @@ with loading():
 for line in warnings(config, environment()):
     logging.getLogger(__name__).warning("%s", line)
 
-#: Where `rq`'s command line looks; the worker itself connects by `app.core.jobs.redis`.
+#: Read by `rq`'s command line. The worker itself connects through `app.core.jobs.redis`.
 REDIS_URL = config.redis_url
-#: Without a queue on the command line one process serves both, the urgent one first.
+#: Default queues: one process serves both, the urgent one first.
 QUEUES = list(worker.QUEUES)
 
 
@@ -36,7 +36,7 @@ class Job(worker.Job):
 
 
 class Worker(worker.Worker):
-    """A worker of this application, with its own clock."""
+    """A worker of this application, with its own scheduler."""
 
     app = app
     job_class = Job

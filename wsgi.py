@@ -1,12 +1,12 @@
-"""What gunicorn serves and the `flask` command finds."""
+"""The application for gunicorn and for the `flask` command."""
 
 import os
 
 import click
 
 if click.get_current_context(silent=True) is not None:
-    # A command updates no metrics. Without gunicorn the folder may be missing, and prometheus-client then fails.
-    os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # noqa: TID251  # it is prometheus-client that reads it
+    # Commands update no metrics. Without gunicorn the folder may be missing, and prometheus-client would fail.
+    os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # noqa: TID251  # prometheus-client reads it
 
 from app import cli, create_app
 from app.core.operations.commands import without_settings

@@ -1,17 +1,17 @@
-"""The health-support service. Importing this package connects to nothing; `create_app` puts the parts together."""
+"""The health-support service. Importing this package opens no connections; `create_app` builds the application."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the runner of the SQL console is a part of this package, and has no use for a web framework
+if TYPE_CHECKING:  # the runner of the SQL console imports this package without Flask
     from flask import Flask
 
     from config import Config
 
 
 def create_app(config: Config) -> Flask:
-    """The whole application for one configuration."""
+    """Return the application for one configuration."""
     from flask import Flask
 
     from app import cli, sections, wiring

@@ -1,6 +1,6 @@
-"""`flask check`: every item that a running installation needs, each ready or with what to do.
+"""`flask check`: tests every item that an installation needs. The result is ready, or a task for the operator.
 
-A check only reads. An item that is left out on purpose is ready, and says what is left out.
+Checks only read. An optional item that is turned off counts as ready, and its text names it.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from config import Config, near_names, risks
 
 Answer = TypeVar("Answer")
 
-#: Versions that the service is tested with.
+#: Minimum versions, with which the service is tested.
 POSTGRESQL, REDIS = 150000, 7
-#: Seconds by which this machine's clock may differ from PostgreSQL's.
+#: Largest accepted difference in seconds between the clocks of this machine and PostgreSQL.
 CLOCK_TOLERANCE_S = 5
-#: Bytes below which a disk is nearly full.
+#: Minimum free bytes on a disk.
 FREE_BYTES = 500 * 2**20
-#: The address that `flask keys new` prints, to be edited.
+#: Placeholder address printed by `flask keys new`. The operator must replace it.
 NOBODYS_ADDRESS = "operator@example.com"
-#: Kinds of messages that go to people who may not have written for 24 hours.
+#: Messages that may go to people who have not written for 24 hours. WhatsApp then requires a template.
 TEMPLATES = (
     "reminder",
     "stock",
@@ -67,16 +67,16 @@ REMINDER_TEMPLATES = ("pengingat_obat", "pengingat_makan", "pengingat_terapi", "
 class Finding:
     item: str
     ready: bool
-    #: The operator's task. For an item that is ready: what is left out, or nothing.
+    #: Task for the operator. For a ready item: the optional parts that are turned off, or "".
     todo: str
 
 
 class NotReadyError(Exception):
-    """An item is not ready. The message says what to do."""
+    """An item that is not ready. The message is the operator's task."""
 
 
 def findings(problems: list[str], env: Mapping[str, str]) -> Iterator[Finding]:
-    """Check one item after the other. `problems` comes from `Config.read(env)`."""
+    """Check all items in order. `problems` comes from `Config.read(env)`."""
     wrong = {problem.partition(" ")[0] for problem in problems}
     hide = _hiding()
     for item, (needed, check) in ITEMS.items():
@@ -85,7 +85,7 @@ def findings(problems: list[str], env: Mapping[str, str]) -> Iterator[Finding]:
             continue
         try:
             finding = Finding(item, ready=True, todo=hide(check(problems, env)))
-        except Exception as error:  # noqa: BLE001  # one broken item hides no other
+        except Exception as error:  # noqa: BLE001  # an error in one item must not hide the others
             finding = Finding(item, ready=False, todo=hide(_words(error)))
         yield finding
 
@@ -107,7 +107,7 @@ def _words(error: Exception) -> str:
 
 
 def _hiding() -> Callable[[str], str]:
-    """Return a function that replaces every secret of the settings in a text: no error of a library may show one."""
+    """Return a function that masks all secrets of the settings in a text, because library errors may quote them."""
     config: Config = extensions()["config"]
     secrets = {
         text for spec in fields(config) if spec.metadata["secret"] for text in _texts(getattr(config, spec.name))
@@ -146,7 +146,7 @@ def _database(*_: object) -> str:
         version = connection.scalar(sa.text("SELECT current_setting('server_version_num')::int"))
     if not isinstance(version, int) or version < POSTGRESQL:
         raise NotReadyError(f"PostgreSQL {POSTGRESQL // 10000} or newer is needed.")
-    health.check_database()  # by DATABASE_POOLER_URL, if it is set
+    health.check_database()  # uses DATABASE_POOLER_URL, if set
     replica: sa.Engine | None = extensions()["replica"]
     if replica is not None:
         with replica.connect() as connection:
@@ -165,7 +165,7 @@ def _migrations(*_: object) -> str:
 
 def _redis(*_: object) -> str:
     redis = queue.connection()
-    redis.set("check:nothing", 1, xx=True)  # changes nothing, and a server that refuses writes refuses it
+    redis.set("check:nothing", 1, xx=True)  # changes nothing, but fails if Redis refuses writes
     info = redis.info()
     version = str(info["redis_version"])
     if int(version.partition(".")[0]) < REDIS:
@@ -205,7 +205,7 @@ def _sender(*_: object) -> str:
 
 
 def _if_reachable(read: Callable[[], Answer]) -> Answer | None:
-    """Return what the database says. It has an item of its own that says whether it can be reached."""
+    """Return the result of a database query, or None if the database is unavailable: another item reports that."""
     try:
         return read()
     except (DBAPIError, PoolTimeoutError):
@@ -287,7 +287,7 @@ def _console(*_: object) -> str:
 
 
 def _defaults(_: object, env: Mapping[str, str]) -> str:
-    """A risky value is on purpose if somebody has written it down."""
+    """Report risky settings. A risky value is accepted if the operator has set it explicitly."""
     risky = risks(extensions()["config"])
     if by_default := [line for name, line in risky.items() if name not in env]:
         raise NotReadyError(f"Choose, and write each choice into the settings: {'; '.join(by_default)}.")
@@ -299,7 +299,7 @@ Check = Callable[[list[str], Mapping[str, str]], str]
 _DATABASE = ("DATABASE_URL", "DATABASE_POOLER_URL")
 _MESSAGING = ("MESSAGING_PROVIDER", "MESSAGING_TOKEN", "MESSAGING_SENDER_ID", "MESSAGING_URL")
 
-#: By item: the settings that must be right before it can be checked, and the check. It returns what is left out.
+#: Checks by item, with the settings that each check needs. A check returns the optional parts that are turned off.
 ITEMS: dict[str, tuple[tuple[str, ...], Check]] = {
     "settings": ((), _settings),
     "database": ((*_DATABASE, "DATABASE_REPLICA_URL"), _database),

@@ -81,7 +81,7 @@ def init_app(app: Flask) -> None:
 
 
 def seed_all() -> None:
-    """Everything that the service needs to be there; run again, it adds nothing and changes nothing."""
+    """Create all records that the service needs. A repeated run changes nothing."""
     with unit_of_work():
         roles.seed()
         forum_seed.seed()
@@ -90,18 +90,18 @@ def seed_all() -> None:
 
 # --- people ---------------------------------------------------------------------------------------------------------
 
-users = CommandGroup("users", help="People: create one, set a role, remove a second factor.")
+users = CommandGroup("users", help="Users: create, set a role, remove a second factor.")
 
 
 @users.command("create")
 @click.option("--username", required=True)
 @click.option("--role", required=True, type=click.Choice([role.value for role in RoleName]))
 @click.option("--password", required=True, help="6 to 128 characters.")
-@click.option("--phone", "nomor_hp", help="In any usual form.")
+@click.option("--phone", "nomor_hp", help="Phone number in any usual format.")
 @click.option("--email")
 @click.option("--name", "nama_ktp", help="Full name; the username by default.")
 def create_user(role: str, **options: str | None) -> None:
-    """Make a person, for instance the first super-admin."""
+    """Create a user, for example the first super-admin."""
     sent = {name: value for name, value in options.items() if value is not None}
     sent.setdefault("nama_ktp", sent["username"])
     with unit_of_work():
@@ -113,7 +113,7 @@ def create_user(role: str, **options: str | None) -> None:
 @click.argument("username")
 @click.argument("role", type=click.Choice([role.value for role in RoleName]))
 def set_role(username: str, role: str) -> None:
-    """Make ROLE the only role of USERNAME (or e-mail, or phone number), at once for all their sessions."""
+    """Make ROLE the only role of USERNAME (or e-mail, or phone number). It applies to all their sessions at once."""
     with unit_of_work():
         user = _named(username)
         roles.set_only_role(user, RoleName(role))
@@ -123,7 +123,7 @@ def set_role(username: str, role: str) -> None:
 @users.command("remove-otp")
 @click.argument("username")
 def remove_otp(username: str) -> None:
-    """Take the second factor from USERNAME, who lost phone and recovery codes."""
+    """Remove the second factor of USERNAME, who has lost phone and recovery codes."""
     with unit_of_work():
         user = _named(username)
         if not second_factor.remove(user.id):
@@ -140,14 +140,14 @@ def _named(username: str) -> User:
 
 # --- secrets --------------------------------------------------------------------------------------------------------
 
-nik = CommandGroup("nik", help="Encryption of NIK and second factors: change the key, check that all can be read.")
+nik = CommandGroup("nik", help="Encryption of NIK and second factors: rotate the key, verify decryption.")
 
 
 @nik.command("rotate")
 def rotate_nik() -> None:
-    """Encrypt every NIK, every second factor and what waits to be sent, with the first of NIK_KEYS.
+    """Encrypt all NIK, second factors and secrets in unsent messages again, with the first of NIK_KEYS.
 
-    If it is killed, run it again: it continues.
+    If the command is killed, run it again: it continues.
     """
     notification_jobs.seal_anew()
     click.echo(f"{identity_jobs.rotate_nik()} NIK encrypted anew.")
@@ -155,7 +155,7 @@ def rotate_nik() -> None:
 
 @nik.command("verify")
 def verify_nik() -> None:
-    """Decrypt every NIK, and every second factor; exit code 1 and the user ids when some cannot be read."""
+    """Decrypt every NIK and every second factor. Exit code 1 and the user ids if any cannot be read."""
     fine, broken = identity_jobs.verify_nik()
     click.echo(f"{fine} NIK can be read.")
     unreadable = {"NIK": broken, "second factors": second_factor.unreadable()}
@@ -173,7 +173,7 @@ keys = CommandGroup("keys", help="Secrets for the settings.")
 
 @keys.command("new", cls=FreeCommand)
 def new_keys() -> None:
-    """Print fresh values of every secret that an operator needs, ready for an environment file."""
+    """Print new values for all secrets that an operator needs, in the format of an environment file."""
     _, private = vapid.new_keys()
     key_id = secrets.token_hex(2)
     click.echo(f"SECRET_KEY={secrets.token_urlsafe(48)}")
@@ -185,38 +185,38 @@ def new_keys() -> None:
 
 # --- forum ----------------------------------------------------------------------------------------------------------
 
-forum = CommandGroup("forum", help="The forum's upkeep.")
+forum = CommandGroup("forum", help="Maintenance of the forum.")
 
 
 @forum.command("repair")
 def repair_forum() -> None:
-    """Recount likes, saves, replies and threads, and correct wrong counters. There should be none."""
+    """Recount likes, saves, replies and threads, and correct wrong counters. Normally there are none."""
     for table, count in forum_jobs.repair().items():
         click.echo(f"{table}: {count} rows repaired.")
 
 
-media = CommandGroup("media", help="The pictures' upkeep.")
+media = CommandGroup("media", help="Maintenance of pictures.")
 
 
 @media.command("sweep")
 def sweep_pictures() -> None:
-    """Remove pictures older than a day that no record names: what killed processes left behind."""
+    """Remove pictures older than a day that no record refers to. Killed processes leave such pictures."""
     with unit_of_work():
         click.echo(f"{own_pictures.sweep()} pictures removed.")
 
 
 # --- the SQL console ------------------------------------------------------------------------------------------------
 
-sql_role = CommandGroup("sql-role", help="A database role for the SQL console alone.")
+sql_role = CommandGroup("sql-role", help="Database role that only the SQL console uses.")
 
 
 @sql_role.command("create")
 @click.option("--name", default="sql_console", help="Name of the role.")
-@click.option("--write", is_flag=True, help="It may write too, but to the audit log.")
+@click.option("--write", is_flag=True, help="Allow writing, except to the audit log.")
 def create_sql_role(name: str, *, write: bool) -> None:
-    """Make the role, or give it a new password, and print the setting that lets the console log in with it.
+    """Create the role, or give it a new password, and print the setting for the console.
 
-    Without --write the role can only read. It owns no table, and cannot change the audit log.
+    Without --write the role can only read. It owns no table and cannot change the audit log.
     """
     with unit_of_work():
         address = sql_roles.create(name, writes=write)
@@ -228,14 +228,14 @@ def create_sql_role(name: str, *, write: bool) -> None:
 
 @command("seed")
 def seed() -> None:
-    """Make what the service needs: roles, categories, national emergency numbers. Safe to repeat."""
+    """Create the records that the service needs: roles, categories, national emergency numbers. Safe to repeat."""
     seed_all()
     click.echo("Seeded.")
 
 
 @command("pooler")
 def pooler() -> None:
-    """Give the database role the settings of a request; once, before DATABASE_POOLER_URL is set."""
+    """Store the session settings of a request in the database role. Run once, before you set DATABASE_POOLER_URL."""
     keep_request_settings()
     click.echo("The role has them. Now set DATABASE_POOLER_URL.")
 
@@ -243,16 +243,17 @@ def pooler() -> None:
 @command("backup")
 @click.argument("folder", type=click.Path(path_type=Path))
 def backup(folder: Path) -> None:
-    """Write the database and the pictures into the new FOLDER while the service runs."""
+    """Write a backup of the database and the pictures into the new FOLDER. The service may keep running."""
     click.echo(make_backup(folder))
 
 
 @command("restore")
 @click.argument("folder", type=click.Path(path_type=Path))
 def restore(folder: Path) -> None:
-    """Put the backup in FOLDER into an empty database and the store of pictures, then `flask db upgrade`.
+    """Restore the backup in FOLDER into an empty database and the picture store. Then run `flask db upgrade`.
 
-    Who was erased after it was made is erased again, by the tombstones of the backups beside it and of the store.
+    People erased after the backup are erased again. Their tombstones come from the store and from the other backups in
+    the same directory.
     """
     click.echo(restore_backup(folder))
     if count := personal_data_jobs.erase_again():
@@ -260,7 +261,7 @@ def restore(folder: Path) -> None:
 
 
 @command("settings", cls=FreeCommand)
-@click.option("--env", is_flag=True, help="The text of .env.example instead.")
+@click.option("--env", is_flag=True, help="Print .env.example instead.")
 def settings_table(env: bool) -> None:
     """Print the table of docs/settings.md."""
     click.echo(env_example() if env else markdown_table(), nl=not env)
@@ -270,11 +271,11 @@ def settings_table(env: bool) -> None:
 
 
 @command("check", cls=FreeCommand)
-@click.option("--json", "as_json", is_flag=True, help="A list of {item, ready, todo} in place of lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list of {item, ready, todo}.")
 def check(*, as_json: bool) -> None:
-    """Check all that an installation needs: each item is ready, or says what to do. Changes and sends nothing.
+    """Check everything that an installation needs. Each item is ready, or says what to do. Changes and sends nothing.
 
-    Exit code 1 if an item is not ready. What is left out on purpose is ready, and named.
+    Exit code 1 if an item is not ready. Optional parts that are turned off count as ready, and are listed.
     """
     config, problems = Config.read(environment())
     is_usable = PROBLEM not in current_app.extensions
@@ -295,7 +296,7 @@ def check(*, as_json: bool) -> None:
 
 @command("worker-health")
 def worker_health() -> None:
-    """Check that deliveries go out: workers, scheduler, backlog. Exit code 1 and the reason if they do not."""
+    """Check that messages are delivered: workers, scheduler, backlog. If not, exit code 1 and the reason."""
     try:
         problems = delivery_metrics.worker_problems()
     except (RedisError, DBAPIError) as error:
@@ -310,7 +311,7 @@ broadcast = CommandGroup("broadcast", help="Broadcasts: pause, resume, status.")
 
 @broadcast.command("pause")
 def pause_broadcasts() -> None:
-    """Hold all broadcasts."""
+    """Pause all broadcasts."""
     with unit_of_work():
         broadcasts.set_paused(True)
     click.echo("Broadcasts are paused.")
@@ -318,7 +319,7 @@ def pause_broadcasts() -> None:
 
 @broadcast.command("resume")
 def resume_broadcasts() -> None:
-    """Let broadcasts go on where they stopped."""
+    """Continue paused broadcasts."""
     with unit_of_work():
         broadcasts.set_paused(False)
     click.echo("Broadcasts go out.")
@@ -326,23 +327,23 @@ def resume_broadcasts() -> None:
 
 @broadcast.command("status")
 def broadcast_status() -> None:
-    """Print whether broadcasts go out, and how far the last ten are."""
+    """Print whether broadcasts are paused, and the progress of the last ten."""
     with unit_of_work():
         click.echo("\n".join(broadcasts.status()))
 
 
-messaging = CommandGroup("messaging", help="The number that messages come from: status, resume, test.")
+messaging = CommandGroup("messaging", help="Sender number of messages: status, resume, test.")
 
 
 @messaging.command("status")
 def messaging_status() -> None:
-    """Print the state of our number, as the provider last reported it."""
+    """Print the state of our number, as last reported by the provider."""
     click.echo("\n".join(sender_report.status()))
 
 
 @messaging.command("resume")
 def resume_messaging() -> None:
-    """Let messages leave again at once; should the provider refuse one, they wait as before."""
+    """Resume sending at once. If the provider refuses a message, sending stops again."""
     sender_health.start()
     click.echo("\n".join(sender_report.status()))
 
@@ -350,7 +351,7 @@ def resume_messaging() -> None:
 @messaging.command("test")
 @click.argument("number")
 def test_messaging(number: str) -> None:
-    """Send one message to NUMBER, and print what the provider says and its receipts within 30 seconds."""
+    """Send one message to NUMBER. Print the provider's response and its receipts within 30 seconds."""
     phone = phones.normalise(number)
     if phone is None or phones.country_problem(phone):
         raise click.BadParameter("is no phone number of a country in MESSAGING_COUNTRIES", param_hint="NUMBER")
@@ -381,17 +382,17 @@ logs = CommandGroup("logs", help="Activity logs.")
 
 
 @logs.command("prune")
-@click.option("--days", required=True, type=click.IntRange(1, 36_500), help="Rows older than this go; daily sums stay.")
+@click.option("--days", required=True, type=click.IntRange(1, 36_500), help="Delete older rows; keep daily sums.")
 def prune_logs(days: int) -> None:
     """Delete old activity logs."""
     months, rows = log_jobs.prune(days)
     click.echo(f"{len(months)} whole months dropped, {rows} rows of the month in between deleted.")
 
 
-pengingat = CommandGroup("pengingat", help="The ledger of reminders.")
+pengingat = CommandGroup("pengingat", help="Ledger of reminders.")
 
 
 @pengingat.command("compact")
 def compact_pengingat() -> None:
-    """Turn what is older than 400 days into daily sums; the clock does it every day."""
+    """Turn occurrences older than 400 days into daily sums. The scheduler does this every day."""
     click.echo(f"{pengingat_jobs.compact()} occurrences summed up.")

@@ -1,4 +1,4 @@
-"""The sections of the specification, in its order: every package below that has routes."""
+"""The sections of the API, in the order of the specification."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from app.videos import routes as videos
 
 
 def blueprints() -> list[Blueprint]:
-    """The sections' blueprints; their models come along with the imports, so that migrations see every table."""
+    """Return the blueprints of all sections. The imports also load the models, so that migrations see every table."""
     people = (accounts, otp, caregivers, roles, kategori)
     content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
     delivery = (pengingat, pengingat_links, pengingat_of_patients, push, logs)
@@ -44,5 +44,5 @@ def blueprints() -> list[Blueprint]:
 
 
 def pages() -> list[PageBlueprint]:
-    """The pages for people, at the root."""
+    """Return the blueprints of pages for people, at the root."""
     return [pengingat_pages.bp, caregiver_pages.bp, console_pages.bp]
