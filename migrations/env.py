@@ -1,4 +1,4 @@
-"""Alembic's entry: online migrations of the application's database. `flask db upgrade` runs this."""
+"""Alembic's environment: online migrations of the application's database, run by `flask db upgrade`."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from app.core.database.engines import MIGRATE, direct
 from app.core.database.migrations import FIRST, TOO_OLD, is_declared
 from app.core.settings import settings
 
-#: Any number; whoever migrates a database holds it there, and the others wait.
+#: Key of the advisory lock that a migrating process holds. The number has no meaning.
 MIGRATION_LOCK = 7_263_545
-#: Seconds between two looks whether another has finished.
+#: Seconds between attempts to get the advisory lock.
 ASK_AGAIN_S = 0.5
-#: Attempts to get the locks of a migration. Each waits for a lock for the `lock_timeout` of `MIGRATE`.
+#: Attempts to get the table locks of a migration. Each attempt waits for the `lock_timeout` of `MIGRATE`.
 LOCK_TRIES = 60
 
 extension = current_app.extensions["migrate"]
-# Past a pooler. Waiting for a lock in front of everybody else would stop the service; failing is safe to repeat.
+# Bypass the pooler. Use short lock timeouts: a waiting migration blocks the service, but a failed one can be repeated.
 engine = direct(MIGRATE)
 
 if context.is_offline_mode():
@@ -42,12 +42,12 @@ else:
     except OperationalError as error:
         raise CommandError(f"The database: {str(error.orig).strip().splitlines()[0]}") from None
     with connection:
-        # Several machines may start a new version at once: they wait for one another without limit, unlike other locks.
-        # Asking again and again holds no snapshot, which an index that is built CONCURRENTLY would wait for.
+        # Several machines may start a new version at once. They wait for this lock without limit, by polling. A
+        # blocking wait would hold a snapshot, and CREATE INDEX CONCURRENTLY waits for snapshots.
         connection.execution_options(isolation_level="AUTOCOMMIT")
         while not connection.scalar(sa.text("SELECT pg_try_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK}):
             sleep(ASK_AGAIN_S)
-        connection.rollback()  # of nothing; SQLAlchemy wants a transaction of its own to have ended
+        connection.rollback()  # nothing to roll back, but SQLAlchemy must end its transaction
         connection.execution_options(isolation_level="READ COMMITTED")
         revision = MigrationContext.configure(connection).get_current_revision()
         connection.rollback()
@@ -69,6 +69,6 @@ else:
             except OperationalError as error:
                 if not (tries_left and isinstance(error.orig, LockNotAvailable)):
                     raise
-                # Whoever uses the table now goes on, and so does everybody who waited behind this migration.
+                # Release the locks for a while, so that the transactions waiting behind this migration can continue.
                 connection.rollback()
-                sleep(random.uniform(1, 3))  # noqa: S311  # spreads load, guards nothing
+                sleep(random.uniform(1, 3))  # noqa: S311  # random only to spread the load

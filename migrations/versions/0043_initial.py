@@ -1,4 +1,4 @@
-"""The whole schema. The migrations before this one are gone: see `app.core.database.migrations.FIRST`."""
+"""The whole schema. Earlier migrations were removed: see `app.core.database.migrations.FIRST`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ JAKARTA = ZoneInfo("Asia/Jakarta")
 
 def upgrade() -> None:
     op.get_bind().exec_driver_sql(SCHEMA.read_text(encoding="utf-8"), execution_options={"no_parameters": True})
-    # The service makes the later months itself.
+    # The service creates later months itself.
     month = datetime.now(JAKARTA).date().replace(day=1)
     for _ in range(3):
         following = (month + timedelta(days=31)).replace(day=1)

@@ -1,4 +1,4 @@
-"""The moment at which a session expires. Until now each use computed it from the settings and the roles."""
+"""Expiry time of a session. Before, it was computed from settings and roles at each use."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ END
 
 def upgrade() -> None:
     with op.get_context().autocommit_block():
-        # The default is for logins through the previous version. It is short because it holds for administrators too.
+        # This default applies to logins through the previous version. It is short because administrators get it too.
         op.execute(
             "ALTER TABLE sessions ADD COLUMN IF NOT EXISTS expires_at timestamptz NOT NULL"
             " DEFAULT now() + interval '1 hour'"
@@ -37,7 +37,7 @@ def upgrade() -> None:
             "COMMENT ON COLUMN sessions.expires_at IS 'set at login and refresh; earlier when the person is promoted'"
         )
         op.execute("COMMENT ON COLUMN sessions.last_used_at IS 'login or latest refresh'")
-        # Apart from the ALTER, so that nobody waits for the whole table.
+        # Separate from the ALTER, so that no query waits for the whole table.
         op.execute(
             BACKFILL.bindparams(
                 superadmin_minutes=settings.superadmin_token_minutes,

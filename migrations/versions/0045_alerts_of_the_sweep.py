@@ -1,4 +1,4 @@
-"""The sweep makes the alerts of what it closes, so no row has to say any more that its alerts are due."""
+"""Removal of `alerts_due`: the sweep that closes occurrences now creates their alerts."""
 
 from __future__ import annotations
 

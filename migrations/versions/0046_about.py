@@ -1,4 +1,4 @@
-"""What a delivery or a broadcast is about: columns in place of texts that were parsed back."""
+"""Columns for the subject of a delivery or a broadcast. Before, it was parsed from texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of a delivery that exist only once, encrypted; and what was said, in development alone."""
+"""Encrypted column for texts stored nowhere else, such as reset links, and the sent text in development."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""No texts lie in the outbox any more: what a message says is read when it leaves.
+"""Removal of texts from the outbox: a message is now rendered when it is sent.
 
-What waits from before is cancelled, because nothing says what it is about. Reminders are found by their occurrence.
+Deliveries that were waiting before are cancelled, because their subject is unknown. Reminders keep their occurrence.
 """
 
 from __future__ import annotations

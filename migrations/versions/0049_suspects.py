@@ -1,4 +1,4 @@
-"""The index of suspects: open deliveries over which a worker died, those in a claim included."""
+"""Index of suspects: open deliveries that a worker was sending when it died, including claimed ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def downgrade() -> None:
 
 
 def _replace(old: str, new: str, where: str) -> None:
-    """Build the new index while rows are written. One that was left half built is dropped first."""
+    """Create the new index concurrently. First drop an incomplete one."""
     with op.get_context().autocommit_block():
         op.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {new}")
         op.execute(f"CREATE INDEX CONCURRENTLY {new} ON deliveries (queue, channel, next_try_at) WHERE {where}")

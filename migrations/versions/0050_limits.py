@@ -1,4 +1,4 @@
-"""The networks that people have logged in from, and the caregivers whom a patient has cut."""
+"""Networks from which people have logged in, and caregivers whom a patient has removed."""
 
 from __future__ import annotations
 

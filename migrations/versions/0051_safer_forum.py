@@ -1,6 +1,6 @@
-"""Kinds of phrases and numbers, cries for help that stay, who hid a post, and blocks that can be listed.
+"""Kinds of phrases and emergency numbers, lasting crisis cases, moderators of hidden posts, and listable blocks.
 
-`flask seed` adds the phrases of medical emergencies.
+`flask seed` adds the phrases for medical emergencies.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ down_revision = "0050"
 
 NATIONAL = (("110", "police"), ("113", "fire"), ("119", "ambulance"))
 
-#: What the author of a post that reports had hidden read before.
+#: Previous text for the author of a post that was hidden after reports.
 REPORTED_BEFORE = "Beberapa orang melaporkan tulisan ini. Moderator akan memeriksanya."
 REPORTED = "Beberapa orang melaporkan tulisan ini."
 
@@ -66,7 +66,7 @@ def upgrade() -> None:
 
 
 def _fill_cases() -> None:
-    # A phrase made a case urgent, or a worried report did: both stay in sight until a moderator decides.
+    # A case is urgent because of a phrase or a worried report. Keep both kinds visible until a moderator decides.
     fill(
         "UPDATE forum_cases SET is_crisis = true WHERE id IN (SELECT id FROM forum_cases WHERE is_urgent"
         " AND NOT is_crisis LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED)"
@@ -100,7 +100,7 @@ def _fill_reports() -> None:
 
 
 def _fill_blocks() -> None:
-    """Name the blocked ones as posts show them now. Without such a post the name may be another one since."""
+    """Store the name of each blocked author as their posts show it. Without such a post, the name may have changed."""
     shown = " OR ".join(
         f"EXISTS (SELECT FROM {table} AS p WHERE p.user_id = b.blocked_id AND p.use_pseudonym = b.use_pseudonym"
         " AND p.hidden_reason IS NULL)"

@@ -1,7 +1,7 @@
-"""Moves of numbers between accounts, and what is known of a number's use.
+"""Moves of numbers between accounts, and evidence of a number's use.
 
-Settled deliveries are kept for 30 days. So a number whose account had it before them may have received something until
-then. The same goes for a number that nothing is known of.
+Settled deliveries are kept for 30 days, so older evidence is missing. If an account has had its number for longer,
+assume that the number was in use until 30 days ago.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from app.core.database.migrations import fill
 revision = "0052"
 down_revision = "0051"
 
-#: A number's use as far as it is known: from its account's messages that arrived, and from what the number wrote.
+#: Last known use of a number: messages to its account that arrived, and messages from the number.
 KNOWN = """
     GREATEST(
         (SELECT max(COALESCE(receipt_at, settled_at)) FROM deliveries
@@ -76,7 +76,7 @@ def upgrade() -> None:
     )
     for name in ("from_user_id", "to_user_id", "moved_at"):
         op.create_index(op.f(f"ix_phone_moves_{name}"), "phone_moves", [name], if_not_exists=True)
-    # A number that said that it is the wrong one has no proof from before. A later proof has answered it.
+    # A report of a wrong number removes an earlier proof. A later proof removes the report.
     op.execute(
         "UPDATE users SET phone_verified_at = NULL FROM phone_numbers"
         " WHERE phone_numbers.phone = users.phone AND wrong_at >= phone_verified_at"

@@ -1,4 +1,4 @@
-"""Two columns of occurrences: their zone, and when an answer was taken back."""
+"""Two columns of occurrences: their timezone, and the time at which an answer was undone."""
 
 from __future__ import annotations
 

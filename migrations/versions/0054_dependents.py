@@ -1,4 +1,4 @@
-"""Dependents, whose account a caregiver keeps, and the codes by which they take it over."""
+"""Dependents, whose account a caregiver manages, and the codes for the handover of the account."""
 
 from __future__ import annotations
 
