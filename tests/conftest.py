@@ -1,4 +1,4 @@
-"""Fixtures of the whole suite: real PostgreSQL, each test in a transaction that is rolled back."""
+"""Fixtures of the whole suite: a real PostgreSQL, and each test in a transaction that is rolled back."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ pytest_plugins = ["dev.pytest_servers", "tests.helpers.migrations", "tests.helpe
 
 @pytest.fixture(scope="session")
 def variables(process_number: int) -> dict[str, str]:
-    """Where this process's own database and Redis are, as environment variables."""
-    # Not above: pytest registers the plugin before it is imported.
+    """Return the environment variables with the database and Redis of this test process."""
+    # Import here, because pytest registers the plugin before it is imported.
     from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_database, own_redis
 
     servers = environment()
@@ -41,22 +41,22 @@ def variables(process_number: int) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
-    """The application on this process's servers, seeded; what it commits stays, so take `app` or `committed`."""
+    """Yield the seeded application. Commits are permanent, so tests use `app` or `committed`."""
     from app.cli import seed_all
 
     app = create_patient_app(config_for_tests(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
     with app.app_context():
         seed_all()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threads, "NEWCOMER", timedelta())  # everybody here has just registered
+        patch.setattr(threads, "NEWCOMER", timedelta())  # test users have just registered
         yield app
     dispose(app)
 
 
 class _OneConnection:
-    """Stands in for the reading engines, so that reads see what the test has not committed.
+    """Replacement for the reading engines, so that reads see uncommitted changes of the test.
 
-    It leaves the session alone, so that code under test holds no connection before its own first statement.
+    It does not use the session, so the code under test holds no connection before its first statement.
     """
 
     def __init__(self, connection: sa.Connection) -> None:
@@ -69,7 +69,7 @@ class _OneConnection:
 
 
 def forget(app: Flask) -> None:
-    """Empty Redis. Forget the verified time, and the counts that this process has not handed over."""
+    """Empty Redis. Reset the verified time and the counts that are not in Redis yet."""
     with app.app_context():
         metrics.hand_over()
     app.extensions["redis"].flushdb()
@@ -78,7 +78,7 @@ def forget(app: Flask) -> None:
 
 @pytest.fixture
 def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
-    """The application inside a transaction that is rolled back: a commit of the code under test is a savepoint."""
+    """Yield the application in a transaction that is rolled back. Commits of the code under test are savepoints."""
     forget(real_app)
     with real_app.app_context():
         engine = db.engine
@@ -97,17 +97,17 @@ def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
 
 @pytest.fixture
 def limited(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rate limits count, and nothing is counted yet."""
+    """Turn on rate limits with empty counters."""
     monkeypatch.setitem(app.extensions, "limits", RateLimits(app.extensions["redis"], enabled=True))
 
 
 @pytest.fixture
 def committed(real_app: Flask) -> Iterator[Flask]:
-    """The application with real commits, for tests of several threads or processes; emptied and seeded afterwards."""
+    """Yield the application with real commits, for tests with several threads or processes. Clean up afterwards."""
     forget(real_app)
     with real_app.app_context():
         if db.session.scalar(sa.text("SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM deliveries)")):
-            empty()  # a test of whole processes, which commit what they like, was here before
+            empty()  # a test of whole processes committed data before
         db.session.remove()
         yield real_app
         empty()
@@ -116,26 +116,26 @@ def committed(real_app: Flask) -> Iterator[Flask]:
 
 @pytest.fixture
 def client(app: Flask) -> Client:
-    """Nobody's client; `client.as_(user)` is somebody's."""
+    """Return a client without a login. `client.as_(user)` logs in."""
     return Client(app)
 
 
 @pytest.fixture
 def siti(client: Client) -> Client:
-    """A patient."""
+    """Return a client logged in as a patient."""
     return client.as_(make_user(username="siti", nama_ktp="Siti Aminah", nama_samaran="Melati"))
 
 
 @pytest.fixture
 def budi(client: Client) -> Client:
-    """A caregiver who is linked to nobody."""
+    """Return a client logged in as a caregiver without patients."""
     data = {"username": "budi", "nama_ktp": "Budi Hartono", "nama_samaran": "Elang"}
     return client.as_(make_user(RoleName.PENDAMPING, **data))
 
 
 @pytest.fixture
 def caregiver(siti: Client, budi: Client) -> Client:
-    """Budi, who is Siti's caregiver without any scope."""
+    """Return Budi as Siti's caregiver without any scope."""
     with unit_of_work():
         db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id))
     return budi
@@ -153,7 +153,7 @@ def superadmin(client: Client) -> Client:
 
 @pytest.fixture
 def statements(app: Flask) -> Iterator[Statements]:
-    """Counts the SQL statements of a block: `with statements.at_most(2): ...`."""
+    """Count the SQL statements of a block: `with statements.at_most(2): ...`."""
     recorder = Statements()
     connection = db.session.connection().connection.dbapi_connection
     connection.cursor_factory = recorder.cursor

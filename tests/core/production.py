@@ -1,4 +1,4 @@
-"""Settings with which production starts."""
+"""Minimum settings of production."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings: typed, complete, loud."""
+"""Settings: types, completeness, errors."""
 
 from __future__ import annotations
 

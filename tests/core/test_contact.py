@@ -1,4 +1,4 @@
-"""`CONTACT`: the administrator is named wherever a sentence sends somebody there, and nowhere without the setting."""
+"""`CONTACT`: with this setting, all sentences about the administrator name the contact. Without it, none does."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def delivery(**payload: object) -> list[Claimed]:
     return [cast(Claimed, SimpleNamespace(id=1, channel="messaging", payload=payload))]
 
 
-#: Each sentence that can end with the administrator.
+#: All sentences that can end with the administrator's contact.
 SENTENCES: dict[str, Callable[[], Any]] = {
     "account changed": lambda: notices.render_changed(delivery(fields=["email"]))[1]["text"],
     "number taken": lambda: notices.render_number(delivery(event="number_taken"))[1]["body"],
@@ -79,7 +79,7 @@ def test_a_crash_says_whom_to_ask(app: Flask, client: Client, contact: None, mon
 
 
 def test_no_sentence_names_the_administrator_without_the_contact() -> None:
-    """`ask_administrator` alone says it."""
+    """Only `ask_administrator` contains the phrase."""
     root = Path(__file__).resolve().parents[2] / "app"
     files = [path for path in root.rglob("*") if path.suffix in (".py", ".html", ".js")]
     named = [path for path in files if "hubungi administrator" in path.read_text().lower()]

@@ -1,4 +1,4 @@
-"""README, `docs/settings.md` and `.env.example` tell the truth about the settings."""
+"""README, `docs/settings.md` and `.env.example` match the settings."""
 
 from __future__ import annotations
 

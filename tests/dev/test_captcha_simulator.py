@@ -1,4 +1,4 @@
-"""`siteverify`, as reCAPTCHA, hCaptcha and Turnstile answer it."""
+"""`siteverify` responses of reCAPTCHA, hCaptcha and Turnstile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Demo data: there is something of everything, and filling again changes nothing."""
+"""Demo data: all parts have rows, and filling again changes nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_demo_data_is_filled_once(app: Flask) -> None:
 
 
 def test_filling_may_compute_for_longer_than_a_request(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between two statements for 50,000 people the demo computes for minutes, and one statement may last as long."""
+    """With 50,000 people, the demo computes for minutes between two statements, and one statement takes as long."""
     names = ("idle_in_transaction_session_timeout", "statement_timeout")
     limits: list[object] = []
 

@@ -1,4 +1,4 @@
-"""What is shipped for deployment fits the code: settings that exist, times that are long enough, files that parse."""
+"""Deployment files match the code: existing settings, sufficient timeouts, valid syntax."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from tests.core.production import GOOD
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*@.service"))
 
-#: In compose.yaml, one of each queue.
+#: Workers in compose.yaml, one per queue.
 WORKERS = ("worker-urgent", "worker-bulk")
 
 SETTINGS = {each.name.upper() for each in fields(Config)}
-#: Read by gunicorn.conf.py, prometheus_client and Python.
+#: Variables read by gunicorn.conf.py, prometheus_client and Python.
 OTHERS = {"BIND", "WEB_CONCURRENCY", "PROMETHEUS_MULTIPROC_DIR", "PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
 
 
@@ -65,7 +65,7 @@ def test_systemd_finds_no_fault_in_a_unit(path: Path) -> None:
 
 
 def test_a_queue_of_its_own_is_a_drop_in_of_the_worker() -> None:
-    """Broadcasts and exports never hold up a reminder."""
+    """Broadcasts and exports must not delay reminders."""
     found = {path.parent.name: path.read_text() for path in (DEPLOY / "systemd").glob("*.d/*.conf")}
     assert found == {
         f"health-worker@{queue}.service.d": f"[Service]\nEnvironment=QUEUE={queue}\n" for queue in (URGENT, BULK)
@@ -78,7 +78,7 @@ def test_units_image_and_commands_have_one_folder_of_pictures() -> None:
 
 
 def run_flask(folder: Path, *arguments: str) -> str:
-    """Run deploy/flask with a program that prints what it was asked to run, and three of its variables."""
+    """Run deploy/flask with a fake `runuser` that prints its arguments and three variables."""
     runuser = folder / "runuser"
     runuser.write_text('#!/bin/sh\necho "$@"; echo "$MEDIA_ROOT $TEMPLATES $SECRET_KEY"\n')
     runuser.chmod(0o755)
@@ -107,7 +107,7 @@ def unit_text(name: str) -> str:
 
 
 def test_the_role_of_one_machine_needs_no_password_and_nothing_personal_is_logged() -> None:
-    """What the file says works on a real server."""
+    """Run the file's statements on a real server."""
     text = (DEPLOY / "postgres.sql").read_text().replace("health", "health_new")
     statements = re.findall(r"^[A-Z][^;]+;", text, re.MULTILINE)
     with temporary_servers() as servers, closing(psycopg2.connect(servers[DATABASE_VARIABLE], user="postgres")) as c:
@@ -124,7 +124,7 @@ def test_the_role_of_one_machine_needs_no_password_and_nothing_personal_is_logge
 
 
 def sample() -> dict[str, str]:
-    """The settings that the first page shows."""
+    """Return the settings shown in deploy/README.md."""
     (block,) = re.findall(r"```ini\n(.*?)```", (DEPLOY / "README.md").read_text(), re.DOTALL)
     return dict(line.split("=", 1) for line in block.splitlines() if line)
 
@@ -160,7 +160,7 @@ def test_no_secret_reaches_the_builder_of_the_image() -> None:
 
 
 class Web(socketserver.UnixStreamServer):
-    """Answers `/readyz` on a unix socket: 503 as often as it is told to, then 200."""
+    """A server for `/readyz` on a unix socket. It returns 503 `unready` times, then 200."""
 
     def __init__(self, path: Path, unready: int) -> None:
         self.statuses = [503] * unready
@@ -181,7 +181,7 @@ class _Readiness(BaseHTTPRequestHandler):
 
 
 def rolling_restart(folder: Path) -> tuple[int, list[str]]:
-    """Run the script on the webs whose sockets are in a folder; gives its status and what it asked of systemd."""
+    """Run the script on the web sockets in a folder. Return its exit code and its systemctl calls."""
     require("curl")
     asked = folder / "asked"
     systemctl = folder / "systemctl"
@@ -194,7 +194,7 @@ def rolling_restart(folder: Path) -> tuple[int, list[str]]:
 
 
 def rolling_restart_of_two(folder: Path, unready: int) -> tuple[int, list[str]]:
-    """As `rolling_restart`, on two webs, the second of which is unready so many times."""
+    """Run `rolling_restart` with two web sockets. The second returns 503 `unready` times."""
     with Web(folder / "web-1.sock", 0) as first, Web(folder / "web-2.sock", unready) as second:
         for web in (first, second):
             Thread(target=web.serve_forever, daemon=True).start()
@@ -217,12 +217,12 @@ def test_a_new_version_stops_at_a_web_that_does_not_get_ready(tmp_path: Path) ->
 
 @pytest.mark.processes
 def test_a_new_version_restarts_nothing_where_no_web_listens(tmp_path: Path) -> None:
-    """`health-web@*` would restart all of them at once."""
+    """`health-web@*` would restart all web services at once."""
     assert rolling_restart(tmp_path) == (1, [])
 
 
 def test_only_gunicorn_keeps_figures_in_a_folder() -> None:
-    """Any other process with the variable would want the folder to be there, and leave files in it."""
+    """Other processes would fail without the folder, or leave files in it."""
     text = (DEPLOY / "Dockerfile").read_text()
     assert "PROMETHEUS_MULTIPROC_DIR" not in re.sub(r"^CMD .*$", "", text, flags=re.MULTILINE)
     assert "PROMETHEUS_MULTIPROC_DIR" not in (DEPLOY / "compose.yaml").read_text()
@@ -246,14 +246,14 @@ def test_compose_runs_what_there_is_with_settings_that_exist() -> None:
 
 
 def test_redis_knows_no_user_without_a_password() -> None:
-    """With one, a server that other machines reach runs in protected mode and refuses them."""
+    """With a user without a password, Redis runs in protected mode and refuses other machines."""
     default, health = (DEPLOY / "redis.acl").read_text().splitlines()
     assert default == "user default off resetpass nocommands"
     assert health.startswith("user health on #")
 
 
 def made_database(folder: Path) -> tuple[int, str]:
-    """Run the script that makes the role, with its secret in a folder; gives its status and what it asked of psql."""
+    """Run the script that creates the role, with a secret file. Return its exit code and its psql calls."""
     asked = folder / "asked"
     psql = folder / "psql"
     psql.write_text(f'#!/bin/sh\necho "$@" > {asked}\n')
@@ -272,13 +272,13 @@ def test_the_role_gets_the_password_of_the_secret(tmp_path: Path) -> None:
 
 
 def test_no_role_is_made_without_a_password(tmp_path: Path) -> None:
-    """Where PostgreSQL may not read the secret: a role with an empty one could never log in."""
+    """If PostgreSQL cannot read the secret, a role with an empty password could never log in."""
     status, asked = made_database(tmp_path)
     assert (status != 0, asked) == (True, "")
 
 
 def test_what_compose_wants_of_an_operator_is_nothing_to_commit() -> None:
-    """Secrets above all. `redis.acl` and the script are there already."""
+    """Check that git ignores the files that an operator creates, such as secrets."""
     text = (DEPLOY / "compose.yaml").read_text()
     named = re.findall(r"env_file: (\S+)|file: (secrets)/|- \./([^:]+):", text)
     wanted = {name for names in named for name in names if name and not (DEPLOY / name).is_file()}
@@ -288,7 +288,7 @@ def test_what_compose_wants_of_an_operator_is_nothing_to_commit() -> None:
 
 
 def test_what_the_image_writes_outlives_a_container() -> None:
-    """The containers' own disks are read-only."""
+    """Container disks are read-only."""
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     folders = re.findall(r"MEDIA_ROOT=(\S+)", (DEPLOY / "Dockerfile").read_text())
     assert len(folders) == 1
@@ -301,7 +301,7 @@ def test_what_the_image_writes_outlives_a_container() -> None:
 
 
 def test_an_export_grows_on_a_disk_and_not_in_memory() -> None:
-    """XLSX and people's own data are put together in files of any size; a tmpfs is memory."""
+    """XLSX files and data exports may have any size, and a tmpfs is memory."""
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
     for name in ("web", *WORKERS):
         assert "/tmp" in services[name]["volumes"], name
@@ -341,7 +341,7 @@ def test_nginx_asks_the_containers_where_the_readme_has_rewritten_it() -> None:
     "path", ["/metrics", "/metrics/", "/metrics%2f", "/metrics//", "/readyz", "/readyz/", "/%6detrics"]
 )
 def test_nginx_keeps_what_machines_ask_from_the_world(path: str) -> None:
-    """In every spelling that the service takes: nginx compares patterns with the decoded path."""
+    """Try all spellings that the service accepts. nginx matches patterns against the decoded path."""
     text = (DEPLOY / "nginx.conf").read_text()
     patterns = re.findall(r"location ~ (\S+) \{\s+allow 127\.0\.0\.1;\s+allow ::1;\s+deny all;", text)
     assert any(re.search(pattern, unquote(path)) for pattern in patterns)

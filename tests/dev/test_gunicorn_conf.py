@@ -1,4 +1,4 @@
-"""How gunicorn is told to serve."""
+"""Configuration of gunicorn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.core.production import GOOD
 
 
 class Arbiter:
-    """What a hook of gunicorn gets: the server, with its log."""
+    """A fake of gunicorn's server object with its log, for hooks."""
 
     log = logging.getLogger("gunicorn.error")
 
@@ -34,7 +34,7 @@ def test_each_process_has_a_socket_of_its_own_unless_it_is_a_unix_one(monkeypatc
     tcp = conf(monkeypatch, BIND="0.0.0.0:8000")
     unix = conf(monkeypatch, BIND="unix:/run/health/web.sock")
     assert (tcp["reuse_port"], unix["reuse_port"]) == (True, False)
-    # A process is only ever replaced where no connection can wait at a socket that goes with it.
+    # Processes are replaced only on a unix socket. On TCP, connections waiting at a process's socket would be lost.
     assert (tcp["max_requests"], unix["max_requests"]) == (0, 1_000_000)
 
 
@@ -72,6 +72,6 @@ def test_the_start_of_a_production_warns_once_of_each_risk_and_of_a_name_that_is
 
 def test_a_process_that_a_reload_starts_reads_the_settings_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = conf(monkeypatch)
-    monkeypatch.setitem(sys.modules, "config", sys.modules["config"])  # puts it back afterwards
+    monkeypatch.setitem(sys.modules, "config", sys.modules["config"])  # restores the module after the test
     settings["post_fork"](None, None)
     assert "config" not in sys.modules

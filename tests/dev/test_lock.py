@@ -1,4 +1,4 @@
-"""`make lint` refuses requirements files that `make lock` would write in another way."""
+"""`make lint` refuses requirements files that differ from the output of `make lock`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_no_file_names_a_registry() -> None:
 
 
 def test_an_extra_that_a_package_needs_is_locked_with_it() -> None:
-    """With hashes, pip takes `coverage==7.17.3` for no answer to `coverage[toml]`, and looks for the newest version."""
+    """With hashes, pip does not use `coverage==7.17.3` for `coverage[toml]`, and looks for the newest version."""
     locked = {entry.partition("==")[0].lower() for name in lock.FILES for entry in lock.entries(name)}
     needed = {
         f"{canonicalize_name(need.name)}[{extra}]"

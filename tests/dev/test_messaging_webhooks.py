@@ -1,4 +1,4 @@
-"""The simulated gateways call the service back: receipts of what was sent, and what people write."""
+"""Webhook calls of the simulated providers: receipts and incoming messages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def wire(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def service(committed: Flask, sim: Server, wire: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The address of the service, which sends by this wire and listens to both."""
+    """Yield the address of the service. It sends through `wire` and receives from both providers."""
     variables = {**sim.messaging.env(), **webhooks.settings(), "MESSAGING_PROVIDER": wire}
     simulated = Config.from_env({"ENVIRONMENT": "testing", **variables})
     changed = {each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in variables}
@@ -54,7 +54,7 @@ def service(committed: Flask, sim: Server, wire: str, monkeypatch: pytest.Monkey
 
 
 def write(sim: Server, text: str, wire: str, **more: Any) -> None:
-    """Somebody writes, and it is handled."""
+    """Send a message from a person, and wait until it is handled."""
     before = count()
     sim.messaging.write(PHONE, text, wire, **more)
     wait_until(lambda: count() > before)
@@ -78,7 +78,7 @@ def handled(is_done: Callable[[], bool]) -> bool:
 )
 def test_what_became_of_a_message_is_known(service: str, sim: Server, wire: str, manner: dict[str, Any]) -> None:
     sim.messaging.call_back(service, **manner)
-    write(sim, "halo", wire)  # of WhatsApp, this opens the hours
+    write(sim, "halo", wire)  # opens the 24-hour window of WhatsApp
     row = add(target=PHONE)
     jobs.drain("urgent")
     furthest = Receipt.READ if "told" in manner else Receipt.DELIVERED
@@ -127,7 +127,7 @@ def test_the_help_of_a_crisis_reaches_a_stranger(service: str, sim: Server, wire
 def test_each_kind_of_message_comes_in(
     service: str, sim: Server, wire: str, text: str, more: dict[str, str], expected: dict[str, str]
 ) -> None:
-    if wire == "fonnte":  # tells neither reactions nor what is quoted or pressed
+    if wire == "fonnte":  # Fonnte reports no reactions, quotes or pressed buttons
         if expected["type"] == "reaction":
             return
         expected = {"type": "text" if {"about", "pressed"} & {*more} or not more else "media"}
@@ -158,9 +158,9 @@ def test_a_call_whose_worker_was_killed_is_confirmed_by_its_receipt_and_not_repe
     sim.messaging.sent.clear()
     row = add(target=PHONE)
     claimed = ready()
-    while claimed.id != row.id:  # the answer to the greeting
+    while claimed.id != row.id:  # the response to the greeting
         claimed = ready()
-    messaging.send(claimed)  # and here it is killed
+    messaging.send(claimed)  # the worker is killed here
     wait_until(lambda: handled(lambda: reread(row.dedupe_key).state == State.SENT))
     age(60, of=row)
     jobs.drain("urgent")

@@ -1,4 +1,4 @@
-"""The ministry's site in its usual and unusual states."""
+"""Simulated website of the ministry, in normal and failing states."""
 
 from __future__ import annotations
 

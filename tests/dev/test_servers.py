@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL and Valkey. The folders of these tests may be entered by their owner only, as many homes."""
+"""Embedded PostgreSQL and Valkey, in folders that only their owner may enter, like many home folders."""
 
 from __future__ import annotations
 
@@ -120,4 +120,4 @@ def test_postgres_runs_from_a_folder_that_only_its_owner_may_enter(
     inside = closed / servers.programs().relative_to(packages)
     monkeypatch.setattr(servers, "programs", lambda: inside)
     with Supervisor(tmp_path / "logs") as supervisor, cursor(start_postgres(supervisor, closed / "data").url()) as sql:
-        sql.execute("create extension pg_trgm")  # read from the folder by a server that is up
+        sql.execute("create extension pg_trgm")  # a running server reads the extension from that folder

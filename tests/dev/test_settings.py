@@ -1,4 +1,4 @@
-"""The settings of `make run` and what its terminal shows."""
+"""Settings of `make run`, and its terminal output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Children end with their starter, whatever happens to it."""
+"""Child processes end with their parent, even if it is killed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SLEEP = ["/bin/sleep", "60"]
 #: A program that ends after two seconds of processor time.
 WORK = "import time\nwhile time.process_time() < 2: pass\nprint('ready', flush=True)"
 
-#: Starts one child that sleeps, tells its process number, and waits to be killed.
+#: A program that starts a sleeping child, prints its process id, and waits to be killed.
 STARTER = """
 import sys, time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A `make` target names the system packages that are missing, with the line that installs them."""
+"""A `make` target names missing system packages, with the command that installs them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dev.system_packages import PACKAGES, Package
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of programs of a machine that has `tool` and lacks `server`."""
+    """Return the program folder of a machine that has `tool` and lacks `server`."""
     packages = {
         "server": Package((f"{tmp_path}/serve*",), "tests of the server"),
         "tool": Package(("tool",), "tests of the tool"),

@@ -1,4 +1,4 @@
-"""What `make test` stands on: servers of its own, a database for each process."""
+"""Servers and databases of `make test`: each test process has its own database."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def one(url: str, statement: str) -> object:
 
 @pytest.fixture
 def short_folder() -> Iterator[Path]:
-    """A folder of which even a socket's address has room; with a long user name, `tmp_path` is too long for that."""
+    """Yield a folder with a short path. Socket paths are limited, and `tmp_path` can be too long."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o711)
         yield Path(name)

@@ -1,4 +1,4 @@
-"""The video platform's three reads, their quota and their errors."""
+"""Simulated video platform: its three reads, quota and errors."""
 
 from __future__ import annotations
 

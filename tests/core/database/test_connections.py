@@ -1,4 +1,4 @@
-"""No code takes a second connection of the pool while its unit of work holds one."""
+"""Code takes no second connection from the pool while its unit of work holds one."""
 
 from __future__ import annotations
 

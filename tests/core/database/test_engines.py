@@ -1,4 +1,4 @@
-"""What the settings of a role, which `flask pooler` makes, mean for connections past the pooler."""
+"""Effect of the role settings from `flask pooler` on connections that bypass the pooler."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.helpers.factories import make_user
 
 @pytest.fixture
 def hurried(committed: Flask) -> Iterator[None]:
-    """A role whose statements may last as long as a request's, in this process's database alone."""
+    """Give the role the statement timeout of a request, only in this test process's database."""
     name = committed.config["SQLALCHEMY_DATABASE_URI"].partition("?")[0].rpartition("/")[2]
     role = f'ALTER ROLE CURRENT_USER IN DATABASE "{name}"'
     with db.engine.begin() as connection:

@@ -1,4 +1,4 @@
-"""Every table says what its rows are to people, so that none is forgotten by an export or by an erasure."""
+"""Every table declares its personal data, so that export and erasure are complete."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from app.core.database.personal import Detach, Impersonal, Personal, Rows, decla
 from app.core.database.session import db
 from app.identity.models import User, user_roles
 
-#: Words of a column's name that tell of a person, or of a number or address of one.
+#: Words in names of columns that identify a person or hold a number or address.
 PERSON = re.compile(
     r"(^|_)(user|actor|author|patient|caregiver|reporter|sender|recipient|target|phone|nomor|telepon|kontak|email|ip)(_|$)"
 )
 
-#: Words of a column's name that tell of a key, or of what proves one.
+#: Words in names of columns that hold a key or another secret.
 SECRET = re.compile(r"(^|_)(hash|secret|token|key|code|auth|p256dh)(_|$)")
 
-#: Columns with such a word that are no secret.
+#: Columns that match SECRET but hold no secret.
 NOT_SECRET = {"deliveries.dedupe_key"}
 
 
 def names_somebody(column: sa.Column[object]) -> bool:
-    """Whether a column refers to a user, can hold anything at all, or is called after a person."""
+    """Return whether a column refers to a user, can hold any data, or has a name that matches PERSON."""
     is_reference = any(key.target_fullname == "users.id" for key in column.foreign_keys)
     return is_reference or isinstance(column.type, sa.JSON) or PERSON.search(column.name) is not None
 
@@ -46,7 +46,7 @@ def test_each_table_that_can_name_somebody_says_how_it_is_exported_and_erased(ap
         if declaration_of(table) is None
     }
     forgotten = {name: columns for name, columns in silent.items() if columns}
-    assert forgotten == {}, f"say `__personal__ = Personal(...)` (or `Impersonal`) beside the models of {forgotten}"
+    assert forgotten == {}, f"declare `__personal__ = Personal(...)` (or `Impersonal`) in the models of {forgotten}"
 
 
 def test_a_table_that_says_nothing_is_noticed() -> None:
@@ -82,7 +82,7 @@ def test_each_reference_to_a_user_is_among_the_columns_that_name_whose_rows_they
 def test_what_is_said_names_columns_that_are_there(app: Flask) -> None:
     for table, declaration in personal():
         named = {*declaration.of, *declaration.phones, *declaration.subjects, *declaration.mentions}
-        assert named, f"{table.name}: whose are the rows?"
+        assert named, f"{table.name}: the owners of the rows are missing"
         if isinstance(declaration.export, Rows):
             named |= set(declaration.export.without)
         if isinstance(declaration.erase, Detach):

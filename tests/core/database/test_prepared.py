@@ -1,4 +1,4 @@
-"""Hot reads: plain rows past SQLAlchemy's result machinery, and its errors all the same."""
+"""Prepared reads: plain rows, and the same errors as SQLAlchemy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exports write on the way is gone when they end, even when their process is killed."""
+"""Temporary files of exports are removed, even if the process was killed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def hold(temporary: Path) -> tuple[subprocess.Popen[str], Path]:
-    """A process in the middle of an export, and its folder."""
+    """Start a process in the middle of an export. Return it and its folder."""
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD],
         cwd=ROOT,
@@ -48,7 +48,7 @@ def test_the_next_export_removes_what_a_killed_process_left(temporary: Path) -> 
     process, folder = hold(temporary)
     with process:
         with export_folder():
-            assert (folder / "export.xlsx").exists()  # it still writes there
+            assert (folder / "export.xlsx").exists()  # still in use
         process.kill()
         process.wait()
     assert folder.exists()

@@ -1,4 +1,4 @@
-"""A clock's schedule: ticks that fail stop nothing, and periodic jobs are enqueued once for all clocks."""
+"""Scheduler: failing ticks do not stop others, and all schedulers together enqueue a periodic job once."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def test_a_clock_that_ends_before_it_has_enqueued_costs_seconds_and_no_period(
         patch.setattr(schedule, "enqueue_once_now", away)
         ending.tick()
     (turn,) = connection().keys("every:*")
-    left_ms = connection().pttl(turn)  # before the other looks, who then waits no longer
+    left_ms = connection().pttl(turn)  # before the other scheduler checks, after which it waits no longer
     assert left_ms < 60_000
-    other.tick()  # it is another's turn
+    other.tick()  # the other scheduler's turn
     now[0] += left_ms / 1000
-    connection().delete(turn)  # it expires
+    connection().delete(turn)  # simulates the expiry
     other.tick()
     assert enqueued() == ["app.identity.jobs.drop_dead_sessions"]
     assert connection().pttl(turn) > 86_000_000

@@ -1,4 +1,4 @@
-"""Names and titles leave in messages without the addresses that strangers wrote into them."""
+"""Removal of web addresses from names and titles before they are sent in messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.core.lib.addresses import without_addresses, without_contacts
 from tests.helpers.offenders import assert_none
 
-#: Addresses, one a line.
+#: Addresses, one per line.
 ADDRESSES = """\
 klaim.help
 bank.support
@@ -125,7 +125,7 @@ siti.aminah+1@judi.co.id
 siti@пример.рф
 """.splitlines()
 
-#: Names, degrees, abbreviations, times, sums and dates, one a line.
+#: Allowed texts, one per line: names, degrees, abbreviations, times, sums and dates.
 HONEST = """\
 Siti Aminah
 Nur'aini-Putri
@@ -220,7 +220,7 @@ Keluarga 👨‍👩‍👧 sehat
 สวัสดี
 """.splitlines()
 
-#: Words that get a blank after an abbreviation or a number: they stay, and no program makes a link of them.
+#: Texts that get a space after an abbreviation or number, which keeps programs from making links.
 SPACED = [
     ("dr.Ani Sp.PD", "dr. Ani Sp.PD"),
     ("dr.Ani/dr.Budi", "dr. Ani/dr. Budi"),
@@ -263,13 +263,13 @@ CASES = [
     ("“judi.com”", "“”"),
     ("Hadiah\nhttps://a.b\n\ndi sini", "Hadiah di sini"),
     ("RT.03/judi.com", "RT.03/"),
-    ("Sudah sembuh.Terima kasih", "Sudah kasih"),  # nothing tells this from a domain
+    ("Sudah sembuh.Terima kasih", "Sudah kasih"),  # cannot be distinguished from a domain
     ("", ""),
 ]
 
 
 def differing(clean: Callable[[str], str], cases: Iterable[tuple[str, *tuple[str, ...]]]) -> Iterator[str]:
-    """Yield the texts that `clean` turns into none of the expected ones."""
+    """Yield the texts for which `clean` returns an unexpected result."""
     for text, *expected in cases:
         if (left := clean(text)) not in expected:
             yield f"{text!r}: {left!r}"
@@ -307,7 +307,7 @@ def test_the_tables_are_long() -> None:
 
 PIECES = ["judi", "com", "рф", "S", "Pd", "dr", "Ani", "no", "M", "1", "24", "mg", "me", "t", "xn--p1ai", "a.n", "K",
           ".", ".", "．", "。", "\u200b", " ", "/", ":", "@", "(", ")", "-", "_", "[", "😀", "://", "www"]  # fmt: skip
-#: A dot before a word of an address, a scheme, an e-mail address.
+#: Texts that a phone may turn into a link: a dot before a word of an address, a scheme, an e-mail address.
 CLICKABLE = re.compile(r"[\w😀\u200b-][.．。]\u200b*(?:judi|com|рф|me|xn--)|://|www[.．。]\w|\w@[^\W\d]")
 
 

@@ -1,4 +1,4 @@
-"""An apostrophe before everything that a spreadsheet could run."""
+"""Apostrophes before texts that a spreadsheet could run."""
 
 from __future__ import annotations
 

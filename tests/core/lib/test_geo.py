@@ -1,4 +1,4 @@
-"""Positions, great-circle distances and the boxes around circles."""
+"""Positions, great-circle distances and bounding boxes of circles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ JAKARTA = Position(-6.2088, 106.8456)
 
 
 def destination(start: Position, bearing: float, km: float) -> Position:
-    """Where one comes to by going `km` in a straight line."""
+    """Return the position `km` away from `start` along a great circle."""
     angle, phi, theta = km / 6371.0088, math.radians(start.lat), math.radians(bearing)
     sine = math.sin(phi) * math.cos(angle) + math.cos(phi) * math.sin(angle) * math.cos(theta)
     lat = math.asin(max(-1.0, min(1.0, sine)))
@@ -39,7 +39,7 @@ def test_known_distances_are_right_to_half_a_percent(there: Position, km: float)
 def test_distance_is_symmetric_zero_at_home_and_exact_for_neighbours() -> None:
     assert distance_km(JAKARTA.lat, JAKARTA.lng, JAKARTA.lat, JAKARTA.lng) == 0
     assert distance_km(-6, 106, 1, 120) == distance_km(1, 120, -6, 106)
-    assert distance_km(0, 0, 0, 0.00001) * 1e6 == pytest.approx(1111.95, rel=1e-4)  # a metre, in millimetres
+    assert distance_km(0, 0, 0, 0.00001) * 1e6 == pytest.approx(1111.95, rel=1e-4)  # 1 m, in millimetres
 
 
 def test_antipodes_are_half_way_round() -> None:

@@ -1,4 +1,4 @@
-"""Foreign HTML comes out small and harmless."""
+"""Sanitized HTML is small and harmless."""
 
 from __future__ import annotations
 

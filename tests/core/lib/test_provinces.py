@@ -1,4 +1,4 @@
-"""The 38 provinces and every way to spell them."""
+"""The 38 provinces and their spellings."""
 
 from __future__ import annotations
 

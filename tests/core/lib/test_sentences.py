@@ -1,4 +1,4 @@
-"""Sentences of validation errors: translated, flat, and one for a person."""
+"""Messages of validation errors: translated, flat, and one sentence for the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One spelling for each page, and none for what is not plainly a web address."""
+"""Canonical web addresses, and rejection of everything else."""
 
 from __future__ import annotations
 

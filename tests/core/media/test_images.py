@@ -1,4 +1,4 @@
-"""What comes in as a picture comes out as a plain WebP, or not at all."""
+"""Uploads are converted to plain WebP, or rejected."""
 
 from __future__ import annotations
 
@@ -126,14 +126,14 @@ def test_script_behind_a_good_picture_does_not_come_through() -> None:
     assert kept.startswith(b"RIFF")
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # Pillow's warning, an error in tests only
+@pytest.mark.filterwarnings("ignore::UserWarning")  # a warning of Pillow, which is an error only in tests
 def test_nonsense_in_exif_does_no_harm() -> None:
     huge = b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + b"\x01\x12\0\x03\xff\xff\xff\xff" * 8000
     assert normalised(encoded(Image.new("RGB", (40, 30)), "JPEG", exif=huge[:65_000])).size == (40, 30)
 
 
 def test_hostile_pictures_take_little_memory() -> None:
-    """All of them, one after the other, in a process of their own that is measured at the end."""
+    """Decode all of them in one process and measure its peak memory."""
     script = """
 import resource, sys
 from io import BytesIO
@@ -184,7 +184,7 @@ def test_two_wait_for_their_turn_and_the_third_is_refused_at_once(monkeypatch: p
         with pytest.raises(Unavailable) as refused:
             images.normalise(BytesIO(plain()), longest_edge=1600)
         assert refused.value.retry_after
-        assert images.DECODING.waiting == 2  # it was not refused because their time was up
+        assert images.DECODING.waiting == 2  # so the refusal was not a timeout
     for thread in waiting:
         thread.join()
     assert normalised(plain()).size == (64, 48)

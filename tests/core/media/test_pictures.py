@@ -1,4 +1,4 @@
-"""Where pictures are kept, how they are served, and that they live and die with their unit of work."""
+"""Storage and delivery of pictures, and their link to the unit of work."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BUCKET = "pictures"
 
 @pytest.fixture(scope="module")
 def object_store() -> Iterator[str]:
-    """An S3 server on loopback."""
+    """Yield the address of a local S3 server."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()
     host, port = server.get_host_and_port()
@@ -50,7 +50,7 @@ def endpoint(object_store: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture(params=["folder", "bucket"])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Flask]:
-    """An application that does nothing but pictures: no database, no queue."""
+    """Yield an application with pictures only: no database, no queue."""
     env = {"ENVIRONMENT": "testing", "MEDIA_ROOT": str(tmp_path / "media")}
     if request.param == "bucket":
         env |= {"MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": request.getfixturevalue("endpoint")}
@@ -94,7 +94,7 @@ def test_saved_picture_is_served_and_may_be_kept_for_ever(client: FlaskClient) -
     assert answer.content_length == len(answer.data)
     assert answer.headers["Content-Type"] == "image/webp"
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    assert answer.headers["Vary"] == "Origin"  # kept for an image, it must not be shown to a page that may read it
+    assert answer.headers["Vary"] == "Origin"  # a copy cached for an image has no CORS headers for a page
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
@@ -180,14 +180,14 @@ def test_a_room_beside_the_pictures_holds_files_that_nobody_is_served(
     room = storage.room(storage.Room.EXPORTS)
     file = tmp_path / "large"
     name = "0" * 32 + ".webp"
-    for content in (b"before", bytes(3 * storage.CHUNK_BYTES + 1)):  # the second replaces the first
+    for content in (b"before", bytes(3 * storage.CHUNK_BYTES + 1)):  # the second file replaces the first
         file.write_bytes(content)
         room.put_file(name, file, "application/zip")
         assert room.get(name) == content
     picture = saved()
     assert [stored_name for stored_name, _ in room.names()] == [name]
     assert picture in stored(site)
-    assert not {name, f"exports/{name}"} & stored(site), "a sweep of pictures would take what is in the room"
+    assert not {name, f"exports/{name}"} & stored(site), "a sweep of pictures would remove files of the room"
     assert client.get(f"/media/{name}").status_code == 404
     with site.test_request_context():
         response = room.response(name, "application/zip")
@@ -228,7 +228,7 @@ def test_full_disk_is_unavailable_and_leaves_nothing(folder: Flask, monkeypatch:
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)  # no other way to fill a disk for one test
+    monkeypatch.setattr(os, "fsync", full)  # a full disk cannot be produced in another way
     with pytest.raises(Unavailable), unit_of_work():
         pictures.save(BytesIO(plain()))
     root: Path = folder.extensions["media"].root

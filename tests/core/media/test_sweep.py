@@ -1,4 +1,4 @@
-"""Pictures that nobody names any more are swept away."""
+"""The sweep removes pictures without a reference."""
 
 from __future__ import annotations
 

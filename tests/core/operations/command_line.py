@@ -1,4 +1,4 @@
-"""The `flask` command as an operator runs it: in a process of its own."""
+"""The `flask` command in its own process, as an operator runs it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import sys
 
 from config import ROOT
 
-#: A real address at which nobody listens.
+#: A valid address without a server.
 DEAD_DATABASE = "postgresql://health@127.0.0.1:1/health"
 
 
 def flask(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """A `flask` command of somebody whose environment holds these settings and nothing else of ours."""
+    """Run a `flask` command with an environment of only these settings."""
     env = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), **settings}
     command = [sys.executable, "-m", "flask", *words]
     return subprocess.run(command, cwd=ROOT, env=env, check=False, capture_output=True, text=True)

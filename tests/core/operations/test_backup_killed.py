@@ -1,4 +1,4 @@
-"""A backup or restore that is killed takes PostgreSQL's programs with it, and leaves out what the killed have left."""
+"""A killed backup or restore ends its PostgreSQL programs. Unfinished files of killed processes are not backed up."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def count(url: str, statement: str, *values: object) -> int:
 
 @pytest.fixture
 def large(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A database whose dump no pipe holds: random text cannot be compressed."""
+    """Fill the database until its dump exceeds a pipe's buffer. Random text cannot be compressed."""
     monkeypatch.setenv("PATH", PATH)
     with unit_of_work():
         make_article(content=os.urandom(4_000_000).hex())
@@ -62,7 +62,7 @@ def test_a_killed_restore_leaves_nothing_running_and_nothing_restored(
     folder = tmp_path / "backup"
     backup.backup(folder)
     with closing(psycopg2.connect(empty)) as blocking, blocking.cursor() as cursor:
-        cursor.execute("CREATE TABLE users ()")  # not committed: whoever makes another waits
+        cursor.execute("CREATE TABLE users ()")  # uncommitted, so a second CREATE TABLE waits
         restore = flask({**variables, "DATABASE_URL": empty}, "restore", str(folder))
         wait_until(lambda: count(empty, f"{RUNNING} AND wait_event_type = 'Lock'", "pg_restore", name_of(empty)) == 1)
         restore.kill()
@@ -84,7 +84,7 @@ def test_a_killed_backup_leaves_nothing_running(variables: dict[str, str], tmp_p
         blocking.rollback()
     wait_until(lambda: count(url, RUNNING, "pg_dump", name_of(url)) == 0)
     unfinished = tmp_path / "backup.unfinished" / backup.DUMP
-    assert unfinished.stat().st_size < 4_000_000  # it has not gone on alone
+    assert unfinished.stat().st_size < 4_000_000  # the dump did not continue alone
 
 
 def test_what_a_killed_process_left_is_in_no_backup_and_no_tombstone(
@@ -94,11 +94,11 @@ def test_what_a_killed_process_left_is_in_no_backup_and_no_tombstone(
     for store in (pictures.store(), storage.room(Room.TOMBSTONES)):
         assert isinstance(store, FolderStore)
         with pytest.raises(KeyboardInterrupt), store._writing("ab12.key"):
-            raise KeyboardInterrupt  # as SIGKILL: nothing is done on the way out
+            raise KeyboardInterrupt  # as after SIGKILL: no cleanup
     tombstones.check_keys()
     backup.backup(tmp_path / "backup")
     files = {path.name for path in (tmp_path / "backup").rglob("*") if path.is_file()}
-    assert {backup.DUMP, backup.MANIFEST} <= files  # and pictures that other tests have left
+    assert {backup.DUMP, backup.MANIFEST} <= files  # and pictures left by other tests
     assert not [name for name in files if name.endswith(storage.UNFINISHED)]
     for store in (pictures.store(), storage.room(Room.TOMBSTONES)):
         for name in [name for name, _ in store.names() if name.endswith(storage.UNFINISHED)]:

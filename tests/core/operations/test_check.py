@@ -1,4 +1,4 @@
-"""`flask check`: all items, one line each, whatever is broken."""
+"""`flask check`: all items, one line each, even if some fail."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Found = dict[str, dict[str, Any]]
 def configure(
     app: Flask, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], tmp_path: Path
 ) -> Callable[..., None]:
-    """Give the application the settings of a production that lacks nothing, but for the changes."""
+    """Give the application complete production settings, with the given changes."""
 
     def change(**changes: str) -> None:
         env = {name: value for name, value in {**FINE, **changes}.items() if value}
@@ -64,7 +64,7 @@ def configure(
 
 @pytest.fixture
 def production(app: Flask, configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """An installation that lacks nothing: an administrator, workers, a clock."""
+    """Set up a complete installation: administrator, workers, scheduler."""
     make_superadmin()
     monkeypatch.setattr("app.notifications.delivery.metrics.workers_by_queue", lambda: {"urgent": 1, "bulk": 1})
     monkeypatch.setattr("app.notifications.delivery.metrics.clock_jump_s", lambda: 0.0)

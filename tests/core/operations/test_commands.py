@@ -1,4 +1,4 @@
-"""The `flask` command in an operator's hands: sentences in place of tracebacks, and help before anything is set."""
+"""The `flask` command: sentences instead of tracebacks, and help without settings."""
 
 from __future__ import annotations
 

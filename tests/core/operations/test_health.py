@@ -40,7 +40,7 @@ def test_a_queue_out_of_reach_makes_it_unready(app: Flask, client: Client, monke
 
 @pytest.fixture
 def full_redis(tmp_path: Path) -> Iterator[Redis]:
-    """A server that answers reads and refuses every write."""
+    """Yield a Redis that answers reads and refuses writes."""
     port = free_port()
     options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path), "--maxmemory", "1"]
     with subprocess.Popen([valkey_server(), *options], stdout=subprocess.DEVNULL) as process:

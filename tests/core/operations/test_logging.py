@@ -1,4 +1,4 @@
-"""Log lines that are written together: none lost, warnings at once, and a full disk is nobody's error."""
+"""Buffered log lines: none is lost, warnings are immediate, and a full disk causes no error."""
 
 from __future__ import annotations
 

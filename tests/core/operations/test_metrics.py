@@ -1,4 +1,4 @@
-"""What `/metrics` says of what runs behind the requests, from the first second on and whatever is away."""
+"""Metrics of jobs and queues in `/metrics`: present from the start, also during outages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Labels = dict[str, str]
 
 
 def samples(client: Client, name: str) -> dict[frozenset[tuple[str, str]], float]:
-    """The samples of one name, by their labels."""
+    """Return the samples of a metric by their labels."""
     response = client.get("/metrics")
     assert response.status_code == 200
     families = text_string_to_metric_families(response.text)
@@ -68,7 +68,7 @@ def test_jobs_are_counted_and_looking_moves_none(committed: Flask) -> None:
     client = Client(committed)
     redis = queue.connection()
     queue.enqueue_now(repair)
-    # RQ would enqueue this one again, for it looks like one whose worker died, if it were asked in its usual way.
+    # RQ's usual count would enqueue this job again, because it looks like a job of a dead worker.
     redis.zadd(StartedJobRegistry("urgent", redis).key, {"abandoned:execution": 1})
     redis.zadd(FailedJobRegistry("urgent", redis).key, {"failed": 2**31})
     for _ in range(2):
@@ -78,7 +78,7 @@ def test_jobs_are_counted_and_looking_moves_none(committed: Flask) -> None:
 
 
 def perform(committed: Flask) -> None:
-    """Run a job as a worker's process does, all but the fork."""
+    """Run a job like a worker, but without a fork."""
 
     class OurJob(Job):
         app = committed
@@ -94,12 +94,12 @@ def test_what_one_job_counted_is_added_to_what_others_did(committed: Flask) -> N
     for seconds in (0.07, 3.0):
         CALLS.labels(**labels).observe(seconds)
         perform(committed)
-        perform(committed)  # nothing new: nothing is added
+        perform(committed)  # nothing new to add
     assert sample(client, "jobs_provider_call_seconds_count", **labels) == 2.0
     assert sample(client, "jobs_provider_call_seconds_sum", **labels) == pytest.approx(3.07)
     assert sample(client, "jobs_provider_call_seconds_bucket", le="0.1", **labels) == 1.0
     assert sample(client, "jobs_provider_call_seconds_bucket", le="+Inf", **labels) == 2.0
-    # This process's own stay beside them, under their own name.
+    # The metrics of this process remain, under their own name.
     assert REGISTRY.get_sample_value("provider_call_seconds_count", labels) == 2.0
 
 

@@ -1,4 +1,4 @@
-"""What people send is in no log: not in ours, and not in PostgreSQL's, whatever goes wrong with a statement."""
+"""Input of users appears in no log of the service or of PostgreSQL, also after a failed statement."""
 
 from __future__ import annotations
 

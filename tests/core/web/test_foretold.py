@@ -1,4 +1,4 @@
-"""No response gets past the test client that the OpenAPI document does not foretell (`tests/helpers/document.py`)."""
+"""The test client rejects responses that the OpenAPI document does not describe (`tests/helpers/document.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every answer has: ids, CORS, safe headers, error shape, both slash forms."""
+"""Common parts of all responses: ids, CORS, security headers, error body, both slash forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By what the limits of deploy/nginx.conf count: an IPv4 address, an IPv6 network."""
+"""Keys of the rate limits in deploy/nginx.conf: an IPv4 address, an IPv6 network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dev.system_packages import require
 
 pytestmark = pytest.mark.processes
 
-#: The address is what the request says, as if a trusted proxy said it; the second request of a network is too many.
+#: Take the client address from the request, as from a trusted proxy. A network may send one request.
 CONF = """
 daemon off;
 pid {folder}/pid;
@@ -46,7 +46,7 @@ http {{
 
 @pytest.fixture
 def refuses(tmp_path: Path) -> Iterator[Callable[[str], bool]]:
-    """Whether nginx refuses a request from an address."""
+    """Return a function that checks whether nginx refuses a request from an address."""
     nginx = require("nginx")
     shipped = (ROOT / "deploy/nginx.conf").read_text()
     network = re.search(r"map \$binary_remote_addr \$network \{.*?\n    \}", shipped, re.DOTALL)

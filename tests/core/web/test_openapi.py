@@ -1,4 +1,4 @@
-"""The OpenAPI document types a client: names, required properties, enumerations, variants, refusals."""
+"""Types in the OpenAPI document: names, required properties, enumerations, variants, errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.architecture.table import routes
 
 Node = dict[str, Any]
 
-#: What a module of a browser sees without an import; a type of the same name would hide it.
+#: Global names in a browser, which a type of the same name would hide.
 GLOBALS = """Array BigInt Blob Body Boolean Cache Comment Crypto DataView Date Document Element Error Event File
 FormData Function Headers History Image Intl Iterator JSON Location Lock Map Math MessageEvent Module Navigator Node
 Notification Number Object Option Plugin Promise Proxy PushManager PushSubscription Range Record Reflect
@@ -39,7 +39,7 @@ def operations(document: Node) -> dict[str, Node]:
 
 
 def body(document: Node, operation: str, status: str = "200") -> Any:
-    """The schema of a JSON response."""
+    """Return the schema of a JSON response."""
     return operations(document)[operation]["responses"][status]["content"]["application/json"]["schema"]
 
 

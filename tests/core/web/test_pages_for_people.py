@@ -1,4 +1,4 @@
-"""Addresses that a person opens by mistake: a small page for a browser, JSON for a program."""
+"""Unknown addresses: a small page for a browser, JSON for a program."""
 
 from __future__ import annotations
 

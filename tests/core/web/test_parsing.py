@@ -1,4 +1,4 @@
-"""Bodies: strict JSON, forms, and what no column can hold."""
+"""Request bodies: strict JSON, forms, and values that no column can hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the responses of limited routes tell of their limits, so that a client slows down before it is refused."""
+"""Rate-limit headers, which let a client slow down before it is refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REFRESH = {"refresh_token": "x"}
 
 
 def items(header: str) -> dict[str, dict[str, int]]:
-    """The parameters of each named policy in the one line of a header."""
+    """Return the parameters of each policy in a header, by policy name."""
     return {
         match[1]: {name: int(value) for name, value in re.findall(r";(\w)=(\d+)", match[2])}
         for match in re.finditer(r'"([^"]+)"((?:;\w=\d+)+)', header)

@@ -1,4 +1,4 @@
-"""How calls are counted: in Redis, in the process while Redis is away, and in each application for itself."""
+"""Counting of calls: in Redis, in the process during an outage of Redis, and separately for each application."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.helpers.apps import config_for_tests
 from tests.helpers.client import Client, assert_error
 
 REFRESH = {"refresh_token": "x"}
-#: The processes of the version before and those of the next one count together while one replaces the other.
+#: Redis key of the limit. It must not change, because processes of two versions share it during a rollout.
 REFRESH_KEY = "LIMITS:LIMITER/limit/127.0.0.1/accounts.refresh/120/1/minute"
 #: Seconds after which a call stops waiting for the others.
 PATIENCE_S = 10
@@ -31,7 +31,7 @@ TWICE = parse("2 per minute")
 
 
 class Clock:
-    """Stands in for `monotonic` in `app.core.web.rate_limits`."""
+    """Replacement for `monotonic` in `app.core.web.rate_limits`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
@@ -45,7 +45,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture
 def silent() -> Iterator[socket.socket]:
-    """A server that takes connections and says nothing."""
+    """Yield a server that accepts connections and sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         yield server
@@ -53,7 +53,7 @@ def silent() -> Iterator[socket.socket]:
 
 @pytest.fixture
 def moving(app: Flask, silent: socket.socket) -> Iterator[Redis]:
-    """A client of the silent server; `back` brings it to the Redis of the tests."""
+    """Yield a client of the silent server. `back` connects it to the test Redis."""
     client = connect(f"redis://127.0.0.1:{silent.getsockname()[1]}/0", **WEB)
     yield client
     client.connection_pool.disconnect()
@@ -67,7 +67,7 @@ def back(client: Redis, app: Flask) -> None:
 
 
 def connections(server: socket.socket) -> int:
-    """How many have come to `server` since the last look."""
+    """Return the number of connections to `server` since the last call."""
     count = 0
     while True:
         try:
@@ -124,7 +124,7 @@ def test_a_call_that_one_limit_refuses_is_not_counted_by_the_next(app: Flask, cl
 def test_calls_at_once_that_all_fail_pass_a_limit_of_failures_no_more_often(
     app: Flask, limited: None, monkeypatch: pytest.MonkeyPatch, is_away: bool
 ) -> None:
-    """Each waits for the others before it fails, so all have asked by then."""
+    """Each call waits for the others before it fails, so all have passed the check by then."""
     if is_away:
         monkeypatch.setattr(app.extensions["limits"], "_away_until", inf)
     passed, refused, done = [], [], Event()
@@ -170,7 +170,7 @@ def test_calls_that_end_well_leave_a_limit_of_failures_as_it_was(
         for well in (True, True, True, False, True, False):
             with suppress(NotFound):
                 look(well=well)
-        for _ in range(3):  # the minute refuses, so the hour keeps its last place
+        for _ in range(3):  # the minute limit refuses, so the hour limit keeps its last call
             with pytest.raises(TooManyRequests):
                 look(well=True)
         limits = app.extensions["limits"]
@@ -191,7 +191,7 @@ def test_a_dead_redis_is_asked_once_a_pause(moving: Redis, silent: socket.socket
     limits = RateLimits(moving, enabled=True)
     for n in range(20):
         limits.check(TWICE, str(n))
-    assert connections(silent) == 2  # one that fails may be chance
+    assert connections(silent) == 2  # one failure could be chance
     clock.now += AWAY_S
     for n in range(20, 40):
         limits.check(TWICE, str(n))
@@ -201,7 +201,7 @@ def test_a_dead_redis_is_asked_once_a_pause(moving: Redis, silent: socket.socket
 def test_a_login_waits_once_for_a_silent_redis(
     app: Flask, client: Client, moving: Redis, silent: socket.socket, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Although two limits count it, and one of them once more when it fails."""
+    """Two limits count the call, and one of them again when it fails."""
     monkeypatch.setitem(app.extensions, "limits", RateLimits(moving, enabled=True))
     waits = []
     for _ in range(4):

@@ -1,4 +1,4 @@
-"""Query parameters that a route does not have: a developer is told, and nobody else is held up."""
+"""Unknown query parameters: an error in development, ignored in production."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of wrong input: one sentence with a name that people know, and each field's own by its dotted path."""
+"""Error messages for invalid input: one sentence with a readable label, and messages by dotted path."""
 
 from __future__ import annotations
 

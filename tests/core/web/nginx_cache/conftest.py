@@ -1,6 +1,6 @@
-"""nginx alone, by deploy/nginx.conf.
+"""nginx with deploy/nginx.conf, in front of a fake service.
 
-The service is a stand-in that answers what a test wants, and remembers what it was asked.
+The fake service returns the response that a test sets, and records the requests.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def nginx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edge]:
 
 @pytest.fixture
 def edge(nginx: Edge) -> Iterator[Edge]:
-    """With a service that has forgotten what it was asked and told."""
+    """Yield nginx with a fake service in its initial state."""
     service = nginx.service
     service.asked.clear()
     yield nginx
@@ -35,5 +35,5 @@ def edge(nginx: Edge) -> Iterator[Edge]:
 
 @pytest.fixture
 def thread() -> str:
-    """An address that nobody has asked for."""
+    """Return an address that no test has requested."""
     return f"/forum/threads/{next(_numbers)}"

@@ -1,4 +1,4 @@
-"""nginx alone, by deploy/nginx.conf, in front of a stand-in that answers what a test wants."""
+"""nginx with deploy/nginx.conf, in front of a fake service with responses set by the test."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FRESH_FOR_LONG = "public, max-age=1000, stale-while-revalidate=1000, stale-if-er
 
 @dataclass
 class Asked:
-    """What reached the service."""
+    """A request that reached the service."""
 
     method: str
     path: str
@@ -31,13 +31,13 @@ class Asked:
 
 @dataclass
 class Service:
-    """What it answers, and what it was asked."""
+    """Response of the fake service, and the requests that it received."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=lambda: {"Cache-Control": FRESH_FOR_LONG})
     body: bytes | None = None
     asked: list[Asked] = field(default_factory=list)
-    #: It answers while this is set.
+    #: The service responds only while this event is set.
     answers: threading.Event = field(default_factory=threading.Event)
 
     def answer(self, asked: Asked) -> tuple[int, dict[str, str], bytes]:
@@ -74,14 +74,14 @@ class Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(content)
 
-    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_OPTIONS = answer  # noqa: N815  # as `http.server` names them
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_OPTIONS = answer  # noqa: N815  # `http.server` sets the names
 
     def log_message(self, *_: object) -> None:
-        """Nothing: `asked` has it."""
+        """Log nothing, because `asked` has the requests."""
 
 
 class Edge(DeployedStack):
-    """nginx alone, in front of a stand-in of the service."""
+    """nginx in front of a fake service."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__({}, folder)
@@ -116,12 +116,12 @@ class Edge(DeployedStack):
         self.close_sockets()
         yield
         self.open_sockets()
-        wait_until(self.is_ready)  # nginx leaves a server that was away alone for two seconds
+        wait_until(self.is_ready)  # nginx avoids a failed server for two seconds
 
     def __exit__(self, *_: object) -> None:
         super().__exit__()
         self.close_sockets()
 
     def get(self, path: str, **headers: str) -> requests.Response:
-        """As a browser without a token asks; `X_Name="..."` is the header `X-Name`."""
+        """Send a browser's GET without a token. `X_Name="..."` sets the header `X-Name`."""
         return self.call("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})

@@ -1,4 +1,4 @@
-"""For how long nginx's copies are shown, and when they stand in for a service that fails."""
+"""Lifetime of nginx's cached copies, and their use while the service fails."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 
 
 def age_s(response: requests.Response) -> float:
-    """How old a copy is, by its Date; nginx counts whole seconds too."""
+    """Return the age of a copy in seconds, from its Date. nginx uses whole seconds too."""
     return int(time.time()) - parsedate_to_datetime(response.headers["Date"]).timestamp()
 
 
 def grow_old(response: requests.Response, seconds: int) -> None:
-    """Wait until a copy is older than so many seconds."""
+    """Wait until a copy is older than this many seconds."""
     wait_until(lambda: age_s(response) > seconds)
 
 
@@ -69,7 +69,7 @@ def test_however_many_ask_the_service_is_asked_once_a_second(edge: Edge, thread:
 
     with ThreadPoolExecutor(32) as readers:
         assert sum(readers.map(read, range(32))) == 0
-    assert len(edge.service.asked) <= time.monotonic() - started + 2  # the first copy, and one in each second begun
+    assert len(edge.service.asked) <= time.monotonic() - started + 2  # the first copy, and one request in each second
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])

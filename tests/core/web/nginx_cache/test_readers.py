@@ -1,4 +1,4 @@
-"""Who gets nginx's copy of a public read, and whose request leaves one."""
+"""Requests that nginx answers from the cache, and requests whose response it caches."""
 
 from __future__ import annotations
 
