@@ -53,7 +53,7 @@ class ConfigError(Exception):
 
 def environment() -> dict[str, str]:
     """Return the variables of the process, then of `.env`, then of `make run`. Empty values count as missing."""
-    variables = os.environ  # noqa: TID251  # the one place
+    variables = os.environ  # noqa: TID251  # the only place
     files = {} if variables.get("ENVIRONMENT") == "production" else dotenv_values(DEVELOPMENT_ENV)
     merged = {**files, **dotenv_values(ROOT / ".env"), **variables}
     return {name: value for name, value in merged.items() if value}
@@ -307,7 +307,7 @@ class Config:
         secret=True,
     )
     redis_url: str = setting("Redis 7 or Valkey 8, or newer; `rediss://` with TLS", _redis_url, secret=True)
-    media_root: Path = setting("Folder of the pictures", _path, default=MEDIA)  # noqa: RUF009  # `setting` is a field
+    media_root: Path = setting("Folder of the pictures", _path, default=MEDIA)  # noqa: RUF009  # `setting` returns a dataclass field
     media_s3_bucket: str | None = setting(
         "Bucket of the pictures, in place of the folder (needs `requirements-s3.txt`)", default=None
     )
@@ -613,7 +613,7 @@ def _production_conflicts(config: Config) -> Iterator[Conflict]:
         seen[value] = name
 
 
-# --- what starts, and deserves a second thought ---------------------------------------------------------------------
+# --- risky settings -------------------------------------------------------------------------------------------------
 
 #: Risky choices that production allows, each with its risk and the safer choice.
 RISKS = {

@@ -88,7 +88,7 @@ def seed_all() -> None:
         emergency.seed()
 
 
-# --- people ---------------------------------------------------------------------------------------------------------
+# --- users ----------------------------------------------------------------------------------------------------------
 
 users = CommandGroup("users", help="Users: create, set a role, remove a second factor.")
 
@@ -267,7 +267,7 @@ def settings_table(env: bool) -> None:
     click.echo(env_example() if env else markdown_table(), nl=not env)
 
 
-# --- whether all is well ---------------------------------------------------------------------------------------------
+# --- checks ----------------------------------------------------------------------------------------------------------
 
 
 @command("check", cls=FreeCommand)

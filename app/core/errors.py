@@ -217,7 +217,6 @@ def error_response(
     extra: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Return an error response with the body of `ApiErrorSchema`."""
     body: dict[str, object] = {"error": code, "message": message, **(extra or {})}
     if errors is not None:
         body["errors"] = errors
@@ -235,7 +234,7 @@ def handle_app_error(error: AppError) -> Response:
 
 
 def handle_http_exception(error: HTTPException) -> Response:
-    """Return the response for a routing error or a crash. Flask has already logged a crash as InternalServerError."""
+    """Return the response for a routing error or a crash. Flask has already logged the crash."""
     if error.response is not None:
         return error.response  # type: ignore[return-value]  # a redirect or a deliberate response
     status = error.code or 500
@@ -249,7 +248,7 @@ def handle_http_exception(error: HTTPException) -> Response:
 
 
 def handle_database_error(error: sqlalchemy.exc.DBAPIError) -> Response:
-    """Return 503 if the database is unavailable or the request may be retried. Raise any other error."""
+    """Return 503 if the database is unavailable or a retry may help, 400 for unstorable values. Raise other errors."""
     lost = error.connection_invalidated or isinstance(error, sqlalchemy.exc.OperationalError)
     repeatable = isinstance(error.orig, (pg.DeadlockDetected, pg.SerializationFailure, pg.QueryCanceled))
     if lost or repeatable:

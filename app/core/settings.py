@@ -11,7 +11,6 @@ from config import Config
 
 
 def extensions() -> dict[str, Any]:
-    """Return the extensions of the running application, by name."""
     return current_app.extensions
 
 

@@ -1,4 +1,4 @@
-"""Index of suspects: open deliveries that a worker was sending when it died, including claimed ones."""
+"""Index of suspects: claimed deliveries, and pending ones during which a worker has died."""
 
 from __future__ import annotations
 

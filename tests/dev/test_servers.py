@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psycopg2
 import pytest
-from psycopg2.extensions import cursor as Cursor  # noqa: N812  # it is a class
+from psycopg2.extensions import cursor as Cursor  # noqa: N812  # the name of a class
 from redis import Redis
 from redis.exceptions import AuthenticationError
 

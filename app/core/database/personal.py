@@ -81,7 +81,6 @@ class Impersonal:
     why: str
 
 
-#: Possible types of `__personal__`.
 Declaration = Personal | Impersonal
 
 

@@ -111,7 +111,7 @@ PARAMETER = re.compile(r"%\((\w+)\)s")
 
 
 def _compiled(statement: sa.ClauseElement) -> Any:
-    return statement.compile(dialect=psycopg2_dialect())  # type: ignore[no-untyped-call]  # it has no types
+    return statement.compile(dialect=psycopg2_dialect())  # type: ignore[no-untyped-call]  # SQLAlchemy has no types here
 
 
 def _with_constants(compiled: Any) -> str:

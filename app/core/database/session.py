@@ -31,7 +31,6 @@ logger = logging.getLogger(__name__)
 
 #: Columns and their values, as a schema passes them to a service. A TypedDict of the section lists the keys.
 Fields = Mapping[str, Any]
-#: A SELECT of any columns.
 AnySelect = sa.Select[*tuple[Any, ...]]
 #: A function that opens a connection, such as `autocommit` or `own_connection`.
 Connect = Callable[[], AbstractContextManager[sa.Connection]]

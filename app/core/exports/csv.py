@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Any
 
 import sqlalchemy as sa
-from psycopg2.extensions import connection as PgConnection  # noqa: N812  # a class, whatever its case
+from psycopg2.extensions import connection as PgConnection  # noqa: N812  # the name of a class
 
 from app.core.database.session import AnySelect, Connect, own_connection
 from app.core.exports.streaming import EXPORTS, Chunks
@@ -103,7 +103,7 @@ class _Copy:
             if self._pending:
                 self._hand_over(bytes(self._pending))
             self._hand_over(None)
-        except BaseException as error:  # noqa: BLE001  # raised anew where the answer is made
+        except BaseException as error:  # noqa: BLE001  # raised again in the thread of the response
             self._hand_over(error)
 
     def _hand_over(self, item: bytes | BaseException | None) -> None:

@@ -14,7 +14,6 @@ FOLDER = Path(__file__).parent / "data"
 NOTO_SANS = FOLDER / "NotoSans.woff"
 NOTO_SANS_BOLD = FOLDER / "NotoSans-Bold.woff"
 
-#: Replacement for each character that the fonts lack.
 REPLACEMENT = "\ufffd"
 
 
@@ -28,6 +27,5 @@ def legible(text: str) -> str:
 
 @cache
 def covered(font: Path) -> frozenset[int]:
-    """Return the code points that a font supports."""
     with TTFont(BytesIO(font.read_bytes()), lazy=True) as opened:
         return frozenset(opened.getBestCmap())

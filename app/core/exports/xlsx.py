@@ -28,8 +28,7 @@ ROWS_AHEAD = 500
 SHEET_ROWS = 1_048_576
 CELL_CHARACTERS = 32_767
 
-#: xlsxwriter's code of the paper size.
-A4 = 9
+A4 = 9  # xlsxwriter's code
 
 TEXTS = (Kind.TEXT, Kind.NAME)
 

@@ -72,7 +72,6 @@ def hand_over() -> None:
 
 
 def counts() -> list[Sample]:
-    """Return the counts of all jobs."""
     _, zeros = current_app.extensions["counted_by_jobs"]
     values = {_field(zero): zero.value for zero in zeros}
     for field, value in connection().hgetall(COUNTS).items():

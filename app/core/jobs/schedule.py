@@ -64,7 +64,7 @@ class Schedule:
         for tick in self.ticks:
             try:
                 tick()
-            except Exception as error:  # noqa: BLE001  # the clock outlives everything
+            except Exception as error:  # noqa: BLE001  # an error in one tick must not end the scheduler
                 self._log_failure(tick.__qualname__, error)
         try:
             connection().set(HEARTBEAT, round(verified_time.jump_s), ex=HEARTBEAT_TTL_S)

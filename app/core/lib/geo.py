@@ -32,7 +32,7 @@ class Position:
 def degrees(value: object) -> float:
     """Return a number or numeric text as a float. Raise `ValueError` for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError("a coordinate must be a number")  # noqa: TRY004  # one error for all that is wrong
+        raise ValueError("a coordinate must be a number")  # noqa: TRY004  # ValueError for every invalid input
     if isinstance(value, str) and "_" in value:
         raise ValueError("a coordinate must be a number")  # only Python reads 1_0 as ten
     try:

@@ -122,7 +122,6 @@ def show(name: str | None) -> None:
 
 
 def url(name: str | None) -> str | None:
-    """Return the path of the picture."""
     return None if name is None else f"/media/{name}"
 
 
@@ -162,11 +161,9 @@ def init_app(app: Flask, config: Config) -> None:
 
 
 def store() -> storage.Store:
-    """Return the store of the served pictures."""
     pictures: storage.Store = current_app.extensions["media"]
     return pictures
 
 
 def hidden() -> storage.Store:
-    """Return the store of the hidden pictures."""
     return storage.room(Room.HIDDEN)

@@ -241,7 +241,6 @@ def init_app(app: Flask, config: Config) -> None:
 
 
 def room(name: Room) -> Store:
-    """Return a room of the running application."""
     rooms: dict[Room, Store] = current_app.extensions["rooms"]
     return rooms[name]
 

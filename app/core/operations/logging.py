@@ -57,7 +57,7 @@ class BatchHandler(MemoryHandler):
         try:
             self._stream.write("".join(f"{self._format(record)}\n" for record in records))
             self._stream.flush()
-        except Exception:  # noqa: BLE001  # as every handler: nobody's request fails because a disk is full
+        except Exception:  # noqa: BLE001  # a full disk must not fail a request
             self.handleError(records[-1])
 
     def _keep_flushing(self) -> None:

@@ -35,7 +35,6 @@ KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 #: Statuses of routes that create something, directly or by a job.
 CREATED = frozenset({201, 202})
 
-#: Lifetime of a stored response.
 KEPT = timedelta(hours=24)
 
 PARAMETER = {

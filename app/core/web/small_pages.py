@@ -56,7 +56,6 @@ def _as_page(response: Response) -> Response:
 
 
 def small_page(template: str, status: int, **values: object) -> Response:
-    """Return a page from a template that extends `small_page.html`."""
     return Response(render_template(template, style=STYLE, **values), status, HEADERS)
 
 

@@ -47,7 +47,6 @@ LIMIT_HEADERS = {
 #: Responses with `Retry-After`.
 PATIENCE = ("TOO_MANY_REQUESTS", "SERVICE_UNAVAILABLE")
 
-#: Headers of a paged list.
 PAGE_HEADERS = {
     "X-Total-Count": {"description": "Rows on all pages", "schema": {"type": "integer", "example": 120}},
     "Link": {
@@ -66,7 +65,6 @@ CACHING_HEADERS = {
         "schema": {"type": "string", "example": '"3f0c1d0f8a5b4c6e"'},
     },
 }
-#: Header of a repeated response to a create.
 REPLAYED_HEADERS = {
     "Idempotency-Replayed": {
         "description": "Repeated response to this `Idempotency-Key`; nothing was created now",

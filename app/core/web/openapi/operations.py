@@ -45,7 +45,7 @@ def operation_id(view: str) -> str:
 
 
 def _description(view: Callable[..., object]) -> str:
-    """Return the docstring without its first line, which is the summary."""
+    """Return the docstring without its summary."""
     return inspect.cleandoc(view.__doc__ or "").partition("\n\n")[2]
 
 

@@ -32,12 +32,12 @@ class Converter(OpenAPIConverter):
     """apispec's converter with support for `variants`."""
 
     def schema2jsonschema(self, schema: Schema) -> Document:
-        document: Document = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]  # apispec has it without types
+        document: Document = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]  # apispec has no types
         variants: Variants | None = getattr(schema, "variants", None)
         if variants is None:
             return document
         refs = {
-            value: self.resolve_nested_schema(each)  # type: ignore[no-untyped-call]  # the same
+            value: self.resolve_nested_schema(each)  # type: ignore[no-untyped-call]  # apispec has no types
             for value, each in variants.schemas.items()
         }
         if variants.by is None:
