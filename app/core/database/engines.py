@@ -14,7 +14,7 @@ from app.core.settings import settings
 from config import Config
 
 #: Session settings, in milliseconds. A request ends within seconds, but an export lasts as long as its client reads.
-#: STREAM therefore sets its own values, even if the database role has those of REQUEST.
+#: STREAM therefore overrides the settings that `keep_request_settings` stores in the database role.
 REQUEST = {"timezone": "UTC", "statement_timeout": "15000", "idle_in_transaction_session_timeout": "30000"}
 STREAM = {
     "timezone": "UTC", "statement_timeout": "0", "default_transaction_read_only": "on",
@@ -39,7 +39,7 @@ def direct(options: Mapping[str, str]) -> sa.Engine:
 
 
 def keep_request_settings() -> None:
-    """Store the session settings of a request in the database role, because a pooler drops those of a session."""
+    """Store the session settings of a request in the database role, because a pooler ignores settings of a session."""
     with direct(UNLIMITED).begin() as connection:
         for name, value in REQUEST.items():
             connection.exec_driver_sql(f"ALTER ROLE CURRENT_USER SET {name} = '{value}'")
@@ -50,7 +50,7 @@ def _options(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _keep_values_out_of_errors(*engines: sa.Engine) -> None:
-    """Remove the DETAIL and the statement from database errors, because a log of them would contain personal data."""
+    """Remove the DETAIL and the statement from database errors, because logs would otherwise contain personal data."""
 
     def cut(context: sa.ExceptionContext) -> None:
         without_detail(context.original_exception)
