@@ -1,5 +1,4 @@
-"""The jobs of the outbox: draining what is due, taking back what a provider still holds, dropping what is old; and the
-tick that enqueues them."""
+"""Jobs of the outbox: send due deliveries, take back expired messages, delete old rows. Also the scheduler's tick."""
 
 from __future__ import annotations
 
@@ -25,34 +24,35 @@ from app.notifications.senders import health
 
 logger = logging.getLogger(__name__)
 
-#: Sends on so many (queue, channel) lanes for so many seconds at most.
+#: Function that sends on these (queue, channel) lanes for at most this number of seconds.
 Run = Callable[[list[tuple[str, Channel]], float], None]
 
-#: Seconds that a drain claims new rows, and after which it is ended; between them its last calls end by themselves.
+#: Seconds in which a drain claims rows, and seconds after which the job is ended. In between, its last calls finish.
 DRAIN_S = 15.0
 DRAIN_LIMIT_S = 35
-#: What is due for so long is drained by whoever is free, also by the worker of the other queue.
+#: An urgent delivery that is due for longer is drained by the workers of both queues.
 LATE = timedelta(seconds=10)
 
-#: WhatsApp refuses after a moment, if at all, what it took at first.
+#: Maximum time between WhatsApp's acceptance of a message and a later refusal.
 ANSWER_WITHIN = timedelta(minutes=10)
 
-#: Days that settled rows are kept, for the development page and an operator's questions.
+#: Days after its creation that a settled row is kept, for the development page and for operators.
 KEEP_DAYS = 30
 PRUNE_BATCH = 5000
 
 
 def drain(queue: str, *, tick: str | None = None) -> None:
-    """Send what is due. Killed at any line it loses nothing: an unsent row is claimed again when its lease ends.
+    """Send the due deliveries of a queue.
 
-    `tick` is the verified time of the tick that enqueued the job, in ISO format. Without it the database's time counts.
+    If the job is killed, nothing is lost: an unsent row is claimed again when its lease ends. `tick` is the verified
+    time of the tick that enqueued the job, in ISO format. Without it, the job uses the database's time.
     """
     _start_at(tick)
     send_due(queue)
 
 
 def drain_suspects(queue: str, *, tick: str | None = None) -> None:
-    """Send what workers died over, one row at a time, in a process that does nothing else."""
+    """Send rows over which a worker died, one at a time, in a process that does nothing else."""
     _start_at(tick)
     send_due(queue, delivery_drain.run_suspects)
 
@@ -63,7 +63,7 @@ def _start_at(tick: str | None) -> None:
 
 
 def send_due(queue: str, run: Run = delivery_drain.run) -> None:
-    # A worker of both queues must not let a reminder wait behind broadcasts, so a bulk drain serves both.
+    # A bulk drain serves both queues, so that a worker of both never lets a reminder wait behind broadcasts.
     queues = QUEUES if queue == BULK else (URGENT,)
     parking.settle_all()
     health.forget_look()
@@ -77,16 +77,16 @@ def send_due(queue: str, run: Run = delivery_drain.run) -> None:
 
 _rows = deliveries.c
 _is_due = sa.and_(
-    # Channels named one by one: a few descents into the index of open rows, in one simple plan.
+    # The channels are literals, so that the plan is a few simple searches in the index of open rows.
     _rows.channel.in_([sa.literal_column(f"'{channel}'") for channel in Channel]),
     sa.literal_column("state IN ('pending', 'claimed')"),
     _rows.next_try_at <= clock_jump.now_sql,
 )
-#: The one statement of an idle tick.
+#: The only statement of a tick when nothing is due.
 _anything_due = sa.select(
     sa.exists().where(_rows.queue.in_([sa.literal_column(f"'{queue}'") for queue in QUEUES]), _is_due)
 )
-#: Broadcasts wait while they are paused, and until the next slot of their rate.
+#: Condition: broadcasts are paused, have no budget left, or wait for the next slot of their rate.
 _bulk_waits = sa.exists().where(
     sa.or_(
         broadcast_pace.c.paused,
@@ -100,7 +100,7 @@ def _is_any(queue: str, *which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool
     return sa.exists().where(_rows.queue == queue, _is_due, *which)
 
 
-#: What the clock enqueues: a job, what it drains, the queue that it waits on, and when.
+#: A job that the scheduler enqueues: its function, the queue that it drains, the queue that it waits in, its condition.
 Drain = tuple[Callable[[str], None], str, str, sa.ColumnElement[bool]]
 
 
@@ -117,7 +117,7 @@ _due = sa.select(*(condition for *_, condition in _drains))
 
 
 def enqueue_due() -> None:
-    """The clock's tick: a drain for each queue in which something is due."""
+    """Enqueue a drain for each queue in which something is due. The scheduler calls this every second."""
     now = clock_jump.now()
     values = {"verified_now": now}
     with autocommit() as connection:
@@ -133,12 +133,12 @@ def enqueue_due() -> None:
             _drain_here(drained)
 
 
-#: The clock's own drains while Redis is away, by queue.
+#: The scheduler's own drains while Redis is unavailable, by queue.
 _threads: dict[str, Thread] = {}
 
 
 def _drain_here(queue: str) -> None:
-    """Without Redis no worker gets a job, so the clock process drains by itself, in a thread."""
+    """Drain in a thread of the scheduler, because without Redis no worker gets a job."""
     thread = _threads.get(queue)
     if thread is None or not thread.is_alive():
         new_context = current_app.app_context
@@ -153,7 +153,7 @@ def _drain_here(queue: str) -> None:
 
 
 def take_back() -> None:
-    """Take back what the provider still holds past its time. Killed anywhere, the next time goes on with the rest."""
+    """Take back expired messages that the provider has not sent yet. If the job is killed, the next run continues."""
     for ref in taking_back.held():
         if (is_taken_back := taking_back.take_back(ref)) is None:
             return
@@ -166,9 +166,9 @@ def take_back() -> None:
 
 
 def seal_anew() -> None:
-    """Encrypt with the first key all words under another key. They are few, because sending drops them.
+    """Encrypt with the first key all sealed words that have another key. They are few, because sending deletes them.
 
-    Words under a key that is gone stay as they are: their delivery fails.
+    Words whose key is gone stay unchanged, and their delivery fails.
     """
     others = ~_rows.sealed.startswith(nik.stored_prefix(), autoescape=True)
     waiting = sa.select(_rows.id, _rows.sealed, _rows.user_id).where(_rows.sealed.is_not(None), others)
@@ -183,7 +183,7 @@ def seal_anew() -> None:
 
 
 def prune() -> None:
-    """Forget the words that WhatsApp can refuse no more, and delete in small transactions what was settled long ago."""
+    """Delete sealed words that WhatsApp can no longer refuse. Delete old settled rows in small transactions."""
     is_told = _rows.settled_at < sa.func.statement_timestamp() - ANSWER_WITHIN
     with autocommit() as connection:
         connection.execute(sa.update(deliveries).where(_rows.sealed.is_not(None), is_told).values(sealed=None))

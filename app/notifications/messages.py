@@ -1,4 +1,4 @@
-"""Messages to people, put into the outbox; the worker sends them."""
+"""Messages to people: adds them to the outbox, from which the worker sends them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def send_message(
     due_at: datetime | None = None,
     payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Send a message to one E.164 number, and only to that: when its owner changes it first, nothing is sent.
+    """Send a message to one E.164 number. If its owner has another number by then, nothing is sent.
 
-    It leaves at `due_at`, or at once. Equal `dedupe_key`s are one message.
+    The message leaves at `due_at`, or at once. Calls with the same `dedupe_key` send one message.
     """
     user_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
     message_user(
@@ -50,10 +50,10 @@ def message_user(
     due_at: datetime | None = None,
     payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Send a message to a person, at the number that they have when it is sent, or `only_to` this one.
+    """Send a message to a person, at the number that they have when it is sent.
 
-    A `text` exists only once, and is encrypted until it is sent. Without a text the words are read then, by the kind.
-    Equal `dedupe_key`s are one message.
+    With `only_to`, it is sent only if the person still has this number. A `text` is encrypted until it is sent. Without
+    a text, the renderer of the kind reads the words at that time. Calls with the same `dedupe_key` send one message.
     """
     outbox.add(
         outbox.Draft(
@@ -80,9 +80,9 @@ def tell_user(
     due_at: datetime | None = None,
     payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Tell a person by message and by push, for one of them may not arrive.
+    """Notify a person by message and by push, because one of them may not arrive.
 
-    The deliveries' keys are `dedupe_key` with the channel behind it.
+    The deliveries have the keys `{dedupe_key}:messaging` and `{dedupe_key}:push_fan_out`.
     """
     outbox.add_all(
         [

@@ -1,4 +1,7 @@
-"""The outbox: everything that leaves the service as a message or a push is first a row here. And what comes back."""
+"""Tables of the outbox: every message and push is stored as a row before it is sent.
+
+Also the events that messaging providers send us, and broadcasts.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +18,25 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.database.personal import Delete, Detach, Personal, Rows
 from app.core.database.session import Base, Created
 
-#: The kind of what tells people of their account. It always comes, for a thief would switch it off first.
+#: Kind of the messages about changes to an account. People cannot switch them off, because a thief would do that first.
 SECURITY_NOTICE = "security_notice"
 
 
 class Channel(StrEnum):
-    """How a delivery leaves. Each channel has its own lane in a drain, so that a dead one holds up no other."""
+    """The way a delivery leaves. Each channel has its own lane in a drain, so a failing channel delays no other."""
 
     MESSAGING = "messaging"
     PUSH = "push"
-    #: One push to a person becomes, when it falls due, one push to each of their subscriptions of that moment.
+    #: A push to a person. When it is due, it becomes one push to each subscription that the person has then.
     PUSH_FAN_OUT = "push_fan_out"
 
 
 class State(StrEnum):
     PENDING = "pending"
-    #: A worker sends it; its lease ends at `next_try_at`, after which it is a suspect.
+    #: A worker is sending it. `next_try_at` is the end of the lease. After that the row is a suspect.
     CLAIMED = "claimed"
     SENT = "sent"
-    #: Refused for good, or called twice without knowing what came of it.
+    #: Refused for good, or called twice with an unknown outcome.
     FAILED = "failed"
     #: Not sent before it expired.
     MISSED = "missed"
@@ -41,22 +44,22 @@ class State(StrEnum):
 
 
 class Receipt(StrEnum):
-    """What the provider told of a message after it took it, in order: a later one never gives way to an earlier."""
+    """The provider's report on a message that it accepted, in order. An earlier value never replaces a later one."""
 
     ACCEPTED = "accepted"
     SENT = "sent"
     FAILED = "failed"
-    #: Also after `FAILED`, which providers tell of too early.
+    #: Can follow `FAILED`, because providers sometimes report a failure too early.
     DELIVERED = "delivered"
     READ = "read"
 
 
-#: States that a drain still has to do with.
+#: States of a delivery that may still be sent.
 OPEN = (State.PENDING, State.CLAIMED)
 
 
 class About(NamedTuple):
-    """What a delivery tells of, and is cancelled with."""
+    """The subject of a delivery, such as a reminder. Deliveries can be cancelled by their subject."""
 
     type: str
     id: int
@@ -121,7 +124,7 @@ class Delivery(Base, Created):
     )
 
     __table_args__ = (
-        # The tick, the claim and the expiry look at these rows alone, however many are settled.
+        # The tick, the claim and the expiry read only open rows, however many settled rows there are.
         sa.Index(
             "ix_deliveries_open",
             "queue",
@@ -129,7 +132,7 @@ class Delivery(Base, Created):
             "next_try_at",
             postgresql_where=sa.text("state IN ('pending', 'claimed')"),
         ),
-        # Suspects: what a dead worker has left, past all that is only due.
+        # Rows over which a worker died. A claim of suspects does not read the other due rows.
         sa.Index(
             "ix_deliveries_suspects",
             "queue",
@@ -137,14 +140,15 @@ class Delivery(Base, Created):
             "next_try_at",
             postgresql_where=sa.text("state IN ('pending', 'claimed') AND (state = 'claimed' OR deaths > 0)"),
         ),
-        # Rows about something alone: where few are open, a plan for a claim would read them all by this index.
+        # Only rows with a subject. Otherwise, while few rows are open, the planner would use this index for a claim and
+        # read all of them.
         sa.Index(
             "ix_deliveries_about",
             "about_type",
             "about_id",
             postgresql_where=sa.text("state IN ('pending', 'claimed') AND about_id IS NOT NULL"),
         ),
-        # What may leave in one message with a reminder, see `delivery.groups`.
+        # Reminders that may leave in one message, see `delivery.groups`.
         sa.Index(
             "ix_deliveries_beside",
             "user_id",
@@ -153,11 +157,11 @@ class Delivery(Base, Created):
                 "state IN ('pending', 'claimed') AND channel = 'messaging' AND occurrence_id IS NOT NULL"
             ),
         ),
-        # What went to a number that was nobody's: an export and an erasure look for it.
+        # Messages to a number without an account. Export and erasure find them by number.
         sa.Index("ix_deliveries_target", "target", postgresql_where=sa.text("user_id IS NULL")),
         sa.Index("ix_deliveries_created_at", "created_at"),
         sa.Index("ix_deliveries_sealed", "settled_at", postgresql_where=sa.text("sealed IS NOT NULL")),
-        # What became of messages lately.
+        # Outcomes of recent messages.
         sa.Index(
             "ix_deliveries_settled",
             "queue",
@@ -165,7 +169,7 @@ class Delivery(Base, Created):
             postgresql_where=sa.text("channel = 'messaging' AND settled_at IS NOT NULL"),
         ),
         sa.Index("ix_deliveries_occurrence_id", "occurrence_id", postgresql_where=sa.text("occurrence_id IS NOT NULL")),
-        # What a receipt names.
+        # Receipts find their delivery by these references.
         sa.Index("ix_deliveries_provider_ref", "provider_ref", postgresql_where=sa.text("provider_ref IS NOT NULL")),
         sa.Index(
             "ix_deliveries_provider_state_ref",
@@ -176,20 +180,20 @@ class Delivery(Base, Created):
 
 
 class Heard(StrEnum):
-    """What a webhook may tell of."""
+    """Kinds of events that a webhook reports."""
 
     MESSAGE = "message"
     RECEIPT = "receipt"
-    #: Somebody wants broadcasts, or none, said in the provider's own menu.
+    #: A person switched broadcasts on or off in the provider's own menu.
     PREFERENCE = "preference"
-    #: Of our own number: connected or not, how good its reputation is, what the provider decided about the account.
+    #: Events about our own number: its connection, its quality rating, and the provider's decisions on the account.
     DEVICE = "device"
     QUALITY = "quality"
     ACCOUNT = "account"
 
 
 class Inbound(Base):
-    """One event that a messaging provider told us: the row is kept, the job that handles it only looks here."""
+    """One event from a messaging provider. The webhook stores the row, and a job handles it later."""
 
     __tablename__ = "inbound"
     __personal__ = Personal(phones=("phone",), export=Rows(without=("event_key",)), erase=Delete())
@@ -211,26 +215,26 @@ class Inbound(Base):
     __table_args__ = (
         sa.CheckConstraint("length(text) <= 1000", name="text_is_short"),
         sa.Index("ix_inbound_open", "kind", "id", postgresql_where=sa.text("handled_at IS NULL")),
-        # When somebody wrote last, and how often they were answered.
+        # Finds the time of a person's last message, and the number of our answers.
         sa.Index("ix_inbound_phone", "phone", "received_at", postgresql_where=sa.text("kind = 'message'")),
         sa.Index("ix_inbound_received_at", "received_at", postgresql_using="brin"),
     )
 
 
-#: Does what follows from an event, in the unit of work that closes its row, once; returns the row's `outcome`.
+#: Function that handles one event, once, in the transaction that closes its row. It returns the row's `outcome`.
 InboundHandler = Callable[[Inbound], str]
 
 
 class BroadcastState(StrEnum):
-    #: Waiting for its moment, or being fanned out page by page.
+    #: Waiting for its start time, or being fanned out page by page.
     OPEN = "open"
-    #: Until somebody lets it go.
+    #: Stopped until somebody releases it.
     HELD = "held"
     DONE = "done"
 
 
 class Broadcast(Base, Created):
-    """Something new that many may want to hear of: one row an event, fanned out to its recipients by the worker."""
+    """An announcement to many people. The worker fans it out to the recipients."""
 
     __tablename__ = "broadcasts"
     __personal__ = Personal(of=("except_user_id",), export=Rows(), erase=Detach())
@@ -252,7 +256,7 @@ class Broadcast(Base, Created):
 
 
 class BroadcastPace(Base):
-    """One row: when the next broadcast message may go, and whether any may."""
+    """The time of the next broadcast message, and whether broadcasts are paused. The table has one row."""
 
     __tablename__ = "broadcast_pace"
 
@@ -267,7 +271,7 @@ class BroadcastPace(Base):
 
 
 class BroadcastDay(Base):
-    """How many broadcasts a person gets on one day of theirs."""
+    """The number of broadcasts that a person gets on one day, in the person's time zone."""
 
     __tablename__ = "broadcast_days"
     __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
@@ -277,7 +281,7 @@ class BroadcastDay(Base):
     count: Mapped[int] = mapped_column(sa.Integer)
 
 
-#: For statements that have no use for objects.
+#: Tables, for statements that need no model objects.
 deliveries = cast(sa.Table, Delivery.__table__)
 inbound = cast(sa.Table, Inbound.__table__)
 broadcast_pace = cast(sa.Table, BroadcastPace.__table__)

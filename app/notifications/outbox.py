@@ -1,4 +1,4 @@
-"""What other sections call: add a delivery to the outbox, or cancel it, in the transaction that causes it."""
+"""Interface of the outbox: adds or cancels a delivery, in the transaction that causes it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from app.notifications.models import OPEN, About, Channel, Delivery, State
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """A delivery to add. Equal `dedupe_key`s are one delivery; without `target`, to the person's address.
+    """A delivery to add. Drafts with the same `dedupe_key` are one delivery.
 
-    Its words are read from the rows when it leaves, by its `kind` and `payload`. Words that exist only once are in
-    `words`, and are encrypted.
+    Without `target`, it goes to the person's current address. When it is sent, its words are read from the database,
+    by `kind` and `payload`. Words that are stored nowhere else, such as a reset link, are passed in `words` and encrypted.
     """
 
     kind: str
@@ -41,64 +41,64 @@ class Draft:
 
 
 def add(draft: Draft) -> bool:
-    """Add one delivery; returns whether it is new."""
+    """Add one delivery. Return whether it is new."""
     return add_all([draft]) == 1
 
 
 def add_all(drafts: Sequence[Draft]) -> int:
-    """Add deliveries, each once, for the next tick of the scheduler; return how many are new.
+    """Add deliveries, each once, for the next tick of the scheduler. Return how many are new or were cancelled before.
 
-    One that was cancelled and is added again goes out after all. One that a worker was at when it was cancelled waits
-    for that worker's lease, so that it cannot go out twice.
+    A cancelled delivery that is added again is sent after all. If a worker had claimed it, it waits for the end of that
+    worker's lease, so that it is not sent twice.
     """
     return _insert(drafts) if drafts else 0
 
 
 def cancel(about: About, kinds: Collection[str] = (), *, to: int | None = None) -> None:
-    """Cancel the deliveries about something that are not sent yet. A call under way is not stopped.
+    """Cancel the unsent deliveries about a subject. A call in progress is not stopped.
 
-    With `kinds`, only deliveries of these kinds. With `to`, only those to this person.
+    With `kinds`, cancel only deliveries of these kinds. With `to`, cancel only those to this person.
     """
     of_kinds = Delivery.kind.in_(kinds) if kinds else sa.true()
     _cancel(*is_about(about), of_kinds, sa.true() if to is None else Delivery.user_id == to)
 
 
 def is_about(about: About) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
-    """Return the conditions that a delivery tells of something."""
+    """Return the conditions that select the deliveries about a subject."""
     return Delivery.about_type == about.type, Delivery.about_id == about.id
 
 
 def cancel_one(dedupe_key: str) -> bool:
-    """Cancel one delivery; returns whether it was still to be sent."""
+    """Cancel one delivery. Return whether it was still unsent."""
     return _cancel(Delivery.dedupe_key == dedupe_key) == 1
 
 
 def cancel_to_number(phone: str, user_id: int | None, kinds: Collection[str] = ()) -> None:
-    """Cancel what is on its way to this number (E.164) alone, to this person or to nobody in particular.
+    """Cancel the unsent deliveries to exactly this E.164 number, if they belong to this person or to nobody.
 
-    With `kinds`, only deliveries of these kinds.
+    With `kinds`, cancel only deliveries of these kinds.
     """
     whose = sa.or_(Delivery.user_id.is_(None), Delivery.user_id == user_id)
     _cancel(Delivery.target == phone, whose, Delivery.kind.in_(kinds) if kinds else sa.true())
 
 
 def cancel_all_to(user_id: int) -> None:
-    """Cancel whatever is on its way to a person."""
+    """Cancel all unsent deliveries to a person."""
     _cancel(Delivery.user_id == user_id)
 
 
 def cancel_occurrences(occurrence_ids: sa.Select[int] | Collection[int]) -> None:
-    """Cancel what tells of these occurrences and is not sent yet."""
+    """Cancel the unsent deliveries about these occurrences of reminders."""
     db.session.execute(cancelling_occurrences(occurrence_ids))
 
 
 def cancelling_occurrences(occurrence_ids: sa.Select[int] | Collection[int]) -> sa.Update:
-    """Return the statement of `cancel_occurrences`, as a part of a larger one."""
+    """Return the UPDATE of `cancel_occurrences`, for use in a larger statement."""
     return _cancelling(Delivery.occurrence_id.in_(occurrence_ids))
 
 
 def cancel_kinds(user_id: int, kinds: Collection[str]) -> None:
-    """Cancel what tells a person of these kinds and is not sent yet."""
+    """Cancel the unsent deliveries of these kinds to a person."""
     _cancel(Delivery.user_id == user_id, Delivery.kind.in_(kinds))
 
 
@@ -108,7 +108,7 @@ def _cancel(*which: sa.ColumnElement[bool]) -> int:
 
 
 def _cancelling(*which: sa.ColumnElement[bool]) -> sa.Update:
-    is_open = sa.or_(*(Delivery.state == state for state in OPEN))  # `PreparedStatement` cannot write out a list
+    is_open = sa.or_(*(Delivery.state == state for state in OPEN))  # `PreparedStatement` cannot expand a list
     cancel = sa.update(Delivery).where(*which, is_open)
     return cancel.values(state=State.CANCELLED, **final()).execution_options(synchronize_session=False)
 
@@ -122,7 +122,7 @@ def _insert(drafts: Sequence[Draft]) -> int:
         statement.on_conflict_do_update(
             index_elements=[Delivery.dedupe_key],
             set_={
-                # As SQL text: a bound value here makes SQLAlchemy send one statement for each row.
+                # Literal SQL, because a bound value here makes SQLAlchemy send one statement for each row.
                 "state": sa.literal_column(f"'{State.PENDING}'"),
                 "payload": new.payload,
                 "sealed": new.sealed,
@@ -133,7 +133,7 @@ def _insert(drafts: Sequence[Draft]) -> int:
                 "target": new.target,
                 "due_at": new.due_at,
                 "expires_at": new.expires_at,
-                # What nobody has ever claimed has no lease to wait for: its time is the new one, be that earlier.
+                # A row that was never claimed has no lease. It takes the new time, even if that is earlier.
                 "next_try_at": sa.case(
                     (Delivery.claim_token.is_(None), new.next_try_at),
                     else_=sa.func.greatest(new.next_try_at, Delivery.next_try_at),

@@ -1,4 +1,7 @@
-"""Claims: a delivery is claimed in one statement, sent in no transaction, settled in another, see `settlements`."""
+"""Claims of deliveries.
+
+One statement claims a delivery. The call runs outside of a transaction. `settlements` records its outcome.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +24,17 @@ from app.notifications.delivery.sealing import Words
 from app.notifications.delivery.settlements import MAX_RETRY_S, Claim, of_claim, token
 from app.notifications.models import About, Channel, State, deliveries
 
-#: Seconds of a claim's lease; longer than every provider's time budget. A dead worker's row waits for its end.
+#: Seconds of a claim's lease, longer than every provider's time budget. The row of a dead worker waits for its end.
 LEASE_S = 30
-#: Seconds of the lease that a call must have before it; twice the longest budget of a provider, and some.
+#: Minimum seconds of the lease at the start of a call: more than twice the longest time budget of a provider.
 CALL_S = 20
-#: A row over which so many workers died shares no message, and waits longer after each death.
+#: Number of dead workers after which a row is sent alone, and waits longer after each further death.
 POISON_DEATHS = 3
 
 
 @dataclass
 class Claimed(Claim):
-    """A delivery that only this worker may send now, and the others of its message, see `groups`."""
+    """A delivery that only this worker may send now, and the other deliveries of its message, see `groups`."""
 
     dedupe_key: str
     queue: str
@@ -48,36 +51,39 @@ class Claimed(Claim):
     expires_at: datetime
     attempts: int
     deaths: int
-    #: How the person wants to be reached, as of the claim.
+    #: The person's delivery preferences at the time of the claim.
     wishes = Wishes()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.others: tuple[Claimed, ...] = ()
-        #: What it says now, see `rendering`.
+        #: The rendered words, see `rendering`.
         self.words: Words = {}
 
     @property
     def about(self) -> About | None:
-        """What it tells of."""
+        """Return the subject of the delivery."""
         return None if self.about_type is None or self.about_id is None else About(self.about_type, self.about_id)
 
     @property
     def together(self) -> list[Claimed]:
-        """What one message tells of: what was claimed at once, without what says nothing any more or does not fit."""
+        """Return the deliveries of the message that are still to be sent.
+
+        Leave out those that were cancelled, that have no words any more, or that do not fit.
+        """
         return [each for each in (self, *self.others) if each.id in self.ids]
 
 
 class UndeliverableError(Exception):
-    """There is nothing or nobody to send to: the delivery fails without a retry."""
+    """The delivery has no recipient or no content. It fails without a retry."""
 
 
 class UnwantedError(Exception):
-    """The person wants nothing by this channel: the delivery is cancelled."""
+    """The delivery is not wanted or not allowed on this channel. It is cancelled."""
 
 
 class PostponedError(Exception):
-    """Not now: the delivery waits until `until`, and this does not count as an attempt."""
+    """The delivery waits until `until`. This does not count as an attempt."""
 
     def __init__(self, until: datetime) -> None:
         self.until = until
@@ -85,13 +91,13 @@ class PostponedError(Exception):
 
 
 class ClaimLostError(Exception):
-    """Another worker has the delivery now, or it was cancelled: it is not sent."""
+    """Another worker has claimed the delivery, or it was cancelled. It is not sent."""
 
 
 _rows = deliveries.c
 
-#: A row over which a worker died. It is sent with nothing beside it, because it may be what kills workers.
-#: The index of suspects has the same condition.
+#: Condition: a worker died over the row. The row is sent alone, because it may be what kills workers. The index of
+#: suspects has the same condition.
 is_suspect = sa.or_(_rows.state == State.CLAIMED, _rows.deaths > 0)
 #: Seconds for which a due row counts as new.
 NEW_S = 30
@@ -103,11 +109,12 @@ def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[time
 
 _new_since = clock_jump.now_sql - _interval(NEW_S)
 _deaths = groups.deaths_of(_rows)
-#: Twice as long after each death from the third on.
+#: Seconds of the lease, doubled after each death from the third on.
 _lease_s = sa.func.least(
     LEASE_S * sa.func.power(2, sa.func.greatest(_deaths - POISON_DEATHS + 1, 0), type_=sa.Float), MAX_RETRY_S
 )
-#: The later of the two times: a lease must not look over to the workers of a machine whose clock did not jump.
+#: The later of verified time and database time. Otherwise the lease would seem expired to a worker that follows the
+#: database's clock.
 _lease_start = sa.func.greatest(clock_jump.now_sql, sa.func.statement_timestamp())
 _claiming = sa.update(deliveries).values(
     state=State.CLAIMED, claim_token=token, attempts=_rows.attempts + 1, deaths=_deaths
@@ -122,7 +129,7 @@ def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
         .where(
             _rows.queue == sa.bindparam("of_queue"),
             _rows.channel == sa.bindparam("of_channel"),
-            sa.literal_column("state IN ('pending', 'claimed')"),  # as the index of open rows says
+            sa.literal_column("state IN ('pending', 'claimed')"),  # same text as in the index
             _rows.next_try_at <= clock_jump.now_sql,
             _rows.expires_at > clock_jump.now_sql,
             sa.or_(~is_grouped, groups.is_first(_rows)),
@@ -141,7 +148,7 @@ def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
 
 
 _columns = (*(_rows[name] for name in Claimed.__dataclass_fields__), wishes_of(_rows.user_id))
-#: What a lane claims. `OLDEST` and `NEWEST` pass over suspects.
+#: The rows that a lane claims. `OLDEST` and `NEWEST` skip suspects.
 OLDEST = _first_of(~is_suspect)
 NEWEST = _first_of(~is_suspect, _rows.next_try_at > _new_since, _rows.due_at > _new_since)
 SUSPECTS = _first_of(is_suspect)
@@ -156,7 +163,7 @@ _begin = PreparedStatement(
     .where(*of_claim, _rows.state == State.CLAIMED, _rows.expires_at > clock_jump.now_sql)
     .values(
         unknowns=_rows.unknowns + 1,
-        # Only where little of the lease is left: an update that touches no index is cheap.
+        # Extend the lease only if little of it is left. An update that changes no indexed column is cheap.
         next_try_at=sa.case(
             (_rows.next_try_at < _lease_start + _interval(CALL_S), _lease_start + _interval(LEASE_S)),
             else_=_rows.next_try_at,
@@ -167,9 +174,9 @@ _begin = PreparedStatement(
 
 
 def claim(queue: str, channel: str, which: PreparedStatement = OLDEST) -> Claimed | None:
-    """Claim the longest due delivery of a channel, or None. Rows that others have locked are skipped.
+    """Claim the longest due delivery of a channel, or return None. Skip rows that others have locked.
 
-    Its siblings are claimed in the same transaction. After `POISON_DEATHS` deaths each row is sent by itself.
+    Claim its siblings in the same transaction. After `POISON_DEATHS` deaths each row is sent alone.
     """
     is_grouped = settings.reminder_grouping and channel == Channel.MESSAGING
     values = {"token": uuid.uuid4(), "is_grouped": is_grouped, **clock_jump.values()}
@@ -202,10 +209,10 @@ def _of_row(row: Sequence[Any]) -> Claimed:
 
 
 def begin(delivery: Claimed) -> None:
-    """Note that the provider is called now, with time enough left in the lease.
+    """Record that the provider is called now, and make sure that enough of the lease is left.
 
-    Until the outcome is settled it counts as unknown: a worker that dies from here on may have sent the delivery. Of a
-    message of several, what was cancelled since it was claimed is left out. Raises `ClaimLostError` when none is left.
+    Until the outcome is settled it counts as unknown, because a worker that dies from now on may have sent the
+    delivery. Deliveries cancelled since the claim are left out of the message. Raise `ClaimLostError` if none is left.
     """
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, **clock_jump.values()}
     with autocommit() as connection:

@@ -1,5 +1,7 @@
-"""A drain sends what is due: each channel of a queue has threads of its own (a lane), so that a hanging provider holds
-up no other."""
+"""Drains send due deliveries.
+
+Each channel of a queue has its own threads (a lane), so that a hanging provider delays no other channel.
+"""
 
 from __future__ import annotations
 
@@ -32,26 +34,27 @@ from app.providers.messenger import SenderError, TooManyPeopleError
 
 logger = logging.getLogger(__name__)
 
-#: Sends a delivery and gives the provider's reference, after `claims.begin` where anything leaves the service. Raises
-#: `ProviderError` or one of the errors of `claims`.
+#: Function that sends a delivery and returns the provider's reference. It calls `claims.begin` before anything leaves
+#: the service. It raises `ProviderError` or one of the errors of `claims`.
 Transport = Callable[[Claimed], str | None]
 
 
 @dataclass(frozen=True)
 class Routing:
-    """How deliveries leave the service; `app.wiring` fills it in."""
+    """The functions by which deliveries leave the service. `app.wiring` sets them."""
 
-    #: How each channel sends.
+    #: By channel, the function that sends a delivery.
     transports: Mapping[Channel, Transport]
-    #: By kind, what its deliveries say at this moment, see `rendering`.
+    #: By kind, the function that reads the current words of deliveries, see `rendering`.
     render: Mapping[str, Renderer]
-    #: By kind, asked before a delivery is sent; raises as a transport does when now is not the time.
+    #: By kind, a check before a delivery is sent. It raises the errors of a transport if the delivery must not leave
+    #: now.
     checks: Mapping[str, Callable[[Claimed], None]]
-    #: By kind, the words of one message out of those of several, see `groups`.
+    #: By kind, the function that joins the words of several deliveries into one message, see `groups`.
     joint: Mapping[str, Callable[[Sequence[Words]], Words]]
-    #: By queue, asked before the next row of a channel is claimed: whether it may be.
+    #: By queue, the function that returns whether the next row of a channel may be claimed.
     throttles: Mapping[str, Callable[[Channel], bool]]
-    #: Told of the occurrences whose messages the provider gave back unsent, in the unit of work that notes it.
+    #: Called with the occurrences whose messages the provider gave back unsent, in the transaction that records it.
     taken_back: Callable[[Sequence[int]], object]
 
 
@@ -60,28 +63,28 @@ def init_app(app: Flask, routing: Routing) -> None:
 
 
 def routing() -> Routing:
-    """That of the present application."""
+    """Return the routing of the current application."""
     routing: Routing = current_app.extensions["routing"]
     return routing
 
 
-#: Calls of a channel of a queue at one time, at most. So many of the urgent queue's serve only what is newly due, so
-#: that a new dose does not wait behind a backlog.
+#: Maximum number of concurrent calls for one channel of a queue. In the urgent queue, `NEWEST_THREADS` of them send
+#: only newly due rows, so that a new dose does not wait behind a backlog.
 THREADS = 16
 NEWEST_THREADS = 4
-#: Seconds that suspects are claimed for: where one worker does everything, what falls due meanwhile waits so long.
+#: Seconds for which suspects are claimed. If one worker does everything, newly due deliveries wait for this time.
 SUSPECTS_S = 5.0
-#: Seconds that a busy provider is left alone when it does not say for how long.
+#: Seconds to wait after a busy provider gave no `Retry-After`.
 BUSY_S = 5.0
-#: Seconds that a delivery waits when nobody's message left, and when nobody new was written to.
+#: Seconds that a delivery waits while our sender is down, and while the provider accepts no new recipients.
 SENDER_S, PEOPLE_S = 30.0, 300.0
-#: Seconds until a lane without work looks for more while another lane is busy.
+#: Seconds until an idle lane looks for due rows again while another lane is busy.
 POLL_S = 0.2
 #: Seconds after which a call marks its lane as slow.
 SLOW_S = 1.0
 
 OUTCOMES = ("sent", "failed", "retried", "unknown", "needs_template", "taken_back")
-#: Web processes never update these two metrics. `app.core.jobs.metrics` shows them, so they have no registry.
+#: Web processes never update these two metrics. `app.core.jobs.metrics` exports them, so they have no registry.
 ATTEMPTS = Counter(
     "deliveries",
     "Outcomes of attempts: sent (of these taken back), failed for good (of these for want of a template), retried, "
@@ -97,7 +100,7 @@ LAG = Histogram(
     buckets=LAG_BUCKETS_S,
     registry=None,
 )
-#: Samples before the first delivery. With them, the first failure is an increase.
+#: Samples of 0 before the first delivery. With them, the first failure is an increase.
 ZEROS = (
     *(
         Sample("deliveries_total", {"outcome": outcome, "channel": str(channel)}, 0.0)
@@ -113,7 +116,7 @@ ZEROS = (
 
 
 class Lane:
-    """What sends the deliveries of one channel of one queue: threads that end when nothing is due, or its caller."""
+    """The threads that send one channel of one queue, until nothing is due. With no threads, the caller sends."""
 
     def __init__(
         self,
@@ -131,7 +134,7 @@ class Lane:
         self._context = context
         self._changed = changed  # also guards what the threads share: `_calls`, `_threads`, `_busy`
         self._threads = 0
-        self._calls: dict[object, float] = {}  # by claim: a row whose lease ended may be claimed twice
+        self._calls: dict[object, float] = {}  # by claim token, because a row can have two claims after its lease ends
 
     @property
     def running(self) -> bool:
@@ -139,16 +142,16 @@ class Lane:
 
     @property
     def resting(self) -> bool:
-        """Whether its provider was busy again and again just now: nothing is claimed for a while."""
+        """Return whether nothing is claimed for a while, because the provider was busy several times in a row."""
         return self.open and monotonic() < self._rests_until
 
     @property
     def slow(self) -> bool:
-        """Whether one of its calls has been hanging for over `SLOW_S`."""
+        """Return whether one of its calls has been running for more than `SLOW_S` seconds."""
         return any(monotonic() - started > SLOW_S for started in list(self._calls.values()))
 
     def start(self) -> None:
-        """Start one more thread, up to the lane's limit. Each that claims a row starts another."""
+        """Start one more thread, up to the lane's limit. Each thread that claims a row starts another."""
         with self._changed:
             if not self.open or self.resting or self._threads >= self._limit:
                 return
@@ -161,7 +164,7 @@ class Lane:
                 while self.send_next():
                     pass
         except (DBAPIError, PoolTimeoutError) as error:
-            # Nothing is lost: claims end, and the clock enqueues again when the database is back.
+            # Nothing is lost: the claims expire, and the scheduler enqueues a drain when the database is back.
             logger.error("database away during a drain: %s", type(error).__name__)  # noqa: TRY400
             self.open = False
         except Exception:
@@ -181,7 +184,7 @@ class Lane:
         return True
 
     def next(self) -> Claimed | None:
-        """Claim a row that may be sent now."""
+        """Claim a row that may be sent now, or return None."""
         throttle = routing().throttles.get(self.queue)
         may_claim = throttle is None or throttle(self.channel)
         return claims.claim(self.queue, self.channel, self._which) if may_claim else None
@@ -204,7 +207,7 @@ class Lane:
         parking.persist(delivery, outcome)
 
     def _parked(self, delivery: Claimed) -> Outcome | None:
-        """The final outcome of the worker before, which it could not record before its lease ended."""
+        """Return the final outcome that the previous worker could not save before its lease ended, if there is one."""
         parked = parking.of(delivery.id) if delivery.deaths else None
         if parked is None or parked.outcome.result not in (Result.SENT, Result.FAILED):
             return None
@@ -212,7 +215,7 @@ class Lane:
         return parked.outcome
 
     def _send(self, delivery: Claimed) -> Outcome:
-        """Call the transport; returns what came of it."""
+        """Call the transport and return the outcome."""
         try:
             wishes.check(delivery, self.channel)
             rendering.render(delivery, routing().render)
@@ -244,13 +247,13 @@ class Lane:
                 raise
             return self._unknown(delivery, type(error).__name__)
         except Exception as error:
-            # A bug may concern this row alone: it is logged and retried as a provider's failure would be.
+            # A bug may affect only this row, so it is logged and retried like a provider's failure.
             logger.exception("delivery %s broke its transport", delivery.id)
             name = type(error).__name__
             return self._unknown(delivery, name) if delivery.is_begun else self._retry(delivery, name, None)
         for each in delivery.together:
             self._count("sent")
-            if self.queue == URGENT:  # broadcasts wait for their hours, their rate and an operator
+            if self.queue == URGENT:  # broadcasts are delayed on purpose
                 LAG.labels(self.channel).observe(max(0.0, (clock.now() - each.due_at).total_seconds()))
         return Outcome(Result.SENT, ref=ref)
 
@@ -264,18 +267,18 @@ class Lane:
         return Outcome(Result.RETRY, reason, delay_s=settlements.retry_delay_s(delivery.attempts, retry_after_s))
 
     def _postponed(self, delay_s: float) -> Outcome:
-        """The provider was not asked. Several times in a row: let it rest, and the database too."""
+        """Postpone a delivery whose provider is busy. After several in a row, pause the lane to spare the database."""
         with self._changed:
             self._busy += 1
             if self._busy >= self._limit:
                 self._busy, self._rests_until = 0, monotonic() + delay_s
-        jitter = random.uniform(1.0, 1.5)  # noqa: S311  # spreads load, guards nothing
+        jitter = random.uniform(1.0, 1.5)  # noqa: S311  # jitter, not a secret
         return Outcome(Result.POSTPONED, delay_s=delay_s * jitter)
 
     def _held_back(self, error: SenderError | TooManyPeopleError) -> Outcome:
-        """It is not this delivery that was refused: it waits, and that was no attempt."""
+        """Postpone a delivery because the provider refuses our sender or new recipients. It is not an attempt."""
         delay_s = SENDER_S if isinstance(error, SenderError) else PEOPLE_S
-        jitter = random.uniform(1.0, 1.5)  # noqa: S311  # spreads load, guards nothing
+        jitter = random.uniform(1.0, 1.5)  # noqa: S311  # jitter, not a secret
         return Outcome(Result.POSTPONED, str(error), delay_s=delay_s * jitter)
 
     def _unknown(self, delivery: Claimed, reason: str) -> Outcome:
@@ -289,11 +292,12 @@ class Lane:
 
 
 def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
-    """Send what is due on these (queue, channel) lanes until nothing is left or the time is up. Suspects are left.
+    """Send due deliveries on these (queue, channel) lanes until none is left or `limit_s` is over. Skip suspects.
 
-    While one lane is busy the others keep looking for work. When the time is up, slow lanes stop claiming first and the
-    others go on until those have ended, so that no channel waits for another's last calls. If the alarm of the job ends
-    this, nothing more is claimed. Calls under way are unknown, and each is repeated once.
+    While one lane is busy, the others continue to look for due rows. After `limit_s` seconds, slow lanes stop claiming
+    first. The others continue until the slow lanes have ended, so that no channel waits for another's last calls. If
+    the job's timeout ends this function, nothing more is claimed. The calls in progress then have an unknown outcome,
+    and each is repeated once.
     """
     changed, stop = Condition(), monotonic() + limit_s
     lanes = [lane for queue, channel in lanes_of for lane in _lanes(queue, channel, changed)]
@@ -326,10 +330,10 @@ def _lanes(queue: str, channel: Channel, changed: Condition) -> list[Lane]:
 
 
 def run_suspects(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
-    """Send what workers died over, one row at a time with nothing beside it. The channels take turns.
+    """Send rows over which a worker died, one at a time and with no other call in the process. The channels take turns.
 
-    With a delivery that kills its worker all calls beside it are cut. Their leases end together, and side by side they
-    would be cut together again: twice unknown, they would fail for good.
+    A delivery that kills its worker also ends all other calls of that worker. Their leases end at the same time. Sent
+    in parallel, these calls would be ended together again, and fail for good after two unknown outcomes.
     """
     stop, changed = monotonic() + min(limit_s, SUSPECTS_S), Condition()
     lanes = [Lane(*each, current_app.app_context, changed, claims.SUSPECTS, threads=0) for each in lanes_of]

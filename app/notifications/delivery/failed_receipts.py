@@ -1,4 +1,4 @@
-"""What follows from a message that the provider accepted and then could not deliver."""
+"""Reactions to a message that the provider accepted and later could not deliver."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.providers import fonnte, whatsapp
 
 
 def note(delivery_id: int, code: str | None) -> None:
-    """Once for each such message, with the provider's code (of Fonnte: its word)."""
+    """Handle a failed receipt, once for each message. `code` is the provider's code (Fonnte: its status word)."""
     if code == str(whatsapp.OUTSIDE_HOURS):
         second_form.send_as_template(delivery_id)
     elif code in _NOBODY_THERE and (phone := db.session.scalar(_phone, {"of_delivery": delivery_id})) is not None:

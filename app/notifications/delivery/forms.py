@@ -1,5 +1,8 @@
-"""The form in which a message leaves: WhatsApp takes free text for 24 hours after its recipient last wrote to us, and
-after that only a template that it has approved."""
+"""Forms of a message: free text, or a template.
+
+WhatsApp accepts free text for 24 hours after the recipient last wrote to us. After that, it accepts only templates that
+it has approved.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,10 @@ from app.notifications.delivery.sealing import Words
 from app.providers.messenger import Button, Template
 from app.providers.whatsapp import MOST_CHARACTERS_WITH_BUTTONS
 
-#: For so long after somebody wrote to us WhatsApp takes a text to them; its clock and ours may differ.
+#: Time in which WhatsApp accepts free text after a person wrote to us. Ten minutes less, because the clocks differ.
 OPEN_FOR = timedelta(hours=24) - timedelta(minutes=10)
 
-#: In a payload: whatever the hours, the message goes as a template, for WhatsApp has refused it as a text.
+#: Payload key: send the message as a template at any time, because WhatsApp refused the text.
 AS_TEMPLATE = "as_template"
 
 
@@ -36,10 +39,10 @@ class Form:
 
 
 def form_of(kind: str, words: Words, *, is_open: bool, as_template: bool = False) -> Form:
-    """The form of a delivery of this kind at this moment; `is_open` says that its recipient wrote within the hours.
+    """Return the current form of a message. `is_open` means that the recipient wrote to us within `OPEN_FOR`.
 
-    With `as_template` it is a template whatever the hours. Beside their text words may have `parts`, see `Parts`.
-    Raises `NeedsTemplateError`.
+    With `as_template` it is always a template. `words` contain `text`, and may contain `parts`, see `Parts`. Raise
+    `NeedsTemplateError` if a template is needed and there is none.
     """
     text, parts = str(words["text"]), parts_of(words)
     if not settings.follows_whatsapp_hours:
@@ -58,25 +61,25 @@ def form_of(kind: str, words: Words, *, is_open: bool, as_template: bool = False
 
 
 def says_how_to_answer(text: str) -> bool:
-    """Return whether a reminder says how to answer it: messages come back, and it has no buttons."""
+    """Return whether a reminder's text explains how to answer: we receive answers, and the message has no buttons."""
     return settings.hears_people and not (_has_buttons() and len(text) <= MOST_CHARACTERS_WITH_BUTTONS)
 
 
 def _has_buttons() -> bool:
-    """Return whether reminders have buttons. Without the webhook nobody would hear of a tap."""
+    """Return whether reminders have buttons. Without the webhook we would not receive a tap."""
     return settings.follows_whatsapp_hours and settings.whatsapp_app_secret is not None
 
 
 class Parts(TypedDict, total=False):
-    """What a message is made of, beside its text, as far as that is known."""
+    """Parts of a message, in addition to its text. Each is optional."""
 
     #: The type of a reminder.
     tipe: str
-    #: How its text greets: `Halo Siti, `. Empty where no name may be said.
+    #: Name in the greeting `Halo Siti, `. Empty if no name may be shown.
     name: str
-    #: That of the link by which it can be answered.
+    #: Token of the link that answers the reminder.
     token: str
-    #: A code to be typed: the template of such a kind says it and nothing else.
+    #: Code to type. The templates of its kinds contain only the code.
     code: str
 
 
@@ -86,13 +89,13 @@ def parts_of(words: Mapping[str, Any]) -> Parts:
 
 
 def template_name(kind: str, tipe: object = None) -> str | None:
-    """The template that says what a delivery says, or None: that of the type of reminder, else that of its kind."""
+    """Return the template of the type of reminder, otherwise the template of the kind, or None."""
     names = dict(settings.whatsapp_templates)
     return names.get(f"pengingat_{tipe}") or names.get(kind)
 
 
 def _parameters(text: str, parts: Parts) -> list[str]:
-    """What fills a template's blanks: a code, of a text with a greeting the name and the rest, else the whole text."""
+    """Return the parameters of a template: a code, or the name and the rest of the text, or the whole text."""
     if code := parts.get("code"):
         return [code]
     name = parts.get("name")
@@ -102,7 +105,7 @@ def _parameters(text: str, parts: Parts) -> list[str]:
 
 
 def _buttons(parts: Parts) -> tuple[Button, ...]:
-    """The ready answers to a reminder. Their titles are what somebody could write as well."""
+    """Return the answer buttons of a reminder. Typing a button's title has the same effect."""
     token = parts.get("token")
     if token is None:
         return ()

@@ -1,8 +1,8 @@
-"""What leaves as one message: the reminders of one person that fall due within 60 seconds (`REMINDER_GROUPING`).
+"""Groups: reminders of one person that fall due within 60 seconds leave as one message (`REMINDER_GROUPING`).
 
-Each stays a row of its own. A claim takes the first row, and a second statement its siblings. One call sends them, and
-its outcome is that of each. So what was called together is repeated together, without what was cancelled in between.
-What several workers died over is sent row by row.
+Each reminder keeps its own row. A claim takes the first row, and a second statement takes its siblings. One call sends
+them all, and its outcome applies to each row. A retry sends the same rows together, without those cancelled since. Rows
+over which several workers died are sent one by one.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from app.core.jobs import clock_jump
 from app.core.settings import settings
 from app.notifications.models import State, deliveries
 
-#: Rows of one message; characters of the sentence of each, and of all, below the 4,096 that a text holds; and of all
-#: where they may have to go as a template, which holds 800.
+#: Limits of one message: rows, characters of one row's sentence, characters of all sentences. A text holds 4,096
+#: characters and a template 800. The limit of a template applies to WhatsApp, where a text may become a template.
 MOST = 10
 CHARACTERS = 350
 CHARACTERS_OF_ALL, CHARACTERS_OF_A_TEMPLATE = 3500, 600
 
-#: What the rows of one message have in common, beside their time, their deaths and their last claim.
+#: Columns that are equal in all rows of one message. Time, deaths and last claim are compared in addition.
 SHARED = ("user_id", "queue", "kind", "unknowns")
 
 _span: sa.ColumnElement[object] = sa.literal_column("interval '60 seconds'")
-#: The values of a claimed row by which its siblings are found.
+#: Parameters: the values of a claimed row by which its siblings are found.
 _first = SimpleNamespace(
     **{
         name: sa.bindparam(f"first_{name}", type_=deliveries.c[name].type)
@@ -38,15 +38,15 @@ _first = SimpleNamespace(
 
 
 def deaths_of(rows: Any) -> sa.ColumnElement[int]:
-    """Return how often a worker died over a row, a lease that has ended included."""
+    """Return how many workers died over a row. A lease that has ended counts as a death."""
     return rows.deaths + sa.case((rows.state == State.CLAIMED, 1), else_=0)  # type: ignore[no-any-return]
 
 
 def is_first(rows: Any) -> sa.ColumnElement[bool]:
-    """Return whether no row that is due now stands before this one in its message.
+    """Return the condition that no earlier row of the same message is due now.
 
-    A claim takes such a row alone, and its siblings in the same transaction. So two workers that claim at the same time
-    do not share one message.
+    A claim takes only such a row, and its siblings in the same transaction. So two workers that claim at the same time
+    never send parts of one message.
     """
     earlier = deliveries.alias("earlier")
     return ~sa.exists().where(
@@ -58,7 +58,7 @@ def is_first(rows: Any) -> sa.ColumnElement[bool]:
 
 
 def siblings() -> sa.Select[int]:
-    """Return the statement that locks the siblings of a claimed row. Its parameters come from `values_of`."""
+    """Return the statement that locks the siblings of a claimed row. `values_of` returns its parameters."""
     sibling = deliveries.alias("sibling")
     return (
         sa.select(sibling.c.id)
@@ -70,14 +70,14 @@ def siblings() -> sa.Select[int]:
 
 
 def values_of(first: Mapping[str, object]) -> dict[str, object]:
-    """Return the parameters of `siblings`. `claim_token` is that of the claim before."""
+    """Return the parameters of `siblings`. `claim_token` is the row's token before the present claim."""
     return {f"first_{name}": first[name] for name in vars(_first)}
 
 
 def fitting(kind: str, words: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Which of these, by their places, fit into one message with the first. A long sentence goes alone.
+    """Return the indexes of the words that fit into one message with the first. A long sentence is sent alone.
 
-    Where each type of reminder has a template of its own and all of them together none, those of its type.
+    If the kind has no template, because each type of reminder has its own, only words of the same type fit.
     """
     if not words[1:]:
         return {0}
@@ -95,12 +95,12 @@ def fitting(kind: str, words: Sequence[Mapping[str, Any]]) -> set[int]:
 
 
 def is_unsettled(rows: Any) -> sa.ColumnElement[bool]:
-    """Whether a row was called without its outcome being known, so that it has no name of the provider's yet."""
+    """Return the condition that a row was called, and has no known outcome and no reference of the provider yet."""
     return sa.and_(rows.unknowns > 0, rows.provider_ref.is_(None))
 
 
 def called_with(ids: Collection[int]) -> sa.Select[int, int]:
-    """Each of these unsettled rows beside one that the same call told of, which is held."""
+    """Return the statement that pairs each unsettled row with the other rows of its call, and locks those."""
     rows, other = deliveries.c, deliveries.alias("other")
     return (
         sa.select(rows.id, other.c.id)
@@ -108,7 +108,7 @@ def called_with(ids: Collection[int]) -> sa.Select[int, int]:
             rows.id.in_(ids),
             other.c.id != rows.id,
             _may_join(other.name),
-            # What was left out of the call has been called less often.
+            # A row that was left out of the call has a lower `unknowns`.
             *(other.c[name] == rows[name] for name in ("user_id", "claim_token", "unknowns")),
             *_is_within(other.c, rows),
         )
@@ -118,7 +118,7 @@ def called_with(ids: Collection[int]) -> sa.Select[int, int]:
 
 
 def _may_join(table: str) -> sa.ColumnElement[bool]:
-    """Whether a row may share its message, as reminders do. In the index's own words."""
+    """Return the condition that a row may share its message, as reminders do. The text is the same as in the index."""
     return sa.and_(
         sa.literal_column(f"{table}.state IN ('pending', 'claimed')"),
         sa.literal_column(f"{table}.channel = 'messaging'"),
@@ -127,7 +127,7 @@ def _may_join(table: str) -> sa.ColumnElement[bool]:
 
 
 def _is_beside(row: Any, of: Any, deaths: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
-    """Whether two rows are of one message: both never tried, or last tried together."""
+    """Return the condition that two rows belong to one message: both never tried, or last tried together."""
     return sa.and_(
         _may_join(row.name),
         *(row.c[name] == getattr(of, name) for name in SHARED),

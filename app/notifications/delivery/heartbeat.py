@@ -1,4 +1,4 @@
-"""The heartbeat to a monitor outside of the service, because a host that is down cannot raise its own alarm."""
+"""Heartbeat to a monitor outside of the service, because a host that is down cannot raise its own alarm."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 def beat() -> None:
-    """Report the problems of the workers to the monitor. It raises an alarm too if no report arrives."""
+    """Report the problems of the workers to the monitor. The monitor also raises an alarm if no report arrives."""
     if settings.heartbeat_url is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""The transport of messages: a delivery becomes a text to a phone number."""
+"""Transport of messages: sends a delivery to a phone number."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ logger = logging.getLogger(__name__)
 INVALID = "the number is known to be invalid"
 WRONG = "the number has said that it is not the person's"
 
-#: Kinds that go to a wrong number too: an answer to what it wrote, and a code, which was counted when it was asked for.
+#: Kinds that are also sent to a number flagged as wrong: answers to its messages, and codes, which were counted on
+#: request.
 TO_WRONG_NUMBERS = frozenset({"answer", numbers.CODE})
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a message goes, and what is known of that number at this moment."""
+    """A recipient's number and its flags at this moment."""
 
     phone: str
-    #: Whether the provider has said that nobody is there, or nothing arrives.
+    #: Whether the provider has refused the number, or a probe was sent to it.
     is_doubted: bool = False
-    #: Whether its owner wrote to us so lately that WhatsApp takes a text.
+    #: Whether WhatsApp accepts free text, because the owner wrote to us recently.
     is_open: bool = False
-    #: Whether nothing is sent there, but for one message that tries it.
+    #: Whether the number is invalid. Then only one message may be sent, as a probe.
     is_invalid: bool = False
-    #: Whether it was noted lately that its owner uses it.
+    #: Whether the use of the number was recorded recently.
     is_noted: bool = True
 
 
@@ -73,9 +74,9 @@ _number = PreparedStatement(
 
 
 def send(delivery: Claimed) -> str | None:
-    """Send the message to the number that the person has now, in the form that it takes at this moment.
+    """Send a message to the person's current number, as a text or a template. Return the provider's reference.
 
-    What the provider says of the number is noted.
+    Record what the provider reports about the number.
     """
     address = _address_of(delivery)
     form = _form_of(delivery, address)
@@ -87,7 +88,7 @@ def send(delivery: Claimed) -> str | None:
         return _send(delivery, address, form)
     except messaging.InvalidNumberError:
         raise
-    except Exception:  # nobody knows that it has tried the number: another attempt does
+    except Exception:  # the number may be untried, so allow another probe
         with unit_of_work():
             numbers.give_probe_back(address.phone)
         raise
@@ -96,7 +97,7 @@ def send(delivery: Claimed) -> str | None:
 def _send(delivery: Claimed, address: Address, form: forms.Form) -> str | None:
     is_trial = health.admit()
     claims.begin(delivery)
-    if len(delivery.together) <= len(delivery.others):  # some were cancelled since
+    if len(delivery.together) <= len(delivery.others):  # some were cancelled since the claim
         form = _form_of(delivery, address)
     first, *_ = delivery.together
     try:
@@ -128,13 +129,13 @@ def _send(delivery: Claimed, address: Address, form: forms.Form) -> str | None:
                     numbers.accepted(address.phone)
                 if is_use:
                     numbers.note_use(address.phone)
-    except (DBAPIError, PoolTimeoutError):  # what has left is not sent again for that
+    except (DBAPIError, PoolTimeoutError):  # the message has left, so do not send it again
         logger.exception("a success was not noted")
     return ref
 
 
 def callback_of(delivery_id: int) -> str:
-    """What a provider's receipts carry back to say which delivery they are about."""
+    """Return the value that a provider's receipts carry back to identify the delivery."""
     return f"d:{delivery_id}"
 
 
@@ -149,7 +150,7 @@ def _address_of(delivery: Claimed) -> Address:
         raise UndeliverableError("no number")
     phone, is_proven, is_invalid, is_wrong, is_stopped, probe_is_due, is_doubted, is_open, is_noted = rows[0]
     if delivery.target is not None and delivery.target != phone:
-        raise UndeliverableError("the number has changed")  # a reset link must not reach the next owner of the old one
+        raise UndeliverableError("the number has changed")  # the old number's next owner must not get a reset link
     if not is_proven and proof.is_needed(delivery.kind):
         raise UnwantedError(proof.UNPROVEN)
     if is_wrong:
@@ -162,7 +163,7 @@ def _address_of(delivery: Claimed) -> Address:
 
 
 def _known_of(phone: str, kind: str) -> Address:
-    """Return the address of a message that goes to a number, whoever has it."""
+    """Return the address of a message to a number without an account."""
     with autocommit() as connection:
         rows = _number.rows(connection, {"of_phone": phone})
     wrong_at, *known = rows[0] if rows else (None,)
@@ -172,7 +173,7 @@ def _known_of(phone: str, kind: str) -> Address:
 
 
 def _form_of(delivery: Claimed, address: Address) -> forms.Form:
-    """The form of a message that tells of one or of several. What it says is noted as `said`."""
+    """Return the form of a message with one or more deliveries. Store its words in `said`."""
     words = [each.words for each in delivery.together]
     delivery.said = words[0] if len(words) == 1 else routing().joint[delivery.kind](words)
     as_template = any(each.payload.get(forms.AS_TEMPLATE) for each in delivery.together)

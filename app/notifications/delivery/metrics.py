@@ -17,7 +17,7 @@ from app.notifications.delivery.drain import OUTCOMES
 from app.notifications.models import OPEN, Channel, deliveries
 from app.notifications.senders import report
 
-#: Seconds that a due urgent delivery may wait before `flask worker-health` complains.
+#: Seconds after which a due urgent delivery is a problem in `flask worker-health`.
 LATE_S = 60
 
 _rows = deliveries.c
@@ -26,26 +26,26 @@ _due = (
     .where(_rows.state.in_(OPEN), _rows.next_try_at <= sa.func.statement_timestamp(), _rows.queue.in_(QUEUES))
     .group_by(_rows.queue, _rows.channel)
 )
-#: Broadcasts may wait for their hours and their rate; what is urgent may not.
+#: Only urgent deliveries count. Broadcasts may wait for their hours and their rate.
 _oldest_urgent = sa.select(sa.func.min(_rows.next_try_at)).where(
     _rows.state.in_(OPEN), _rows.next_try_at <= sa.func.statement_timestamp(), _rows.queue == URGENT
 )
 
 
 def oldest_due_s() -> float:
-    """Seconds that the longest waiting urgent delivery has been due; 0 when none is."""
+    """Return for how many seconds the longest waiting urgent delivery has been due, or 0."""
     with autocommit() as database:
         oldest: datetime | None = database.execute(_oldest_urgent).scalar()
     return 0.0 if oldest is None else max(0.0, (now() - oldest).total_seconds())
 
 
 def check_deliveries() -> str:
-    """For information: taking web processes out of service would not make a worker send."""
+    """Return how long deliveries wait, for information. Removing web processes would not make a worker send."""
     return f"oldest due for {oldest_due_s():.0f} s"
 
 
 def worker_problems() -> list[str]:
-    """What keeps deliveries from going out, one sentence each; empty: all is well. For `flask worker-health`."""
+    """Return the problems that stop deliveries, one sentence each, or an empty list. For `flask worker-health`."""
     problems = clock_problems()
     if problem := report.problem():
         problems.append(problem)
@@ -55,7 +55,7 @@ def worker_problems() -> list[str]:
 
 
 def clock_problems() -> list[str]:
-    """Return what keeps due deliveries from being seen: no worker, no clock, or a jump of the database's clock."""
+    """Return the problems that hide due deliveries: no worker, no scheduler, or a jump of the database's clock."""
     workers = workers_by_queue()
     problems = [f"no worker serves the queue {name}" for name in QUEUES if not workers[name]]
     jump_s = clock_jump_s()
@@ -67,7 +67,7 @@ def clock_problems() -> list[str]:
 
 
 def waiting() -> dict[tuple[str, str], tuple[int, float]]:
-    """By queue and channel how many deliveries are due, and for how many seconds the oldest has been."""
+    """Return, by queue and channel, how many deliveries are due and for how many seconds the oldest has been due."""
     lanes: dict[tuple[str, str], tuple[int, float]] = dict.fromkeys(
         ((queue, channel) for queue in QUEUES for channel in Channel), (0, 0.0)
     )
@@ -87,7 +87,7 @@ def outcomes() -> dict[str, int]:
 
 
 def collect_waiting() -> Iterator[Metric]:
-    """What is due; each lane has its sample, also when nothing is, so that an alert can tell zero from silence."""
+    """Yield the number and age of due deliveries. Empty lanes have samples too, so that alerts notice missing data."""
     due = GaugeMetricFamily("deliveries_due", "Deliveries that are due now", labels=["queue", "channel"])
     age = GaugeMetricFamily(
         "deliveries_oldest_due_seconds", "How long the longest waiting has been due", labels=["queue", "channel"]

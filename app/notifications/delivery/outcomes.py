@@ -1,4 +1,4 @@
-"""What became of a call, as plain values: refused, done, or unknown; and how each is settled."""
+"""Outcomes of a call, as plain values, and the function that records them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Result(StrEnum):
     #: Refused for now.
     RETRY = "retry"
     POSTPONED = "postponed"
-    #: The call had begun, and nothing says what came of it.
+    #: The call had begun, and its result is unknown.
     UNKNOWN = "unknown"
 
 
@@ -27,11 +27,11 @@ class Result(StrEnum):
 class Outcome:
     result: Result
     reason: str = ""
-    #: The provider's reference of what was sent.
+    #: The provider's reference of the message.
     ref: str | None = None
-    #: Seconds until a retry, or that it is postponed by.
+    #: Seconds until the retry, or until a postponed delivery is due.
     delay_s: float = 0.0
-    #: Until when it is postponed, in place of that.
+    #: The end of a postponement, instead of `delay_s`.
     until: datetime | None = None
 
 

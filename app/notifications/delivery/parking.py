@@ -1,7 +1,7 @@
 """Outcomes that cannot be saved while PostgreSQL is away.
 
 They are kept in Redis, where the drains of all machines find them. Every drain saves them before it claims anything.
-To save an outcome twice changes nothing.
+Saving an outcome twice changes nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from app.notifications.delivery.settlements import Claim
 
 logger = logging.getLogger(__name__)
 
-#: The hash in Redis: by claim token, the outcome as JSON.
+#: Redis hash with the outcomes as JSON, by claim token.
 KEY = "deliveries:parked"
 
 #: Seconds between attempts to save an outcome while PostgreSQL is away.
@@ -43,7 +43,7 @@ class Parked:
 def persist(claim: Claim, outcome: Outcome) -> None:
     """Save an outcome, or leave it in Redis while the database is away.
 
-    While both are away, the attempts go on until the job ends: a lost outcome is a message sent twice.
+    While both are away, retry until the job ends, because a lost outcome means a message sent twice.
     """
     stop = monotonic() + SETTLE_WITHIN_S
     is_parked = False

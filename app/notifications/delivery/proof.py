@@ -1,25 +1,25 @@
-"""Which messages leave for a number only when its person has shown that it is theirs, as `PHONE_VERIFICATION` says.
+"""Kinds of messages that are sent only to proven numbers, according to `PHONE_VERIFICATION`.
 
-It is judged at the moment of sending and not when a message is planned, 36 hours ahead: a number that is proven
-meanwhile is told of the very next dose, and one that was changed meanwhile is a stranger's until it is proven. Pushes
-go to the person's own browsers, so they are never held back.
+The check runs when a message is sent, because messages are planned 36 hours ahead. A number that was proven since then
+gets the next dose. A number that was changed since then may be a stranger's until it is proven. Pushes are not checked,
+because they go to the person's own browsers.
 """
 
 from __future__ import annotations
 
 from app.core.settings import settings
 
-#: Why a message was cancelled.
+#: Reason of a cancelled message.
 UNPROVEN = "the number is not proven"
 
-#: What nobody asked for, and what is about somebody else.
+#: Kinds that nobody requested, or that are about another person.
 SOFT = frozenset({"broadcast", "alert"})
-#: And what a person asked for themselves, who may have given a stranger's number.
+#: In addition, kinds that a person set up for themselves, because they may have entered a stranger's number.
 REQUIRED = SOFT | {"reminder", "stock"}
 
 KINDS = {"off": frozenset[str](), "soft": SOFT, "required": REQUIRED}
 
 
 def is_needed(kind: str) -> bool:
-    """Whether a message of this kind goes to proven numbers alone."""
+    """Return whether a message of this kind needs a proven number."""
     return kind in KINDS[settings.phone_verification]

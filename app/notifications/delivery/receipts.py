@@ -1,8 +1,8 @@
-"""What the provider tells of a message after it took it: sent, delivered, read, or failed after all.
+"""Receipts: reports that an accepted message was sent, delivered or read, or has failed after all.
 
-Receipts come twice, late and in any order. They are handled in batches, each of which one UPDATE of deliveries decides:
-a delivery keeps the furthest that it was told of. A receipt that carries our delivery's id also settles a call whose
-worker died before it could: the message is with the provider, so it is not sent again.
+Receipts arrive twice, late and in any order. One UPDATE handles a batch, and each delivery keeps its furthest receipt.
+A receipt with our delivery's id also settles a call whose worker died before it could. The provider has the message, so
+it is not sent again.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from app.notifications.delivery.settlements import final_of_accepted
 from app.notifications.models import Heard, Receipt, State, deliveries, inbound
 from app.notifications.senders import numbers
 
-#: Receipts of one transaction.
+#: Maximum number of receipts in one transaction.
 BATCH = 500
-#: Whom a receipt is about may be recorded after it came: it is looked at once more when so much time has passed.
+#: Time until a receipt without a known delivery is tried once more. The delivery may be recorded after the receipt.
 LOOK_AGAIN = timedelta(seconds=30)
 
 #: The outcomes of a receipt.
@@ -32,14 +32,14 @@ APPLIED, KNOWN, WAITING, NOBODYS = "applied", "known", "waiting", "unknown deliv
 
 RANKS = {receipt: rank for rank, receipt in enumerate(Receipt)}
 
-#: Called once for a message that failed after it was accepted, with its delivery's id and the provider's code, in the
-#: unit of work that notes it.
+#: Function called once for a message that failed after it was accepted. It gets the delivery's id and the provider's
+#: code, in the transaction that records the failure.
 FailedReceipt = Callable[[int, str | None], None]
 
 
 @dataclass(frozen=True)
 class Told:
-    """One receipt, as the provider's own file read it into the row's payload."""
+    """One receipt, read from the payload that the provider's module stored in `inbound`."""
 
     inbound_id: int
     ref: str | None
@@ -67,7 +67,7 @@ class Told:
 
 
 def take(on_failed: FailedReceipt) -> int:
-    """Handle a batch of open receipts; returns how many."""
+    """Handle a batch of open receipts. Return their number."""
     batch = [Told.of(row) for row in db.session.execute(_open)]
     if not batch:
         return 0
@@ -91,7 +91,7 @@ def take(on_failed: FailedReceipt) -> int:
 
 
 def open_receipts(now: sa.ColumnElement[datetime]) -> sa.ColumnElement[bool]:
-    """Those to look at now, in the words of the index of open rows."""
+    """Return the condition of receipts to handle now. The first part is the same text as in the index of open rows."""
     return sa.and_(
         sa.literal_column("handled_at IS NULL"),
         inbound.c.kind == sa.literal_column(f"'{Heard.RECEIPT}'"),
@@ -111,12 +111,12 @@ _open = (
 
 @dataclass(frozen=True)
 class _Names:
-    """The deliveries that a batch names, by each of their names; held until it is handled, in one order.
+    """The deliveries of a batch, by their id and by both references of the provider. Their rows are locked by id.
 
-    What left as one message has one name.
+    Deliveries that left as one message have the same references.
     """
 
-    #: By its id, what one call told of: more than itself only while that call is not settled.
+    #: Delivery ids of the same call, by delivery id. More than one only while the call is unsettled.
     ids: Mapping[int, set[int]]
     refs: Mapping[str, set[int]]
     state_refs: Mapping[str, set[int]]
@@ -125,7 +125,7 @@ class _Names:
     def of(cls, batch: Sequence[Told]) -> Self:
         own_ids = {told.delivery_id for told in batch if told.delivery_id is not None}
         which = sa.or_(
-            # One that nobody has called has its id from before the database was restored.
+            # Skip rows that were never claimed. After a restore of the database, an older receipt can have the same id.
             sa.and_(_rows.id.in_(own_ids), _rows.claim_token.is_not(None)),
             _rows.provider_ref == sa.any_(_texts(told.ref for told in batch)),
             _rows.provider_state_ref == sa.any_(_texts(told.state_ref for told in batch)),
@@ -141,7 +141,7 @@ class _Names:
             unsettled += [delivery_id] if is_unsettled else []
         for delivery_id, other_id in db.session.execute(groups.called_with(unsettled)) if unsettled else ():
             ids[delivery_id].add(other_id)
-        # Told by one receipt of the batch, for those that carry the second name alone.
+        # One receipt of the batch may have both references. Then receipts with only `state_ref` find the delivery too.
         for told in batch:
             if told.state_ref and told.ref:
                 state_refs[told.state_ref] |= refs[told.ref]
@@ -158,7 +158,7 @@ def _texts(values: Iterable[str | None]) -> sa.BindParameter[list[str]]:
 
 
 def _apply(furthest: Mapping[int, Told]) -> set[int]:
-    """Note the receipts that go further than what is known; returns whose they were."""
+    """Store the receipts that are further than the stored ones. Return the ids of their deliveries."""
     if not furthest:
         return set()
     told = sa.values(
@@ -184,7 +184,7 @@ def _apply(furthest: Mapping[int, Told]) -> set[int]:
         "receipt_code": new.code,
         "provider_ref": sa.func.coalesce(_rows.provider_ref, new.ref),
         "provider_state_ref": sa.func.coalesce(_rows.provider_state_ref, new.state_ref),
-        # The provider has it, whatever became of whoever handed it over.
+        # The provider has the message, even if its worker did not record that.
         "state": State.SENT,
         "unknowns": sa.case((was_open, sa.func.greatest(_rows.unknowns - 1, 0)), else_=_rows.unknowns),
         **{name: sa.case((was_open, value), else_=_rows[name]) for name, value in final_of_accepted().items()},
@@ -195,7 +195,7 @@ def _apply(furthest: Mapping[int, Told]) -> set[int]:
 
 
 def _name(state_refs: Mapping[int, str]) -> None:
-    """Keep the name that later receipts have alone, though the one that told of it goes no further than is known."""
+    """Store the reference that later receipts use, even if its receipt is not further than the stored one."""
     if not state_refs:
         return
     told = sa.values(sa.column("id", sa.BigInteger), sa.column("state_ref", sa.Text), name="told")

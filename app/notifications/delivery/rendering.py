@@ -1,7 +1,7 @@
-"""Renders deliveries: the words are read from the rows after the claim and before the call.
+"""Rendering of deliveries: their words are read from the database after the claim and before the call.
 
-A changed title, a withdrawn consent and an erased name reach the message by themselves. Words that exist only once,
-such as a reset link, are in the delivery itself, see `sealing`.
+So a changed title, a withdrawn consent or an erased name takes effect at once. Words that are stored nowhere else, such
+as a reset link, are encrypted in the delivery, see `sealing`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from app.notifications.delivery.sealing import Words, unseal
 from app.notifications.delivery.settlements import settle_cancelled, settle_postponed
 from app.notifications.models import Channel
 
-#: Reads the words of deliveries of one kind, by their ids. A delivery without words is not to be sent any more.
+#: Function that reads the words of deliveries of one kind, by their ids. A delivery without words must not be sent.
 Renderer = Callable[[Sequence[Claimed]], Mapping[int, Words]]
 
-#: Why a delivery was cancelled.
+#: Reason of a cancelled delivery.
 NOT_ANY_MORE = "says nothing any more"
 
 
 def words_of(deliveries: Sequence[Claimed], renderers: Mapping[str, Renderer]) -> dict[int, Words]:
-    """Read the words of deliveries of one kind, by their ids. A delivery that is not to be sent any more has none."""
+    """Return the words of deliveries of one kind, by their ids. A delivery that must not be sent any more has none."""
     try:
         said = {each.id: unseal(each.sealed, each.user_id) for each in deliveries if each.sealed}
     except UndecryptableNik:
@@ -41,7 +41,7 @@ def words_of(deliveries: Sequence[Claimed], renderers: Mapping[str, Renderer]) -
 
 
 def by_event(renderers: Mapping[str, Renderer]) -> Renderer:
-    """Return the renderer of a kind with several events. An event is in the payload, or is the type in `about_type`."""
+    """Return the renderer of a kind with several events. The event is in the payload, otherwise in `about_type`."""
 
     def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
         return {id_: words for each in deliveries for id_, words in renderers[_event(each)]([each]).items()}
@@ -56,7 +56,7 @@ def _event(delivery: Claimed) -> str:
 def by_title(
     row_id: orm.InstrumentedAttribute[int], title: orm.InstrumentedAttribute[str], announcement: str
 ) -> Renderer:
-    """Return the renderer of messages that announce what `about_id` names by its title. The title has no contacts."""
+    """Return the renderer of announcements. They contain the title of the row `about_id`, without contact details."""
 
     def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
         with autocommit() as connection:
@@ -78,10 +78,9 @@ def notice(delivery: Claimed, *, text: str, title: str, body: str) -> Words:
 
 
 def render(delivery: Claimed, renderers: Mapping[str, Renderer]) -> None:
-    """Set the words of a claimed delivery and of those that leave with it.
+    """Set the words of a claimed delivery and of the others in its message.
 
-    Cancel those that are not to be sent any more. Postpone those that do not fit into the message. Raise
-    `UnwantedError` if none is left.
+    Cancel those without words. Postpone those that do not fit into the message. Raise `UnwantedError` if none is left.
     """
     together = delivery.together
     said = words_of(together, renderers)
@@ -96,13 +95,13 @@ def render(delivery: Claimed, renderers: Mapping[str, Renderer]) -> None:
     fitting = groups.fitting(delivery.kind, [each.words for each in left])
     if rest := [each for n, each in enumerate(left) if n not in fitting]:
         with _only(rest) as first:
-            settle_postponed(first, timedelta())  # to a message of their own
+            settle_postponed(first, timedelta())  # they get a message of their own
     delivery.ids = tuple(each.id for n, each in enumerate(left) if n in fitting)
 
 
 @contextmanager
 def _only(deliveries: Sequence[Claimed]) -> Iterator[Claimed]:
-    """Return the first of these deliveries, to record an outcome for them alone."""
+    """Yield the first of these deliveries, to record an outcome only for them."""
     first = deliveries[0]
     before, first.ids = first.ids, tuple(each.id for each in deliveries)
     yield first

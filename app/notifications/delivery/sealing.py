@@ -1,4 +1,4 @@
-"""Encrypts words that exist only once, such as a reset link, until their delivery is settled."""
+"""Encryption of words that are stored nowhere else, such as a reset link, until their delivery is settled."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from app.identity import nik
 #: The words of a delivery: the `text` and `parts` of a message, see `forms`, or the fields of a push.
 Words = Mapping[str, object]
 
-#: The kind of the ciphertext, see `nik`.
+#: Kind of the ciphertext, see `nik`.
 KIND = "delivery"
 
 
 def seal(words: Words, user_id: int | None) -> str:
-    """Encrypt words for the person whom they go to."""
+    """Encrypt words for their recipient."""
     return nik.encrypt(orjson.dumps(words).decode(), user_id or 0, kind=KIND)
 
 
 def unseal(sealed: str, user_id: int | None) -> Words:
-    """Decrypt words. Raise `UndecryptableNik` for another person's, or with a key that is not configured."""
+    """Decrypt words. Raise `UndecryptableNik` if they are another person's, or if their key is not configured."""
     words: Words = orjson.loads(nik.decrypt(sealed, user_id or 0, kind=KIND) or "{}")
     return words

@@ -1,6 +1,6 @@
-"""What WhatsApp refused as a text, because its 24 hours were over after all, goes once more as a template.
+"""Second deliveries, as a template, of messages that WhatsApp refused as a text because the 24 hours were over.
 
-That is a delivery of its own: the one that was refused stays as it is, and none is called twice.
+The refused delivery stays unchanged, so that no delivery is sent twice.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from app.notifications.delivery.drain import routing
 from app.notifications.delivery.forms import AS_TEMPLATE, template_name
 from app.notifications.models import deliveries
 
-#: A value, or a column of them.
+#: A dedupe key, or a column of dedupe keys.
 Key = TypeVar("Key", str, sa.ColumnElement[str])
 
 _rows = deliveries.c
-#: What the second row has from the first.
+#: Columns that are copied from the first delivery.
 _SAME = (
     "queue",
     "channel",
@@ -37,12 +37,12 @@ _SAME = (
 
 
 def key_of(first: Key) -> Key:
-    """The dedupe_key of the second delivery, by that of the first."""
+    """Return the `dedupe_key` of the second delivery, made from the key of the first."""
     return first + ":template"
 
 
 def send_as_template(delivery_id: int) -> bool:
-    """Add the delivery that says the same by a template; returns whether it is new. The clock finds it at once."""
+    """Add a delivery of the same words as a template. Return whether it is new. It is due at once."""
     refused = db.session.execute(
         sa.select(_rows.kind, _rows.payload, _rows.sealed).where(_rows.id == delivery_id, _may_be_repeated)
     ).one_or_none()
@@ -51,7 +51,7 @@ def send_as_template(delivery_id: int) -> bool:
     if template_name(refused.kind, refused.payload.get("tipe")) is None:
         return False
     if refused.sealed is None and refused.kind not in routing().render:
-        return False  # its words are forgotten
+        return False  # its words were deleted
     copied = sa.select(
         key_of(_rows.dedupe_key),
         _rows.payload + sa.literal({AS_TEMPLATE: True}, JSONB),

@@ -1,4 +1,4 @@
-"""Settlements: what became of a claimed delivery is recorded in one statement, by whoever still holds its claim."""
+"""Settlements: one statement records the outcome of a claimed delivery, if the worker still has its claim."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from app.core.jobs import clock_jump
 from app.core.settings import settings
 from app.notifications.models import OPEN, Channel, Receipt, State, deliveries
 
-#: A delivery whose outcome is unknown so often is not sent again.
+#: Number of unknown outcomes after which a delivery is not sent again.
 MOST_UNKNOWN = 2
-#: Seconds until a delivery whose outcome is unknown is repeated: the one time that it is, the provider should be back.
+#: Seconds until a delivery with an unknown outcome is repeated. It is repeated once, when the provider should be back.
 UNKNOWN_RETRY_S = 30.0
 MAX_RETRY_S = 1800
 
 
 @dataclass
 class Claim:
-    """What it takes to settle a delivery: only the worker whose token the row holds may."""
+    """The data that a worker needs to settle a delivery. The row must still have its token."""
 
     id: int
     claim_token: uuid.UUID
     unknowns: int
 
     def __post_init__(self) -> None:
-        #: Whether the provider may have been called, see `begin`.
+        #: Whether the provider may have been called, see `claims.begin`.
         self.is_begun = False
-        #: What leaves, as far as it is known.
+        #: The words that are sent, once they are known.
         self.said: Mapping[str, object] | None = None
-        #: The rows that the outcome is recorded for: itself, and what leaves in the same message.
+        #: Ids of the rows that get the outcome: this delivery and the others of its message.
         self.ids: tuple[int, ...] = (self.id,)
 
 
 _rows = deliveries.c
 token = sa.bindparam("token", type_=sa.Uuid())
-#: The rows of a claim that nobody else has claimed since.
+#: Conditions: the rows of a claim that no other worker has claimed since.
 of_claim = (
     _rows.id == sa.func.any(sa.bindparam("of_ids", type_=ARRAY(sa.BigInteger))),
     _rows.claim_token == token,
 )
 _is_message = _rows.channel == sa.literal_column(f"'{Channel.MESSAGING}'")
 _ref = sa.bindparam("ref", type_=sa.Text)
-#: A message that the provider named is accepted: the first of its receipts.
+#: Condition: the provider returned a reference of the message, which counts as the first receipt.
 _is_accepted = sa.and_(_rows.channel == Channel.MESSAGING, _ref.is_not(None))
 _sending = (
     sa.update(deliveries)
@@ -66,8 +66,8 @@ _sending = (
     )
 )
 _said = sa.bindparam("said", type_=JSONB)
-#: By whether this is production, which keeps nothing of what was said; and whether WhatsApp may refuse it a moment
-#: later, and then take it as a template. What was sealed is kept for that until `jobs.prune`.
+#: Statements by (is_production, is_refusable). Production does not store `said`. WhatsApp may refuse a text later and
+#: then accept a template. For that, `sealed` is kept until `jobs.prune`.
 _sent = {
     (is_production, is_refusable): PreparedStatement(
         _sending.values(
@@ -81,7 +81,7 @@ _sent = {
 
 
 def settle_sent(delivery: Claim, provider_ref: str | None) -> None:
-    """Record as sent, also one that was cancelled meanwhile, so that adding it again does not send it twice."""
+    """Record as sent, even if cancelled during the call. Otherwise adding the delivery again would send it twice."""
     calls = 1 if delivery.is_begun else 0
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
     said = orjson.dumps(delivery.said).decode() if delivery.said is not None else None
@@ -99,12 +99,12 @@ def settle_cancelled(delivery: Claim, reason: str) -> None:
 
 
 def settle_retry(delivery: Claim, delay_s: float, reason: str) -> None:
-    """Try again after `delay_s`; a delivery that expires before is missed now."""
+    """Schedule a retry after `delay_s` seconds. A delivery that expires before that is missed now."""
     _settle_retry(delivery, delay_s, reason, unknowns=_known(delivery))
 
 
 def settle_unknown(delivery: Claim, reason: str) -> None:
-    """The provider may have sent it: it is repeated once, after `UNKNOWN_RETRY_S` and a quarter more or less."""
+    """Schedule one repetition after `UNKNOWN_RETRY_S` seconds, plus or minus a quarter. After that, fail the delivery."""
     if delivery.unknowns >= MOST_UNKNOWN:
         _settle(
             delivery,
@@ -114,31 +114,31 @@ def settle_unknown(delivery: Claim, reason: str) -> None:
             **final(),
         )
         return
-    delay_s = UNKNOWN_RETRY_S * random.uniform(0.75, 1.25)  # noqa: S311  # spreads load, guards nothing
+    delay_s = UNKNOWN_RETRY_S * random.uniform(0.75, 1.25)  # noqa: S311  # jitter, not a secret
     _settle_retry(delivery, delay_s, f"outcome unknown: {reason}", unknowns=_rows.unknowns)
 
 
 def settle_postponed(delivery: Claim, until: datetime | timedelta, reason: str = "") -> None:
-    """Wait until a moment, or for so long; that was no attempt."""
+    """Let the delivery wait until a time, or for a duration. This does not count as an attempt."""
     at = clock_jump.now_sql + until if isinstance(until, timedelta) else until
     why = {"last_error": reason[:500]} if reason else {}
     _settle(delivery, state=State.PENDING, next_try_at=at, attempts=_rows.attempts - 1, **why)
 
 
 def extend(delivery: Claim, until: datetime) -> None:
-    """Let a claimed delivery expire at `until`, or later if it does already."""
+    """Set the expiry of a claimed delivery to `until`, unless it expires later already."""
     _settle(delivery, expires_at=sa.func.greatest(_rows.expires_at, until))
 
 
 def retry_delay_s(attempts: int, retry_after_s: float | None = None) -> float:
-    """2^attempts seconds with jitter, at most 30 minutes; a longer `Retry-After` wins."""
+    """Return 2^attempts seconds with jitter, at most 30 minutes. A longer `Retry-After` takes precedence."""
     backoff = min(2.0 ** min(attempts, 20), MAX_RETRY_S)
-    jittered = backoff * random.uniform(0.75, 1.25)  # noqa: S311  # spreads load, guards nothing
+    jittered = backoff * random.uniform(0.75, 1.25)  # noqa: S311  # jitter, not a secret
     return max(min(jittered, MAX_RETRY_S), retry_after_s or 0.0)
 
 
 def expire(queue: str) -> int:
-    """Record as missed what was not sent in time; returns how many."""
+    """Record expired deliveries as missed. Return their number."""
     statement = (
         sa.update(deliveries)
         .where(
@@ -154,12 +154,12 @@ def expire(queue: str) -> int:
 
 
 def final() -> dict[str, object]:
-    """The columns that settling sets. Words that exist only once are dropped."""
+    """Return the columns to set when a delivery is settled. Sealed words are deleted."""
     return {"settled_at": sa.func.statement_timestamp(), "sealed": sa.null()}
 
 
 def final_of_accepted() -> dict[str, object]:
-    """As `final`, of a message that the provider has: what WhatsApp may yet refuse keeps its words until `prune`."""
+    """Return `final` for an accepted message. It keeps sealed words that WhatsApp may still refuse, until `prune`."""
     values = final()
     if settings.follows_whatsapp_hours:
         del values["sealed"]
@@ -180,12 +180,12 @@ def _settle_retry(delivery: Claim, delay_s: float, reason: str, *, unknowns: sa.
 
 
 def _known(delivery: Claim) -> sa.ColumnElement[int]:
-    """The count of unknown outcomes without the present call, which is known."""
+    """Return the number of unknown outcomes without the present call, whose outcome is known."""
     return _rows.unknowns - 1 if delivery.is_begun else _rows.unknowns + 0
 
 
 def _settle(delivery: Claim, **values: object) -> None:
-    """By id and token, so that a worker that lost its claim, or met a cancellation, changes nothing."""
+    """Update by id and token, so that a worker whose claim was lost or cancelled changes nothing."""
     statement = (
         sa.update(deliveries)
         .where(_rows.id.in_(delivery.ids), _rows.claim_token == delivery.claim_token, _rows.state == State.CLAIMED)

@@ -1,7 +1,7 @@
-"""Messages that the provider has and has not sent: past their time they are taken back, for a late reminder misleads.
+"""Expired messages that the provider has not sent yet are taken back, because a late reminder misleads.
 
-Fonnte drives a phone. While that is off it keeps what it accepted, for up to 7 days, and sends all of it when the phone
-is back. Such a row is `sent`; taken back it is `missed`.
+Fonnte sends through a phone. While the phone is off, Fonnte keeps accepted messages for up to 7 days. It sends all of
+them when the phone is back. Such a row is `sent`. After it was taken back, it is `missed`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from app.providers.http import ProviderError
 
 logger = logging.getLogger(__name__)
 
-#: Rows of one job.
+#: Maximum number of rows in one job.
 BATCH = 200
-#: So long after it was accepted a receipt would have told that a message was sent.
+#: Time after acceptance within which a receipt reports that a message was sent.
 TOLD_WITHIN = timedelta(hours=3)
-#: What is noted of a message that the provider no longer had to give back.
+#: Values of `last_error` after an attempt to take a message back: the provider no longer had it, or gave it back.
 TOO_LATE = "could not be taken back"
 TAKEN_BACK = "taken back"
 
 _rows = deliveries.c
 _now = sa.func.statement_timestamp()
-#: From when on accepted messages may be held: since our phone has been off, or where receipts tell, for some hours.
+#: Time from which Fonnte may hold accepted messages, because our phone is off. Null while the phone is on.
 _held_since = (
     sa.select(sa.func.min(senders.c.held_since))
     .where(senders.c.provider == "fonnte", senders.c.state == SenderState.DOWN)
@@ -41,7 +41,7 @@ _held_since = (
 
 
 def held() -> Sequence[str]:
-    """The provider's references of expired messages that it may still hold."""
+    """Return the provider's references of expired messages that it may still hold."""
     if settings.messaging_provider != "fonnte":
         return []
     told = _now - TOLD_WITHIN if settings.fonnte_webhook_token else None
@@ -65,7 +65,7 @@ def held() -> Sequence[str]:
 
 
 def take_back(ref: str) -> bool | None:
-    """Whether the provider gave a message back; None when that cannot be told now."""
+    """Take a message back. Return whether the provider gave it back, or None after a provider error."""
     try:
         return messaging.client().take_back(ref)
     except ProviderError as error:
@@ -74,7 +74,7 @@ def take_back(ref: str) -> bool | None:
 
 
 def record(ref: str, *, is_taken_back: bool) -> list[int]:
-    """Note it on the rows that left as this message; returns the occurrences that nobody was told of after all."""
+    """Record the result on the rows of this message. Return the occurrences whose message was taken back."""
     values = {"state": State.MISSED, "last_error": TAKEN_BACK} if is_taken_back else {"last_error": TOO_LATE}
     statement = (
         sa.update(deliveries)

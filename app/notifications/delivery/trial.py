@@ -1,4 +1,4 @@
-"""One message that an operator sends to a number, past the outbox, to see what the provider does with it."""
+"""Test message that an operator sends to a number, without the outbox, to see how the provider handles it."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ NEEDS_TEMPLATE = (
     " Write to our number from this phone first, or name a template."
 )
 
-#: Kinds with a template that can carry the text. The first with a template is taken.
+#: Kinds whose template can carry the text. The first kind with a template is used.
 KINDS = (SECURITY_NOTICE, "broadcast", "alert", "stock", "reminder")
 
 #: Kinds with a template that greets by name.
 GREETING = ("stock", "reminder")
 
-#: Seconds to wait for a receipt, and between two looks for it.
+#: Seconds to wait for receipts, and seconds between two queries for them.
 WAIT_S, LOOK_EVERY_S = 30.0, 0.5
 
 _is_open = sa.select(phone_numbers.c.last_inbound_at > sa.func.statement_timestamp() - forms.OPEN_FOR)
 
 
 def form_for(phone: str) -> forms.Form:
-    """Return the form that the message takes at this moment. Raise `NeedsTemplateError`."""
+    """Return the current form of the message. Raise `NeedsTemplateError` if it needs a template and has none."""
     with autocommit() as connection:
         is_open = bool(connection.scalar(_is_open.where(phone_numbers.c.phone == phone)))
     kind = next(filter(forms.template_name, KINDS), KINDS[0])
@@ -50,7 +50,7 @@ def send(phone: str, form: forms.Form) -> str | None:
 
 
 def receipts(ref: str) -> Iterator[tuple[Receipt, str | None]]:
-    """Yield each further receipt of a message, with its code, until the last one or until the wait is over."""
+    """Yield each receipt that is further than the last, with its code. Stop after a final receipt, or after `WAIT_S`."""
     rows = inbound.c
     told = sa.select(rows.payload).where(
         rows.provider == settings.messaging_provider, rows.kind == Heard.RECEIPT, rows.ref == ref

@@ -1,4 +1,4 @@
-"""Delivery preferences, checked before a delivery is sent: by which channel, and at which hours."""
+"""Delivery preferences, checked before a delivery is sent: the channel and the quiet hours."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from app.notifications.delivery.claims import Claimed, PostponedError, UnwantedE
 from app.notifications.models import SECURITY_NOTICE, Channel
 from app.notifications.senders import numbers
 
-#: Kinds that no setting holds back: what a person asks for at this moment, what tells of a thief of the account, who
-#: would switch everything off first, and that a moderator has learnt who is behind a pseudonym.
+#: Kinds that no setting holds back: what a person requests at this moment, warnings of a stolen account (a thief would
+#: switch everything off first), and the notice that a moderator has lifted a pseudonym.
 ALWAYS_WANTED = frozenset({"password_reset", *numbers.PROOFS, SECURITY_NOTICE, "pseudonym_lifted"})
-#: Kinds that are sent in quiet hours too. Quiet hours hold news, never a reminder.
+#: Kinds that are also sent in quiet hours. Quiet hours delay news, never a reminder.
 AT_ANY_HOUR = ALWAYS_WANTED | {"reminder"}
-#: Minimum time to send a delivery after the quiet hours that it waited for.
+#: Minimum time to send a delivery after its quiet hours.
 TIME_LEFT = timedelta(hours=1)
-#: Why a delivery was cancelled: its channel is.
+#: Reason of a cancelled delivery: its channel is switched off.
 SWITCHED_OFF = "switched off"
 
 
 def check(delivery: Claimed, channel: Channel) -> None:
-    """Raise unless the person wants this delivery by this channel, at this hour."""
+    """Raise unless the person wants this delivery on this channel at this hour."""
     wishes = delivery.wishes
     if delivery.kind not in ALWAYS_WANTED and not (wishes.messages if channel is Channel.MESSAGING else wishes.push):
         raise UnwantedError(SWITCHED_OFF)
