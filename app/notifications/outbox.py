@@ -23,7 +23,7 @@ class Draft:
     """A delivery to add. Drafts with the same `dedupe_key` are one delivery.
 
     Without `target`, it goes to the person's current address. When it is sent, its words are read from the database,
-    by `kind` and `payload`. Words that are stored nowhere else, such as a reset link, are passed in `words` and encrypted.
+    by `kind` and `payload`. Words stored nowhere else, such as a reset link, are passed in `words` and encrypted.
     """
 
     kind: str

@@ -1,7 +1,7 @@
-"""Fan-out of broadcasts: one delivery a recipient, inserted page by page.
+"""Fan-out of broadcasts: one delivery for each recipient, inserted page by page.
 
-Broadcasts start after a random delay, keep to the daytime of each recipient, to a number a day for each and a rate for
-all, and have a queue of their own, so that no reminder waits behind them.
+Broadcasts start after a random delay. They respect the daytime and the daily limit of each recipient, and a rate for
+all. They have their own queue, so that no reminder waits behind them.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from app.notifications.models import (
 )
 
 KIND = "broadcast"
-#: Recipients of one transaction.
+#: Recipients in one transaction.
 PAGE = 1000
-#: Seconds of one job; the clock enqueues the next one within a second.
+#: Maximum seconds of one job. The scheduler enqueues the next one within a second.
 SLICE_S = 2.0
-#: After that a broadcast is missed.
+#: Time after which an unsent broadcast is missed.
 LIFETIME = timedelta(days=7)
 KEEP_DAYS = 30
 
 
 def enqueue_due() -> None:
-    """A tick of the clock: a job for each broadcast whose moment has come."""
+    """Enqueue a job for each broadcast that is due. The scheduler calls this every second."""
     due = sa.select(Broadcast.id).where(
         Broadcast.state == BroadcastState.OPEN, Broadcast.starts_at <= clock_jump.now_sql
     )
@@ -56,14 +56,14 @@ def enqueue_due() -> None:
 
 
 def fan_out(broadcast_id: int) -> None:
-    """Insert the deliveries of one broadcast, page by page; stopped anywhere, it goes on where it stopped."""
+    """Insert the deliveries of one broadcast, page by page. After an interruption, the next job continues there."""
     stop = monotonic() + SLICE_S
     while fan_out_page(broadcast_id) and monotonic() < stop:
         pass
 
 
 def fan_out_page(broadcast_id: int) -> bool:
-    """Insert one page of deliveries and move the cursor, in one transaction; returns whether more may follow."""
+    """Insert one page of deliveries and move the cursor, in one transaction. Return whether more may follow."""
     with unit_of_work():
         broadcast = db.session.scalar(
             sa.select(Broadcast)
@@ -104,7 +104,7 @@ def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
 
 
 def _told(broadcast: Broadcast, user_ids: Sequence[int]) -> set[int | None]:
-    """Who of these has this broadcast already, or will: it was held meanwhile, and begins anew."""
+    """Return the people who already have a delivery of this broadcast, because a held broadcast starts again."""
     keys = [_key(broadcast, user_id) for user_id in user_ids]
     rows = sa.select(deliveries.c.user_id).where(
         deliveries.c.dedupe_key.in_(keys), deliveries.c.state != State.CANCELLED
@@ -131,7 +131,7 @@ def _draft(broadcast: Broadcast, user_id: int, due: datetime, now: datetime) -> 
 
 
 def next_daytime(zone: ZoneInfo, now: datetime) -> datetime:
-    """The first moment from `now` on that lies in the hours of broadcasts, in local time."""
+    """Return the first time from `now` on within the broadcast hours of this time zone."""
     first, last = settings.broadcast_hours
     local = now.astimezone(zone)
     if first <= local.hour < last:
@@ -141,7 +141,7 @@ def next_daytime(zone: ZoneInfo, now: datetime) -> datetime:
 
 
 def reserve_days(days: Sequence[tuple[int, date]]) -> set[int]:
-    """Count one broadcast more on each of these people's days; returns those who had room for it."""
+    """Count one more broadcast on each of these days. Return the people who had not reached the daily limit."""
     cap = settings.broadcast_per_user_per_day
     if not days or cap == 0:
         return set()

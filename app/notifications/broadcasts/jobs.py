@@ -1,4 +1,4 @@
-"""What is looked at by itself once a minute: how many broadcasts may leave, and whether they are welcome."""
+"""Periodic job that updates the limits of broadcasts, and pauses unwelcome ones."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What holds broadcasts back: what reminders and resets leave of the provider's limit, the youth of a number, and
-people who do not want to hear."""
+"""Limits of broadcasts: the provider's limit, the warm-up of a new number, and a pause after opt-outs or failures."""
 
 from __future__ import annotations
 
@@ -18,9 +17,9 @@ from app.notifications.senders.models import Sender, SenderState, senders
 logger = logging.getLogger(__name__)
 
 PACE_ID = 1
-#: Of the last so many broadcast messages, so many that failed or made somebody opt out pause all: 5 %.
+#: Broadcasts pause if at least 10 of the last 200 messages (5 %) failed or made their recipient opt out.
 LOOKED_AT, TOO_MANY = 200, 10
-#: A new number writes to so many new people a day, twice as many after each three good days, and then to all.
+#: Warm-up of a new number: 50 new people a day, twice as many after every three good days, and all people after 33.
 FIRST_PEOPLE, GOOD_DAYS = 50, 3
 WARM_AFTER_DAYS = 33
 
@@ -33,7 +32,7 @@ _day = timedelta(hours=24)
 
 
 def count_budget() -> None:
-    """Count anew how many broadcast messages may leave: what the others of these 24 hours do not need."""
+    """Store how many broadcast messages may leave: the provider's limit minus all other messages of 24 hours."""
     sender = health.current()
     with autocommit() as connection:
         budget = None if sender is None else _left(connection, sender)
@@ -45,11 +44,11 @@ def count_budget() -> None:
 
 
 def _left(connection: sa.Connection, sender: Sender) -> int | None:
-    """How many are left of the sender's limit of people, or of the messages that are paid for; None: any number."""
+    """Return how much is left of the sender's 24-hour limit or of its paid messages, or None if there is no limit."""
     lefts = []
     if sender.limit_24h is not None:
         lefts.append(sender.limit_24h - (connection.scalar(_people_of_a_day) or 0))
-    if sender.quota:  # what 0 means, the provider says when a message is refused
+    if sender.quota:  # for 0, wait until the provider refuses a message
         lefts.append(sender.quota - (connection.scalar(_coming_messages) or 0))
     return max(0, min(lefts)) if lefts else None
 
@@ -58,11 +57,11 @@ _is_message = _rows.channel == Channel.MESSAGING
 _is_coming = sa.and_(
     _rows.queue == URGENT,
     _is_message,
-    sa.literal_column("state IN ('pending', 'claimed')"),  # as the index of open rows says
+    sa.literal_column("state IN ('pending', 'claimed')"),  # same text as in the index of open rows
     _rows.next_try_at < _now + _day,
 )
 _whom = sa.func.coalesce(sa.cast(_rows.user_id, sa.Text), _rows.target)
-#: Those who were written to, and those who will be.
+#: Recipients of the last 24 hours, and of the next 24 hours.
 _people_of_a_day = sa.select(sa.func.count()).select_from(
     sa.union(
         sa.select(_whom).where(
@@ -81,7 +80,7 @@ _people_a_day = sa.cast(FIRST_PEOPLE * sa.func.power(2, sa.func.div(senders.c.wa
 
 
 def is_newcomer() -> sa.ColumnElement[bool]:
-    """Whether a person has heard nothing from a number of ours that is itself new."""
+    """Return the condition that our number is new, and the person has received no message from us."""
     which = health.key()
     if which is None:
         return sa.false()
@@ -90,7 +89,7 @@ def is_newcomer() -> sa.ColumnElement[bool]:
 
 
 def meet_newcomer(today: date) -> bool:
-    """Whether a new number may write to one more new person today; counts it."""
+    """Count one more new recipient of a new number today. Return whether the day's limit allows it."""
     which = health.key()
     if which is None:
         return True
@@ -111,9 +110,9 @@ def meet_newcomer(today: date) -> bool:
 
 
 def end_day(today: date) -> None:
-    """Count the last day on which a new number met new people, if it was a good one; after enough of them it is warm.
+    """End the last warm-up day of a new number, and count it if it was good. After `WARM_AFTER_DAYS`, end the warm-up.
 
-    A good day ends with the number up, well thought of, and broadcasts not paused.
+    On a good day the number is not down, its quality is not red, and broadcasts are not paused.
     """
     is_over = sa.and_(senders.c.warmup_days.is_not(None), senders.c.warmup_on < today, senders.c.new_people > 0)
     is_good = sa.and_(
@@ -128,11 +127,11 @@ def end_day(today: date) -> None:
         )
 
 
-# --- what people think of them ----------------------------------------------------------------------------------------
+# --- failures and opt-outs --------------------------------------------------------------------------------------------
 
 
 def pause_if_unwelcome() -> bool:
-    """Pause broadcasts when too many of the last messages failed or made their recipient opt out; returns whether."""
+    """Pause broadcasts if too many of the last messages failed or made people opt out. Return whether they paused."""
     bad = db.session.scalar(_unwelcome) or 0
     if bad < TOO_MANY:
         return False
@@ -155,7 +154,7 @@ _last = (
         sa.or_(
             sa.and_(_rows.state == State.FAILED, _rows.last_error.like("messaging:%")),
             _rows.receipt.is_not_distinct_from(Receipt.FAILED),
-            # They accepted them when it was sent.
+            # The recipient accepted broadcasts when this was sent, and has opted out since.
             sa.and_(_rows.state == State.SENT, User.accepts_broadcasts.is_(False)),
         ).label("is_bad")
     )

@@ -1,4 +1,4 @@
-"""What a delivery of a broadcast is asked when it leaves: its recipient's hours, day and wish, and the rate for all."""
+"""Checks before a broadcast is sent: the recipient's hours, daily limit and opt-out, and the rate for all."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from app.notifications.delivery.claims import Claimed, ClaimLostError, Postponed
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 from app.notifications.senders import health
 
-#: Slots of the rate that nobody took may be made up for so long.
+#: Time for which unused slots of the rate can be used later.
 BURST = timedelta(seconds=5)
 
 
 def check_recipient(delivery: Claimed) -> None:
-    """Raise unless this recipient may get a broadcast now: their hours, the day's number, their wish, as of today."""
+    """Raise unless this person may get a broadcast now, according to their hours, daily limit and opt-out."""
     with autocommit() as connection:
         wish = sa.select(User.accepts_broadcasts, User.domicile, limits.is_newcomer())
         row = connection.execute(wish.where(User.id == delivery.user_id)).one_or_none()
@@ -46,7 +46,7 @@ def check_recipient(delivery: Claimed) -> None:
 
 
 def _meet(delivery: Claimed, day: date) -> bool:
-    """Whether a new number may write to this new person on a day; tried again that day, they are not counted again."""
+    """Return whether a new number may write to this new person on a day. A retry on that day is not counted again."""
     if delivery.payload.get("met_on") == day.isoformat():
         return True
     if not limits.meet_newcomer(day):
@@ -57,17 +57,17 @@ def _meet(delivery: Claimed, day: date) -> bool:
 
 
 def _move_to(delivery: Claimed, day: date) -> bool:
-    """Count the delivery on another day than planned; retried later that day, it is not counted again."""
-    assert delivery.user_id is not None  # noqa: S101  # a broadcast is to somebody
+    """Count the delivery on another day than planned. A retry on that day is not counted again."""
+    assert delivery.user_id is not None  # noqa: S101  # every broadcast has a recipient
     with unit_of_work():
         if not reserve_days([(delivery.user_id, day)]):
             return False
-        _note(delivery, day=day)  # cancelled meanwhile: the day is free again
+        _note(delivery, day=day)  # if it was cancelled, the rollback frees the day
         return True
 
 
 def _note(delivery: Claimed, **days: date) -> None:
-    """Note days in a delivery's payload; `ClaimLostError` for one that was cancelled: what it said stays forgotten."""
+    """Store days in a delivery's payload. Raise `ClaimLostError` if the delivery was cancelled."""
     noted = sa.literal({name: day.isoformat() for name, day in days.items()}, JSONB)
     which = deliveries.c.id == delivery.id, deliveries.c.state.in_(OPEN)
     update = sa.update(deliveries).where(*which).values(payload=deliveries.c.payload.concat(noted))
@@ -84,7 +84,7 @@ _bulk_due = sa.exists().where(
 
 
 def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
-    """Whether a due broadcast message may go now; taking the slot moves the next one on, for all workers."""
+    """Take the next slot of the rate, which all workers share. Return whether a due message may leave now."""
     if not health.may_send(channel):
         return False
     now, values = clock_jump.now_sql, {"of_channel": channel, **clock_jump.values()}
@@ -107,7 +107,7 @@ def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
     with unit_of_work():
         row = db.session.execute(slot, values).first()
         if row is None:
-            # Before the very first broadcast there is no row of the pace, or another lane is just inserting it.
+            # Before the first broadcast the row does not exist, or another lane is inserting it.
             db.session.execute(first_pace())
             row = db.session.execute(slot, values).first()
     return row is not None

@@ -1,4 +1,4 @@
-"""Broadcasts: what sections announce to many people, and what an operator may do about them. Workers fan them out."""
+"""Broadcasts: other packages announce news to many people, and operators control it. Workers do the fan-out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from app.notifications.models import (
     deliveries,
 )
 
-#: A broadcast that is older has reached whom it was for.
+#: Age after which a broadcast has reached its recipients.
 NEWS = timedelta(days=7)
 
 
@@ -38,10 +38,10 @@ def announce(
     except_user_id: int | None = None,
     is_held: bool = False,
 ) -> None:
-    """Broadcast news, once, after a random delay, to everybody with `preference_tag` (None: to all).
+    """Broadcast news once, after a random delay, to everybody with `preference_tag` (None: to all).
 
-    Not to `except_user_id`, who wrote it. The request writes only the row of the broadcast. One that `is_held` waits
-    for `release`.
+    Skip the author, `except_user_id`. The request inserts only the row of the broadcast. With `is_held`, it waits for
+    `release`.
     """
     shortest, longest = settings.broadcast_delay_seconds
     delay = timedelta(seconds=shortest + secrets.randbelow(longest - shortest + 1))
@@ -60,31 +60,31 @@ def announce(
 
 
 def retag(about: About, preference_tag: str | None) -> None:
-    """Let a broadcast go to those with this preference whom it has not reached yet."""
-    db.session.execute(  # waits for a page under way
+    """Change the preference of a broadcast, for the people whom it has not reached yet."""
+    db.session.execute(  # waits for a page in progress
         sa.update(Broadcast).where(*_is_of(about)).values(preference_tag=preference_tag)
     )
 
 
 def withdraw(about: About) -> None:
-    """Take a broadcast back: what is not sent yet is cancelled."""
-    db.session.execute(sa.delete(Broadcast).where(*_is_of(about)))  # waits for a page under way
+    """Withdraw a broadcast, and cancel its unsent deliveries."""
+    db.session.execute(sa.delete(Broadcast).where(*_is_of(about)))  # waits for a page in progress
     _cancel(about)
 
 
 def hold(about: About) -> None:
-    """Stop a broadcast until `release`: what is not sent yet is cancelled."""
+    """Stop a broadcast until `release`, and cancel its unsent deliveries."""
     is_unfinished = sa.or_(
         Broadcast.state == BroadcastState.OPEN, Broadcast.created_at > sa.func.statement_timestamp() - NEWS
     )
-    db.session.execute(  # waits for a page under way
+    db.session.execute(  # waits for a page in progress
         sa.update(Broadcast).where(*_is_of(about), is_unfinished).values(state=BroadcastState.HELD)
     )
     _cancel(about)
 
 
 def _cancel(about: About) -> None:
-    """Cancel what is not sent yet. Whom it did not reach has room on that day: for another, or for this one again."""
+    """Cancel unsent deliveries, and subtract them from the daily counts of their recipients."""
     day = sa.cast(deliveries.c.payload["day"].astext, sa.Date).label("day")
     unsent = (
         sa.select(deliveries.c.user_id, day)
@@ -111,7 +111,7 @@ def _is_of(about: About) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]
 
 
 def release(about: About) -> None:
-    """Let a broadcast go that is held. It begins anew, and who has it already does not get it twice."""
+    """Release a held broadcast. It starts from the beginning, and skips people who already have it."""
     db.session.execute(
         sa.update(Broadcast)
         .where(*_is_of(about), Broadcast.state == BroadcastState.HELD)
@@ -120,7 +120,7 @@ def release(about: About) -> None:
 
 
 def set_paused(paused: bool) -> None:
-    """Pause all broadcasts, or let them go on where they stopped."""
+    """Pause all broadcasts, or let them continue where they stopped."""
     db.session.execute(first_pace())
     values: dict[str, object] = {"paused": paused, "pause_reason": None}
     if not paused:
@@ -129,17 +129,17 @@ def set_paused(paused: bool) -> None:
 
 
 def pace() -> BroadcastPace | None:
-    """Whether broadcasts are paused, and why; None before the first."""
+    """Return the row with the pause and its reason, or None before the first broadcast."""
     return db.session.scalar(sa.select(BroadcastPace).execution_options(populate_existing=True))
 
 
 def count(state: BroadcastState) -> int:
-    """How many broadcasts are in this state."""
+    """Return how many broadcasts are in this state."""
     return db.session.scalar(sa.select(sa.func.count()).where(Broadcast.state == state)) or 0
 
 
 def status() -> list[str]:
-    """The state of broadcasts for an operator, one line each."""
+    """Return the state of broadcasts for an operator, as lines."""
     now = pace()
     lines = [f"Broadcasts are {'paused' if now and now.paused else 'going out'}."]
     if now and now.pause_reason:
@@ -157,9 +157,9 @@ def status() -> list[str]:
 
 
 def _outcomes(broadcasts: Sequence[Broadcast]) -> dict[About, list[str]]:
-    """Return how many deliveries of each broadcast are in which state, in one look at what was added since the first.
+    """Count the deliveries of each broadcast by state, in one query.
 
-    All deliveries are too many to be looked through.
+    It reads only deliveries created since the first of these broadcasts, because all deliveries are too many.
     """
     if not broadcasts:
         return {}
@@ -178,7 +178,7 @@ def _outcomes(broadcasts: Sequence[Broadcast]) -> dict[About, list[str]]:
 
 
 def collect() -> Iterator[Metric]:
-    """Whether broadcasts go out, and how many may."""
+    """Yield whether broadcasts are paused, and their remaining budget."""
     columns = (broadcast_pace.c.paused, broadcast_pace.c.budget)
     with autocommit() as connection:
         pace = connection.execute(sa.select(*columns).where(broadcast_pace.c.id == PACE_ID)).one_or_none()
@@ -191,7 +191,7 @@ def collect() -> Iterator[Metric]:
 
 
 def first_pace() -> Insert:
-    """The statement that inserts the one row of the pace, unless it is there."""
+    """Return the statement that inserts the only row of `broadcast_pace`, if it is missing."""
     return (
         insert(BroadcastPace)
         .values(id=PACE_ID, next_at=sa.func.statement_timestamp())

@@ -104,7 +104,7 @@ def settle_retry(delivery: Claim, delay_s: float, reason: str) -> None:
 
 
 def settle_unknown(delivery: Claim, reason: str) -> None:
-    """Schedule one repetition after `UNKNOWN_RETRY_S` seconds, plus or minus a quarter. After that, fail the delivery."""
+    """Repeat the delivery once, after `UNKNOWN_RETRY_S` seconds plus or minus a quarter. If it was repeated, fail it."""
     if delivery.unknowns >= MOST_UNKNOWN:
         _settle(
             delivery,

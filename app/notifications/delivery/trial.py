@@ -50,7 +50,7 @@ def send(phone: str, form: forms.Form) -> str | None:
 
 
 def receipts(ref: str) -> Iterator[tuple[Receipt, str | None]]:
-    """Yield each receipt that is further than the last, with its code. Stop after a final receipt, or after `WAIT_S`."""
+    """Yield each receipt that is further than the last, with its code. Stop after a final one, or after `WAIT_S`."""
     rows = inbound.c
     told = sa.select(rows.payload).where(
         rows.provider == settings.messaging_provider, rows.kind == Heard.RECEIPT, rows.ref == ref

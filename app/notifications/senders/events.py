@@ -1,4 +1,4 @@
-"""What the providers tell of our own number by their webhooks, the moment that it happens."""
+"""Webhook events about our own number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTED, IGNORED = "noted", "ignored"
 
 
 def heard(event: Inbound) -> str:
-    """Note what an event of kind device, quality or account means for the sender; returns its outcome."""
+    """Update the sender from an event of kind device, quality or account. Return the event's outcome."""
     if event.provider != settings.messaging_provider or not _is_ours(event.payload.get("display_phone_number")):
         return IGNORED
     reader = whatsapp.told_of_us if event.provider == "whatsapp_cloud" else fonnte.told_of_us
@@ -31,7 +31,7 @@ def heard(event: Inbound) -> str:
 
 
 def _is_ours(number: object) -> bool:
-    """Whether an event is about our number; an account may have several, and not every event names one."""
+    """Return whether an event is about our number. An account may have several, and some events name none."""
     if not isinstance(number, str) or settings.messaging_number is None:
         return True
     return "".join(filter(str.isdigit, number)) == settings.messaging_number.removeprefix("+")

@@ -1,7 +1,8 @@
-"""How our own number is: what the provider says of it decides whether messages leave.
+"""State of our own number, the sender. It decides whether messages are sent.
 
-An error of the account stops the sender and not row after row: what is due waits untried and pushes go on. The check of
-every minute or a webhook starts it again, or where neither can tell, one message that is tried and taken.
+An error of the account stops the sender, so that due messages wait instead of failing one by one. Pushes continue. The
+check of every minute or a webhook starts the sender again. If both cannot detect the recovery, one message is sent as a
+trial, and the sender starts again if the provider accepts it.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ from app.providers.messenger import Health, SenderError
 
 logger = logging.getLogger(__name__)
 
-#: Seconds that a process believes what it saw of the sender.
+#: Seconds for which a process caches the state of the sender.
 BELIEVED_S = 1.0
-#: How often a message tries a sender that only a message can try; and one that the check sees, should that not answer.
+#: Interval of trial messages if only a message can detect the recovery. The interval is longer if the check can detect
+#: it, because then a trial is only needed when the check fails.
 TRIAL_EVERY = timedelta(minutes=1)
 BLIND_TRIAL_EVERY = timedelta(minutes=10)
-#: A provider that took nobody new is believed for so long.
+#: Time for which the sender stays degraded after the provider refused new recipients.
 LIMITED_FOR = timedelta(hours=1)
-#: What the provider accepted so long before we knew that its phone is off, it may hold.
+#: Time before we notice that the phone is off. Messages that were accepted in this time may be unsent.
 UNNOTICED = timedelta(minutes=2)
 
 _rows = senders.c
@@ -41,7 +43,7 @@ _is_down = _rows.state == SenderState.DOWN
 
 
 def key() -> dict[str, str] | None:
-    """The sender that the settings name; None when messages leave for nowhere."""
+    """Return the provider and number in the settings, or None if messages are only stored."""
     if settings.messaging_provider == "outbox":
         return None
     number = settings.messaging_sender_id if settings.messaging_provider == "whatsapp_cloud" else None
@@ -49,7 +51,7 @@ def key() -> dict[str, str] | None:
 
 
 def current() -> Sender | None:
-    """The sender as it is now; None while nothing is known of it."""
+    """Return the row of the sender, or None if it has none yet."""
     which = key()
     if which is None:
         return None
@@ -59,7 +61,7 @@ def current() -> Sender | None:
 
 
 def is_sender(which: dict[str, str]) -> list[sa.ColumnElement[bool]]:
-    """The row of a sender."""
+    """Return the conditions that select the row of a sender."""
     return [_rows[name] == value for name, value in which.items()]
 
 
@@ -74,9 +76,9 @@ class _Seen:
 
 
 def may_send(channel: Channel) -> bool:
-    """Whether a delivery of this channel may be claimed: not a message while the sender is down, but for a trial.
+    """Return whether a delivery of this channel may be claimed. While the sender is down, only trial messages may be.
 
-    It costs a statement once a second, and not one for each delivery.
+    The state is cached, so this costs one query a second instead of one for each delivery.
     """
     if channel != Channel.MESSAGING or (which := key()) is None:
         return True
@@ -87,9 +89,9 @@ def may_send(channel: Channel) -> bool:
 
 
 def admit() -> bool:
-    """Let a claimed message through: any while the sender is not down, else one a minute as a trial.
+    """Allow a claimed message to be sent: any message if the sender is not down, otherwise one a minute as a trial.
 
-    Returns whether it is one: should the provider take it, the sender is up again (`start`). Raises `SenderError`.
+    Return whether it is a trial. If the provider accepts the trial, call `start`. Raise `SenderError` if it must wait.
     """
     if (which := key()) is None or not (_seen() or _look(which)).is_down:
         return False
@@ -100,7 +102,7 @@ def admit() -> bool:
 
 
 def forget_look() -> None:
-    """Look at the sender anew."""
+    """Delete the cached state of the sender."""
     extensions().pop("sender", None)
 
 
@@ -128,26 +130,26 @@ def _take_trial(which: dict[str, str]) -> bool:
         return connection.execute(taken).first() is not None
 
 
-# --- what becomes known of it -----------------------------------------------------------------------------------------
+# --- recording the state ----------------------------------------------------------------------------------------------
 
 
 def stop(reason: str, *, is_seen: bool) -> None:
-    """Nothing leaves from now on, for what the sender is; `is_seen` says that the check can tell when it is over."""
+    """Stop sending because of the sender's state. `is_seen` means that the check can detect the recovery."""
     _note(_down(reason, is_seen=is_seen))
 
 
 def limit_reached(reason: str) -> None:
-    """The provider takes nobody new for now; the rest goes on."""
+    """Record that the provider accepts no new recipients for now. Other messages continue."""
     _note({"state": SenderState.DEGRADED, "reason": reason}, only=~_is_down)
 
 
 def start() -> None:
-    """Messages leave again: a trial was taken, the provider told so, or the operator wants it."""
+    """Start sending again: a trial was accepted, the provider reported a recovery, or an operator wants it."""
     _note(_UP)
 
 
 def note(health: Health) -> None:
-    """What the check found. It starts nothing again whose end it cannot see."""
+    """Store the result of the check. Do not start a sender if the check cannot detect its recovery."""
     told = {name: getattr(health, name) for name in ("quality", "limit_24h", "quota")}
     values: dict[str, object] = {**told, "checked_at": _now}
     if health.problem is not None:
@@ -163,7 +165,7 @@ def note(health: Health) -> None:
 
 
 def note_quality(quality: str | None, limit_24h: int | None) -> None:
-    """The provider told by itself what recipients think of the number, or how many it may write to."""
+    """Store the quality rating or the 24-hour limit from an event of the provider."""
     told = {"quality": quality, "limit_24h": limit_24h}
     if values := {name: value for name, value in told.items() if value is not None}:
         _note(values)
@@ -191,9 +193,9 @@ def _down(reason: str, *, is_seen: bool) -> dict[str, object]:
 
 
 def _warmup_days(which: dict[str, str]) -> sa.ColumnElement[int]:
-    """0 for a number that is new, null for one that has written to people already.
+    """Return 0 for a new number, or null for a number that has already sent messages.
 
-    Who has just told which number it is that Fonnte drives has no new one.
+    Setting `MESSAGING_NUMBER` later for the same Fonnte phone does not make the number new.
     """
     is_another: sa.ColumnElement[bool] = sa.false()
     if which["number"]:
@@ -216,7 +218,10 @@ def _note(
     only: sa.ColumnElement[bool] | None = None,
     first: Mapping[str, object] | None = None,
 ) -> None:
-    """Change the sender's row where `only` holds, or make it (of `first`, where `values` look at the row)."""
+    """Update the sender's row if `only` holds, or insert it.
+
+    `first` are the values of the insert, needed when `values` refer to the existing row.
+    """
     which = key()
     if which is None:
         return

@@ -1,4 +1,4 @@
-"""The periodic job that asks the provider how our number is."""
+"""Periodic job that asks the provider for the state of our number."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from app.providers.http import ProviderError
 
 logger = logging.getLogger(__name__)
 
-#: The key in Redis that says that the provider has no answer, and how many seconds it lives.
+#: Redis key that exists while the provider cannot answer, and its lifetime in seconds.
 UNASKED = "sender:unasked"
 UNASKED_S = 3600
 
 
 def check() -> None:
-    """Ask, and note the answer; one that says nothing changes nothing.
+    """Ask the provider and store the answer. An empty answer changes nothing.
 
-    A provider that does not know the question, as one that is compatible with another may not, is left alone for an
-    hour.
+    Some providers with a compatible interface do not support the question. They are asked again after an hour.
     """
     if health.key() is None or connection().exists(UNASKED):
         return

@@ -1,4 +1,4 @@
-"""What is known of the numbers that messages come from, and of those that they go to."""
+"""Tables of the numbers that send messages, and of the numbers that receive them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.core.database.session import Base
 
 
 class PhoneNumber(Base):
-    """What a messaging provider has shown of one number. It has a row from the first such thing on."""
+    """Facts about a recipient's number that a provider reported. The row is inserted with the first fact."""
 
     __tablename__ = "phone_numbers"
     __personal__ = Personal(phones=("phone",), export=Rows(), erase=Delete())
@@ -43,14 +43,14 @@ class PhoneNumber(Base):
 
 class SenderState(StrEnum):
     UP = "up"
-    #: Messages leave, but not to everybody: the provider takes nobody new.
+    #: Messages are sent, but the provider accepts no new recipients.
     DEGRADED = "degraded"
-    #: Nothing leaves: messages wait, untried.
+    #: No messages are sent. They wait without an attempt.
     DOWN = "down"
 
 
 class Sender(Base):
-    """A number of ours, and how its provider says that it is."""
+    """A number of ours, and its state as its provider reported it."""
 
     __tablename__ = "senders"
 
@@ -85,6 +85,6 @@ class Sender(Base):
     )
 
 
-#: For statements that have no use for objects.
+#: Tables, for statements that need no model objects.
 phone_numbers = cast(sa.Table, PhoneNumber.__table__)
 senders = cast(sa.Table, Sender.__table__)

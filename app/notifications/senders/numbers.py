@@ -1,9 +1,10 @@
-"""Numbers that messages reach, and those that they do not.
+"""Recipients' numbers, and whether messages reach them.
 
-A number counts as invalid, and is not written to, when the provider has said twice, a day apart, that nobody is there.
-Once, a week later, one message tries it anew. A changed number is a new one.
+A number is invalid if the provider has refused it twice, at least a day apart. It gets no messages, except one probe a
+week later. A changed number starts without flags.
 
-A number that answered SALAH NOMOR is wrong until an account proves it. An account that takes it has the same flag.
+A number that answered SALAH NOMOR (wrong number) is wrong until an account proves it. The flag stays if another account
+takes the number.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.senders.models import phone_numbers
 
-#: Two refusals so far apart make a number invalid.
+#: Minimum time between two refusals that make a number invalid.
 APART = timedelta(hours=24)
-#: When an invalid number is tried once more.
+#: Time after which an invalid number is probed once.
 PROBE_AFTER = timedelta(days=7)
-#: Days after which a number that neither answered nor received anything is not in use any more.
+#: Time without an answer or a received message, after which a number is not in use.
 IN_USE_FOR = timedelta(days=90)
 #: Time between two records of a number's use, so that a day of messages costs one write.
 USE_NOTED_EVERY = timedelta(days=1)
-#: Codes that a wrong number gets until it is proven.
+#: Maximum number of codes that a wrong number gets until it is proven.
 MAX_WRONG_CODES = 3
 
 #: Kinds of the messages by which numbers are proven. Their receipts do not show who uses a number.
@@ -41,9 +42,9 @@ _numbers = phone_numbers.c
 _known = phone_numbers.alias("known").c
 _now = sa.func.statement_timestamp()
 
-#: Whether anything speaks against a number.
+#: Condition: the number was refused or probed.
 is_doubted = sa.or_(_numbers.refused_at.is_not(None), _numbers.probed_at.is_not(None))
-#: Whether one message may try a person's number although it is invalid.
+#: Condition: one message may be sent to a person's invalid number, as a probe.
 probe_is_due = sa.and_(
     User.phone_invalid_at <= _now - PROBE_AFTER, _numbers.probed_at.is_(None), _numbers.wrong_at.is_(None)
 )
@@ -53,7 +54,7 @@ _took_at = sa.func.coalesce(User.phone_changed_at, User.created_at)
 
 
 def _has_row(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
-    """Return the condition that the row of a person's number meets these conditions."""
+    """Return the condition that the row of a person's number has these properties."""
     return sa.exists().where(_known.phone == User.phone, *which)
 
 
@@ -61,27 +62,28 @@ def _has_row(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
 IS_WRONG = sa.and_(_has_row(_known.wrong_at.is_not(None)), ~PHONE_IS_PROVEN)
 #: Condition: a person's number ended reminders while it was not proven, and is not proven now.
 IS_STOPPED = sa.and_(_has_row(_known.stopped_at.is_not(None)), ~PHONE_IS_PROVEN)
-#: Condition: a person's number is proven, or has answered or received anything but proofs lately, as theirs.
+#: Condition: a person's number is proven. Or, since they have it, it recently answered or received anything except
+#: proofs.
 IS_IN_USE = sa.or_(PHONE_IS_PROVEN, _has_row(_known.used_at > _now - IN_USE_FOR, _known.used_at > _took_at))
-#: Condition: a person has an unproven number for a long time, and it has not answered or received anything since.
+#: Condition: a person has an unproven number for at least `IN_USE_FOR`, and the number was not used in that time.
 IS_SILENT = sa.and_(~PHONE_IS_PROVEN, _took_at <= _now - IN_USE_FOR, ~_has_row(_known.used_at > _now - IN_USE_FOR))
-#: Condition: the use of a number was recorded lately.
+#: Condition: the use of a number was recorded recently.
 use_is_noted = _numbers.used_at > _now - USE_NOTED_EVERY
 
 
 def lock(phone: str) -> sa.Row[datetime | None, int] | None:
-    """Lock what is known of a number before the people who have it. Return wrong_at and wrong_codes."""
+    """Lock the row of a number, before the people who have it. Return `wrong_at` and `wrong_codes`."""
     row = sa.select(_numbers.wrong_at, _numbers.wrong_codes).where(_numbers.phone == phone)
     return db.session.execute(row.with_for_update(key_share=True)).one_or_none()
 
 
 def note_use(phone: str) -> None:
-    """Record that the owner of a number answered now, or received something that is no proof."""
+    """Record that the owner of a number answered now, or received a message that is not a proof."""
     _note(phone, used_at=_now, first={"used_at": _now})
 
 
 def note_received(delivery_ids: Collection[int]) -> None:
-    """Record the use of the numbers at which these deliveries arrived, by their receipts."""
+    """Record the use of the numbers at which these deliveries arrived, according to their receipts."""
     _rows = deliveries.c
     arrived = (
         sa.select(User.phone, sa.func.max(sa.func.least(_rows.receipt_at, _now)))
@@ -106,17 +108,17 @@ def note_received(delivery_ids: Collection[int]) -> None:
 
 
 def heard_from(phone: str, at: datetime) -> None:
-    """Note that the owner of a number (E.164) wrote to us at this moment: it is reached, and WhatsApp's 24 hours begin.
+    """Record that the owner of an E.164 number wrote to us at this time. Messages may be recorded in any order.
 
-    Messages may be noted in any order.
+    The number counts as reached, and WhatsApp's 24 hours begin.
     """
-    latest = sa.func.least(at, _now)  # a clock that runs ahead must not keep the hours open
+    latest = sa.func.least(at, _now)  # a clock that is ahead must not extend the 24 hours
     _note(phone, last_inbound_at=sa.func.greatest(_numbers.last_inbound_at, latest), first={"last_inbound_at": latest})
     reached(phone)
 
 
 def reached(phone: str) -> None:
-    """Note that somebody is at this number after all. Who said that it is a wrong one is believed nevertheless."""
+    """Delete the refusal and the probe of a number, because somebody answered there. A wrong number keeps its flags."""
     forgotten = (
         sa.update(phone_numbers)
         .where(_numbers.phone == phone, _numbers.wrong_at.is_(None), is_doubted)
@@ -128,10 +130,10 @@ def reached(phone: str) -> None:
 
 
 def accepted(phone: str) -> None:
-    """Note that the provider took a message for a doubted number.
+    """Record that the provider accepted a message to a doubted number.
 
-    Where receipts tell whether it arrived, that alone proves nothing: a number that was tried is written to again, and
-    should this message fail as well, it is invalid for good.
+    If we get receipts, acceptance alone is no evidence. The number gets messages again, and keeps its refusal and its
+    probe. If this message fails too, the number is invalid for good.
     """
     if settings.hears_people:
         _flag(phone, None)
@@ -140,7 +142,7 @@ def accepted(phone: str) -> None:
 
 
 def refused(phone: str) -> bool:
-    """Note that the provider says that nobody is at this number; returns whether it counts as invalid now."""
+    """Record that the provider refused the number. Return whether the number is invalid now."""
     first_at = sa.case((_has_arrived_since, _now), else_=sa.func.coalesce(_numbers.refused_at, _now))
     is_dead = _note(
         phone, refused_at=first_at, first={"refused_at": _now}, returning=_numbers.refused_at <= _now - APART
@@ -153,7 +155,7 @@ def refused(phone: str) -> bool:
 def wrong(phone: str) -> bool:
     """Flag a number that answered SALAH NOMOR, and end its proof. Return whether the flag is new.
 
-    Nothing more is sent to the number, a probe included.
+    Messages to the number stop, and it gets no probe.
     """
     is_new = _note(
         phone,
@@ -172,13 +174,13 @@ def is_wrong(phone: str) -> bool:
 
 
 def count_wrong_code(phone: str) -> None:
-    """Count a code that goes to a wrong number, whose row is locked."""
+    """Count a code that is sent to a wrong number. The caller has locked its row."""
     counted = sa.update(phone_numbers).where(_numbers.phone == phone).values(wrong_codes=_numbers.wrong_codes + 1)
     db.session.execute(counted)
 
 
 def stop(phone: str) -> None:
-    """Record that an unproven number ended reminders. Only MULAI from the number, or a proof, takes that back."""
+    """Record that an unproven number ended reminders. Only MULAI (start) from the number, or a proof, ends that."""
     _note(phone, stopped_at=_now, first={"stopped_at": _now})
 
 
@@ -188,7 +190,7 @@ def resume(phone: str) -> None:
 
 
 def is_stopped(user_id: int) -> bool:
-    """Return whether the person's number has ended reminders itself."""
+    """Return whether the person's number has ended reminders."""
     return bool(db.session.scalar(sa.select(sa.exists().where(User.id == user_id, IS_STOPPED))))
 
 
@@ -199,7 +201,7 @@ def proven(phone: str) -> None:
 
 
 def is_in_use(user_id: int) -> bool:
-    """Return whether the number that a person has is in use as theirs."""
+    """Return whether the person's number is in use."""
     return bool(db.session.scalar(sa.select(sa.exists().where(User.id == user_id, IS_IN_USE))))
 
 
@@ -211,7 +213,7 @@ def problem_of(user: User) -> str | None:
 
 
 def take_probe(phone: str) -> bool:
-    """Whether one message may try an invalid number now: once, a week after it became invalid."""
+    """Take the only probe of an invalid number, a week after it became invalid. Return whether it was available."""
     taken = (
         sa.update(phone_numbers)
         .where(_numbers.phone == phone, User.phone == _numbers.phone, probe_is_due)
@@ -222,12 +224,12 @@ def take_probe(phone: str) -> bool:
 
 
 def give_probe_back(phone: str) -> None:
-    """The message that took it has not tried the number after all: the next may."""
+    """Allow another probe, because the message that took it did not try the number."""
     db.session.execute(sa.update(phone_numbers).where(_numbers.phone == phone).values(probed_at=None))
 
 
 _person = orm.aliased(User)
-#: Whether a message arrived at a number after the number was refused. Names the updated row in plain SQL, because
+#: Condition: a message arrived at a number after the number was refused. The updated row is named in plain SQL, because
 #: SQLAlchemy does not correlate a subquery inside ON CONFLICT DO UPDATE.
 _has_arrived_since = sa.exists().where(
     User.phone == sa.literal_column("phone_numbers.phone"),
@@ -242,7 +244,7 @@ _has_arrived_since = sa.exists().where(
 def _note(
     phone: str, *, first: dict[str, object], returning: sa.ColumnElement[bool] | None = None, **change: object
 ) -> bool:
-    """Change a number's row, or make it with the values `first`; returns the truth of `returning`."""
+    """Update a number's row, or insert it with the values `first`. Return the value of `returning`."""
     statement = (
         insert(phone_numbers)
         .values(phone=phone, **first)
@@ -253,7 +255,7 @@ def _note(
 
 
 def _flag(phone: str, at: sa.ColumnElement[datetime] | None) -> None:
-    """Count the number of whoever has it as invalid since a moment, or (None) as valid."""
+    """Mark the number as invalid since `at`, for the person who has it. With None, mark it as valid."""
     is_new = User.phone_invalid_at.is_not(None) if at is None else User.phone_invalid_at.is_(None)
     db.session.execute(
         sa.update(User)

@@ -1,4 +1,4 @@
-"""How our number is, for operators: `flask messaging`, `/readyz`, `flask worker-health` and `/metrics`."""
+"""State of our number for operators: `flask messaging`, `/readyz`, `flask worker-health` and `/metrics`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NOT_SENT = "MESSAGING_PROVIDER is outbox: messages are stored and never sent."
 
 
 def notice() -> str | None:
-    """Return what an operator of a production reads that has chosen to send no messages."""
+    """Return a warning if a production system is configured to send no messages."""
     return NOT_SENT if settings.is_production and health.key() is None else None
 
 
 def problem() -> str | None:
-    """Why no message leaves; None: they do."""
+    """Return the reason why no messages are sent, or None if they are sent."""
     sender = health.current()
     if sender is None or sender.state != SenderState.DOWN:
         return None
@@ -28,7 +28,7 @@ def problem() -> str | None:
 
 
 def check_sender() -> str:
-    """For information: web processes serve as well while no message leaves."""
+    """Return the sender's state, for information. Web processes work even while no messages are sent."""
     if health.key() is None:
         return notice() or "none"
     sender = health.current()
@@ -36,7 +36,7 @@ def check_sender() -> str:
 
 
 def status() -> list[str]:
-    """The sender for an operator, one line each."""
+    """Return the state of the sender for an operator, as lines."""
     which = health.key()
     if which is None:
         return [NOT_SENT]
@@ -54,7 +54,7 @@ def status() -> list[str]:
 
 
 def collect() -> Iterator[Metric]:
-    """A sample of each state, so that an alert can tell a sender that is down from one that nobody knows."""
+    """Yield a sample for each state, so that an alert can distinguish a sender that is down from an unknown one."""
     sender = health.current()
     state = GaugeMetricFamily("sender_state", "1 for the state that our number is in", labels=["state"])
     for each in SenderState:
@@ -69,7 +69,7 @@ def collect() -> Iterator[Metric]:
 
 
 def _figure(name: str, doc: str, value: float | None) -> Metric:
-    """A gauge; without a sample when nobody knows."""
+    """Return a gauge. It has no sample if the value is unknown."""
     family = GaugeMetricFamily(name, doc)
     if value is not None:
         family.add_metric([], value)
