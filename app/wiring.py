@@ -1,6 +1,6 @@
-"""Everything that runs by itself, in one place: no module registers itself by being imported.
+"""Jobs, transports, handlers and metrics of all packages, in one place. No module registers itself on import.
 
-`create_app` hands these to the parts that run them; the worker runs them because its application was made the same way.
+`create_app` passes them to the code that runs them. The worker creates its application in the same way.
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ from app.push import transport as push
 from app.roles import service as roles
 from app.videos import service as videos
 
-#: What every clock does every second: a look at what is due, and a job where there is some,
-#: or a batch of it done at once.
+#: Functions that each scheduler calls every second. Each looks for due work, and enqueues a job or does one batch.
 TICKS = (
     notifications.enqueue_due,
     broadcasts.enqueue_due,
@@ -60,7 +59,7 @@ TICKS = (
     inbox.enqueue_open,
 )
 
-#: What is enqueued every so many seconds, once for all clocks together.
+#: Jobs that are enqueued at an interval in seconds, once for all schedulers.
 PERIODIC = (
     Periodic(pengingat.top_up, every_s=60),
     Periodic(pengingat.tell_of_stock, every_s=60),
@@ -87,7 +86,7 @@ PERIODIC = (
     Periodic(personal_data.tend_tombstones, every_s=3600),
 )
 
-#: Read the words of deliveries when they leave, by kind.
+#: Renderers by kind. They read the words of a delivery when it is sent.
 RENDER: Mapping[str, Renderer] = {
     upcoming.KIND: render.render,
     stock.KIND: render.render_stock,
@@ -112,8 +111,8 @@ RENDER: Mapping[str, Renderer] = {
     ),
 }
 
-#: How deliveries leave: what sends each channel, what is asked before, what several say as one message, and what slows
-#: a queue down.
+#: Transports, renderers and checks of deliveries, functions that join several deliveries into one message, and
+#: throttles of the queues.
 ROUTING = drain.Routing(
     transports={
         Channel.MESSAGING: messaging.send,
@@ -130,7 +129,7 @@ ROUTING = drain.Routing(
     taken_back=missed.note_undelivered,
 )
 
-#: What follows from what a messaging provider tells, by kind; and from a message that fails after it was accepted.
+#: Handlers of the events of messaging providers, by kind, and of messages that fail after they were accepted.
 HEARING = Hearing(
     handlers={
         Heard.MESSAGE: conversation.handle,
@@ -140,7 +139,7 @@ HEARING = Hearing(
     failed_receipts=(failed_receipts.note, missed.note_failed_receipt),
 )
 
-#: What `/readyz` looks at.
+#: Checks of `/readyz`.
 HEALTH_CHECKS = {
     "database": health.check_database,
     "queue": health.check_queue,
@@ -149,7 +148,7 @@ HEALTH_CHECKS = {
     "sender": sender_report.check_sender,
 }
 
-#: Metrics that jobs update, and the prefix of their names in `/metrics`: web processes update the first two as well.
+#: Metrics that jobs update, and the prefix of their names in `/metrics`. Web processes also update the first two.
 COUNTED_BY_JOBS = {
     http.CALLS: "jobs_",
     cache.CACHED: "jobs_",
@@ -160,7 +159,7 @@ COUNTED_BY_JOBS = {
 #: Their samples before the first update.
 ZEROS = (*drain.ZEROS, *conversation.ZEROS)
 
-#: What `/metrics` reads when it is asked, beside what the web processes count.
+#: Functions that collect metrics when `/metrics` is requested, in addition to the counts of the web processes.
 METRIC_COLLECTORS = (
     job_metrics.collect_counts,
     job_metrics.collect,

@@ -1,4 +1,4 @@
-"""The browsers that subscribed to web pushes."""
+"""Table of the browsers that subscribed to web pushes."""
 
 from __future__ import annotations
 

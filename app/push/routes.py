@@ -1,4 +1,4 @@
-"""Push."""
+"""Routes of web push."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ target = by_body(schemas.PushCreate, "user_id")
 
 
 def _has_token() -> bool:
-    """Whether the subscription is no mere claim to a person: the token proves who it is."""
+    """Return whether the request has a token, which proves the owner of the subscription."""
     return optional_caller() is not None
 
 
-#: What the calls of `send_push` are counted under, since before it was called so.
+#: Counter of the rate limits of `send_push`. The name is older than the function.
 SENDING = "push.send"
 
 bp = Blueprint("push", __name__, url_prefix="/push", description="Web push subscriptions and sending")
@@ -30,7 +30,7 @@ bp = Blueprint("push", __name__, url_prefix="/push", description="Web push subsc
 @bp.response(200, schemas.PublicKey)
 @bp.alt_response(502, "BAD_GATEWAY")
 def get_public_key() -> dict[str, str]:
-    """The VAPID key that a browser subscribes with."""
+    """Return the VAPID public key, which a browser needs to subscribe."""
     return {"public_key": service.public_key()}
 
 
@@ -40,12 +40,13 @@ def get_public_key() -> dict[str, str]:
 @limit("30 per hour", key=target, exempt_when=_has_token)
 @bp.arguments(schemas.SubscriptionCreate)
 @bp.response(201, schemas.Subscription)
-@bp.alt_response(200, schema=schemas.Subscription, description="A known endpoint: owner and keys replaced")
+@bp.alt_response(200, schema=schemas.Subscription, description="Known endpoint: its owner and keys were replaced")
 @bp.alt_response(409, "CONFLICT")
 def subscribe(data: Loaded) -> tuple[PushSubscription, int]:
-    """Store a browser's subscription; with a token, as its owner's verified one, until this session ends.
+    """Store a browser's push subscription.
 
-    409 `subscription_verified` without a token for an endpoint that is verified.
+    With a token, the subscription is verified. It belongs to the token's owner and ends with this session. Without a
+    token, the response is 409 `subscription_verified` if the endpoint is already verified.
     """
     subscription, is_new = service.subscribe(data, optional_caller())
     return subscription, 201 if is_new else 200
@@ -70,10 +71,11 @@ def unsubscribe(data: dict[str, str]) -> dict[str, str]:
 @bp.arguments(schemas.PushCreate)
 @bp.response(200, schemas.PushResult)
 @bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)  # newer Pythons call it otherwise
+@bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)  # newer Python versions use another name
 def send_push(data: Loaded) -> dict[str, int]:
-    """Push to all browsers of a user, through the worker.
+    """Send a push to all browsers of a user, through the worker.
 
-    Without a token the texts begin with "Pesan dari luar layanan:". `PUSH_SEND=admin` asks for an administrator's.
+    Without a token, the texts begin with "Pesan dari luar layanan:". With `PUSH_SEND=admin`, only administrators may
+    send.
     """
     return service.send(data, optional_caller())

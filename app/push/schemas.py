@@ -1,4 +1,4 @@
-"""Subscriptions and payloads, in and out."""
+"""Schemas of subscriptions and pushes."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class SubscriptionCreate(SubscriptionDelete):
         load_default=None,
         allow_none=True,
         metadata={
-            "description": "A claim: it gets what `/push/send` sends, and of reminders that there is one. With a token "
-            "the token's owner counts instead",
+            "description": "Claimed owner of the browser. Without a token, the browser gets pushes of `/push/send`, "
+            "and reminders and alerts without their text. With a token, the token's owner is used instead",
         },
     )
 
@@ -50,7 +50,7 @@ class Subscription(Schema):
     id = fields.Integer()
     endpoint = fields.String()
     user_id = fields.Integer(allow_none=True)
-    is_verified = fields.Boolean(metadata={"description": "Made with the token of its user"})
+    is_verified = fields.Boolean(metadata={"description": "Created with the token of its user"})
     created_at = Timestamp()
     updated_at = Timestamp()
 
@@ -60,10 +60,8 @@ class PublicKey(Schema):
 
 
 class PushPayload(Schema):
-    title = Text(200, required=True, metadata={"description": "Web addresses in it are left out"}, example="Halo")
-    body = Text(
-        2700, required=True, metadata={"description": "Web addresses in it are left out"}, example="Ada kabar baru."
-    )
+    title = Text(200, required=True, metadata={"description": "Web addresses are removed"}, example="Halo")
+    body = Text(2700, required=True, metadata={"description": "Web addresses are removed"}, example="Ada kabar baru.")
     url = Text(
         1000,
         load_default=None,
@@ -82,4 +80,4 @@ class PushResult(Schema):
     sent = fields.Integer()
     failed = fields.Integer()
     removed = fields.Integer()
-    queued = fields.Integer(metadata={"description": "Subscriptions handed to the worker"})
+    queued = fields.Integer(metadata={"description": "Number of subscriptions that the worker sends to"})

@@ -33,12 +33,12 @@ from app.providers import webpush
 from app.push import transport
 from app.push.models import PushSubscription
 
-#: Subscriptions that a person may have; beyond it the oldest are deleted, unverified ones first.
+#: Maximum number of subscriptions of a person. Beyond it, unverified ones are deleted first, then the oldest.
 MOST_A_USER = 10
 
-#: What stands in place of a text that is nothing but a web address.
+#: Replacement for a text that contains only a web address.
 UNTITLED = "Pemberitahuan"
-#: First words of a push that was sent without a token. Without them people would take it for a message of ours.
+#: First words of a push without a token. Otherwise people would take the push for a message from us.
 FROM_OUTSIDE = "Pesan dari luar layanan: "
 
 NOT_FOUND = "Langganan tidak ditemukan."
@@ -56,11 +56,11 @@ def public_key() -> str:
 
 
 def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bool]:
-    """Store a browser's subscription, or give a known one its new owner and keys; returns it and whether it is new.
+    """Store a browser's subscription, or replace the owner and the keys of a known one. Return (it, whether it is new).
 
-    A caller's subscription is verified, and is deleted with their session. `user_id` alone is a claim: `Conflict`
-    where it would replace a verified subscription. The owner is locked, so of two browsers at once the second counts
-    the first.
+    A caller's subscription is verified, and is deleted with their session. Without a caller, `user_id` is only a claim.
+    Raise `Conflict` if a claim would replace a verified subscription. Lock the owner, so that concurrent requests
+    respect `MOST_A_USER`.
     """
     if not webpush.may_be_endpoint(data["endpoint"], settings):
         raise ValidationFailed({"endpoint": ["isi dengan alamat https layanan push."]})
@@ -97,17 +97,18 @@ def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bo
 
 
 def unsubscribe(endpoint: str) -> None:
-    """Delete a subscription; knowing its address is the right to do so."""
+    """Delete a subscription. A caller who has its endpoint is allowed to do so."""
     result = db.session.execute(sa.delete(PushSubscription).where(PushSubscription.endpoint == endpoint))
     if not result.rowcount:  # type: ignore[attr-defined]  # a DELETE's result counts rows
         raise NotFound(NOT_FOUND)
 
 
 def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
-    """Add a delivery for each of a person's subscriptions; returns how many as `queued`.
+    """Add a delivery for each of a person's subscriptions. Return their number as `queued`.
 
-    For somebody without subscriptions, and for an unknown person, all counts are zero. People take the texts for ours,
-    so they hold no web address, and say when nobody has signed them. `PUSH_SEND` says whether only administrators send.
+    All counts are zero for an unknown person, and for a person without subscriptions. Recipients take the texts for
+    ours. So web addresses are removed, and a push without a token says that it comes from outside. With
+    `PUSH_SEND=admin`, only administrators may send.
     """
     if settings.push_send == "admin" and not (caller and caller.has(*PRIVILEGED)):
         raise Forbidden if caller else Unauthorized
@@ -121,7 +122,7 @@ def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
     url = data["payload"]["url"]
     if url is not None and not is_own_url(url):
         raise ValidationFailed({"payload": {"url": ["isi dengan jalur atau alamat di situs ini."]}})
-    # By the database's clock: a web machine whose clock is wrong must not let a push expire early.
+    # The database's clock, because a wrong clock of a web machine must not let a push expire early.
     expiry = sa.func.statement_timestamp() + timedelta(seconds=transport.OTHER_TTL_S)
     subscriptions = db.session.execute(
         sa.select(PushSubscription.id, expiry).where(
@@ -147,7 +148,7 @@ def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
 
 
 def is_own_url(url: str) -> bool:
-    """Whether it is a path or an address under `FRONTEND_URL`: a push must not lead to a stranger's page."""
+    """Return whether a URL is a path or an address under `FRONTEND_URL`. A push must not lead to a foreign page."""
     if any(ord(character) <= 32 for character in url) or "\\" in url:
         return False
     if url.startswith("/"):
@@ -163,7 +164,7 @@ def is_own_url(url: str) -> bool:
 
 
 def _delete_surplus(user_id: int) -> None:
-    """Delete the person's subscriptions beyond `MOST_A_USER`, unverified ones before verified, then the oldest."""
+    """Delete the person's subscriptions beyond `MOST_A_USER`, first the unverified ones, then the oldest."""
     surplus = (
         sa.select(PushSubscription.id)
         .where(PushSubscription.user_id == user_id)

@@ -1,4 +1,4 @@
-"""The transports of web pushes: one fans a person's delivery out to their browsers, the other sends to a browser."""
+"""Transports of web pushes: one adds a delivery for each of a person's browsers, the other sends to a browser."""
 
 from __future__ import annotations
 
@@ -23,35 +23,36 @@ from app.push.models import PushSubscription
 
 logger = logging.getLogger(__name__)
 
-#: What an unverified browser shows of a reminder: the text is for the person's own, verified browsers.
+#: Content of a reminder for an unverified browser. Only verified browsers of the person get the text.
 NEUTRAL = {"title": "Pengingat", "body": "Anda punya pengingat"}
 
-#: What a browser gets of a payload.
+#: Fields of a payload that a browser gets.
 SHOWN = ("title", "body", "url", "actions", "token")
 
 REMINDER = "reminder"
-#: What anybody may send, and a browser gets that nobody but its own word says is the person's.
+#: Kind of a push that anybody may send. An unverified browser gets it too.
 ANYBODYS = "push"
-#: Of these such a browser shows that there is something, and of all else nothing.
+#: Kinds for which an unverified browser gets `NEUTRAL`. Other kinds are not sent to it.
 HINTED_AT = frozenset({REMINDER, "stock", "alert"})
 UNPROVEN = "not proven to be the person's"
 REMINDER_TTL_S = 3600
 OTHER_TTL_S = 86400
 
-#: The kinds whose text is about nobody. A verified browser still shows them after its session has expired.
+#: Kinds whose text is not personal. A verified browser gets them even after its session has expired.
 IMPERSONAL = frozenset({"moderation"})
 
-#: What a reminder says in a verified browser of somebody whom messages do not reach.
+#: Addition to a reminder in a verified browser, if the person's number is invalid.
 UNREACHED = "Pesan WhatsApp ke nomor HP Anda tidak sampai. Periksa nomor Anda di profil."
 
-#: After so many refusals of our keys in a row a subscription is deleted: it belongs to other keys.
+#: Number of refusals of our keys in a row after which a subscription is deleted, because it belongs to other keys.
 MOST_REFUSALS = 2
 
 _subscriptions = PushSubscription.__table__.c
 
 
 _of_user = sa.bindparam("of_user", type_=sa.BigInteger)
-#: A subscription, its session and its person, by `id`, and whether it is of who receives what is said to `of_user`.
+#: Query of a subscription by `id`, with its session and its person. `is_receivers` is true if it belongs to the
+#: receiver of messages to `of_user`.
 _subscription = (
     sa.select(
         _subscriptions.user_id,
@@ -62,7 +63,7 @@ _subscription = (
         _subscriptions.refusals,
         sa.func.clock_timestamp().label("now"),
         sa.or_(_subscriptions.session_id.is_(None), sessions.IS_ALIVE).label("is_signed_in"),
-        # Whether their messages do not reach the person, as far as anybody can tell.
+        # Whether messages probably do not reach the person.
         User.phone_invalid_at.is_not(None).label("is_unreached"),
         (_subscriptions.user_id == dependents.receiver_of(_of_user)).label("is_receivers"),
     )
@@ -73,9 +74,9 @@ _subscription = (
 
 
 def fan_out(delivery: Claimed) -> None:
-    """Add one delivery for each subscription that the receiver has now. Done twice, it adds nothing."""
+    """Add one delivery for each subscription that the receiver has now. A second call adds nothing."""
     with unit_of_work():
-        # The person before their deliveries, as their deletion locks them.
+        # Lock the person before their deliveries, in the same order as the deletion of a person.
         person = sa.select(User.id).where(User.id == delivery.user_id)
         db.session.execute(person.with_for_update(read=True, key_share=True))
         open_id = db.session.scalar(
@@ -85,7 +86,7 @@ def fan_out(delivery: Claimed) -> None:
                 deliveries.c.claim_token == delivery.claim_token,
                 deliveries.c.state == State.CLAIMED,
             )
-            .with_for_update()  # a cancellation comes before it, or cancels the new deliveries too
+            .with_for_update()  # a cancellation comes before this, or cancels the new deliveries too
         )
         if open_id is None:
             raise ClaimLostError
@@ -112,16 +113,16 @@ def _to_subscription(delivery: Claimed, subscription_id: int) -> outbox.Draft:
 
 
 def send(delivery: Claimed) -> str | None:
-    """Send one push; returns the push service's reference.
+    """Send one push. Return the push service's reference.
 
-    A verified browser whose session has expired counts as unverified until the sweep deletes the session.
-    A subscription that has ended, or whose keys did not fit ours `MOST_REFUSALS` times in a row, is deleted. Raises
-    `ProviderError` or `UndeliverableError`, that also where the browser has become another person's since.
+    A verified browser whose session has expired counts as unverified until the sweep deletes the session. A
+    subscription is deleted if it has ended, or after it refused our keys `MOST_REFUSALS` times in a row. Raise
+    `ProviderError` or `UndeliverableError`. The latter includes a browser that belongs to another person now.
     """
     subscription_id = int(delivery.target or 0)
     with autocommit() as connection:
         row = connection.execute(_subscription, {"id": subscription_id, "of_user": delivery.user_id}).one_or_none()
-    # Whoever sits at that browser by now: what was for somebody else is not theirs.
+    # The browser may belong to another person now, who must not get this push.
     if row is None or (delivery.user_id is not None and not row.is_receivers):
         raise UndeliverableError("unsubscribed")
     is_reminder = delivery.kind == REMINDER
@@ -157,7 +158,7 @@ def send(delivery: Claimed) -> str | None:
 
 
 def topic_of(delivery: Claimed) -> str:
-    """A topic of 32 characters for all attempts of one delivery: a browser shows a push that is sent twice once."""
+    """Return a topic of 32 characters, the same for all attempts, so that a browser shows a repeated push once."""
     digest = hashlib.sha256(delivery.dedupe_key.encode()).digest()[:24]
     return base64.urlsafe_b64encode(digest).decode()
 

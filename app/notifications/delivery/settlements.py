@@ -104,7 +104,10 @@ def settle_retry(delivery: Claim, delay_s: float, reason: str) -> None:
 
 
 def settle_unknown(delivery: Claim, reason: str) -> None:
-    """Repeat the delivery once, after `UNKNOWN_RETRY_S` seconds plus or minus a quarter. If it was repeated, fail it."""
+    """Schedule one repetition, after `UNKNOWN_RETRY_S` seconds plus or minus a quarter.
+
+    A delivery that was repeated already fails instead.
+    """
     if delivery.unknowns >= MOST_UNKNOWN:
         _settle(
             delivery,
