@@ -1,4 +1,4 @@
-"""The application with a sender: one provider's settings, and the simulator behind it."""
+"""Fixtures for the application with a sender: the settings of one provider, and its simulator."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
 from tests.notifications.senders.looks import Configure
 
-#: What makes a sender, and what its messages look like.
+#: Settings that define the sender and the form of its messages.
 SETTINGS = (
     "messaging_provider",
     "messaging_number",
@@ -28,7 +28,7 @@ SETTINGS = (
 
 @pytest.fixture
 def configure(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Configure]:
-    """Messages leave by the simulator; the arguments are further settings."""
+    """Send messages through the simulator. The arguments of the returned function are further settings."""
 
     def change(**settings: str) -> None:
         config = config_for_tests(**{**sim.messaging.env(), **settings})

@@ -1,4 +1,4 @@
-"""Deliveries in the outbox, for tests of whatever sends them."""
+"""Deliveries in the outbox, for tests of the code that sends them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _numbers = count(1)
 
 
 def add(**fields: Any) -> Delivery:
-    """One message in the outbox, committed."""
+    """Add one message to the outbox, and commit."""
     n = next(_numbers)
     values: dict[str, Any] = {
         "kind": "test",
@@ -39,7 +39,7 @@ def add(**fields: Any) -> Delivery:
 
 
 def ready(channel: str = Channel.MESSAGING, queue: str = "urgent") -> Claimed:
-    """Claim what is due and let it say what holds now, as a drain does before it calls the provider."""
+    """Claim a due delivery and render its words, as a drain does before it calls the provider."""
     found = claims.claim(queue, channel) or claims.claim(queue, channel, claims.SUSPECTS)
     assert found is not None
     rendering.render(found, drain.routing().render)
@@ -47,12 +47,12 @@ def ready(channel: str = Channel.MESSAGING, queue: str = "urgent") -> Claimed:
 
 
 def words_of(row: Delivery) -> dict[str, Any]:
-    """What a delivery has said, or would say now. Empty if that is nothing any more."""
+    """Return the words that a delivery has sent, or would send now. Empty if there are none."""
     return dict(outbox_page.words_of({column.name: getattr(row, column.name) for column in deliveries.c}))
 
 
 def announced(broadcast: Broadcast) -> str:
-    """What a message of a broadcast would say now."""
+    """Return the current text of a broadcast's message."""
     row = Delivery(id=0, kind="broadcast", channel="messaging", about_type=broadcast.kind, about_id=broadcast.about_id)
     row.payload = {}
     return str(words_of(row)["text"])
@@ -64,7 +64,7 @@ def reread(dedupe_key: str) -> Delivery:
 
 
 def age(seconds: float, *, of: Delivery) -> None:
-    """Let time pass for one delivery."""
+    """Move the times of one delivery back by some seconds."""
     back = timedelta(seconds=seconds)
     with unit_of_work():
         db.session.execute(
@@ -75,13 +75,13 @@ def age(seconds: float, *, of: Delivery) -> None:
 
 
 def drain_all() -> None:
-    """Send what is due, then what workers died over, as the two jobs of a tick do."""
+    """Send what is due, then the suspects, as the two jobs of a tick do."""
     jobs.drain("urgent")
     jobs.drain_suspects("urgent")
 
 
 def die_over(*rows: Delivery) -> None:
-    """`POISON_DEATHS` workers claim each of the rows, and are killed before they call the provider."""
+    """Let `POISON_DEATHS` workers claim each of the rows, and die before they call the provider."""
     for n in range(claims.POISON_DEATHS):
         for row in rows:
             assert claims.claim("urgent", row.channel, claims.SUSPECTS if n else claims.OLDEST) is not None
@@ -102,7 +102,7 @@ REMINDER = {"text": TEXT, "parts": {"name": "Siti", "sentence": "…", "token": 
 
 
 def sent(**fields: Any) -> Delivery:
-    """A message that the provider took, and named."""
+    """Return a message that the provider accepted with a reference."""
     row = add(**fields)
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None

@@ -1,4 +1,4 @@
-"""Words that exist only once lie in the outbox encrypted."""
+"""Words that are stored nowhere else are encrypted in the outbox."""
 
 from __future__ import annotations
 

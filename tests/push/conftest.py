@@ -1,4 +1,4 @@
-"""A browser of the push simulator, and its owner."""
+"""Fixtures: a browser of the push simulator, and its owner."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.helpers.factories import make_user
 
 @pytest.fixture
 def browser(sim: Server, keys: str) -> dict[str, Any]:
-    """A browser's subscription for our key."""
+    """Return a browser's subscription for our key."""
     subscription: dict[str, Any] = sim.push.subscribe(keys)
     return subscription
 

@@ -1,4 +1,4 @@
-"""Browsers that subscribe, reminders that are pushed, and what is shown."""
+"""Helpers: browsers that subscribe, reminders that are pushed, and what browsers show."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def subscribe(client: Client, browser: dict[str, Any], user_id: int, *, proven: 
 
 
 def remind(user_id: int, kind: str = "reminder", **fields: Any) -> str:
-    """A reminder's push to a person."""
+    """Add a reminder's push to a person. Return its dedupe key."""
     row = add(
         kind=kind,
         channel=Channel.PUSH_FAN_OUT,

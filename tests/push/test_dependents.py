@@ -27,7 +27,7 @@ def client(committed: Flask, keys: str) -> Client:
 
 @pytest.fixture
 def people(client: Client) -> tuple[int, int]:
-    """A caregiver and a dependent."""
+    """Return the ids of a caregiver and of a dependent."""
     with unit_of_work():
         budi, ibu = make_user(RoleName.PENDAMPING), make_user()
         ibu.guardian_id, ibu.password_hash = budi.id, None
@@ -35,7 +35,7 @@ def people(client: Client) -> tuple[int, int]:
 
 
 def release(user_id: int) -> None:
-    """The person takes over the account."""
+    """Let the person take over the account."""
     with unit_of_work():
         user = db.session.get_one(User, user_id)
         user.guardian_id, user.password_hash = None, "x"
@@ -66,7 +66,7 @@ def test_a_browser_that_claims_to_be_hers_shows_nothing(
 def test_after_the_handover_the_caregivers_browsers_show_nothing(
     client: Client, sim: Server, browser: dict[str, Any], people: tuple[int, int]
 ) -> None:
-    """Not even what was fanned out to them before."""
+    """This includes pushes that were fanned out before."""
     id_ = subscribe(client, browser, people[0], proven=True)
     row = add(kind="reminder", channel=Channel.PUSH, user_id=people[1], target=str(id_), words=SAID)
     remind(people[1])

@@ -1,4 +1,4 @@
-"""What browsers' push services answer, and what follows for the browser and for the push."""
+"""Responses of push services, and their effect on the subscription and on the push."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_name_that_leads_inside_is_not_called(client: Client, sim: Server, use
     port = browser["endpoint"].split("//")[1].split("/")[0].partition(":")[2]
     db.session.execute(
         sa.update(PushSubscription).values(endpoint=f"http://10.255.255.1:{port}/push/a")
-    )  # as after a rebinding
+    )  # as after DNS rebinding
     db.session.commit()
     row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
     jobs.drain("urgent")

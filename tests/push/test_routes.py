@@ -61,7 +61,7 @@ class TestSubscribe:
             assert_error(client.post("/push/subscribe", claim), 409, "subscription_verified")
         subscription = db.session.scalars(sa.select(PushSubscription)).one()
         assert (subscription.user_id, subscription.is_verified) == (siti.id, True)
-        # Somebody else who logs in at the same browser proves that it is theirs now.
+        # Another person who logs in at the same browser proves that it is theirs now.
         assert budi.post("/push/subscribe", browser).json["user_id"] == budi.id
 
     def test_a_bad_token_is_told_so_that_the_client_refreshes(self, client: Client, browser: dict[str, Any]) -> None:
@@ -111,7 +111,7 @@ class TestSendPush:
     """POST /push/send"""
 
     def test_counts_the_browsers_of_a_person(self, client: Client, browser: dict[str, Any], user_id: int) -> None:
-        for target in (user_id, 999_999):  # nobody subscribed, and nobody known
+        for target in (user_id, 999_999):  # a person without subscriptions, and an unknown one
             response = client.post("/push/send", {"user_id": target, "payload": PAYLOAD})
             assert response.status_code == 200
             assert response.json == {"sent": 0, "failed": 0, "removed": 0, "queued": 0}

@@ -1,4 +1,4 @@
-"""Subscribing, unsubscribing, and what is refused."""
+"""Subscribing, unsubscribing, and refused requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From `/push/send` and from reminders to what a browser shows."""
+"""Pushes from `/push/send` and from reminders, as a browser shows them."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_claimed_browser_learns_only_that_there_is_a_reminder(
 def test_a_claimed_browser_learns_nothing_else(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int, kind: str
 ) -> None:
-    """Neither who became the person's caregiver, nor that a case waits for a moderator."""
+    """The name of a new caregiver is such a text, and so is a case for a moderator."""
     subscribe(client, browser, user_id)
     remind(user_id, kind)
     for _ in range(2):
@@ -140,7 +140,7 @@ def test_a_claimed_browser_learns_nothing_else(
 def test_a_push_that_waits_is_not_for_the_next_person_at_the_browser(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int
 ) -> None:
-    """Who claims somebody and lets a push of theirs fail must not get it by signing the browser in as themselves."""
+    """A person claims somebody else, lets a push fail, and then logs in. The browser must not get the push."""
     target = str(subscribe(client, browser, user_id))
     add(kind="reminder", channel=Channel.PUSH, user_id=user_id, target=target, words=PAYLOAD)
     with unit_of_work():

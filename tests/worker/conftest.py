@@ -1,4 +1,4 @@
-"""Real `rq worker` processes, as production starts them."""
+"""Fixtures: real `rq worker` processes, started as in production."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def start_worker(
         worker.kill()
     db.session.remove()
     dispose(committed)
-    wait_until(_nobody_else_is_connected)  # PostgreSQL finishes what a killed process has begun
+    wait_until(_nobody_else_is_connected)  # PostgreSQL finishes the statements of killed processes
 
 
 def _nobody_else_is_connected() -> bool:
-    """Whoever empties the tables beside another's statement may meet it in a deadlock."""
+    """Return whether nobody else is connected. Emptying tables during another statement can cause a deadlock."""
     others = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"
     with db.engine.connect() as connection:
         return bool(connection.scalar(sa.text(f"SELECT NOT EXISTS ({others} AND pid <> pg_backend_pid())")))

@@ -1,7 +1,7 @@
-"""A worker that loses one kind of job to SIGKILL: each run lives for so many moments longer than the one before.
+"""Worker that ends one kind of job with SIGKILL. Each run is killed `STEP` moments later than the run before.
 
-A moment is the beginning of a statement or of a commit, and of a file's new name or end. The first run that comes to
-its end in time is spared, and so are all after it. The clock's sweeps come every second.
+A moment is the start of a statement or a commit, or the renaming or deletion of a file. The first run that ends before
+its kill survives, and so do all later runs. The scheduler's sweeps run every second.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from sqlalchemy import Engine, event
 import worker
 from app.personal_data import jobs
 
-#: Where `rq`'s command line looks.
+#: The names that `rq`'s command line reads.
 QUEUES, REDIS_URL = worker.QUEUES, worker.REDIS_URL
 
 FATED = os.environ["DEADLY_JOB"]
 STEP = int(os.environ["DEADLY_STEP"])
-#: A byte for each kill.
+#: File with one byte for each kill.
 KILLS = Path(os.environ["DEADLY_KILLS"])
 
 FILE_MOMENTS = ("os.rename", "os.remove", "os.rmdir")
@@ -38,7 +38,7 @@ schedule.periodic = [
 
 
 class Death:
-    """What comes to this process after so many moments."""
+    """A kill of this process after a number of moments."""
 
     def __init__(self, moments: int) -> None:
         self._left = moments
@@ -57,7 +57,7 @@ class Death:
 
 
 class Job(worker.Job):
-    """A job that may not live to its end."""
+    """A job that may be killed before its end."""
 
     def perform(self) -> object:
         if self.func_name == FATED:
@@ -66,6 +66,6 @@ class Job(worker.Job):
 
 
 class Worker(worker.Worker):
-    """A worker of such jobs."""
+    """A worker that runs such jobs."""
 
     job_class = Job

@@ -1,4 +1,4 @@
-"""A real `rq worker` process, as production starts it."""
+"""A real `rq worker` process, started as in production."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class RunningWorker:
         return [pid for pid, parent in processes().items() if parent == self.pid]
 
     def clock(self) -> int:
-        """The clock's process id; waits for it. It is a fork of the worker, other than what a library may call."""
+        """Wait for the scheduler's process, and return its id. It is a fork with the worker's command line."""
         found: list[int] = []
 
         def is_there() -> bool:
-            ours = _command_line(self.pid)  # empty for a moment, as the worker starts
+            ours = _command_line(self.pid)  # empty while the worker starts
             found[:] = [pid for pid in self.children() if _command_line(pid) == ours]
             return bool(found)
 
@@ -61,13 +61,13 @@ class RunningWorker:
             self._file.close()
 
     def kill(self) -> None:
-        """End it, its clock and its job at once: a job is a group of its own, which outlives its worker."""
+        """Kill the worker, its scheduler and its job. A job has its own process group, which outlives its worker."""
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGSTOP)  # it forks no more
+            self.process.send_signal(signal.SIGSTOP)  # no more forks
             for child in self.children():
                 os.kill(child, signal.SIGKILL)
         self.end(signal.SIGKILL)
-        with suppress(ProcessLookupError):  # its clock would see at its next tick that it is alone
+        with suppress(ProcessLookupError):  # the scheduler would end only at its next tick
             os.killpg(self.pid, signal.SIGKILL)
 
 
@@ -79,7 +79,7 @@ def _command_line(pid: int) -> bytes:
 
 
 def processes() -> dict[int, int]:
-    """Every living process and its parent."""
+    """Return all living processes, each with its parent."""
     found: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():

@@ -1,4 +1,4 @@
-"""The short version of `make chaos`: one of each fault while reminders fall due, and while caregivers are told."""
+"""Short version of `make chaos`: one of each fault, while reminders and alerts to caregivers are due."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ pytestmark = [pytest.mark.takes(seconds=47), pytest.mark.processes]
 
 
 def test_reminders_survive_one_of_each_fault() -> None:
-    """How late the latest is, and how many of a hundred come twice, is measured by `make chaos`."""
+    """`make chaos` measures how late messages are, and how many of a hundred are sent twice."""
     outcome = play(Plan(reminders=80, seconds=8, faults=len(FAULTS)))
     assert outcome.keeps_promises, str(outcome)
     for faults in (outcome.faults, outcome.alerts.faults):
-        assert sum(faults.values()) == len(FAULTS)  # of other kinds where a horse was too quick to be caught
+        assert sum(faults.values()) == len(FAULTS)  # a job that ends too early gets a fault of another kind
     assert outcome.alerts.due > 0
 
 

@@ -1,4 +1,4 @@
-"""A worker whose machine's clock jumps: nothing goes out early, late or twice, and no day of a reminder is skipped."""
+"""Jumps of a worker's clock: nothing is sent early, late or twice, and no day of a reminder is skipped."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Start = Callable[..., RunningWorker]
 
 @pytest.fixture
 def clock_file(tmp_path: Path) -> Path:
-    """How far the worker's clock is off; libfaketime reads it again and again."""
+    """Return the file with the offset of the worker's clock. libfaketime reads it at each call."""
     file = tmp_path / "clock"
     file.write_text("+0")
     return file
@@ -41,7 +41,7 @@ def worker(start_worker: Start, clock_file: Path) -> RunningWorker:
         LD_PRELOAD=str(require("libfaketime")),
         FAKETIME_TIMESTAMP_FILE=str(clock_file),
         FAKETIME_NO_CACHE="1",
-        # The clock on the wall jumps; the one that only counts on does not.
+        # Only the wall clock jumps. The monotonic clock does not.
         FAKETIME_DONT_FAKE_MONOTONIC="1",
     )
 
@@ -65,7 +65,7 @@ def is_sent(sim: Server, title: str) -> bool:
 
 
 def hours_off(log: Path) -> set[int]:
-    """By how many hours the worker's own clock was off, as its log shows."""
+    """Return by how many hours the worker's own clock was off, according to its log."""
     lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith('{"time"')]
     moments = [datetime.fromisoformat(line["time"]) for line in lines]
     return {round((moment - datetime.now(UTC)).total_seconds() / 3600) for moment in moments}
@@ -79,12 +79,12 @@ def test_what_is_due_is_sent_on_time_whatever_the_workers_clock_says(
     worker.clock()
     now = datetime.now(UTC)
     remind(user, "nanti", now + timedelta(minutes=90))
-    # The second of each clock leaves after its worker has ticked with it for a while.
+    # The second reminder of each clock is due after the worker has ticked with this clock for a while.
     for title, jump in (("satu", "+2h"), ("dua", "+2h"), ("tiga", "-3h"), ("empat", "-3h")):
         clock_file.write_text(jump)
         due = datetime.now(UTC) + timedelta(seconds=3)
         remind(user, title, due)
-        wait_until(partial(is_sent, sim, title))  # by its own clock, three hours would have to pass
+        wait_until(partial(is_sent, sim, title))  # by the worker's clock, this would take three hours
         sent = next(message for message in sim.messaging.sent if title in message.text)
         assert sent.at >= due.timestamp()
     wait_until(lambda: {-3, 2} <= hours_off(worker.log))

@@ -1,4 +1,4 @@
-"""The jobs of people's own data are killed again and again, as processes are; the clock sees them through."""
+"""Jobs for people's own data are killed again and again. The scheduler enqueues them until they finish."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NIK = "3273014502907788"
 
 @pytest.fixture
 def marked(committed: Flask) -> User:
-    """With a row in every table, and a picture."""
+    """Return a person with a row in every table, and a picture."""
     with unit_of_work():
         user = make_user(username=f"{MARK.lower()}_9", nama_ktp=f"{MARK} Wulandari", nik=NIK)
         fill(user, make_user())
@@ -47,7 +47,7 @@ def marked(committed: Flask) -> User:
 
 @pytest.fixture
 def spare(tmp_path: Path) -> Path:
-    """Where the worker has its temporary files."""
+    """Return the folder of the worker's temporary files."""
     folder = tmp_path / "spare"
     folder.mkdir()
     return folder
@@ -57,7 +57,7 @@ def spare(tmp_path: Path) -> Path:
 def deadly_worker(
     committed: Flask, start_worker: Callable[..., RunningWorker], tmp_path: Path, spare: Path
 ) -> Callable[..., Path]:
-    """Starts a worker of `tests.worker.deadly`; returns the file with a byte for each kill."""
+    """Return a function that starts a deadly worker, and returns the file with a byte for each kill."""
 
     def start(job: Callable[..., object], *, step: int) -> Path:
         kills = tmp_path / "kills"
@@ -103,7 +103,7 @@ def test_an_export_is_begun_anew_until_there_is_one_whole_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client = Client(committed).as_(marked)
-    with unit_of_work():  # the filler's own is of today too
+    with unit_of_work():  # `fill` has added an export today
         db.session.execute(sa.delete(DataExport))
     export_id = client.post("/profile/ekspor", {"password": PASSWORD}).json["id"]
     kills = deadly_worker(jobs.make_export, step=15)
@@ -114,7 +114,7 @@ def test_an_export_is_begun_anew_until_there_is_one_whole_file(
         assert file.testzip() is None
         assert [row["nik"] for row in orjson.loads(file.read("data/users.json"))] == [NIK]
         assert f"gambar/{marked.image}" in file.namelist()
-    # What the killed ones left is swept once it is too old to be of one that is under way.
+    # Files that the killed jobs left are deleted when they are too old to belong to a running job.
     media: Path = committed.extensions["config"].media_root
     for left in [*spare.iterdir(), *(media / Room.EXPORTS).glob("??/*.part")]:
         os.utime(left, (0, 0))

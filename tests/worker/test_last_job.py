@@ -1,4 +1,4 @@
-"""The job that was running when Redis went away: the worker waits for it, and takes no other one meanwhile."""
+"""The job that is running when Redis fails: the worker waits for its end, and takes no other job."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def wait_for(process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch) 
     waiting = Worker.__new__(Worker)
     started = time.monotonic()
     waiting._wait_for_job()
-    process.returncode = 0  # it is reaped
+    process.returncode = 0  # reaped already
     return time.monotonic() - started
 
 

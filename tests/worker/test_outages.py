@@ -1,4 +1,4 @@
-"""Redis or PostgreSQL away for a while: what falls due meanwhile goes out, and goes out once."""
+"""Outages of Redis or PostgreSQL: messages that fall due are sent, and sent once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def world() -> Iterator[World]:
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
 def test_reminders_go_on_while_redis_is_away(world: World, how: str) -> None:
-    """It is away until the last of them has arrived; how late they are is measured by `make bench T=outages`."""
+    """Redis is away until the last reminder has arrived. `make bench T=outages` measures how late they are."""
     outcome = through(world, "redis", how, lambda: wait_until(world.all_have_arrived))
     assert (outcome.lost, outcome.lost_pushes, outcome.doubled) == (0, 0, 0), str(outcome)
 

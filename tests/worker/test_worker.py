@@ -1,4 +1,4 @@
-"""The worker as a process: its clock, its jobs, its end."""
+"""The worker as a process: its scheduler, its jobs and its end."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Start = Callable[..., RunningWorker]
 
 
 def ticks() -> bool:
-    """Whether a clock has ticked since Redis was emptied, or the last tick forgotten."""
+    """Return whether a scheduler has ticked since Redis was emptied, or since the last tick was deleted."""
     return bool(queue.connection().exists(HEARTBEAT))
 
 
@@ -51,7 +51,7 @@ def test_one_process_serves_both_queues_and_its_clock_finds_what_falls_due(start
     wait_until(lambda: all(sent(row.dedupe_key)() for row in (at_once, bulk, later)))
     row = reread(later.dedupe_key)
     assert row.settled_at is not None
-    assert row.settled_at >= row.due_at  # how soon after is measured by `make bench T=deliveries`
+    assert row.settled_at >= row.due_at  # `make bench T=deliveries` measures the delay
     assert len(sim.messaging.sent) == 3
     assert delivery_metrics.worker_problems() == []
     assert worker.end() == 0
@@ -112,7 +112,7 @@ def test_a_call_under_way_in_a_frozen_worker_is_repeated_at_most_once(start_work
     wait_until(lambda: sends_of_fonnte(sim) == 1)
     with frozen(worker.pid):
         wait_until(lambda: len(sim.messaging.sent) == 1)
-        sleep(messaging.BUDGET_S)  # the time of the call is up
+        sleep(messaging.BUDGET_S)  # longer than the time budget of a call
     wait_until(sent(row.dedupe_key))
     assert sends_of_fonnte(sim) <= 2
 
@@ -152,9 +152,10 @@ def test_redis_emptied_and_all_connections_cut_loses_nothing(committed: Flask, s
 def test_figures_tell_of_workers_and_of_the_calls_in_their_jobs(
     committed: Flask, start_worker: Start, tmp_path: Path
 ) -> None:
-    # Named for all processes of a machine, as an operator might: gunicorn makes the folder, a worker must not need it.
+    # An operator may set this for all processes of a machine. gunicorn creates the folder, and a worker must not need
+    # it.
     start_worker("urgent", PROMETHEUS_MULTIPROC_DIR=str(tmp_path / "none"))
-    for calls in (1, 2):  # each in a job, and so in a process, of its own
+    for calls in (1, 2):  # each job has its own process
         row = add()
         wait_until(sent(row.dedupe_key))
         figure = f'jobs_provider_call_seconds_count{{outcome="ok",provider="messaging"}} {calls}.0'

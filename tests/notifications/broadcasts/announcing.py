@@ -1,4 +1,4 @@
-"""News that are announced to people, at a time of day that the test sets."""
+"""Announcements of broadcasts, at a time that the test sets."""
 
 from __future__ import annotations
 

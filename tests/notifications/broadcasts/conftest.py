@@ -1,4 +1,4 @@
-"""Broadcasts that start at once, at noon in Jakarta."""
+"""Fixtures for broadcasts that start at once, at noon in Jakarta."""
 
 from __future__ import annotations
 

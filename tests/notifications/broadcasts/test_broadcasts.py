@@ -1,4 +1,4 @@
-"""Broadcasts: to whom, when, how many, how fast."""
+"""Broadcasts: recipients, times, daily limit and fan-out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds broadcasts back: the provider's limit, the youth of a number, people who do not want to hear."""
+"""Limits of broadcasts: the provider's limit, the warm-up of a new number, and pauses after failures and opt-outs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.notifications.senders.looks import Configure, sender
 
 @pytest.fixture(autouse=True)
 def at_any_rate(real_app: Flask, monkeypatch: pytest.MonkeyPatch, configure: Configure) -> None:
-    """The rate of broadcasts and their hours are of no account here."""
+    """Switch off the rate and the hours of broadcasts."""
     at_once = replace(real_app.extensions["config"], broadcast_per_minute=1_000_000)
     monkeypatch.setitem(real_app.extensions, "config", at_once)
     for module in (fan_out, sending):
@@ -47,7 +47,7 @@ def pace() -> BroadcastPace:
 
 
 def news(count: int, **fields: Any) -> list[Delivery]:
-    """A broadcast message to each of so many people."""
+    """Add one broadcast message to each of `count` new people."""
     with unit_of_work():
         db.session.execute(broadcasts.first_pace())
         people = [make_user().id for _ in range(count)]
@@ -61,7 +61,7 @@ def news(count: int, **fields: Any) -> list[Delivery]:
 
 
 def warm() -> None:
-    """The number is no new one."""
+    """End the warm-up of the number."""
     with unit_of_work():
         db.session.execute(sa.update(table).values(warmup_days=None))
 
@@ -83,7 +83,7 @@ def test_broadcasts_take_what_reminders_leave_of_the_limit(committed: Flask, sim
     for _ in range(5):
         add(kind="reminder", due_at=coming, expires_at=coming + timedelta(hours=1))
     later = clock.now() + timedelta(hours=30)
-    add(kind="reminder", due_at=later, expires_at=later + timedelta(hours=1))  # another day's
+    add(kind="reminder", due_at=later, expires_at=later + timedelta(hours=1))  # not due within 24 hours
     rows = news(6)
     broadcast_jobs.keep_limits()
     assert pace().budget == 4
@@ -93,7 +93,7 @@ def test_broadcasts_take_what_reminders_leave_of_the_limit(committed: Flask, sim
     broadcast_jobs.keep_limits()
     jobs.drain("bulk")
     assert pace().budget == 0
-    jobs.enqueue_due()  # and no drain of broadcasts is enqueued every second
+    jobs.enqueue_due()  # enqueues no drain of broadcasts
     sim.messaging.limit_people(2000)
     senders.check()
     broadcast_jobs.keep_limits()
@@ -146,7 +146,7 @@ def test_a_new_number_meets_few_new_people_a_day_and_more_after_good_days(
     rows = news(3)
     jobs.drain("bulk")
     assert sorted(states(rows)) == [State.PENDING] * 2 + [State.SENT]
-    assert states([again]) == [State.SENT]  # who was written to before is nobody new
+    assert states([again]) == [State.SENT]  # a recipient from before is not new
     waiting = next(row for row in rows if reread(row.dedupe_key).state == State.PENDING)
     assert reread(waiting.dedupe_key).next_try_at > clock.now() + timedelta(hours=20)
     assert reread(waiting.dedupe_key).attempts == 0
@@ -160,7 +160,7 @@ def test_a_new_number_meets_few_new_people_a_day_and_more_after_good_days(
 def test_a_new_person_is_counted_once_however_often_they_are_tried(
     committed: Flask, sim: Server, whatsapp: Configure
 ) -> None:
-    """Or a provider that fails for an hour would use the day's number up on somebody who was never met."""
+    """Otherwise a provider that fails for an hour would use up the day's limit on a person who got no message."""
     senders.check()
     (row,) = news(1)
     for _ in range(2):
@@ -206,7 +206,7 @@ def test_a_number_that_has_written_to_people_before_is_not_new(
     jobs.drain("urgent")
     senders.check()
     assert sender().warmup_days is None
-    configure(MESSAGING_NUMBER="+6281234567890")  # the same phone, now by its name
+    configure(MESSAGING_NUMBER="+6281234567890")  # the same phone, now with its number
     senders.check()
     assert sender().warmup_days is None
     configure(MESSAGING_NUMBER="+6281234567891")
@@ -214,7 +214,7 @@ def test_a_number_that_has_written_to_people_before_is_not_new(
     assert sender().warmup_days == 0
 
 
-# --- what people think of them ----------------------------------------------------------------------------------------
+# --- failures and opt-outs --------------------------------------------------------------------------------------------
 
 
 def settle(rows: list[Delivery], **values: Any) -> None:
@@ -233,7 +233,7 @@ def test_broadcasts_pause_by_themselves_when_one_in_twenty_is_unwelcome(committe
     opted_out = sa.update(User).where(User.id.in_([row.user_id for row in rows[:3]])).values(accepts_broadcasts=False)
     with unit_of_work():
         db.session.execute(opted_out)
-    settle(rows[16:25], state=State.FAILED, last_error="had the day's broadcasts already")  # nobody's fault
+    settle(rows[16:25], state=State.FAILED, last_error="had the day's broadcasts already")  # not counted as a failure
     broadcast_jobs.keep_limits()
     assert not pace().paused
     settle(rows[16:17], state=State.FAILED, last_error="messaging: status 400")
@@ -244,7 +244,7 @@ def test_broadcasts_pause_by_themselves_when_one_in_twenty_is_unwelcome(committe
     assert "broadcasts_paused 1.0" in Client(committed).get("/metrics").get_data(as_text=True)
     runner.invoke(args=["broadcast", "resume"])
     broadcast_jobs.keep_limits()
-    assert (pace().paused, pace().pause_reason) == (False, None)  # what was before speaks for nothing any more
+    assert (pace().paused, pace().pause_reason) == (False, None)  # earlier failures do not count any more
 
 
 def test_older_troubles_than_the_last_200_are_forgotten(committed: Flask, fonnte: Configure) -> None:

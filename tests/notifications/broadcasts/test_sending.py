@@ -1,4 +1,4 @@
-"""Broadcasts on their way: the hours, the day, the pace, and who has opted out meanwhile."""
+"""Checks of broadcasts when they are sent: hours, day, rate and opt-out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A backlog: what falls due now does not wait behind it, and a busy provider is left alone."""
+"""Backlogs: newly due deliveries do not wait behind old ones, and a busy provider gets no calls."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_provider_that_is_busy_again_and_again_is_left_alone(
     route(committed, monkeypatch, busy)
     monkeypatch.setattr(jobs, "DRAIN_S", 0.5)
     jobs.drain("urgent")
-    assert 0 < len(calls) <= 2 * drain.THREADS  # the second of those that were under way
+    assert 0 < len(calls) <= 2 * drain.THREADS  # each thread may make a second call
 
 
 def test_a_provider_that_is_back_gets_all_that_was_postponed(
@@ -96,7 +96,7 @@ def test_a_provider_that_is_back_gets_all_that_was_postponed(
     monkeypatch.setattr(jobs, "DRAIN_S", 0.5)
     gateway.fault("messaging", "status", status=503, times=5)  # the circuit breaker opens
     jobs.drain("urgent")
-    committed.extensions["messenger"]._http.reset()  # the next process knows nothing of the trouble
+    committed.extensions["messenger"]._http.reset()  # a new process starts with a closed circuit breaker
     for row in rows:
         age(60, of=row)
 

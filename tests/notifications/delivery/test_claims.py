@@ -1,4 +1,4 @@
-"""Claims, leases, retries, expiry, poison."""
+"""Claims, leases, retries, expiry, and rows that kill workers."""
 
 from __future__ import annotations
 

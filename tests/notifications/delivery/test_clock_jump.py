@@ -1,4 +1,4 @@
-"""The database's clock jumps: deliveries go on by the time from before, until the jump has lasted 10 minutes."""
+"""Jumps of the database's clock: deliveries follow the time from before, until the jump has lasted 10 minutes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Jump = Callable[[float], None]
 
 @pytest.fixture
 def jump(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Jump:
-    """Let the database's clock jump by so many seconds. The real one stays: the uptime goes the other way."""
+    """Let the database's clock seem to jump by some seconds. The real clock stays, so the uptime changes instead."""
     uptime_s = clock_jump._uptime_s
 
     def by(seconds: float) -> None:
@@ -42,7 +42,7 @@ def jump(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Jump:
 
 @pytest.fixture
 def waited(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Jump:
-    """Let so many seconds pass on both clocks since the test began, and the database's clock be 10 minutes ahead."""
+    """Let some seconds pass on both clocks since the test began, with the database's clock 10 minutes ahead."""
     start, uptime = database_clock.now(), clock_jump._uptime_s()
 
     def go(seconds: float) -> None:
@@ -62,7 +62,7 @@ def tick() -> None:
 
 @pytest.mark.parametrize("seconds", [2 * HOURS, -2 * HOURS, 3000.0])
 def test_what_is_due_is_sent_on_time_and_nothing_else(gateway: Server, jump: Jump, seconds: float) -> None:
-    # By the time from before the jump, which the tests cannot move in the database, all rows lie in that other time.
+    # A test cannot move the database's clock. So the rows are moved to the verified time instead.
     due, later = add(), add()
     age(seconds + 5, of=due)
     age(seconds - 60, of=later)
@@ -78,7 +78,7 @@ def test_what_is_due_is_sent_on_time_and_nothing_else(gateway: Server, jump: Jum
 def test_a_drain_goes_by_its_tick_while_the_clock_is_wrong(gateway: Server, jump: Jump) -> None:
     row = add()
     age(-2 * HOURS, of=row)
-    verified_time.reset()  # a worker's process of its own
+    verified_time.reset()  # like a new worker process
     jobs.drain("urgent", tick=(clock.now() + timedelta(hours=1)).isoformat())
     assert reread(row.dedupe_key).state == State.PENDING
     jobs.drain("urgent", tick=(clock.now() + timedelta(hours=2, minutes=1)).isoformat())
@@ -94,7 +94,7 @@ def test_a_drain_that_waited_in_the_queue_sends_what_fell_due_meanwhile(gateway:
 
 def test_nothing_is_missed_by_a_clock_that_ran_ahead(gateway: Server, jump: Jump) -> None:
     row = add(expires_at=clock.now() + timedelta(minutes=1))
-    age(120, of=row)  # by the clock that ran ahead it has expired
+    age(120, of=row)  # expired by the clock that ran ahead
     jump(2 * HOURS)
     verified_time.verify()
     assert settlements.expire("urgent") == 0
@@ -122,7 +122,7 @@ def test_a_retry_in_the_middle_of_a_jump_keeps_the_right_time(jump: Jump) -> Non
         right_next_try_at = row.next_try_at + timedelta(hours=2)
         assert before < right_next_try_at <= database_clock.now() + timedelta(seconds=40)
         jump(0)
-        age(-7200, of=row)  # out of the way of the next
+        age(-7200, of=row)  # not due for the next claim
 
 
 @pytest.mark.parametrize("seconds", [2 * HOURS, -2 * HOURS])

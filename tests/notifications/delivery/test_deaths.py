@@ -1,4 +1,4 @@
-"""A delivery over which workers died is tried alone, after the third death backed off, until it expires."""
+"""Deliveries over which workers died: sent alone, delayed after the third death, until they expire."""
 
 from __future__ import annotations
 

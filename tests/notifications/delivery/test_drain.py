@@ -1,4 +1,4 @@
-"""A drain against the simulated gateway: every outcome, and channels that do not wait for each other."""
+"""Drains against the simulated provider: every outcome, and channels that do not wait for each other."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_one_message_tries_an_invalid_number_after_a_week(committed: Flask, gate
 def test_a_message_that_has_not_tried_an_invalid_number_leaves_that_to_the_next(
     committed: Flask, gateway: Server, fault: str
 ) -> None:
-    """Or the number would never be tried again, and the message itself fail at its second attempt."""
+    """Otherwise the number would never be probed again, and the message would fail at its second attempt."""
     user = committed_user()
     make_invalid(user)
     pass_time(user, days=7)
@@ -111,7 +111,7 @@ def test_a_message_that_has_not_tried_an_invalid_number_leaves_that_to_the_next(
 def test_a_success_that_cannot_be_noted_is_one_and_is_not_sent_again(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch, note: str
 ) -> None:
-    """PostgreSQL goes away between the provider's answer and what follows from it."""
+    """PostgreSQL fails after the provider's answer, when the result for the number is recorded."""
 
     def fail(*_: object) -> None:
         raise sa.exc.OperationalError("UPDATE", {}, Exception("gone"))
@@ -139,7 +139,7 @@ def test_a_number_that_a_probe_has_reached_is_written_to_again(committed: Flask,
 
 
 def drained(user: User) -> Delivery:
-    """One message to this person, after a drain."""
+    """Return one message to this person, after a drain."""
     row = add(user_id=user.id, target=None)
     jobs.drain("urgent")
     return reread(row.dedupe_key)
@@ -196,7 +196,7 @@ def test_a_hanging_channel_does_not_hold_up_another(
     thread.start()
     assert hanging.wait(PATIENCE_S)
     add(channel=Channel.PUSH)
-    assert pushed.wait(PATIENCE_S)  # and all calls of the other channel still hang
+    assert pushed.wait(PATIENCE_S)  # while all calls of the other channel hang
     let_go.set()
     thread.join()
 
@@ -228,7 +228,7 @@ def test_a_drain_that_its_alarm_ends_claims_nothing_more(
     first = add()
     with pytest.raises(JobTimeoutException):
         jobs.drain("urgent")
-    # A thread that was about to claim when the alarm came may still do so.
+    # A thread that was about to claim at the timeout may still claim.
     wait_until(lambda: [thread.name for thread in enumerate_threads()].count("urgent-messaging") == 1)
     second = add()
     ended.clear()
@@ -241,7 +241,7 @@ def test_a_drain_that_its_alarm_ends_claims_nothing_more(
 def test_a_row_that_is_claimed_once_more_meanwhile_ends_no_other_call(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after a step of the clock by more than its lease: the second call is the one that counts."""
+    """The clock jumps by more than the lease during the first call. The outcome of the second call is kept."""
     refs = iter(["first", "second"])
     lane = drain.Lane("urgent", Channel.MESSAGING, committed.app_context, Condition())
 
@@ -287,7 +287,7 @@ def test_the_clock_enqueues_a_drain_for_what_is_due(committed: Flask) -> None:
 
 
 def waiting(name: str) -> list[tuple[str, tuple[str, ...], int]]:
-    """The jobs on a queue: what each calls, with what, and for how many seconds at most."""
+    """Return the jobs of a queue: function name, arguments, and timeout in seconds."""
     jobs_of = Queue(name, connection=queue.connection(), serializer=JSONSerializer).jobs
     return [(str(job.func_name).rpartition(".")[2], tuple(job.args), int(job.timeout or 0)) for job in jobs_of]
 

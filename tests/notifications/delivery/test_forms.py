@@ -1,4 +1,4 @@
-"""WhatsApp's 24 hours: what leaves as a text with buttons, what as a template, and what for want of one not at all."""
+"""Forms of messages under WhatsApp's 24-hour rule: text with buttons, template, or failure without a template."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Configure = Callable[..., None]
 
 @pytest.fixture
 def whatsapp(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Configure:
-    """Messages of the application go to the simulated WhatsApp, with these settings."""
+    """Send the application's messages to the simulated WhatsApp, with these settings."""
 
     def configure(**settings: str) -> None:
         config = config_for_tests(**sim.messaging.whatsapp_env(), **settings)
@@ -48,13 +48,13 @@ def whatsapp(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> C
 
 
 def wrote(phone: str, ago: timedelta) -> None:
-    """Somebody wrote to us from this number so long ago."""
+    """Record when this number last wrote to us."""
     db.session.merge(PhoneNumber(phone=phone, last_inbound_at=clock.now() - ago))
     db.session.commit()
 
 
 INSIDE = timedelta(hours=23, minutes=45)
-OUTSIDE = timedelta(hours=23, minutes=55)  # by the clock inside, by the margin not
+OUTSIDE = timedelta(hours=23, minutes=55)  # within 24 hours, but in the safety margin
 
 
 def test_inside_the_hours_a_text_goes_with_its_buttons(committed: Flask, sim: Server, whatsapp: Configure) -> None:
@@ -69,7 +69,7 @@ def test_inside_the_hours_a_text_goes_with_its_buttons(committed: Flask, sim: Se
 
 
 def test_a_code_goes_by_a_template_that_holds_it_alone(committed: Flask, sim: Server, whatsapp: Configure) -> None:
-    """To a number that is nobody's yet, and so has never written."""
+    """The number has no account, so it has never written to us."""
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"phone_code": "kode"}')
     words = {"text": "Kode verifikasi nomor HP Anda: 123456.", "parts": {"code": "123456"}}
     add(user_id=None, target="+6281299990000", kind="phone_code", words=words)
@@ -104,12 +104,12 @@ def test_a_template_says_what_the_text_says(
     committed: Flask, sim: Server, whatsapp: Configure, templates: str, kind: str, words: Any, arrives: str
 ) -> None:
     whatsapp(WHATSAPP_TEMPLATES=templates)
-    add(kind=kind, words=words)  # nobody here has the number, and it never wrote
+    add(kind=kind, words=words)  # no account has the number, and it never wrote to us
     jobs.drain("urgent")
     (message,) = sim.messaging.sent
     assert message.kind == "template"
     assert message.text.startswith(arrives)
-    assert message.buttons == ()  # without the webhook nobody would hear of a tap
+    assert message.buttons == ()  # without the webhook we would not receive a tap
 
 
 def test_without_a_template_the_delivery_fails_and_is_counted(
@@ -151,7 +151,7 @@ def test_a_clock_that_crosses_the_24th_hour_in_the_middle_of_a_drain_changes_the
     def send_slowly(*args: Any, **more: Any) -> str | None:
         ref: str | None = send(*args, **more)
         if len(sim.messaging.sent) >= 10:
-            with db.engine.begin() as connection:  # the hours go by
+            with db.engine.begin() as connection:  # the 24 hours end
                 later = phone_numbers.c.last_inbound_at - timedelta(minutes=10)
                 connection.execute(sa.update(phone_numbers).values(last_inbound_at=later))
         return ref
@@ -160,9 +160,9 @@ def test_a_clock_that_crosses_the_24th_hour_in_the_middle_of_a_drain_changes_the
     jobs.drain("urgent")
     kinds = [message.kind for message in sim.messaging.sent]
     assert len(kinds) == 40
-    assert len({message.callback for message in sim.messaging.sent}) == 40  # each once, in one form
+    assert len({message.callback for message in sim.messaging.sent}) == 40  # each message once
     assert set(kinds[:10]) == {"text"}
-    # The calls that were judged before the hour may still be under way.
+    # Calls whose form was chosen before that may still be in progress.
     assert set(kinds[10 + 20 :]) == {"template"}
 
 
@@ -174,24 +174,24 @@ def test_words_without_parts_are_a_text(app: Flask, whatsapp: Configure) -> None
 def test_a_persons_message_costs_four_statements(
     app: Flask, statements: Any, whatsapp: Configure, sim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "BELIEVED_S", PATIENCE_S)  # a slow machine would look at the sender in between
+    monkeypatch.setattr(health, "BELIEVED_S", PATIENCE_S)  # otherwise a slow machine would query the sender again
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = make_user()
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, drain.Condition(), claims.OLDEST)
     health.may_send(Channel.MESSAGING)
-    with statements.at_most(4):  # claimed, the number looked up, begun, settled
+    with statements.at_most(4):  # claim, number, begin, settle
         delivery = lane.next()
         assert delivery is not None
         lane.handle(delivery)
     assert [message.kind for message in sim.messaging.sent] == ["template"]
 
 
-# --- what WhatsApp refuses although it should take it -----------------------------------------------------------------
+# --- texts that WhatsApp refuses during the 24 hours ------------------------------------------------------------------
 
 
 def refused_as_a_text(sim: Server, whatsapp: Configure, **settings: str) -> tuple[Delivery, list[Delivery]]:
-    """A reminder that counted as inside the hours, and was not; and all rows after that and another drain."""
+    """Send a reminder that WhatsApp refuses as a text. Return its row, and all rows after another drain."""
     whatsapp(**settings)
     user = committed_user()
     wrote(user.phone or "", INSIDE)
@@ -209,7 +209,7 @@ def test_what_is_refused_as_a_text_goes_once_as_a_template(committed: Flask, sim
     assert (rows[1].due_at, rows[1].expires_at, rows[1].user_id) == (row.due_at, row.expires_at, row.user_id)
     assert [message.kind for message in sim.messaging.sent] == ["template"]
     with unit_of_work():
-        assert not second_form.send_as_template(row.id)  # told again, by a webhook
+        assert not second_form.send_as_template(row.id)  # a webhook reports the same refusal
         assert not second_form.send_as_template(rows[1].id)
 
 

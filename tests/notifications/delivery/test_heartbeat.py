@@ -1,4 +1,4 @@
-"""The heartbeat to a monitor outside of the service."""
+"""Heartbeat to a monitor outside of the service."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_urgent_worker_reports_once_a_minute_for_all_workers() -> None:
-    """`test_two_clocks_enqueue_a_periodic_job_once_a_period` shows the rest."""
     assert Periodic(heartbeat.beat, every_s=60, queue=URGENT) in PERIODIC
 
 

@@ -1,4 +1,4 @@
-"""Refused, done or unknown: what may have reached the provider is repeated once at most."""
+"""Outcomes of calls: refused, done or unknown. A message that may have been sent is repeated at most once."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_what_was_never_written_is_tried_again_and_again(
     away = config_for_tests(**{**gateway.messaging.env(), "MESSAGING_URL": gateway.closed_url})
     for _ in range(4):
         with monkeypatch.context() as patch:
-            patch.setitem(committed.extensions, "messenger", messaging.make(away))  # as each process makes its own
+            patch.setitem(committed.extensions, "messenger", messaging.make(away))  # a new client, as in a new process
             jobs.drain("urgent")
         age(60, of=row)
     row = reread(row.dedupe_key)
@@ -88,7 +88,7 @@ def test_what_was_never_written_is_tried_again_and_again(
     assert reread(row.dedupe_key).state == State.SENT
 
 
-@pytest.mark.parametrize("kind", ["status", "rate_limit"])  # a token is the sender's affair: senders/test_health.py
+@pytest.mark.parametrize("kind", ["status", "rate_limit"])  # for a refused token see senders/test_health.py
 def test_what_the_provider_refused_is_tried_again_and_again(committed: Flask, gateway: Server, kind: str) -> None:
     row = add()
     gateway.fault("messaging", kind, times=4)
@@ -106,7 +106,7 @@ def test_a_worker_that_died_in_the_middle_of_a_call_leaves_an_unknown_outcome(
 ) -> None:
     row = add()
     for which in (claims.OLDEST, claims.SUSPECTS):
-        claims.begin(claim(which))  # and the worker dies
+        claims.begin(claim(which))  # then the worker dies
         age(claims.LEASE_S + 1, of=row)
     drain_all()
     row = reread(row.dedupe_key)

@@ -1,4 +1,4 @@
-"""What looks for due deliveries reads neither what is settled nor what is not due, however many there are."""
+"""Query plans: queries for due deliveries skip settled rows and rows that are not due, however many there are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.notifications.delivery import claims
 from app.notifications.models import Channel
 from tests.helpers.plans import plan_of
 
-#: A tenth of the rows is open, and these fall due tomorrow.
+#: A tenth of the rows are open, and due tomorrow.
 ROWS = """
 INSERT INTO deliveries (dedupe_key, queue, channel, kind, about_type, about_id, occurrence_id, payload,
     due_at, expires_at, next_try_at, state)
@@ -30,7 +30,7 @@ FROM generate_series(1, 10000) n,
 
 
 def indexes_in(plan: str) -> set[str]:
-    """The indexes by which a plan looks for deliveries (a row found so is then read by its key): at least one."""
+    """Return the indexes by which a plan finds deliveries. Fail if there is none."""
     names = set(re.findall(r"using (ix_deliveries\w*)|Bitmap Index Scan on (ix_deliveries\w*)", plan))
     assert names, plan
     return {one or other for one, other in names}

@@ -1,4 +1,4 @@
-"""What leaves for proven numbers alone, in each mode of PHONE_VERIFICATION."""
+"""Messages that are sent only to proven numbers, in each mode of PHONE_VERIFICATION."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 from tests.notifications.deliveries import add, reread
 
-#: What each mode holds back from a number that nobody has shown to be theirs.
+#: Kinds that are not sent to an unproven number, by mode.
 HELD = {"off": set(), "soft": {"broadcast", "alert"}, "required": {"broadcast", "alert", "reminder", "stock"}}
 KINDS = ("broadcast", "alert", "reminder", "stock", "password_reset", "security_notice", "forum_reply", "answer")
 
@@ -94,7 +94,7 @@ def test_a_proven_number_gets_everything(
 
 
 def test_it_is_judged_when_a_message_leaves(committed: Flask, gateway: Server, mode: Mode) -> None:
-    """What was planned for a number that was not proven then goes out once it is, and the other way round."""
+    """A message planned for an unproven number is sent after the number was proven, and the other way round."""
     mode("required")
     user_id = person(is_proven=False)
     row = add(kind="reminder", user_id=user_id, target=None)
@@ -113,7 +113,7 @@ def test_a_push_is_never_held_back(committed: Flask, mode: Mode) -> None:
     mode("required")
     row = add(kind="reminder", channel=Channel.PUSH_FAN_OUT, user_id=person(is_proven=False), target=None)
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.SENT  # fanned out, to no browser
+    assert reread(row.dedupe_key).state == State.SENT  # the person has no browser
 
 
 @pytest.mark.parametrize(("name", "expected"), [("off", {"proven", "unproven"}), ("soft", {"proven"})])

@@ -1,4 +1,4 @@
-"""Each way in which a provider fails, and the other channel that must not notice."""
+"""Faults of one provider, which must not affect the other channel."""
 
 from __future__ import annotations
 
@@ -68,21 +68,21 @@ def test_a_failing_provider_is_retried_and_slows_nobody_else(
         with committed.app_context():
             jobs.drain("urgent")
 
-    drains = [Thread(target=drain), Thread(target=drain)]  # the second is the job that the next addition enqueues
+    drains = [Thread(target=drain), Thread(target=drain)]  # the second drain is the job of the next tick
     drains[0].start()
     fine = add_one("push" if broken == "messaging" else "messaging")
     drains[1].start()
     wait_until(lambda: reread(fine).state == State.SENT)
     hangs = kind in ("hang", "slow")
-    assert any(each.is_alive() for each in drains) or not hangs  # one waits for the provider that hangs
+    assert any(each.is_alive() for each in drains) or not hangs  # one still waits for the hanging provider
     for each in drains:
         each.join()
     for key in failing:
         row = reread(key)
         if broken == "push" and kind in ("garbage", "wrong_type"):
-            assert row.state == State.SENT  # a push service says all that it has to say in its status
+            assert row.state == State.SENT  # only the status of a push service's response matters
         else:
             assert (row.state, row.attempts) == (State.PENDING, 1)
             assert row.last_error
-            # The stand-in would let go after a minute: it was our own clock that ended the calls.
+            # The simulator would answer after a minute, so it was our own timeout that ended the calls.
             assert ("timeout" in row.last_error) == hangs

@@ -1,4 +1,4 @@
-"""Receipts: what became of a message after the provider took it, told twice, late and in any order."""
+"""Receipts, which arrive twice, late and in any order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _numbers = itertools.count(1)
 
 
 def tell(receipt: Receipt, *, ref: str | None = None, **payload: Any) -> int:
-    """The provider tells of a message; returns the id of the row."""
+    """Store a receipt of the provider. Return the id of its row."""
     row = Inbound(
         provider="test",
         event_key=f"receipt:{next(_numbers)}",
@@ -61,7 +61,7 @@ def test_an_id_that_was_anothers_before_a_restore_is_not_settled_by_its_receipt(
 
 
 def test_the_second_name_is_kept_though_its_receipt_goes_no_further(app: Flask) -> None:
-    """Later ones come under that name alone."""
+    """Later receipts carry only that reference."""
     row = sent()
     tell(Receipt.ACCEPTED, ref=row.provider_ref, state_ref="state-1")
     take()
@@ -174,7 +174,7 @@ def test_a_receipt_settles_a_call_whose_worker_died(committed: Flask, gateway: S
     row = add()
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
-    claims.begin(claimed)  # and here it dies, after the provider has the message
+    claims.begin(claimed)  # then the worker dies, but the provider has the message
     tell(told, ref="wamid.1", delivery=row.id)
     take()
     age(60, of=row)

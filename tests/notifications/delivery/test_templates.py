@@ -1,4 +1,4 @@
-"""deploy/messaging.md: its templates are those that messages fill, its addresses those that answer."""
+"""Templates and addresses in deploy/messaging.md are the same as in the code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from config import ROOT
 from tests.notifications.senders.looks import Configure
 
 TEXT = (ROOT / "deploy/messaging.md").read_text(encoding="utf-8")
-#: By the template's name: its category and its text.
+#: Category and text of each template, by name.
 TEMPLATES = {
     name: (category, text)
     for name, category, text in re.findall(r"^\| `(\w+)` \| (\w+) \| (.+?) \| .+ \|$", TEXT, re.MULTILINE)

@@ -26,7 +26,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(monkeypatch: pytest.MonkeyPatch, *receipts: str, code: str | None = None) -> None:
-    """Let the provider tell of the next message at once."""
+    """Let the provider report these receipts for the next message, at once."""
     send = trial.send
 
     def sending(*args: object) -> str | None:

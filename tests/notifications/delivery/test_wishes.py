@@ -1,4 +1,4 @@
-"""What people want to get: by which channel, and at which hours."""
+"""Delivery preferences: channels and quiet hours."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def wish(user_id: int, **values: object) -> None:
 
 
 def quiet(user_id: int, zone: str = "Asia/Jakarta") -> datetime:
-    """Quiet hours of the person from an hour ago to an hour from now; returns their end."""
+    """Set quiet hours from an hour ago to an hour from now. Return their end."""
     local = database_clock.now().astimezone(ZoneInfo(zone)).replace(second=0, microsecond=0)
     start, end = local - timedelta(hours=1), local + timedelta(hours=1)
     wish(user_id, quiet_start=start.time(), quiet_end=end.time())
@@ -48,13 +48,13 @@ def quiet(user_id: int, zone: str = "Asia/Jakarta") -> datetime:
 
 
 def noisy(user_id: int) -> None:
-    """Quiet hours of the person that begin in an hour."""
+    """Set quiet hours that begin in an hour."""
     local = database_clock.now().astimezone(ZoneInfo("Asia/Jakarta"))
     wish(user_id, quiet_start=(local + timedelta(hours=1)).time(), quiet_end=(local + timedelta(hours=2)).time())
 
 
 def dose(user_id: int, *, tipe: str = "obat", **occurrence: Any) -> Delivery:
-    """A due message of a reminder, and its row of the ledger."""
+    """Add a due message of a reminder, and its occurrence."""
     now = database_clock.now()
     values: dict[str, Any] = {"judul": "Obat", "slot": "0", "due_at": now, "day": now.date(), **occurrence}
     with unit_of_work():

@@ -1,4 +1,4 @@
-"""What the providers tell of our number by webhook, the moment that it happens."""
+"""Webhook events about our own number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.notifications.senders.looks import Configure, sender
 
 
 def hear(reader: Callable[[object], Any], body: object) -> list[str]:
-    """Handle what a webhook's body tells; returns the outcomes."""
+    """Handle the events in a webhook's body. Return their outcomes."""
     told = reader(body)
     return [events.heard(Inbound(provider=each.provider, kind=each.kind, payload=dict(each.payload))) for each in told]
 

@@ -1,4 +1,4 @@
-"""Messages that are accepted and that a webhook refuses later."""
+"""Messages that the provider accepts, and later reports as failed by webhook."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TEMPLATES = {**SECRET, "WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}', "MESSA
 
 
 def hear_all(sim: Server) -> None:
-    """Handle what the provider has told by its webhooks, each twice."""
+    """Handle all webhook requests of the provider. Repeated events are stored once."""
     for told in sim.messaging.told:
         read = webhooks.read_whatsapp if "entry" in told else webhooks.read_fonnte_status
         for event in read(told):
@@ -62,7 +62,7 @@ def test_what_whatsapp_refuses_a_moment_later_goes_once_more_as_a_template(
     sim.messaging.sender.keeps_hours = sim.messaging.sender.tells_hours_late = True
     user = person()
     with unit_of_work():
-        db.session.add(PhoneNumber(phone=user.phone, last_inbound_at=clock.now()))  # so we think
+        db.session.add(PhoneNumber(phone=user.phone, last_inbound_at=clock.now()))  # 24 hours by our record
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     assert sim.messaging.sent == []
@@ -85,7 +85,7 @@ def test_production_still_has_the_words_of_what_a_receipt_settled_before_it_was_
     row = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
-    claims.begin(claimed)  # and its worker dies before it hears that the provider took it
+    claims.begin(claimed)  # then the worker dies before the provider's answer
     with unit_of_work():
         payload = {"receipt": Receipt.FAILED, "code": "131047", "delivery": row.id}
         told = Inbound(provider="whatsapp", event_key="r", kind=Heard.RECEIPT, ref="wamid.1", payload=payload)

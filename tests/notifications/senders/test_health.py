@@ -1,4 +1,4 @@
-"""A sender that is down: what is due waits untried, pushes go on, and it starts again by itself."""
+"""A sender that is down: messages wait without an attempt, pushes continue, and the sender starts again by itself."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_block_that_no_check_sees_ends_with_one_message_a_minute_that_is_tried
     for _ in range(30):
         add()
     jobs.drain("urgent")
-    senders.check()  # the number itself looks well
+    senders.check()  # the check finds no problem
     assert sender().state == SenderState.DOWN
     calls = sends(sim)
     pass_time(minutes=1)
@@ -122,7 +122,7 @@ def test_five_hundred_that_are_due_meanwhile_wait_and_leave_within_their_hour(
                 "sealed": seal({"text": f"Halo {n}"}, None),
                 "due_at": due,
                 "next_try_at": due,
-                # One in ten has little time left.
+                # One in ten expires soon.
                 "expires_at": due + timedelta(minutes=10 if n % 10 == 0 else 60),
             }
             for n in range(500)
@@ -166,9 +166,9 @@ def test_looking_at_the_sender_costs_a_delivery_no_statement(
     numbers.note_use(user.phone or "")
     for _ in range(3):
         add(user_id=user.id, target=None)
-    assert lane.next() is not None  # this one looks
+    assert lane.next() is not None  # the first call queries the sender
     for _ in range(2):
-        with statements.at_most(4):  # claimed, the number looked up, begun, settled
+        with statements.at_most(4):  # claim, number, begin, settle
             delivery = lane.next()
             assert delivery is not None
             lane.handle(delivery)
@@ -227,7 +227,7 @@ def test_without_a_provider_there_is_no_sender(app: Flask) -> None:
 
 
 def test_a_production_that_chose_no_provider_says_so(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is ready, and its workers are well: somebody chose it."""
+    """`/readyz` and `worker-health` report no problem, because somebody chose this setting."""
     monkeypatch.setattr(delivery_metrics, "worker_problems", list)
     said, runner = "MESSAGING_PROVIDER is outbox", app.test_cli_runner()
     assert said not in runner.invoke(args=["worker-health"]).output

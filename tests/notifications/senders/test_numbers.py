@@ -1,4 +1,4 @@
-"""What is noted of numbers: who wrote when, and where nobody is."""
+"""Records of numbers: the time of their last message to us, and refusals."""
 
 from __future__ import annotations
 

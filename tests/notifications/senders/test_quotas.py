@@ -1,4 +1,4 @@
-"""What a provider lets a sender do: messages that are paid for, and people who are written to first."""
+"""Limits that a provider sets for a sender: paid messages, and new people."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_check_keeps_how_many_messages_are_paid_for(app: Flask, sim: Server,
     assert (sender().quota, sender().state) == (78, "up")
     sim.messaging.sender.quota = 0
     senders.check()
-    assert (sender().quota, sender().state) == (0, "up")  # a plan without a quota may say so too
+    assert (sender().quota, sender().state) == (0, "up")  # a plan without a quota may report 0 too
 
 
 def test_a_quota_that_is_spent_stops_the_sender_until_there_is_more(

@@ -1,4 +1,4 @@
-"""What Fonnte still holds past its time is taken back and missed, and what it sends in time is not."""
+"""Expired messages that Fonnte still holds are taken back and missed. Messages that it sends in time are not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.notifications.senders.looks import Configure, pass_time
 
 
 def accepted_and_held(sim: Server, **fields: object) -> Delivery:
-    """A message that Fonnte took for a phone that is off, before we knew that."""
+    """Return a message that Fonnte accepted while the phone was off, before we noticed that."""
     sim.messaging.disconnect(holds=True)
     row = add(**fields)
     jobs.drain("urgent")
@@ -36,7 +36,7 @@ def accepted_and_held(sim: Server, **fields: object) -> Delivery:
 def test_a_message_that_is_held_past_its_time_is_taken_back(committed: Flask, sim: Server, fonnte: Configure) -> None:
     row = accepted_and_held(sim)
     jobs.take_back()
-    assert len(sim.messaging.held) == 1  # there is still time
+    assert len(sim.messaging.held) == 1  # not expired yet
     pass_time(hours=1)
     jobs.take_back()
     row = reread(row.dedupe_key)
@@ -89,7 +89,7 @@ def test_receipts_tell_what_is_held_while_the_phone_seems_well(
 ) -> None:
     configure(FONNTE_WEBHOOK_TOKEN="t" * 32)
     row = accepted_and_held(sim)
-    sim.messaging.sender.connected = True  # and yet it sends nothing
+    sim.messaging.sender.connected = True  # but it sends nothing
     senders.check()
     db.session.get_one(Delivery, row.id).receipt = receipt
     db.session.commit()

@@ -1,4 +1,4 @@
-"""Numbers from before their use was noted: an upgrade gives each the latest use that may have been."""
+"""Migration of numbers from before their use was recorded: each gets the latest use that is possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What shows that somebody uses a number: receipts where they come, else that the provider accepted a message."""
+"""Evidence that a number is in use: receipts if we get them, otherwise the provider's acceptance of a message."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def send(user_id: int, kind: str = "test") -> int:
 
 
 def tell(delivery_id: int, receipt: str) -> None:
-    """The provider tells what became of a message."""
+    """Store and handle a receipt of a message."""
     with unit_of_work():
         payload = {"receipt": receipt, "delivery": delivery_id}
         values = {"provider": "test", "event_key": f"{delivery_id}:{receipt}", "kind": Heard.RECEIPT}
