@@ -104,7 +104,7 @@ def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
 
 
 def _told(broadcast: Broadcast, user_ids: Sequence[int]) -> set[int | None]:
-    """Return the people who already have a delivery of this broadcast, because a held broadcast starts again."""
+    """Return the people who already have a delivery of this broadcast. After a hold, it starts from the beginning."""
     keys = [_key(broadcast, user_id) for user_id in user_ids]
     rows = sa.select(deliveries.c.user_id).where(
         deliveries.c.dedupe_key.in_(keys), deliveries.c.state != State.CANCELLED

@@ -27,7 +27,7 @@ BURST = timedelta(seconds=5)
 
 
 def check_recipient(delivery: Claimed) -> None:
-    """Raise unless this person may get a broadcast now, according to their hours, daily limit and opt-out."""
+    """Raise an error unless this person may get a broadcast now. Check their hours, daily limit and opt-out."""
     with autocommit() as connection:
         wish = sa.select(User.accepts_broadcasts, User.domicile, limits.is_newcomer())
         row = connection.execute(wish.where(User.id == delivery.user_id)).one_or_none()

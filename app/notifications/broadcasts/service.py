@@ -134,7 +134,6 @@ def pace() -> BroadcastPace | None:
 
 
 def count(state: BroadcastState) -> int:
-    """Return how many broadcasts are in this state."""
     return db.session.scalar(sa.select(sa.func.count()).where(Broadcast.state == state)) or 0
 
 
@@ -159,7 +158,7 @@ def status() -> list[str]:
 def _outcomes(broadcasts: Sequence[Broadcast]) -> dict[About, list[str]]:
     """Count the deliveries of each broadcast by state, in one query.
 
-    It reads only deliveries created since the first of these broadcasts, because all deliveries are too many.
+    The query reads only deliveries created since the first of these broadcasts, because all deliveries are too many.
     """
     if not broadcasts:
         return {}

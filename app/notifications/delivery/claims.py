@@ -24,7 +24,7 @@ from app.notifications.delivery.sealing import Words
 from app.notifications.delivery.settlements import MAX_RETRY_S, Claim, of_claim, token
 from app.notifications.models import About, Channel, State, deliveries
 
-#: Seconds of a claim's lease, longer than every provider's time budget. The row of a dead worker waits for its end.
+#: Seconds of a claim's lease, longer than every provider's time budget. A dead worker's row waits until the lease ends.
 LEASE_S = 30
 #: Minimum seconds of the lease at the start of a call: more than twice the longest time budget of a provider.
 CALL_S = 20
@@ -62,15 +62,11 @@ class Claimed(Claim):
 
     @property
     def about(self) -> About | None:
-        """Return the subject of the delivery."""
         return None if self.about_type is None or self.about_id is None else About(self.about_type, self.about_id)
 
     @property
     def together(self) -> list[Claimed]:
-        """Return the deliveries of the message that are still to be sent.
-
-        Leave out those that were cancelled, that have no words any more, or that do not fit.
-        """
+        """Return the deliveries that the message still contains: not cancelled, with words, and short enough."""
         return [each for each in (self, *self.others) if each.id in self.ids]
 
 
@@ -122,7 +118,10 @@ _claiming = sa.update(deliveries).values(
 
 
 def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
-    """Return the statement that claims the longest due row of a channel. If grouped, it is the first of its message."""
+    """Return the statement that claims the row of a channel that has been due longest.
+
+    If `is_grouped`, the row must be the first of its message.
+    """
     is_grouped = generic("is_grouped", sa.Boolean())
     due = (
         sa.select(_rows.id, _rows.claim_token)
@@ -174,7 +173,7 @@ _begin = PreparedStatement(
 
 
 def claim(queue: str, channel: str, which: PreparedStatement = OLDEST) -> Claimed | None:
-    """Claim the longest due delivery of a channel, or return None. Skip rows that others have locked.
+    """Claim the delivery of a channel that has been due longest, or return None. Skip locked rows.
 
     Claim its siblings in the same transaction. After `POISON_DEATHS` deaths each row is sent alone.
     """
@@ -211,8 +210,8 @@ def _of_row(row: Sequence[Any]) -> Claimed:
 def begin(delivery: Claimed) -> None:
     """Record that the provider is called now, and make sure that enough of the lease is left.
 
-    Until the outcome is settled it counts as unknown, because a worker that dies from now on may have sent the
-    delivery. Deliveries cancelled since the claim are left out of the message. Raise `ClaimLostError` if none is left.
+    The outcome is unknown until it is settled, because a worker that dies from now on may have sent the delivery.
+    Deliveries cancelled since the claim are left out. Raise `ClaimLostError` if none is left.
     """
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, **clock_jump.values()}
     with autocommit() as connection:

@@ -35,7 +35,7 @@ from app.providers.messenger import SenderError, TooManyPeopleError
 logger = logging.getLogger(__name__)
 
 #: Function that sends a delivery and returns the provider's reference. It calls `claims.begin` before anything leaves
-#: the service. It raises `ProviderError` or one of the errors of `claims`.
+#: the service, and raises `ProviderError` or an error of `claims`.
 Transport = Callable[[Claimed], str | None]
 
 
@@ -43,18 +43,17 @@ Transport = Callable[[Claimed], str | None]
 class Routing:
     """The functions by which deliveries leave the service. `app.wiring` sets them."""
 
-    #: By channel, the function that sends a delivery.
+    #: Function that sends a delivery, by channel.
     transports: Mapping[Channel, Transport]
-    #: By kind, the function that reads the current words of deliveries, see `rendering`.
+    #: Renderer, by kind. It reads the current words of deliveries.
     render: Mapping[str, Renderer]
-    #: By kind, a check before a delivery is sent. It raises the errors of a transport if the delivery must not leave
-    #: now.
+    #: Check before a delivery is sent, by kind. It raises an error of a transport if the delivery must not leave now.
     checks: Mapping[str, Callable[[Claimed], None]]
-    #: By kind, the function that joins the words of several deliveries into one message, see `groups`.
+    #: Function that joins the words of several deliveries into one message, by kind. See `groups`.
     joint: Mapping[str, Callable[[Sequence[Words]], Words]]
-    #: By queue, the function that returns whether the next row of a channel may be claimed.
+    #: Function that returns whether the next row of a channel may be claimed, by queue.
     throttles: Mapping[str, Callable[[Channel], bool]]
-    #: Called with the occurrences whose messages the provider gave back unsent, in the transaction that records it.
+    #: Function called with the occurrences whose messages were taken back, in the transaction that records it.
     taken_back: Callable[[Sequence[int]], object]
 
 
@@ -63,12 +62,11 @@ def init_app(app: Flask, routing: Routing) -> None:
 
 
 def routing() -> Routing:
-    """Return the routing of the current application."""
     routing: Routing = current_app.extensions["routing"]
     return routing
 
 
-#: Maximum number of concurrent calls for one channel of a queue. In the urgent queue, `NEWEST_THREADS` of them send
+#: Maximum number of concurrent calls for one channel of a queue. Of the urgent queue's calls, `NEWEST_THREADS` send
 #: only newly due rows, so that a new dose does not wait behind a backlog.
 THREADS = 16
 NEWEST_THREADS = 4
@@ -207,7 +205,7 @@ class Lane:
         parking.persist(delivery, outcome)
 
     def _parked(self, delivery: Claimed) -> Outcome | None:
-        """Return the final outcome that the previous worker could not save before its lease ended, if there is one."""
+        """Return the final outcome that the previous worker could not save before its lease ended, if any."""
         parked = parking.of(delivery.id) if delivery.deaths else None
         if parked is None or parked.outcome.result not in (Result.SENT, Result.FAILED):
             return None
@@ -215,7 +213,6 @@ class Lane:
         return parked.outcome
 
     def _send(self, delivery: Claimed) -> Outcome:
-        """Call the transport and return the outcome."""
         try:
             wishes.check(delivery, self.channel)
             rendering.render(delivery, routing().render)
@@ -276,7 +273,7 @@ class Lane:
         return Outcome(Result.POSTPONED, delay_s=delay_s * jitter)
 
     def _held_back(self, error: SenderError | TooManyPeopleError) -> Outcome:
-        """Postpone a delivery because the provider refuses our sender or new recipients. It is not an attempt."""
+        """Postpone a delivery whose sender or new recipient the provider refuses. This does not count as an attempt."""
         delay_s = SENDER_S if isinstance(error, SenderError) else PEOPLE_S
         jitter = random.uniform(1.0, 1.5)  # noqa: S311  # jitter, not a secret
         return Outcome(Result.POSTPONED, str(error), delay_s=delay_s * jitter)
@@ -294,10 +291,9 @@ class Lane:
 def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
     """Send due deliveries on these (queue, channel) lanes until none is left or `limit_s` is over. Skip suspects.
 
-    While one lane is busy, the others continue to look for due rows. After `limit_s` seconds, slow lanes stop claiming
-    first. The others continue until the slow lanes have ended, so that no channel waits for another's last calls. If
-    the job's timeout ends this function, nothing more is claimed. The calls in progress then have an unknown outcome,
-    and each is repeated once.
+    Idle lanes look for due rows while another lane is busy. After `limit_s` seconds, slow lanes stop claiming. The
+    others continue until the slow lanes have ended, so that no channel waits for another channel's last calls. If the
+    job's timeout ends this function, calls in progress have an unknown outcome, and each is repeated once.
     """
     changed, stop = Condition(), monotonic() + limit_s
     lanes = [lane for queue, channel in lanes_of for lane in _lanes(queue, channel, changed)]
@@ -332,8 +328,8 @@ def _lanes(queue: str, channel: Channel, changed: Condition) -> list[Lane]:
 def run_suspects(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
     """Send rows over which a worker died, one at a time and with no other call in the process. The channels take turns.
 
-    A delivery that kills its worker also ends all other calls of that worker. Their leases end at the same time. Sent
-    in parallel, these calls would be ended together again, and fail for good after two unknown outcomes.
+    A delivery that kills its worker also ends that worker's other calls. In parallel, these calls would be ended
+    together again, and would fail for good after two unknown outcomes.
     """
     stop, changed = monotonic() + min(limit_s, SUSPECTS_S), Condition()
     lanes = [Lane(*each, current_app.app_context, changed, claims.SUSPECTS, threads=0) for each in lanes_of]

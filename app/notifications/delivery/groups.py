@@ -100,7 +100,7 @@ def is_unsettled(rows: Any) -> sa.ColumnElement[bool]:
 
 
 def called_with(ids: Collection[int]) -> sa.Select[int, int]:
-    """Return the statement that pairs each unsettled row with the other rows of its call, and locks those."""
+    """Return the statement that pairs each unsettled row with the other rows of its call, and locks the other rows."""
     rows, other = deliveries.c, deliveries.alias("other")
     return (
         sa.select(rows.id, other.c.id)

@@ -14,7 +14,7 @@ class Result(StrEnum):
     SENT = "sent"
     #: Refused for good.
     FAILED = "failed"
-    #: Not wanted by this channel.
+    #: Not wanted on this channel.
     CANCELLED = "cancelled"
     #: Refused for now.
     RETRY = "retry"
@@ -36,7 +36,6 @@ class Outcome:
 
 
 def settle(delivery: Claim, outcome: Outcome) -> None:
-    """Record the outcome of this claim."""
     match outcome.result:
         case Result.SENT:
             settlements.settle_sent(delivery, outcome.ref)

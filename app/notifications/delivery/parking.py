@@ -30,7 +30,7 @@ KEY = "deliveries:parked"
 
 #: Seconds between attempts to save an outcome while PostgreSQL is away.
 SETTLE_AGAIN_S = 0.2
-#: Seconds of attempts after which an outcome is left in Redis.
+#: Seconds after which the attempts end, and the outcome stays in Redis.
 SETTLE_WITHIN_S = 2.0
 
 
@@ -57,7 +57,7 @@ def persist(claim: Claim, outcome: Outcome) -> None:
 
 
 def park(claim: Claim, outcome: Outcome) -> bool:
-    """Keep an outcome in Redis. Return whether Redis has it."""
+    """Store an outcome in Redis. Return whether that succeeded."""
     try:
         connection().hset(KEY, _name(claim), _text(claim, outcome))
     except RedisError as error:

@@ -27,7 +27,6 @@ BATCH = 500
 #: Time until a receipt without a known delivery is tried once more. The delivery may be recorded after the receipt.
 LOOK_AGAIN = timedelta(seconds=30)
 
-#: The outcomes of a receipt.
 APPLIED, KNOWN, WAITING, NOBODYS = "applied", "known", "waiting", "unknown delivery"
 
 RANKS = {receipt: rank for rank, receipt in enumerate(Receipt)}

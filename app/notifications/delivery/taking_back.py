@@ -1,4 +1,4 @@
-"""Expired messages that the provider has not sent yet are taken back, because a late reminder misleads.
+"""Taking back of expired messages that the provider has not sent yet, because a late reminder misleads.
 
 Fonnte sends through a phone. While the phone is off, Fonnte keeps accepted messages for up to 7 days. It sends all of
 them when the phone is back. Such a row is `sent`. After it was taken back, it is `missed`.

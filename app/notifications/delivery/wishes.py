@@ -22,7 +22,7 @@ SWITCHED_OFF = "switched off"
 
 
 def check(delivery: Claimed, channel: Channel) -> None:
-    """Raise unless the person wants this delivery on this channel at this hour."""
+    """Raise an error unless the person wants this delivery on this channel at this hour."""
     wishes = delivery.wishes
     if delivery.kind not in ALWAYS_WANTED and not (wishes.messages if channel is Channel.MESSAGING else wishes.push):
         raise UnwantedError(SWITCHED_OFF)

@@ -1,8 +1,8 @@
 """State of our own number, the sender. It decides whether messages are sent.
 
 An error of the account stops the sender, so that due messages wait instead of failing one by one. Pushes continue. The
-check of every minute or a webhook starts the sender again. If both cannot detect the recovery, one message is sent as a
-trial, and the sender starts again if the provider accepts it.
+check of every minute or a webhook starts the sender again. If neither can detect the recovery, one message is sent as a
+trial. The sender starts again if the provider accepts the trial.
 """
 
 from __future__ import annotations
@@ -91,7 +91,8 @@ def may_send(channel: Channel) -> bool:
 def admit() -> bool:
     """Allow a claimed message to be sent: any message if the sender is not down, otherwise one a minute as a trial.
 
-    Return whether it is a trial. If the provider accepts the trial, call `start`. Raise `SenderError` if it must wait.
+    Return whether it is a trial. If the provider accepts it, the caller calls `start`. Raise `SenderError` if the
+    message must wait.
     """
     if (which := key()) is None or not (_seen() or _look(which)).is_down:
         return False
@@ -220,7 +221,7 @@ def _note(
 ) -> None:
     """Update the sender's row if `only` holds, or insert it.
 
-    `first` are the values of the insert, needed when `values` refer to the existing row.
+    If `values` refer to the existing row, `first` has the values of the insert.
     """
     which = key()
     if which is None:
