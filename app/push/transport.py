@@ -32,13 +32,13 @@ SHOWN = ("title", "body", "url", "actions", "token")
 REMINDER = "reminder"
 #: Kind of a push that anybody may send. An unverified browser gets it too.
 ANYBODYS = "push"
-#: Kinds for which an unverified browser gets `NEUTRAL`. Other kinds are not sent to it.
+#: Kinds for which an unverified browser gets `NEUTRAL`. It gets no other kinds except `ANYBODYS`.
 HINTED_AT = frozenset({REMINDER, "stock", "alert"})
 UNPROVEN = "not proven to be the person's"
 REMINDER_TTL_S = 3600
 OTHER_TTL_S = 86400
 
-#: Kinds whose text is not personal. A verified browser gets them even after its session has expired.
+#: Kinds without personal text. A verified browser gets them even after its session has expired.
 IMPERSONAL = frozenset({"moderation"})
 
 #: Addition to a reminder in a verified browser, if the person's number is invalid.
@@ -63,7 +63,7 @@ _subscription = (
         _subscriptions.refusals,
         sa.func.clock_timestamp().label("now"),
         sa.or_(_subscriptions.session_id.is_(None), sessions.IS_ALIVE).label("is_signed_in"),
-        # Whether messages probably do not reach the person.
+        # Messages to the person probably do not arrive.
         User.phone_invalid_at.is_not(None).label("is_unreached"),
         (_subscriptions.user_id == dependents.receiver_of(_of_user)).label("is_receivers"),
     )

@@ -37,13 +37,13 @@ class Address:
     """A recipient's number and its flags at this moment."""
 
     phone: str
-    #: Whether the provider has refused the number, or a probe was sent to it.
+    #: True if the provider has refused the number, or a probe was sent to it.
     is_doubted: bool = False
-    #: Whether WhatsApp accepts free text, because the owner wrote to us recently.
+    #: True if WhatsApp accepts free text, because the owner wrote to us recently.
     is_open: bool = False
-    #: Whether the number is invalid. Then only one message may be sent, as a probe.
+    #: True if the number is invalid. Then only one message may be sent, as a probe.
     is_invalid: bool = False
-    #: Whether the use of the number was recorded recently.
+    #: True if the use of the number was recorded recently.
     is_noted: bool = True
 
 

@@ -34,7 +34,7 @@ class Claim:
     unknowns: int
 
     def __post_init__(self) -> None:
-        #: Whether the provider may have been called, see `claims.begin`.
+        #: True if the provider may have been called, see `claims.begin`.
         self.is_begun = False
         #: The words that are sent, once they are known.
         self.said: Mapping[str, object] | None = None
@@ -183,12 +183,12 @@ def _settle_retry(delivery: Claim, delay_s: float, reason: str, *, unknowns: sa.
 
 
 def _known(delivery: Claim) -> sa.ColumnElement[int]:
-    """Return the number of unknown outcomes without the present call, whose outcome is known."""
+    """Return the number of unknown outcomes. The present call is not counted, because its outcome is known."""
     return _rows.unknowns - 1 if delivery.is_begun else _rows.unknowns + 0
 
 
 def _settle(delivery: Claim, **values: object) -> None:
-    """Update by id and token, so that a worker whose claim was lost or cancelled changes nothing."""
+    """Update by id and token, so that a worker without a valid claim changes nothing."""
     statement = (
         sa.update(deliveries)
         .where(_rows.id.in_(delivery.ids), _rows.claim_token == delivery.claim_token, _rows.state == State.CLAIMED)

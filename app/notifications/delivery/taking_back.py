@@ -74,7 +74,7 @@ def take_back(ref: str) -> bool | None:
 
 
 def record(ref: str, *, is_taken_back: bool) -> list[int]:
-    """Record the result on the rows of this message. Return the occurrences whose message was taken back."""
+    """Record the result on the rows of this message. If it was taken back, return their occurrences."""
     values = {"state": State.MISSED, "last_error": TAKEN_BACK} if is_taken_back else {"last_error": TOO_LATE}
     statement = (
         sa.update(deliveries)

@@ -180,7 +180,7 @@ def test_a_persons_message_costs_four_statements(
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, drain.Condition(), claims.OLDEST)
     health.may_send(Channel.MESSAGING)
-    with statements.at_most(4):  # claim, number, begin, settle
+    with statements.at_most(4):  # statements: claim, number, begin, settle
         delivery = lane.next()
         assert delivery is not None
         lane.handle(delivery)

@@ -168,7 +168,7 @@ def test_looking_at_the_sender_costs_a_delivery_no_statement(
         add(user_id=user.id, target=None)
     assert lane.next() is not None  # the first call queries the sender
     for _ in range(2):
-        with statements.at_most(4):  # claim, number, begin, settle
+        with statements.at_most(4):  # statements: claim, number, begin, settle
             delivery = lane.next()
             assert delivery is not None
             lane.handle(delivery)
