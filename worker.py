@@ -6,7 +6,7 @@ import logging
 import os
 
 from app import create_app
-from app.core.operations.startup import loading
+from app.core.operations.startup import loading, log_start
 from config import Config, environment, warnings
 
 # Jobs add their metrics to Redis. In the metrics folder of gunicorn, each job would leave a file behind.
@@ -22,6 +22,7 @@ with loading():
 
 for line in warnings(config, environment()):
     logging.getLogger(__name__).warning("%s", line)
+log_start("worker")
 
 #: Read by `rq`'s command line. The worker itself connects through `app.core.jobs.redis`.
 REDIS_URL = config.redis_url

@@ -15,6 +15,7 @@ from app.core.database import migrations
 from app.core.database.session import autocommit
 from app.core.errors import RETRY_AFTER_S, Unavailable, handle_app_error, handle_database_error
 from app.core.jobs import queue
+from app.core.version import VERSION
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ def init_app(app: Flask, checks: Mapping[str, Check]) -> None:
 
     @app.get("/healthz")
     def healthz() -> ResponseReturnValue:
-        return jsonify({"status": "ok"})
+        return jsonify({"status": "ok", "version": VERSION})
 
     @app.get("/readyz")
     def readyz() -> ResponseReturnValue:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from app.core.version import VERSION
+
+logger = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -19,3 +24,8 @@ def loading() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def log_start(process: str) -> None:
+    """Log that a process has started, with the version of its code."""
+    logger.info("%s started", process, extra={"version": VERSION})

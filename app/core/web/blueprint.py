@@ -18,6 +18,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import IntegerConverter
 
 from app.core import errors
+from app.core.version import VERSION
 from app.core.web import edge, idempotency, pagination
 from app.core.web.caching import Caching
 from app.core.web.edge import Access, View
@@ -185,7 +186,7 @@ api = Api(
     spec_kwargs={
         "marshmallow_plugin": Plugin(),
         "title": "Health-support service",
-        "version": "1.0.0",
+        "version": VERSION,
         "openapi_version": "3.1.0",
         "info": {
             "description": "The API of a health-support application in Indonesia: accounts, reminders, forum, content, "

@@ -13,13 +13,14 @@ from redis import Redis
 from redis.backoff import ExponentialBackoff
 from redis.retry import Retry
 
+from app.core.version import VERSION
 from dev.servers import valkey_server
 from dev.stack.processes import free_port
 from tests.helpers.client import Client
 
 
 def test_the_process_is_healthy(client: Client) -> None:
-    assert client.get("/healthz").json == {"status": "ok"}
+    assert client.get("/healthz").json == {"status": "ok", "version": VERSION}
 
 
 def test_a_ready_service_says_so(client: Client) -> None:
