@@ -254,37 +254,37 @@ class Config:
     )
     port: int = setting("Port that gunicorn listens on", _integer(1, 65535), default=8000)
     log_level: str = setting(
-        "Least severe log line that is written", _choice("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO"
+        "Lowest level of log lines that are written", _choice("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO"
     )
     trusted_proxies: int = setting(
-        "How many proxies stand in front and set the forwarded headers", _integer(0, 10), default=0
+        "Number of proxies in front that set the `X-Forwarded-*` headers", _integer(0, 10), default=0
     )
     cors_origins: tuple[str, ...] = setting(
         "Comma list of the origins whose pages may call the API (default: that of `FRONTEND_URL`)", _origins, default=()
     )
-    frontend_url: str = setting("Address of the single-page application; reset links point there", _url)
+    frontend_url: str = setting("Address of the single-page application. Reset links point there", _url)
     public_url: str | None = setting(
-        "Address at which people reach this service: messages end with a link to answer by (default: no links)",
+        "Public address of this service. Messages end with a link to it, to answer by (default: no links)",
         _url,
         default=None,
     )
     contact: str | None = setting(
         "How people reach the administrator, at most 80 characters, for example "
-        "`WhatsApp 0811-1234-567, Senin-Jumat 08.00-16.00` (default: nobody is sent to the administrator)",
+        "`WhatsApp 0811-1234-567, Senin-Jumat 08.00-16.00` (default: texts do not mention the administrator)",
         _contact,
         default=None,
     )
     console: bool | None = setting(
-        "`on` or `off`: a page for operators and moderators at `/console` (default: in development)",
+        "`on` or `off`: the page for administrators and moderators at `/console` (default: `on` in development only)",
         _boolean,
         default=None,
     )
     rate_limits: bool = setting("`on` or `off`", _boolean, default=True)
-    metrics_token: str | None = setting("When set, `/metrics` asks for it as a bearer token", default=None, secret=True)
+    metrics_token: str | None = setting("If set, `/metrics` needs it as a bearer token", default=None, secret=True)
 
     heartbeat_url: str | None = setting(
-        "Address that a worker calls every minute while all is well, and `/fail` below it when not (healthchecks.io's"
-        " wire)",
+        "Address that a worker calls every minute if all is well; otherwise it calls `/fail` below it (as for"
+        " healthchecks.io)",
         _url,
         default=None,
         secret=True,
@@ -293,15 +293,15 @@ class Config:
     # where the data lives
     database_url: str = setting("PostgreSQL, 15 or newer", _database_url, secret=True)
     database_pooler_url: str | None = setting(
-        "PgBouncer in transaction mode in front of `DATABASE_URL`, which then serves migrations, exports and SQL alone "
-        "(run `flask pooler` once)",
+        "PgBouncer in transaction mode in front of `DATABASE_URL`. Only migrations, exports and the SQL console then "
+        "use `DATABASE_URL` (run `flask pooler` once)",
         _database_url,
         default=None,
         secret=True,
     )
     database_replica_url: str | None = setting(
-        "A streaming replica of `DATABASE_URL`, which serves administrators' exports, the overview, and SQL in mode"
-        " `ro`. Its data may be old. While it cannot be reached, the primary serves them",
+        "Streaming replica of `DATABASE_URL` for administrators' exports, the overview, and SQL in mode `ro`. Its data"
+        " may be old. While it cannot be reached, the primary serves them",
         _database_url,
         default=None,
         secret=True,
@@ -309,29 +309,29 @@ class Config:
     redis_url: str = setting("Redis 7 or Valkey 8, or newer; `rediss://` with TLS", _redis_url, secret=True)
     media_root: Path = setting("Folder of the pictures", _path, default=MEDIA)  # noqa: RUF009  # `setting` returns a dataclass field
     media_s3_bucket: str | None = setting(
-        "Bucket of the pictures, in place of the folder (needs `requirements-s3.txt`)", default=None
+        "S3 bucket of the pictures, instead of the folder (needs `requirements-s3.txt`)", default=None
     )
     media_s3_endpoint: str | None = setting("Address of an S3-compatible store", _url, default=None)
 
     # secrets
-    secret_key: str = setting("Signs what the service hands out and takes back", secret=True)
+    secret_key: str = setting("Key for the tokens in links and pushes, and for hashes of codes", secret=True)
     jwt_secret_keys: tuple[str, ...] = setting(
-        "Comma list; the first signs access tokens, all verify them", _secrets, secret=True
+        "Comma list of keys. The first signs access tokens, all verify them", _secrets, secret=True
     )
     nik_keys: tuple[tuple[str, bytes], ...] = setting(
-        "Comma list of `kid:base64 of 32 bytes`; the first encrypts NIK, all decrypt it", _nik_keys, secret=True
+        "Comma list of `kid:base64 of 32 bytes`. The first encrypts NIK, all decrypt it", _nik_keys, secret=True
     )
 
     # sessions
-    access_token_minutes: int = setting("Life of an access token", _integer(1, 1440), default=15)
-    refresh_token_days: int = setting("Life of a session", _integer(1, 365), default=30)
-    refresh_idle_days: int = setting("A session unused for so long ends", _integer(1, 365), default=7)
-    admin_session_hours: int = setting("Life of an administrator's session", _integer(1, 720), default=12)
+    access_token_minutes: int = setting("Lifetime of an access token", _integer(1, 1440), default=15)
+    refresh_token_days: int = setting("Lifetime of a session", _integer(1, 365), default=30)
+    refresh_idle_days: int = setting("A session ends when it is unused for this time", _integer(1, 365), default=7)
+    admin_session_hours: int = setting("Lifetime of an administrator's session", _integer(1, 720), default=12)
     admin_idle_minutes: int = setting(
-        "An administrator's session unused for so long ends", _integer(1, 1440), default=30
+        "An administrator's session ends when it is unused for this time", _integer(1, 1440), default=30
     )
     profile_reauth: str = setting(
-        "`required`: a new password, e-mail or phone number in the own profile takes `current_password`",
+        "`required`: a new password, e-mail or phone number in the own profile needs `current_password`",
         _choice("off", "required"),
         default="off",
     )
@@ -341,12 +341,12 @@ class Config:
         default="optional",
     )
     superadmin_token_minutes: int = setting(
-        "Life of a super-admin token, which has no refresh", _integer(1, 120), default=15
+        "Lifetime of a super-admin token, which cannot be refreshed", _integer(1, 120), default=15
     )
     superadmin_sql_mode: str = setting("`ro` makes the SQL console read-only", _choice("rw", "ro"), default="rw")
     superadmin_database_url: str | None = setting(
-        "Address that the SQL console logs in with (default: `DATABASE_URL`, whose role can alter the audit log);"
-        " `flask sql-role create` makes a role that can only read, and with `--write` one that writes all but that log",
+        "Database address for the SQL console (default: `DATABASE_URL`, whose role can alter the audit log)."
+        " `flask sql-role create` makes a role that only reads, with `--write` one that writes all except that log",
         _database_url,
         default=None,
         secret=True,
@@ -357,17 +357,17 @@ class Config:
         "`fonnte`, `whatsapp_cloud`, or `outbox`: messages are stored and never sent",
         _choice("fonnte", "whatsapp_cloud", "outbox"),
     )
-    messaging_url: str | None = setting("Base address in place of the provider's own", _url, default=None)
+    messaging_url: str | None = setting("Base address, instead of the provider's own", _url, default=None)
     messaging_token: str | None = setting("Token of the messaging provider", default=None, secret=True)
-    messaging_sender_id: str | None = setting("Phone number id (`whatsapp_cloud` only)", default=None)
+    messaging_sender_id: str | None = setting("Phone number ID (`whatsapp_cloud` only)", default=None)
     messaging_countries: tuple[str, ...] = setting(
-        "Comma list of the calling codes that people's numbers may have, `*` for all", _countries, default=("62",)
+        "Comma list of the calling codes that are allowed, `*` for all", _countries, default=("62",)
     )
     reminder_grouping: bool = setting(
-        "`on`: several reminders of a person within 60 seconds leave as one message", _boolean, default=False
+        "`on`: several reminders of a person within 60 seconds are sent as one message", _boolean, default=False
     )
     whatsapp_templates: tuple[tuple[str, str], ...] = setting(
-        "JSON object: which approved template says what when somebody has not written for 24 hours, by kind "
+        "JSON object: by kind, the approved template for people who have not written for 24 hours "
         "(`reminder`, or narrower `pengingat_obat`, `pengingat_makan`, `pengingat_terapi`, `pengingat_kontrol`; "
         "`stock`, `alert`, `password_reset`, `security_notice`, `broadcast`, `phone_code`, `phone_move` ...)",
         _templates,
@@ -376,43 +376,45 @@ class Config:
     whatsapp_template_language: str = setting("Language code of those templates", default="id")
 
     messaging_number: str | None = setting(
-        "Number that messages come from, with its country code: where people write to, as `GET /messaging` says",
+        "Number that messages come from and people write to, with its country code. `GET /messaging` shows it",
         _number,
         default=None,
     )
     whatsapp_app_secret: str | None = setting(
-        "App secret that signs WhatsApp's webhook, which is live while this is set: `POST /api/webhooks/whatsapp`",
+        "App secret that signs WhatsApp's webhook. If set, `POST /api/webhooks/whatsapp` is on",
         default=None,
         secret=True,
     )
     whatsapp_verify_token: str | None = setting(
-        "What WhatsApp says when it is given that address: `GET /api/webhooks/whatsapp`", default=None, secret=True
+        "Token with which Meta verifies the webhook: `GET /api/webhooks/whatsapp`", default=None, secret=True
     )
     fonnte_webhook_token: str | None = setting(
-        "At least 32 random characters in the addresses of Fonnte's webhooks, which are live while this is set: "
+        "At least 32 random characters in the addresses of Fonnte's webhooks. If set, these are on: "
         "`POST /api/webhooks/fonnte/TOKEN/message`, `/status` and `/device`",
         _path_secret,
         default=None,
         secret=True,
     )
     fonnte_webhook_secret: str | None = setting(
-        "What Fonnte's webhooks must say in their bodies too", default=None, secret=True
+        "Secret that Fonnte's webhooks must also have in their bodies", default=None, secret=True
     )
-    fonnte_webhook_secret_field: str = setting("Name of the field that says it", default="secret")
+    fonnte_webhook_secret_field: str = setting("Name of the field with this secret", default="secret")
 
     phone_verification: str = setting(
-        "What goes only to numbers that people have shown to be theirs: `off` nothing, `soft` broadcasts and alerts "
-        "to caregivers, `required` reminders too",
+        "Which messages need a proven number: `off` none, `soft` broadcasts and alerts to caregivers, `required` "
+        "reminders too",
         _choice("off", "soft", "required"),
         default="off",
     )
 
     # human verification
     captcha_secret: str | None = setting(
-        "Secret of reCAPTCHA, hCaptcha or Turnstile; without it registration asks for none", default=None, secret=True
+        "Secret of reCAPTCHA, hCaptcha or Turnstile. Without it, registration needs no captcha",
+        default=None,
+        secret=True,
     )
     captcha_site_key: str | None = setting(
-        "Public key of the same, which `GET /features` tells to clients", default=None
+        "Public key of the captcha, which `GET /features` shows to clients", default=None
     )
     captcha_url: str = setting(
         "Address of `siteverify`", _url, default="https://www.google.com/recaptcha/api/siteverify"
@@ -420,7 +422,7 @@ class Config:
 
     # places
     places_key: str | None = setting(
-        "Key of the places provider; without it the database alone answers", default=None, secret=True
+        "Key of the places provider. Without it, only facilities in the database are found", default=None, secret=True
     )
     places_url: str = setting(
         "Base address of the places provider", _url, default="https://maps.googleapis.com/maps/api/place"
@@ -429,11 +431,11 @@ class Config:
         "`offline`, `google` or `nominatim`", _choice("offline", "google", "nominatim"), default="offline"
     )
     geocoder_key: str | None = setting("Key of the geocoder (`google`)", default=None, secret=True)
-    geocoder_url: str | None = setting("Base address in place of the geocoder's own", _url, default=None)
+    geocoder_url: str | None = setting("Base address, instead of the geocoder's own", _url, default=None)
 
     # content
     video_key: str | None = setting(
-        "Key of the video platform; without it the live routes answer 502", default=None, secret=True
+        "Key of the video platform. Without it, the live routes return 502", default=None, secret=True
     )
     video_url: str = setting(
         "Base address of the video platform", _url, default="https://www.googleapis.com/youtube/v3"
@@ -452,22 +454,24 @@ class Config:
     )
     vapid_subject: str | None = setting("`mailto:` or https address of the operator", _vapid_subject, default=None)
     push_send: str = setting(
-        "Who may call `POST /push/send`: `open` anybody, `admin` administrators alone",
+        "Who may call `POST /push/send`: `open` everybody, `admin` administrators only",
         _choice("open", "admin"),
         default="open",
     )
 
     # broadcasts
     broadcast_delay_seconds: tuple[int, int] = setting(
-        "Range of the random wait before a broadcast", _range(0, 86400, "30-300"), default=(30, 300)
+        "Range of the random delay before a broadcast", _range(0, 86400, "30-300"), default=(30, 300)
     )
     broadcast_hours: tuple[int, int] = setting(
         "Local hours in which broadcasts are sent", _range(0, 24, "8-20"), default=(8, 20)
     )
     broadcast_per_minute: int = setting(
-        "Most broadcast messages a minute, all users together", _integer(1, 1_000_000), default=60
+        "Maximum of broadcast messages a minute, for all users together", _integer(1, 1_000_000), default=60
     )
-    broadcast_per_user_per_day: int = setting("Most broadcast messages a user and day", _integer(0, 100), default=1)
+    broadcast_per_user_per_day: int = setting(
+        "Maximum of broadcast messages a day for one user", _integer(0, 100), default=1
+    )
 
     @property
     def is_production(self) -> bool:
