@@ -1,4 +1,4 @@
-"""The doses of a day: each time that a person's reminders fall due on it, as the main page of a client shows them."""
+"""List of all occurrences of one day, recorded and future ones, for the main page of a client."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from app.pengingat.outgoing import texts
 from app.pengingat.timetable.schedule import AHEAD, DAY, Due, moment_of
 
 MAX_ROWS = 100
-#: Days before and after the present one that can be read.
+#: Limits of the requested day, relative to today.
 MAX_BACK, MAX_AHEAD = 92 * DAY, 35 * DAY
 
-#: Of a reminder: what its coming times and its words are made of.
+#: Columns of a reminder that its future occurrences and its texts depend on.
 _REMINDER = ("id", "tipe", "judul", "timezone", "details", "plan", "planned_until", "done_from", "done_until")
 _user_id = sa.bindparam("of_user", type_=sa.BigInteger)
 _reminders = PreparedStatement(
@@ -42,13 +42,13 @@ _recorded = PreparedStatement(
     sa.select(*_rows, _next_has_fallen_due)
     .where(
         _rows.user_id == _user_id,
-        # The index has moments, which bound the days.
+        # Limit `due_at` as well as `day`, because only `due_at` is in the index.
         _rows.due_at.between(_moments[0], _moments[1]),
         _rows.day.between(_days[0], _days[1]),
         _rows.state != State.VOID,
     )
     .order_by(_rows.due_at, _rows.reminder_id, _rows.slot)
-    .limit(3 * MAX_ROWS)  # the present day is one of three, by its zone
+    .limit(3 * MAX_ROWS)  # without a date the query reads three days, see `list_doses`
 )
 
 
@@ -70,9 +70,10 @@ class Dose(TypedDict):
 
 
 def list_doses(user_id: int, day: date | None) -> list[Dose]:
-    """Return what falls due on a day, or today, of each reminder's own zone. Of the ledger and beyond it.
+    """Return the occurrences of a day, or of today, in order of time. Days are counted in each reminder's zone.
 
-    It takes two statements. Raise `ValidationFailed` for a day too far away.
+    Recorded occurrences come from the ledger, future ones from the schedules. This takes two statements.
+    Raise `ValidationFailed` if the day is more than 92 days back or 35 days ahead.
     """
     now = clock.now()
     with current_connection() as connection:
@@ -108,7 +109,7 @@ def _check(day: date | None, known: dict[int, Pengingat], now: datetime) -> None
 
 
 def _zone(row: Occurrence, pengingat: Pengingat | None) -> ZoneInfo:
-    """Return the zone in which the day of a row was counted."""
+    """Return the zone that the row's `day` refers to."""
     zone = row.timezone or (pengingat and pengingat.timezone)
     return ZoneInfo(zone) if zone else clock.JAKARTA
 
@@ -118,7 +119,7 @@ def _today(row: Occurrence, pengingat: Pengingat | None, now: datetime) -> date:
 
 
 def _beyond_the_ledger(pengingat: Pengingat, day: date) -> Iterator[Occurrence]:
-    """What is not recorded yet, as rows that the ledger does not have."""
+    """Yield the reminder's occurrences of this day that are not recorded in the ledger yet."""
     begin, end = (moment_of(each, time(), pengingat.zone) for each in (day, day + DAY))
     instant = timedelta(microseconds=1)
     for due in pengingat.schedule.dues(max(begin - instant, pengingat.planned_until), end - instant):
@@ -160,7 +161,10 @@ def _dose(row: Occurrence, pengingat: Pengingat | None, now: datetime, *, is_clo
 
 
 def _can_answer(row: Occurrence, now: datetime, *, is_closed: bool) -> bool:
-    """Return whether `done` would change the row now. `is_closed`: the next one has fallen due, or there is no row."""
+    """Return whether the answer `done` would change this occurrence now.
+
+    `is_closed` is true if the next occurrence has fallen due, or this one is not in the ledger.
+    """
     if row.id is None or row.reminder_id is None or row.due_at > now + AHEAD:
         return False
     return statements.may_become(row, State.DONE, (), now) and not (row.state == State.MISSED and is_closed)

@@ -1,4 +1,4 @@
-"""Reminders, and the ledger of what became of each of their doses. What they send are rows of the outbox."""
+"""Reminders, the ledger of their occurrences, and alerts to caregivers. Messages are rows of the outbox."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Pengingat(Base, Timestamps):
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 
-    #: The plan and the zone that were parsed last, and their schedule.
+    #: Cache for `schedule`: the plan and the zone that it was parsed from, and the schedule.
     _parsed: ClassVar[tuple[Plan, str, Schedule] | None] = None
 
     @property
@@ -74,19 +74,19 @@ class Pengingat(Base, Timestamps):
 
     @property
     def open_schedule(self) -> Schedule | None:
-        """Return the schedule by which it still sends; None if it is done for good."""
+        """Return the schedule, or None if the reminder is done for good and sends nothing more."""
         return None if self.done_until == NEVER else self.schedule
 
     @property
     def waktu(self) -> datetime:
-        """As sent; of a medicine, the next dose."""
+        """Return `start` as the client sent it. For a medicine, return the next dose."""
         if self.tipe == Tipe.OBAT:
             return self.schedule.next_occurrence(clock.now()) or self.start
         return self.start
 
     @property
     def next_at(self) -> datetime | None:
-        """The next occurrence still to come, the one that is done already left out; None when there is none."""
+        """Return the next future occurrence that is not done yet, or None if there is none."""
         following = clock.now() if self.is_done else self.schedule.next_occurrence(clock.now())
         if following is None or not self.counts_as_done(following):
             return following
@@ -94,34 +94,34 @@ class Pengingat(Base, Timestamps):
 
     @property
     def is_done(self) -> bool:
-        """Whether the current occurrence is done."""
+        """Return whether the current occurrence is done."""
         return self.counts_as_done(clock.now())
 
     def counts_as_done(self, moment: datetime) -> bool:
-        """Whether what is current at a moment, such as an occurrence at its own, has been said to be done."""
+        """Return whether the reminder counts as done at this moment, so between `done_from` and `done_until`."""
         if self.done_until is None:
             return False
         return (self.done_from is None or self.done_from <= moment) and moment < self.done_until
 
     @property
     def is_past(self) -> bool:
-        """Whether what it is of is over."""
+        """Return whether the reminder has no future occurrence."""
         return self.schedule.next_occurrence(clock.now()) is None
 
 
-#: How late a reminder is still of use: who has not answered by then has missed it.
+#: Time after which an unanswered occurrence is missed, and its messages expire.
 LATE = timedelta(minutes=60)
 
 
 class State(StrEnum):
-    """What became of an occurrence. Nothing is ever done by itself."""
+    """State of an occurrence. Only an answer makes it done or skipped."""
 
     PENDING = "pending"
     DONE = "done"
     SKIPPED = "skipped"
-    #: Nobody answered in time.
+    #: Without an answer for `LATE` after it fell due or its snooze ended.
     MISSED = "missed"
-    #: Edited away or deleted before anybody answered.
+    #: Cancelled before an answer, for example because the reminder was edited or deleted.
     VOID = "void"
 
 
@@ -134,7 +134,7 @@ class AnsweredVia(StrEnum):
 
 
 class Occurrence(Base, Created):
-    """One time that a reminder falls due, and what became of it. It outlives the reminder."""
+    """One due time of a reminder and its outcome. The row stays when the reminder is deleted."""
 
     __tablename__ = "occurrences"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("link_hash", "shared_links")), erase=Delete())
@@ -171,9 +171,9 @@ class Occurrence(Base, Created):
 
     __table_args__ = (
         sa.UniqueConstraint("reminder_id", "due_at", "slot"),
-        # A person's history.
+        # For a person's history.
         sa.Index("ix_occurrences_user_id", "user_id", "due_at", "id"),
-        # The sweep looks at these rows alone, however many are answered.
+        # For the job that marks missed occurrences: it reads only unanswered rows.
         sa.Index("ix_occurrences_open", "due_at", postgresql_where=sa.text("state = 'pending'")),
         sa.Index("ix_occurrences_link_hash", "link_hash", postgresql_where=sa.text("link_hash IS NOT NULL")),
         sa.Index(
@@ -182,41 +182,41 @@ class Occurrence(Base, Created):
             postgresql_using="gin",
             postgresql_where=sa.text("shared_links IS NOT NULL"),
         ),
-        # Rows come in the order of their dues, or nearly: what is old lies together.
+        # BRIN, because rows are inserted roughly in the order of `due_at`.
         sa.Index("ix_occurrences_due_at", "due_at", postgresql_using="brin"),
     )
 
     @property
     def late(self) -> bool:
-        """Whether it was done after it had been missed."""
+        """Return whether the occurrence was done after the time at which it counts as missed."""
         if self.state != State.DONE or self.answered_at is None:
             return False
         return self.answered_at >= max(self.due_at, self.snoozed_until or self.due_at) + LATE
 
 
 class About(StrEnum):
-    """What a caregiver is told of an occurrence."""
+    """Subject of an alert to a caregiver."""
 
     MISSED = "missed"
-    #: Answered after all, after the caregiver had been told that it was missed.
+    #: Follow-up to a sent `MISSED` alert: the patient did it after all.
     LATE = "late"
-    #: It was us, as turned out after the caregiver had been told that it was missed.
+    #: Follow-up to a sent `MISSED` alert: our service had failed to deliver the reminder.
     UNDELIVERED = "undelivered"
 
 
 class Way(StrEnum):
-    """How an alert left."""
+    """Kind of message in which an alert was sent."""
 
     AT_ONCE = "at_once"
-    #: With all that came within two hours of one that left at once.
+    #: One message for all alerts of the two hours after an `AT_ONCE` alert.
     TOGETHER = "together"
     DIGEST = "digest"
-    #: What follows an alert that had left: a late answer, or that it was us.
+    #: Correction of a sent alert: `About.LATE` or `About.UNDELIVERED`.
     FOLLOW_UP = "follow_up"
 
 
 class CaregiverAlert(Base, Created):
-    """What one caregiver is to be told of one occurrence. A link that is cut takes its alerts along."""
+    """Alert to one caregiver about one occurrence. It is deleted together with the caregiver link."""
 
     __tablename__ = "caregiver_alerts"
 
@@ -238,7 +238,7 @@ class CaregiverAlert(Base, Created):
 
 
 class OccurrenceDay(Base):
-    """What became of one day's occurrences of a reminder, once they are too old to be kept one by one."""
+    """Counts of a reminder's occurrences on one day. They replace single occurrences after 400 days."""
 
     __tablename__ = "occurrence_days"
     __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
@@ -258,7 +258,7 @@ class OccurrenceDay(Base):
     __table_args__ = (sa.Index("ix_occurrence_days_user_id", "user_id", "day"),)
 
 
-#: For statements that have no use for objects.
+#: Tables for statements that need no ORM objects.
 reminders = cast(sa.Table, Pengingat.__table__)
 occurrences = cast(sa.Table, Occurrence.__table__)
 occurrence_days = cast(sa.Table, OccurrenceDay.__table__)

@@ -1,4 +1,4 @@
-"""A dose of a medicine in words: the verb of its unit, how much it is, and how it is taken. Pure functions."""
+"""Texts about a dose of a medicine: verb, quantity and instructions. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.core.lib.addresses import without_addresses
 from app.pengingat.timetable.schedule import Schedule
 from app.pengingat.timetable.tipe import Details
 
-#: What one does with a medicine, by the first word of its unit. A medicine of another unit has no verb.
+#: Verbs for taking a medicine, with the first words of the units that they fit. Other units have no verb.
 _UNITS = {
     "suntikkan": "unit iu ampul vial pen",
     "teteskan": "tetes",
@@ -21,36 +21,39 @@ _UNITS = {
 }
 _VERBS = {unit: verb for verb, units in _UNITS.items() for unit in units.split()}
 
-#: Characters of an instruction that are said.
+#: Maximum characters of a person's own instruction. Longer instructions are cut in messages.
 MAX_INSTRUCTION = 100
 
 
 def verb(unit: str) -> str:
-    """Return `minum` for `tablet`, `suntikkan` for `IU (pagi)`, and nothing for an unknown unit."""
+    """Return `minum` for `tablet`, `suntikkan` for `IU (pagi)`, and an empty string for an unknown unit."""
     first = re.match(r"\W*(\w+)", unit.casefold())
     return _VERBS.get(first[1], "") if first else ""
 
 
 def amount(number: float) -> str:
-    """`1`, `0,5`"""
+    """Return a number in Indonesian notation: `1`, `0,5`."""
     return f"{number:g}".replace(".", ",")
 
 
 def quantity(dose: Details, line: Callable[[str], str]) -> str:
-    """`0,5 tablet`; `line` makes one line of what a person wrote."""
+    """Return for example `0,5 tablet`. `line` turns text that a person wrote into one line."""
     return f"{amount(dose['jumlah'])} {line(dose['satuan'])}".strip()
 
 
 def manner(details: Details) -> str:
-    """`setelah makan`, `setelah makan, jangan dengan susu`; never with a web address."""
+    """Return for example `setelah makan, jangan dengan susu`. Web addresses are removed."""
     instruction = details.get("petunjuk")
-    # It may be of any type, because unknown fields were kept before this one was known.
+    # Old rows may have any type here: unknown fields were stored unchecked before this field existed.
     said = without_addresses(instruction)[:MAX_INSTRUCTION] if isinstance(instruction, str) else ""
     return ", ".join(filter(None, (details["aturan"], said)))
 
 
 def prescription(details: Details, schedule: Schedule) -> str:
-    """`Metformin: 1 tablet pukul 07.00 dan 13.00, 0,5 tablet pukul 19.00, setelah makan`, in the reminder's zone."""
+    """Return one line, with times in the reminder's zone.
+
+    For example: `Metformin: 1 tablet pukul 07.00 dan 13.00, 0,5 tablet pukul 19.00, setelah makan`.
+    """
     times: dict[str, list[str]] = defaultdict(list)
     for slot, dose in zip(schedule.slots, details["jadwal"], strict=False):
         times[quantity(dose, without_addresses)].append(f"{slot.time:%H.%M}")

@@ -1,6 +1,7 @@
-"""How many reminders a person may have, and how much of them on one day: each may be a message to a stranger's number.
+"""Limits on a person's reminders: how many they may have, and how many may fall due on one day.
 
-Refused when one is made or changed; nothing is ever dropped at sending.
+The limits exist because each occurrence may send a message to a stranger's number. They are checked when a reminder is
+created or changed. Sending never drops a message because of them.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from datetime import date, datetime
 from app.core.errors import Conflict
 from app.pengingat.timetable.schedule import DAY, NEVER, Schedule, moment_of
 
-#: Reminders of one person, done and past ones included.
+#: Maximum reminders of one person. Done and past ones count too.
 MOST = 100
-#: Dues of one person on one day, those included that fell due before their reminder was deleted or moved.
+#: Maximum due times of one person on one day. Past ones of a deleted or changed reminder count too.
 MOST_A_DAY = 60
 
 
@@ -23,14 +24,14 @@ class TooManyReminders(Conflict):
     code = "too_many_reminders"
 
 
-#: Dues that have fallen, by day.
+#: Number of past due times by day.
 Fallen = Mapping[date, int]
 
 
 def check_new(others: Collection[Schedule | None], schedule: Schedule, fallen: Fallen, now: datetime) -> None:
-    """Raise `TooManyReminders` if a reminder with this schedule is one too many.
+    """Raise `TooManyReminders` if a new reminder with this schedule would exceed a limit.
 
-    `others` are the open schedules of the person's reminders, None for one that is done for good.
+    `others` has the schedules of the person's other reminders. None stands for a reminder that is done for good.
     """
     if len(others) >= MOST:
         raise TooManyReminders(f"Anda sudah memiliki {MOST} pengingat. Hapus pengingat yang tidak diperlukan lagi.")
@@ -38,11 +39,11 @@ def check_new(others: Collection[Schedule | None], schedule: Schedule, fallen: F
 
 
 def busiest_day(schedules: Iterable[Schedule], now: datetime, fallen: Fallen | None = None) -> int:
-    """The most dues that one local day holds, each due counted on the day of its own zone.
+    """Return the highest number of due times on one day. Each due time counts on the day of its own zone.
 
-    These are the dues still to come, and by day those that have `fallen` due. Exact without looking at each day: dues
-    of slots grow in number only on the first day of one. So the busiest day is within a week of such a day, or it has
-    a single moment or what has fallen due. Days that a zone skips are counted as if they were there.
+    Future due times count, and past ones as given in `fallen`. The result is exact, although the function does not
+    count every day. Daily and weekly due times increase only when a slot begins. So the busiest day is within a week
+    after the first day of a slot, or it has a single due time or a past one. Days that a zone skipped count as normal.
     """
     firsts, lasts = defaultdict[int | None, list[date]](list), defaultdict[int | None, list[date]](list)
     single = Counter[date](fallen)
@@ -67,9 +68,9 @@ def busiest_day(schedules: Iterable[Schedule], now: datetime, fallen: Fallen | N
 
 
 def check_day(others: list[Schedule], before: Schedule | None, after: Schedule, fallen: Fallen, now: datetime) -> None:
-    """Raise `TooManyReminders` if a schedule that was `before` makes a day too busy.
+    """Raise `TooManyReminders` if a change from `before` to `after` puts more than `MOST_A_DAY` due times on one day.
 
-    A day that was too busy already may stay so, and may become less busy.
+    If the limit was exceeded already, the change is allowed as long as the busiest day does not get busier.
     """
     most = busiest_day([*others, after], now, fallen)
     if most > MOST_A_DAY and most > busiest_day([*others, before] if before else others, now, fallen):

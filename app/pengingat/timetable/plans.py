@@ -1,4 +1,4 @@
-"""From what a person sent to a schedule: each type of reminder read once, its UTC times turned into wall times."""
+"""Conversion of a reminder's details into its schedule. Times sent in UTC become wall times of the reminder's zone."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from app.pengingat.timetable.schedule import WEEKDAYS, Schedule, Slot, Temporary
 from app.pengingat.timetable.tipe import Details, Tipe
 
 MEALS = ("sarapan", "makan_siang", "makan_malam", "selingan")
-#: The slot of a meal reminder whose meals name no time.
+#: Slot of a meal reminder whose meals have no time of their own.
 ANY_MEAL = "makan"
 
 
 def schedule_of(tipe: str, details: Details, start: datetime | None, zone: ZoneInfo, now: datetime) -> Schedule:
-    """The schedule of validated details; `start` is what was sent as `waktu`."""
+    """Return the schedule of validated details. `start` is the `waktu` that the client sent."""
     match Tipe(tipe):
         case Tipe.OBAT:
             return Schedule(
@@ -50,7 +50,7 @@ def schedule_of(tipe: str, details: Details, start: datetime | None, zone: ZoneI
 
 
 def says_when(tipe: str, details: Details) -> bool:
-    """Whether validated details make a schedule by themselves, without `waktu`."""
+    """Return whether these validated details contain the times, so that `waktu` is not needed."""
     match Tipe(tipe):
         case Tipe.OBAT:
             return True
@@ -63,9 +63,10 @@ def says_when(tipe: str, details: Details) -> bool:
 
 
 def with_first_day(details: Details, before: Schedule | None, zone: ZoneInfo, now: datetime) -> Details:
-    """Details of a medicine whose course says how long it is and not from when: from the day of the next dose.
+    """Return the details of a medicine, with `mulai` added if the course has only `durasi_hari`.
 
-    A course that is under way, `before`, keeps its first day.
+    The course then begins on the day of the next dose. If the schedule `before` is a course that is not over, its
+    first day is kept.
     """
     if details.get("durasi_hari") is None or details.get("mulai") is not None:
         return details
@@ -76,7 +77,7 @@ def with_first_day(details: Details, before: Schedule | None, zone: ZoneInfo, no
 
 
 def doses_on(details: Details, schedule: Schedule, moment: datetime) -> Sequence[Details]:
-    """Return the doses of a medicine as they are on the day of a moment."""
+    """Return the doses of a medicine that apply on the day of this moment: the temporary or the normal ones."""
     temporary = schedule.temporary
     is_temporary = temporary and temporary.first <= moment.astimezone(schedule.zone).date() <= temporary.last
     doses: list[Details] = (details["jadwal_sementara"] if is_temporary else details)["jadwal"]
@@ -88,7 +89,7 @@ def _doses(jadwal: Sequence[Details], zone: ZoneInfo, now: datetime) -> tuple[Sl
 
 
 def _last_day(details: Details) -> date | None:
-    """The last day of a medicine's course; None: it goes on."""
+    """Return the last day of a medicine's course, or None if the course has no end."""
     first, days = _day(details.get("mulai")), details.get("durasi_hari")
     return first + timedelta(days=days - 1) if first and days else _day(details.get("selesai"))
 
@@ -105,5 +106,5 @@ def _day(text: str | None) -> date | None:
 
 
 def _wall(start: datetime | None, zone: ZoneInfo) -> time:
-    assert start is not None  # noqa: S101  # the service demands it where the details do not say
+    assert start is not None  # noqa: S101  # the service requires `waktu` if the details have no time
     return start.astimezone(zone).time().replace(second=0, microsecond=0)

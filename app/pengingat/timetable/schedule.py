@@ -1,8 +1,8 @@
-"""When a reminder is due: wall times of a zone, daily or weekly, or one moment. Pure functions, no database.
+"""Schedule of a reminder: daily or weekly wall times in a zone, or one single moment. Pure functions, no database.
 
-A repeated wall time stays the same for the person, whatever their zone does: in a spring gap it is the next valid
-minute, in an autumn overlap it comes once, the first time. It may hold on some days only, and other times may stand in
-its place on some of them.
+A wall time stays the same when the zone changes to or from summer time. If the clocks skip it, the next valid minute
+is used. If it occurs twice, only the first one is used. A schedule may have a first and a last day, and a temporary
+schedule may replace it for some days.
 """
 
 from __future__ import annotations
@@ -15,25 +15,27 @@ from itertools import takewhile
 from typing import NamedTuple, NotRequired, Self, TypedDict
 from zoneinfo import ZoneInfo
 
-#: What a control visit may be reminded by, and how long before it.
+#: Notices before a doctor's appointment (`kontrol`), with the time before it.
 OFFSETS = {"1h": timedelta(hours=1), "1d": timedelta(days=1)}
 AT_ONCE = "0"
 
 WEEKDAYS = ("senin", "selasa", "rabu", "kamis", "jumat", "sabtu", "minggu")
 
-#: No zone has ever skipped more than a day, nor do offsets differ by more.
+#: Safe margin between a local date and a moment in UTC. No zone has skipped more than one day.
 MARGIN = timedelta(days=2)
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
-#: A moment that is never reached.
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
-#: Who says "done" in the last hour before an occurrence means that one.
+#: Time before an occurrence from which it can be answered.
 AHEAD = timedelta(minutes=60)
 
 
 @dataclass(frozen=True, order=True)
 class Due:
-    """A moment to remind at; `occurrence` is what it reminds of, `slot` which dose, meal, session or offset it is."""
+    """Moment at which a reminder is sent (`at`), with the moment it reminds of (`occurrence`).
+
+    The two differ only for notices before an appointment. `slot` names the dose, meal, session or offset.
+    """
 
     at: datetime
     occurrence: datetime
@@ -53,7 +55,7 @@ class PlannedTemporary(TypedDict):
 
 
 class Plan(TypedDict):
-    """A schedule as JSON: `once` and `before`, or `slots` and the days that they hold on."""
+    """Schedule as JSON: either `once` and `before`, or `slots` with their first and last day."""
 
     once: NotRequired[str]
     before: NotRequired[list[str]]
@@ -65,7 +67,7 @@ class Plan(TypedDict):
 
 @dataclass(frozen=True)
 class Slot:
-    """A wall time that returns daily, or weekly on `weekday` (0 is Monday)."""
+    """Wall time that repeats daily, or weekly on `weekday` (0 is Monday)."""
 
     name: str
     time: time
@@ -80,7 +82,7 @@ class Slot:
 
 
 class Stretch(NamedTuple):
-    """A slot and days that it holds on, both included."""
+    """Slot that applies from the `first` day to the `last`, both included."""
 
     slot: Slot
     first: date
@@ -89,7 +91,7 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True)
 class Temporary:
-    """Slots that stand in the place of the others from the `first` day to the `last`, both included."""
+    """Slots that replace the normal ones from the `first` day to the `last`, both included."""
 
     first: date
     last: date
@@ -98,8 +100,10 @@ class Temporary:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Either slots that return in `zone` from the `first` day to the `last`, or for ever; or one moment `once` with
-    reminders `before` it."""
+    """Times of a reminder: either repeating `slots` in `zone`, or one moment `once` with notices `before` it.
+
+    Slots apply from the `first` day to the `last`. By default they have no end.
+    """
 
     zone: ZoneInfo
     slots: tuple[Slot, ...] = ()
@@ -114,7 +118,7 @@ class Schedule:
         return self.once is None
 
     def dues(self, after: datetime, until: datetime) -> list[Due]:
-        """All dues after `after`, up to and including `until`, in order."""
+        """Return all due times after `after`, up to and including `until`, in order."""
         if self.once is not None:
             return [due for due in sorted(self._single()) if after < due.at <= until]
         found = {
@@ -125,21 +129,22 @@ class Schedule:
         return sorted(found)
 
     def next_occurrence(self, after: datetime) -> datetime | None:
-        """The first occurrence after a moment; None when there is none."""
+        """Return the first occurrence after this moment, or None if there is none."""
         if self.once is not None:
             return self.once if self.once > after else None
         firsts = (next(self._moments(stretch, after), None) for stretch in self.stretches())
         return min((moment for moment in firsts if moment is not None), default=None)
 
     def current_occurrence(self, since: datetime, now: datetime) -> datetime | None:
-        """What a person means who says "done": the last one that fell due, before the first one that one.
+        """Return the occurrence that an answer without a date refers to: usually the last one since `since`.
 
-        The coming one instead where it is less than an hour away, and nearer than the last.
+        It is the next occurrence if there was none yet. It is also the next one if that is less than an hour away
+        and nearer than the last.
         """
         if self.once is not None:
             return self.once
         coming = self.next_occurrence(now)
-        # A daily schedule has an occurrence within two days. To list a whole week takes a third of an answer's time.
+        # Try two days first, enough for a daily schedule. Listing a week takes a third of the time of an answer.
         past = self.dues(max(since, now - 2 * DAY), now) or self.dues(max(since, now - WEEK - MARGIN), now)
         if not past or coming is None:
             return past[-1].occurrence if past else coming
@@ -147,7 +152,7 @@ class Schedule:
         return coming if coming - now < min(AHEAD, now - last) else last
 
     def occurs_on(self, day: date) -> bool:
-        """Whether an occurrence falls on a day of the schedule's zone, or would without a gap of its clocks."""
+        """Return whether an occurrence falls on this day of the zone. A time that the clocks skip counts too."""
         if self.once is not None:
             return self.once.astimezone(self.zone).date() == day
         return any(
@@ -156,13 +161,13 @@ class Schedule:
         )
 
     def is_over(self, now: datetime) -> bool:
-        """Whether nothing is due any more after `now`."""
+        """Return whether nothing falls due after `now`."""
         if self.once is not None:
             return all(due.at <= now for due in self._single())
         return self.next_occurrence(now) is None
 
     def stretches(self) -> Iterator[Stretch]:
-        """The slots, each with days that it holds on."""
+        """Return each slot with its first and last day. The temporary schedule splits the normal slots in two."""
         temporary = self.temporary
         if temporary is None:
             parts = [(self.slots, self.first, self.last)]
@@ -175,13 +180,13 @@ class Schedule:
         return (Stretch(slot, first, last) for slots, first, last in parts if first <= last for slot in slots)
 
     def _single(self) -> list[Due]:
-        assert self.once is not None  # noqa: S101  # both callers looked
+        assert self.once is not None  # noqa: S101  # both callers check it
         if not self.before:
             return [Due(self.once, self.once, AT_ONCE)]
         return [Due(self.once - OFFSETS[name], self.once, name) for name in self.before]
 
     def _moments(self, stretch: Stretch, after: datetime, until: datetime | None = None) -> Iterator[datetime]:
-        """When a slot comes after a moment, in order; with `until` nothing far beyond that."""
+        """Yield the moments of a slot after `after`, in order. The last ones may be up to two days after `until`."""
         slot = stretch.slot
         day = max(stretch.first, (after - MARGIN).astimezone(self.zone).date())
         last = stretch.last if until is None else min(stretch.last, (until + MARGIN).astimezone(self.zone).date())
@@ -189,7 +194,7 @@ class Schedule:
         while day <= last:
             if slot.weekday is None or day.weekday() == slot.weekday:
                 moment = moment_of(day, slot.time, self.zone)
-                # A day that a zone skipped ends where the next begins: its occurrence is that day's.
+                # For a day that the zone skipped, `moment_of` returns the start of the next day. Yield no moment twice.
                 if moment > seen:
                     seen = moment
                     yield moment
@@ -242,12 +247,15 @@ def _temporary(planned: PlannedTemporary | None) -> Temporary | None:
 
 @lru_cache(maxsize=4096)
 def moment_of(day: date, wall: time, zone: ZoneInfo) -> datetime:
-    """The moment, in UTC, at which the zone's clocks show this time on this day; the first of two, else the next."""
+    """Return the moment, in UTC, at which this zone's clocks show this time on this day.
+
+    If the time occurs twice, return the first. If the clocks skip it, return the next valid minute.
+    """
     local = datetime.combine(day, wall, zone)
     moment = local.astimezone(UTC)
     if moment.astimezone(zone).replace(tzinfo=None) == local.replace(tzinfo=None):
         return moment
-    # The clocks jump over it. With `fold` the two readings lie on either side of the jump: halve down to its minute.
+    # The clocks skip this time. The values for fold 0 and 1 are before and after the jump: bisect to find the jump.
     low, high = sorted((moment, local.replace(fold=1).astimezone(UTC)))
     before = low.astimezone(zone).utcoffset()
     while high - low > timedelta(seconds=1):
@@ -257,7 +265,7 @@ def moment_of(day: date, wall: time, zone: ZoneInfo) -> datetime:
 
 
 def wall_time(jam: str, zone: ZoneInfo, now: datetime) -> time:
-    """A time of day in UTC, as the client sends it, as the wall time that it means in the zone these days."""
+    """Return the wall time in the zone, on the day of `now`, of a `HH:MM` in UTC from the client."""
     hour, minute = map(int, jam.split(":"))
     moment = now.astimezone(UTC).replace(hour=hour, minute=minute, second=0, microsecond=0)
     return moment.astimezone(zone).time().replace(second=0)

@@ -1,11 +1,11 @@
-"""Types of reminders, and what is known of one."""
+"""Types of reminders, and the JSON type of their details."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import Any
 
-#: The fields of one type, see `details_schemas`, and whatever else a client keeps beside them: any JSON.
+#: Details of a reminder: the fields of its type (see `details_schemas`), and any other JSON fields of the client.
 Details = dict[str, Any]
 
 
