@@ -1,4 +1,4 @@
-"""The details of a reminder by type: fields with a name here are checked, others stay as they came."""
+"""Schemas for the details of each type of reminder. Other fields that a client sends are stored unchecked."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SYNONYMS = {"sesudah makan": "setelah makan", "bersama makan": "saat makan"}
 
 
 class TimeOfDay(fields.String):
-    """`HH:MM` in UTC."""
+    """Field for a time of day: `HH:MM` in UTC."""
 
     def __init__(self, *, required: bool = False, allow_none: bool = False) -> None:
         super().__init__(
@@ -40,7 +40,7 @@ class TimeOfDay(fields.String):
 
 
 class Amount(fields.Float):
-    """How much of a medicine: above 0, or 0 as well."""
+    """Field for an amount of medicine: above 0, or from 0 with `zero=True`."""
 
     def __init__(
         self,
@@ -62,12 +62,12 @@ class Details(Schema):
 
 
 class OfReminder(Details):
-    """What the details of each type may hold."""
+    """Details that every type may have."""
 
     penting = fields.Boolean(
         allow_none=True,
         metadata={
-            "description": "Caregivers with the scope alerts are told at night too, but not in quiet hours of their own"
+            "description": "Alert caregivers with the scope `alerts` at night too, but not in their own quiet hours"
         },
     )
 
@@ -99,9 +99,11 @@ def _with_days_as_text(data: JsonDetails) -> JsonDetails:
 
 
 class TemporarySchedule(Details):
-    """What stands in the place of `jadwal` for some days, as the person typed it: nothing is ever computed."""
+    """Doses that replace `jadwal` for some days. The person enters all times; the server computes none."""
 
-    mulai = Day(required=True, metadata={"example": "2026-02-18", "description": "A day of the person's own zone"})
+    mulai = Day(
+        required=True, metadata={"example": "2026-02-18", "description": "The first day, in the person's own zone"}
+    )
     selesai = Day(required=True, metadata={"example": "2026-03-19", "description": "The last day"})
     jadwal = ListOf(fields.Nested(Dose), least=1, most=3, required=True)
 
@@ -116,16 +118,23 @@ class TemporarySchedule(Details):
 
 
 class Stock(Details):
-    """What is left; a dose that is done goes out of it."""
+    """Remaining amount of a medicine. Each dose that is done is subtracted."""
 
     sisa = Amount(
-        required=True, maximum=MOST_IN_STOCK, zero=True, example=60, description="In the unit of the doses, up to date"
+        required=True,
+        maximum=MOST_IN_STOCK,
+        zero=True,
+        example=60,
+        description="Current amount, in the unit of the doses",
     )
     ingatkan_hari = fields.Integer(
         strict=True,
         load_default=7,
         validate=validate.Range(1, 30),
-        metadata={"example": 7, "description": "Told of at 09.00 when it lasts for so many days, and again at 2"},
+        metadata={
+            "example": 7,
+            "description": "Send a notice at 09.00 when the stock lasts for this many days, and again at 2",
+        },
     )
 
 
@@ -143,13 +152,13 @@ class ObatDetails(OfReminder):
         allow_none=True,
         rules=[_refuse_addresses],
         example="jangan dengan susu",
-        metadata={"description": "The person's own instruction, said after the dose; without web addresses"},
+        metadata={"description": "The person's own instruction, shown after the dose. No web addresses"},
     )
     ingatkan_ulang_menit = fields.Integer(
         strict=True,
         allow_none=True,
         validate=validate.Range(10, 60),
-        metadata={"example": 30, "description": "After so many minutes without an answer one more message; else none"},
+        metadata={"example": 30, "description": "Send one more message after this many minutes without an answer"},
     )
 
     mulai = Day(
@@ -157,7 +166,8 @@ class ObatDetails(OfReminder):
         metadata={"example": "2026-03-02", "description": "First day of the course, in the person's own zone"},
     )
     selesai = Day(
-        allow_none=True, metadata={"example": "2026-03-11", "description": "Last day of the course; absent: it goes on"}
+        allow_none=True,
+        metadata={"example": "2026-03-11", "description": "Last day of the course. Without it the course has no end"},
     )
     durasi_hari = fields.Integer(
         strict=True,
@@ -165,7 +175,7 @@ class ObatDetails(OfReminder):
         validate=validate.Range(1, 365),
         metadata={
             "example": 10,
-            "description": "Days of the course, in place of `selesai`; without `mulai` from the next dose on",
+            "description": "Length of the course in days, instead of `selesai`. Default of `mulai`: the next dose",
         },
     )
     jadwal_sementara = fields.Nested(TemporarySchedule, allow_none=True)
@@ -211,7 +221,7 @@ class TherapySession(Details):
     hari = fields.String(
         required=True,
         validate=validate.OneOf(WEEKDAYS),
-        metadata={"example": "senin", "description": "Weekday of the person's own date"},
+        metadata={"example": "senin", "description": "Weekday in the person's own zone"},
     )
     jam = TimeOfDay(required=True)
 
@@ -281,11 +291,11 @@ DETAILS: dict[str, Schema] = {
     Tipe.TERAPI: TerapiDetails(),
     Tipe.KONTROL: KontrolDetails(),
 }
-assert set(MEALS) <= set(MakanDetails().fields)  # noqa: S101  # one list of meals, two places
+assert set(MEALS) <= set(MakanDetails().fields)  # noqa: S101  # two lists of the same meals
 
 
 class Checked(dict[str, Any]):
-    """Details that were checked and normalised as those of one type."""
+    """Details that were checked and normalised for the type `tipe`."""
 
     def __init__(self, tipe: str, details: JsonDetails) -> None:
         super().__init__(details)
@@ -293,9 +303,9 @@ class Checked(dict[str, Any]):
 
 
 class DetailsOfTipe(fields.Dict):
-    """The details of a reminder, checked with the rest of what was sent by the `tipe` beside them.
+    """Field for the details of a reminder. Their schema depends on `tipe` in the same request.
 
-    Details of an unknown type are left to `load_details`.
+    If the type is unknown, the field does not check the details, and `load_details` must do it.
     """
 
     def __init__(self, tipe: str | None = None, **kwargs: Any) -> None:
@@ -309,7 +319,7 @@ class DetailsOfTipe(fields.Dict):
 
 
 def load_details(tipe: str, details: JsonDetails) -> JsonDetails:
-    """Return checked and normalised details of one type. Raise `ValidationFailed`, which names the wrong ones."""
+    """Return details checked and normalised for this type. Raise `ValidationFailed` with the invalid fields."""
     if isinstance(details, Checked) and details.tipe == tipe:
         return dict(details)
     try:

@@ -1,5 +1,8 @@
-"""What reminders do by themselves: they fill ledger and outbox 36 hours ahead, tell of medicines that run out, close
-what nobody answered, and sum up what is old."""
+"""Background jobs of reminders.
+
+They plan occurrences 36 hours ahead, send stock notices, mark missed occurrences, alert caregivers and compact old
+rows.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +23,19 @@ from app.pengingat.ledger import compaction, missed, stock
 from app.pengingat.ledger.upcoming import HORIZON, Extension, plan
 from app.pengingat.models import Pengingat
 
-#: Reminders that are planned for less than this ahead are planned further.
+#: A reminder is planned again when it is planned for less than this time ahead.
 REFILL_BELOW = HORIZON * 2 / 3
-#: Reminders of one transaction.
+#: Reminders per transaction.
 PAGE = 200
-#: Seconds after which the job enqueues itself again and makes room for other jobs.
+#: Seconds after which the job enqueues itself again, so that other jobs can run.
 SLICE_S = 2.0
-#: How far the reminders of who is leaving may lie behind: each is written a few times an hour, for a week.
+#: Longest delay of `planned_until` for people who requested erasure. It keeps the number of writes low: a few per
+#: hour and reminder, for a week.
 PASS_OVER = timedelta(minutes=10)
 
 
 def top_up() -> None:
-    """Put the occurrences of the coming hours into the outbox. However many do this at once, each is one row."""
+    """Put the occurrences of the coming hours into the outbox. Parallel runs create no duplicates."""
     pass_over_leaving()
     stop = monotonic() + SLICE_S
     while top_up_page():
@@ -41,10 +45,10 @@ def top_up() -> None:
 
 
 def top_up_page() -> int:
-    """Plan one page of reminders in one transaction; returns how many there were."""
+    """Plan one page of reminders in one transaction. Return the number of reminders."""
     now = database_clock.now()
     with unit_of_work():
-        # After a long outage what is too late is still recorded as missed, but not for weeks back.
+        # After a long outage, occurrences of the last 36 hours are still recorded, as missed. Older ones are not.
         earliest = now - HORIZON
         extensions = [
             Extension(row, max(row.planned_until, earliest))
@@ -55,14 +59,17 @@ def top_up_page() -> int:
 
 
 def pass_over_leaving() -> None:
-    """Nothing falls due for who is leaving: should they come back, they are asked from then on, or from some minutes
-    before, and have missed nothing meanwhile."""
+    """Move `planned_until` to now for people who requested erasure, so that nothing falls due for them.
+
+    If they cancel the erasure, planning continues from that moment, or from up to ten minutes before. So no occurrence
+    of the time between is recorded as missed.
+    """
     now = database_clock.now()
     theirs = (
         sa.select(Pengingat.id)
         .join(User, User.id == Pengingat.user_id)
         .where(~erasure.IS_PRESENT, Pengingat.planned_until < now - PASS_OVER)
-        .with_for_update(of=Pengingat, skip_locked=True)  # the deletion may be at it
+        .with_for_update(of=Pengingat, skip_locked=True)  # the deletion may have locked them
     )
     passed = sa.update(Pengingat).where(Pengingat.id.in_(theirs.scalar_subquery()))
     with unit_of_work():
@@ -74,13 +81,13 @@ def pass_over_leaving() -> None:
 
 
 def tell_of_stock() -> None:
-    """At 09.00 of each reminder's zone, tell of a medicine that runs out; each once, however many clocks."""
+    """Put stock notices into the outbox, at 09.00 of each reminder's zone. Parallel runs create no duplicates."""
     while tell_page():
         pass
 
 
 def tell_page() -> int:
-    """Look at the stock of one page of reminders in one transaction; returns how many there were."""
+    """Check the stock of one page of reminders in one transaction. Return the number of reminders."""
     now = database_clock.now()
     with unit_of_work():
         rows = _page(Pengingat.stock_check_at <= now, Pengingat.stock_check_at)
@@ -89,10 +96,10 @@ def tell_page() -> int:
 
 
 def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[object]) -> list[Pengingat]:
-    """A page of reminders that nobody else holds, locked.
+    """Lock and return one page of reminders. Skip rows that are locked by others.
 
-    The reminders of somebody who is being deleted are left alone: the deletion waits for what is locked here, so this
-    must not wait for the deletion.
+    Also skip the reminders of a person who is being deleted. The deletion may wait for rows that are locked here, so
+    waiting for it would be a deadlock.
     """
     page = (
         sa.select(Pengingat)
@@ -109,12 +116,15 @@ def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[obje
 
 
 def miss_overdue() -> None:
-    """The clock's tick: what nobody answered within an hour is missed."""
+    """Mark occurrences as missed that had no answer within an hour. The scheduler calls this on every tick."""
     missed.miss_overdue(clock_jump.now())
 
 
 def tell_caregivers() -> None:
-    """The clock's tick: caregivers hear of what was missed, those who may. Nothing of it is done twice."""
+    """Put due alerts for caregivers into the outbox. The scheduler calls this on every tick.
+
+    Parallel runs create no duplicates.
+    """
     now = clock_jump.now()
     if not alerts.is_any_due(now):
         return
@@ -124,8 +134,10 @@ def tell_caregivers() -> None:
 
 
 def compact() -> int:
-    """Turn occurrences older than 400 days into daily sums, in small transactions; returns how many. Killed at any
-    line, each is still counted once."""
+    """Replace occurrences older than 400 days with daily sums, in small transactions. Return their number.
+
+    Each occurrence is counted exactly once, even if the job is killed.
+    """
     total = 0
     while True:
         with unit_of_work():

@@ -1,4 +1,4 @@
-"""Reminders: the caller's, and with `patient_id` those of a patient who lets them manage these."""
+"""Routes for reminders of the caller, or with `patient_id` of a patient who allows the caller to manage them."""
 
 from __future__ import annotations
 
@@ -24,16 +24,14 @@ from app.pengingat.ledger.schemas import Days, HistoryQuery, NewAnswer, ReportCh
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, StockAddition, Whose
 
-bp = Blueprint(
-    "pengingat", __name__, url_prefix="/pengingat", description="Reminders of the caller, or of their patient"
-)
+bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Reminders of the caller, or of a patient")
 
-#: By who writes, their own reminders and those of patients together.
+#: Rate limit per caller, for their own and their patients' reminders together.
 limit_writes = limit("60 per minute; 2000 per day", key=by_caller, counter="pengingat")
 
 
 def of_whom(view: Callable[..., object]) -> Callable[..., object]:
-    """Take `patient_id`: whose reminders a view is about is its first argument."""
+    """Add the query parameter `patient_id` to a view. The view gets a `Whose` as its first argument."""
     return bp.arguments(schemas.WhoseSchema, location="query")(bp.alt_response(404, "NOT_FOUND")(view))
 
 
@@ -45,7 +43,7 @@ def of_whom(view: Callable[..., object]) -> Callable[..., object]:
 @bp.response(201, schemas.PengingatCreated)
 @bp.alt_response(409, "CONFLICT")
 def create_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
-    """Make a reminder; `waktu` may be left out where the details say when."""
+    """Create a reminder. `waktu` is optional if the details contain the time."""
     return service.create(on_behalf_of.to_change(caller, whose), data)
 
 
@@ -57,7 +55,7 @@ def create_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
 @bp.response(201, schemas.PengingatCreated)
 @bp.alt_response(409, "CONFLICT")
 def create_obat_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
-    """Make one reminder of every daily dose of a medicine."""
+    """Create one reminder for all daily doses of a medicine."""
     return service.create(on_behalf_of.to_change(caller, whose), data)
 
 
@@ -67,7 +65,7 @@ def create_obat_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
 @bp.arguments(schemas.QuerySchema, location="query")
 @bp.response(200, schemas.Pengingat(many=True))
 def list_reminders(whose: Whose, query: Query) -> Listing[Pengingat]:
-    """The caller's reminders, newest first."""
+    """List the caller's reminders, newest first."""
     return service.list_all(on_behalf_of.to_read(caller, whose), query)
 
 
@@ -76,7 +74,7 @@ def list_reminders(whose: Whose, query: Query) -> Listing[Pengingat]:
 @of_whom
 @bp.response(200, schemas.Pengingat)
 def get_reminder(whose: Whose, pengingat_id: int) -> Pengingat:
-    """One reminder."""
+    """Return one reminder."""
     return service.get(on_behalf_of.to_read(caller, whose), pengingat_id)
 
 
@@ -88,7 +86,7 @@ def get_reminder(whose: Whose, pengingat_id: int) -> Pengingat:
 @bp.response(200, schemas.Pengingat)
 @bp.alt_response(409, "CONFLICT")
 def update_reminder(whose: Whose, data: PengingatChanges, pengingat_id: int) -> Pengingat:
-    """Change what is sent of a reminder."""
+    """Change a reminder. Fields that are not sent stay as they are."""
     return service.update(on_behalf_of.to_change(caller, whose), pengingat_id, data, on_behalf_of.via(caller, whose))
 
 
@@ -98,7 +96,7 @@ def update_reminder(whose: Whose, data: PengingatChanges, pengingat_id: int) -> 
 @of_whom
 @bp.response(200, MessageSchema)
 def delete_reminder(whose: Whose, pengingat_id: int) -> dict[str, str]:
-    """Delete a reminder, and what it would have sent."""
+    """Delete a reminder and cancel its messages."""
     service.delete(on_behalf_of.to_change(caller, whose), pengingat_id)
     return {"message": "Pengingat dihapus."}
 
@@ -111,7 +109,10 @@ def delete_reminder(whose: Whose, pengingat_id: int) -> dict[str, str]:
 @bp.response(200, schemas.Pengingat)
 @bp.alt_response(409, "CONFLICT")
 def add_stock(whose: Whose, data: StockAddition, pengingat_id: int) -> Pengingat:
-    """Add what was bought of a medicine to what is left of it; 409 `stock_not_tracked` where nobody said that."""
+    """Add a purchase to the stock of a medicine.
+
+    409 `stock_not_tracked` if the reminder has no stock (`persediaan`).
+    """
     return service.add_stock(on_behalf_of.to_change(caller, whose), pengingat_id, data)
 
 
@@ -128,13 +129,15 @@ def add_stock(whose: Whose, data: StockAddition, pengingat_id: int) -> Pengingat
 def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Occurrence:
     """Answer an occurrence with done, skipped or snooze, or take an answer back with undo.
 
-    Without `due_at` it is the last one that is due and unanswered, else the next within 60 minutes. 409
-    `too_early` more than 60 minutes before `due_at`, `already_closed` for answers that come too late, `cannot_snooze`
-    after three times or past the next occurrence. An undo takes back the answer that was given last, or that of
-    `due_at`, within 24 hours. 409 `nothing_to_undo` if there is none.
+    Without `due_at` the answer is for the last occurrence that is due and unanswered. If there is none, it is for the
+    next one within 60 minutes. 409 `too_early` more than 60 minutes before `due_at`. 409 `already_closed` if it is too
+    late for this answer. 409 `cannot_snooze` after three snoozes, or if the snooze would end after the next occurrence.
 
-    `answered_at` is when done or skipped was said offline. It is accepted if the next occurrence had not fallen due
-    then. An older answer does not replace a newer one, or an undo.
+    An undo takes back the last answer, or the answer for `due_at`, within 24 hours. 409 `nothing_to_undo` if there is
+    no such answer.
+
+    `answered_at` is the time at which done or skipped was given offline. The answer is accepted if the next occurrence
+    was not due at that time. It does not replace a newer answer or a newer undo.
     """
     return answers.confirm(on_behalf_of.to_change(caller, whose), pengingat_id, data, on_behalf_of.via(caller, whose))
 
@@ -145,10 +148,11 @@ def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Occurre
 @bp.arguments(ledger_schemas.DayQuerySchema, location="query")
 @bp.response(200, ledger_schemas.DoseOfDay(many=True))
 def list_doses(whose: Whose, query: dict[str, date | None]) -> list[Dose]:
-    """List what falls due today, or on the `date` given, in order: at most 100 times, not paged.
+    """List the occurrences of today, or of the given `date`, in order of time.
 
-    A time stands on the day on which its message leaves, of kontrol the notice. Times beyond the ledger's 36 hours are
-    `pending`. What was edited away is left out. Past times of a deleted reminder stay, without its id.
+    The list has at most 100 occurrences and no pages. An occurrence belongs to the day on which its message is sent;
+    for kontrol that is the day of the notice. Occurrences more than 36 hours ahead are `pending`. Cancelled (`void`)
+    occurrences are left out. Past occurrences of a deleted reminder stay, without its id.
     """
     return day.list_doses(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), query["date"])
 
@@ -159,7 +163,7 @@ def list_doses(whose: Whose, query: dict[str, date | None]) -> list[Dose]:
 @bp.arguments(ledger_schemas.HistoryQuerySchema, location="query")
 @bp.response(200, ledger_schemas.Occurrence(many=True))
 def list_history(whose: Whose, query: HistoryQuery) -> Listing[Occurrence]:
-    """What has fallen due and what became of it, newest first; by default of the last 30 days."""
+    """List past occurrences and their outcome, newest first. The default is the last 30 days."""
     return history.list_all(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), query)
 
 
@@ -169,7 +173,7 @@ def list_history(whose: Whose, query: HistoryQuery) -> Listing[Occurrence]:
 @bp.arguments(ledger_schemas.HistoryQuerySchema, location="query")
 @bp.response(200, ledger_schemas.Occurrence(many=True))
 def list_reminder_history(whose: Whose, query: HistoryQuery, pengingat_id: int) -> Listing[Occurrence]:
-    """The same of one reminder."""
+    """List past occurrences of one reminder, newest first. The default is the last 30 days."""
     return history.list_of(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), pengingat_id, query)
 
 
@@ -179,7 +183,7 @@ def list_reminder_history(whose: Whose, query: HistoryQuery, pengingat_id: int) 
 @bp.arguments(ledger_schemas.DaysSchema, location="query")
 @bp.response(200, ledger_schemas.Adherence)
 def get_adherence(whose: Whose, days: Days) -> Adherence:
-    """How the caller kept to their reminders, in sum, by day and by reminder."""
+    """Return how the caller kept to their reminders: totals, by day and by reminder."""
     return history.adherence(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), days)
 
 
@@ -192,7 +196,10 @@ def get_adherence(whose: Whose, days: Days) -> Adherence:
 @bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["csv"])
 @bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["xlsx"])
 def export_adherence(whose: Whose, choice: ReportChoice) -> Response:
-    """Download how the caller kept to their reminders: a page for the doctor (pdf), or by day (xlsx, csv)."""
+    """Download a report on how the caller kept to their reminders.
+
+    pdf is one page for the doctor. xlsx and csv have rows by day and reminder.
+    """
     return streaming.download_response(
         report.export(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), **choice)
     )

@@ -1,4 +1,4 @@
-"""A reminder, in and out."""
+"""Schemas of requests and responses for reminders."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAST = "Waktunya sudah lewat, jadi tidak ada pengingat yang akan dikirim."
 
 @cache
 def zones() -> frozenset[str]:
-    """Names that `ZoneInfo` takes and that mean a place or UTC."""
+    """Return the names that `ZoneInfo` accepts, without those that stand for no place."""
     return frozenset(available_timezones()) - {"Factory", "localtime", "posixrules"}
 
 
@@ -37,14 +37,14 @@ def _zone(value: str) -> None:
         raise ValidationError("tidak dikenal, tulis misalnya Asia/Jakarta.")
 
 
-#: What the documentation shows; the fields of the other types are in `details_schemas`.
+#: Example of `details` for the documentation. See `details_schemas` for the fields of the other types.
 EXAMPLE = {
     "nama_obat": "Metformin",
     "frekuensi": 1,
     "aturan": "setelah makan",
     "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
 }
-#: Whole bodies for the documentation, by type. `jam` is in UTC: 00:00 is 07.00 in Jakarta.
+#: Example request bodies for the documentation, by type. `jam` is in UTC: 00:00 is 07.00 in Jakarta.
 EXAMPLES = {
     Tipe.OBAT: {
         "tipe": "obat",
@@ -94,10 +94,10 @@ EXAMPLES = {
 }
 OBAT_EXAMPLE = {name: value for name, value in EXAMPLES[Tipe.OBAT].items() if name != "tipe"}
 MEANING = (
-    "By type. obat: nama_obat, frekuensi, jadwal, aturan, and where wanted mulai, selesai or durasi_hari, "
+    "Fields by type. obat: nama_obat, frekuensi, jadwal, aturan, and optionally mulai, selesai or durasi_hari, "
     "jadwal_sementara, persediaan. makan: sarapan, makan_siang, makan_malam, selingan, each with jam and nutrients. "
-    "terapi: jenis_terapi, tempat_terapi, jadwal of hari and jam. kontrol: nama_dokter, spesialisasi, jenis_faskes, "
-    "nama_faskes, datetime, frekuensi_kontrol, reminder_offsets. Other fields are kept."
+    "terapi: jenis_terapi, tempat_terapi, jadwal with hari and jam. kontrol: nama_dokter, spesialisasi, jenis_faskes, "
+    "nama_faskes, datetime, frekuensi_kontrol, reminder_offsets. Other fields are stored unchanged."
 )
 
 
@@ -134,7 +134,7 @@ class _Create(Schema):
 
 
 class ObatCreate(_Create):
-    """A medicine: one reminder that holds every daily dose."""
+    """Request for a medicine: one reminder with all daily doses."""
 
     variants = Variants("details", {Tipe.OBAT: DETAILS[Tipe.OBAT]})
 
@@ -151,7 +151,7 @@ class PengingatCreate(_Create):
     tipe = fields.String(required=True, validate=validate.OneOf(TIPES))
     waktu = Timestamp(
         metadata={
-            "description": "Needed only where the details do not say when: makan without a jam, terapi without a "
+            "description": "Required only if the details have no time: makan without a jam, terapi without a "
             "jadwal, kontrol without a datetime"
         }
     )
@@ -164,7 +164,7 @@ class PengingatCreate(_Create):
 
 
 class PengingatUpdate(Schema):
-    """What is sent changes, the rest stays; `details` is replaced whole."""
+    """Fields to change. Fields that are not sent stay as they are. `details` is replaced as a whole."""
 
     variants = Variants("details", DETAILS)
 
@@ -173,13 +173,13 @@ class PengingatUpdate(Schema):
     waktu = Timestamp()
     timezone = fields.String(validate=_zone)
     details = DetailsOfTipe()
-    is_done = fields.Boolean(metadata={"description": "Of the current occurrence"})
+    is_done = fields.Boolean(metadata={"description": "Whether the current occurrence is done"})
 
 
 class StockAdditionCreate(Schema):
-    """What was bought of a medicine."""
+    """Purchase of a medicine."""
 
-    tambah = Amount(required=True, maximum=100_000, example=30, description="In the unit of the doses")
+    tambah = Amount(required=True, maximum=100_000, example=30, description="Amount in the unit of the doses")
 
 
 class Pengingat(Schema):
@@ -188,9 +188,9 @@ class Pengingat(Schema):
     id = fields.Integer(metadata={"example": 1})
     tipe = fields.String(metadata={"example": "obat"})
     judul = fields.String()
-    waktu = Timestamp(metadata={"description": "Of obat: the next dose"})
+    waktu = Timestamp(metadata={"description": "For obat: the next dose"})
     next_at = Timestamp(
-        allow_none=True, metadata={"description": "The next occurrence still to come and not done; null: there is none"}
+        allow_none=True, metadata={"description": "The next future occurrence that is not done; null if there is none"}
     )
     timezone = fields.String(metadata={"example": DEFAULT_ZONE})
     details = fields.Dict()
@@ -200,14 +200,14 @@ class Pengingat(Schema):
 
 
 class PengingatCreated(Pengingat):
-    """A new reminder, and beside it what the person should know of it."""
+    """Response with a new reminder, and a warning if its time is past."""
 
     warning = fields.Function(
         lambda pengingat: PAST if pengingat.is_past else None,
         metadata={
             "type": "string",
             "x-optional": True,
-            "description": "There when its moment is past: nothing will be sent",
+            "description": "Present only if the time is past, so nothing will be sent",
         },
     )
 
@@ -218,14 +218,14 @@ class PengingatCreated(Pengingat):
 
 @dataclass(frozen=True)
 class Whose:
-    """Whose reminders a call is about; None: the caller's own."""
+    """Person whose reminders a request is about. None stands for the caller."""
 
     patient_id: int | None = None
 
 
 class WhoseSchema(Schema):
     patient_id = RecordId(
-        metadata={"example": 12, "description": "A patient who allows the caller to `manage`; default: the caller"}
+        metadata={"example": 12, "description": "A patient who allows the caller to `manage`. Default: the caller"}
     )
 
     @post_load
@@ -235,7 +235,7 @@ class WhoseSchema(Schema):
 
 @dataclass(frozen=True)
 class Query:
-    """Which page of the caller's reminders, and which of them; None: all."""
+    """Page and filters of a list of reminders. None means no filter."""
 
     page: Page
     tipe: str | None
@@ -246,7 +246,12 @@ class Query:
 class QuerySchema(PageSchema):
     tipe = fields.String(validate=validate.OneOf(TIPES), metadata=TIPE)
     is_done = fields.Boolean(metadata={"description": "Whether the current occurrence is done"})
-    date = Day(metadata={"description": "With an occurrence on this day of their own zone", "example": "2026-03-02"})
+    date = Day(
+        metadata={
+            "description": "Only reminders with an occurrence on this day of their own zone",
+            "example": "2026-03-02",
+        }
+    )
 
     @post_load
     def to_page(self, data: dict[str, Any], **kwargs: object) -> Query:

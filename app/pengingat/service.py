@@ -1,4 +1,4 @@
-"""Reminders of one person: a change and what it means for the outbox are one transaction."""
+"""Creation, change and deletion of reminders. Each change updates the outbox in the same transaction."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from app.pengingat.timetable.plans import says_when, schedule_of, with_first_day
 from app.pengingat.timetable.schedule import Schedule
 from app.pengingat.timetable.tipe import Details, Tipe
 
-#: A change of one of these is a change of the schedule.
+#: Fields that decide when messages are sent.
 SCHEDULING = frozenset({"tipe", "waktu", "timezone", "details"})
 
-#: What a calendar holds; arithmetic around it must not fall off the edge.
+#: Accepted range of moments. It is narrow enough that date arithmetic never leaves the range of `datetime`.
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=clock.JAKARTA), datetime(9000, 1, 1, tzinfo=clock.JAKARTA)
 
 
 def list_all(user_id: int, query: Query) -> Listing[Pengingat]:
-    """A person's reminders, newest first."""
+    """Return a page of the person's reminders, newest first."""
     rows = sa.select(Pengingat).where(Pengingat.user_id == user_id).order_by(Pengingat.id.desc())
     if query.tipe is not None:
         rows = rows.where(Pengingat.tipe == query.tipe)
@@ -48,21 +48,25 @@ def list_all(user_id: int, query: Query) -> Listing[Pengingat]:
 
 
 def _occurs_on(pengingat: Pengingat, day: date) -> bool:
-    """Whether a reminder has an occurrence on a day of its own zone, from the day on which its schedule was set."""
+    """Return whether a reminder occurs on a day of its own zone.
+
+    For a repeating reminder, days before the schedule was set do not count.
+    """
     schedule = pengingat.schedule
     is_set = not schedule.repeats or pengingat.active_from.astimezone(schedule.zone).date() <= day
     return is_set and schedule.occurs_on(day)
 
 
 def get(user_id: int, pengingat_id: int) -> Pengingat:
-    """A person's own reminder; `NotFound` for a stranger's."""
+    """Return a reminder of this person. Raise `NotFound` if it belongs to somebody else."""
     return queries.find(user_id, pengingat_id)
 
 
 def create(user_id: int, data: NewPengingat) -> Pengingat:
-    """A new reminder, its occurrences of the next 36 hours already in the outbox. `TooManyReminders` beyond the limits.
+    """Create a reminder, and put its occurrences of the next 36 hours into the outbox.
 
-    Here as below the person is locked before the reminder, as by whoever deletes them.
+    Raise `TooManyReminders` beyond the limits. This function and those below lock the person before the reminder,
+    because the deletion of a person uses the same order.
     """
     users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
@@ -88,9 +92,9 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
 
 
 def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: AnsweredVia = AnsweredVia.APP) -> Pengingat:
-    """Change what is sent. A client that sends the whole record back changes nothing.
+    """Change the fields that were sent. A client may send the unchanged record back without effect.
 
-    Deliveries say what holds when they leave, so only a new schedule plans them anew.
+    Messages get their text when they are sent, so other changes than the schedule or `is_done` need no new planning.
     """
     users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
@@ -101,10 +105,11 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
     if "judul" in changes:
         pengingat.judul = changes["judul"]
         statements.rename(pengingat_id, changes["judul"], now)
-    # Said alone it is of the occurrence of this moment; beside other fields it may merely be the record sent back.
+    # Sent alone, `is_done` answers the current occurrence. With other fields, the client may have sent the unchanged
+    # record back: then it counts only if its value changes.
     is_marked = "is_done" in changes and (changes["is_done"] != was_done or changes.keys() == {"is_done"})
     if is_replanned or is_marked:
-        # Only what is still to come is cancelled and planned anew. What is due and merely late goes out.
+        # Replan only future occurrences. Messages that are already due are still sent.
         outbox.cancel_occurrences(statements.coming(pengingat_id, now))
     if is_marked:
         answers.mark(held, pengingat, is_done=changes["is_done"], via=via)
@@ -128,10 +133,10 @@ def delete(user_id: int, pengingat_id: int) -> None:
 
 
 def pause(user_id: int) -> None:
-    """Ask a person nothing any more; who comes back is asked again from then on. Their row is locked.
+    """Cancel the open occurrences and alerts of a person who requested erasure. The caller has locked their row.
 
-    The clock plans nothing for somebody who has asked to be erased, and passes over the time until they come back. Who
-    had withdrawn health data before is asked nothing then either.
+    If the person cancels the erasure, planning continues from that moment. If they had withdrawn the consent to
+    health data before, planning stays stopped.
     """
     now = database_clock.now()
     db.session.execute(
@@ -149,7 +154,7 @@ def pause(user_id: int) -> None:
 
 
 def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat:
-    """Add to what is left of a medicine."""
+    """Add a purchase to the stock of a medicine. Raise `StockNotTracked` if the reminder has no stock."""
     users.lock_own(user_id)
     pengingat, now = queries.locked(user_id, pengingat_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
@@ -159,7 +164,7 @@ def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat
 
 
 def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) -> bool:
-    """Follow what decides when a reminder is sent. Return whether its deliveries are to be planned anew."""
+    """Apply the changed fields of `SCHEDULING`. Return whether the deliveries must be planned again."""
     tipe, zone = changes.get("tipe", pengingat.tipe), changes.get("timezone", pengingat.timezone)
     course = pengingat.schedule if "durasi_hari" in pengingat.details else None
     details = _details(tipe, changes.get("details", pengingat.details), course, zone, now)
@@ -185,8 +190,11 @@ def _details(tipe: str, sent: Details, course: Schedule | None, zone: str, now: 
 
 
 def _read_again(pengingat: Pengingat, now: datetime) -> Schedule | None:
-    """The schedule as its details mean it on this day: a zone's summer time between then and now is no change of the
-    person's. None for what was kept beside the known fields before it was one of them, and does not fit."""
+    """Return the schedule that the stored details give today, or None if the details are invalid.
+
+    A change to summer time since the last edit must not count as a change by the person. Old details may be invalid,
+    because unknown fields were stored unchecked before they became known fields.
+    """
     try:
         details = load_details(pengingat.tipe, pengingat.details)
     except ValidationFailed:
@@ -213,7 +221,7 @@ def _set_schedule(pengingat: Pengingat, schedule: Schedule, start: datetime | No
 
 
 def _first(schedule: Schedule, after: datetime) -> datetime | None:
-    """What `waktu` is where nobody sent it."""
+    """Return the value of `waktu` if the client sends none."""
     return schedule.once or schedule.next_occurrence(after)
 
 

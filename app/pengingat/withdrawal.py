@@ -1,4 +1,4 @@
-"""What follows for reminders when their person takes back that health data may be kept, and gives it again."""
+"""Effects on reminders when a person withdraws the consent to health data, or gives it again."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from app.pengingat.ledger import statements, stock, upcoming
 from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
 from app.pengingat.timetable.schedule import NEVER
 
-#: What tells a person of their reminders.
+#: Kinds of deliveries about reminders.
 KINDS = (upcoming.KIND, stock.KIND)
 
 
 def stop(user_id: int) -> None:
-    """Tell the person of no reminder any more, from this moment; the reminders stay. The person is locked."""
+    """Stop all messages about the person's reminders. The reminders stay. The caller has locked the person."""
     _locked(user_id)
     outbox.cancel_kinds(user_id, KINDS)
     statements.void_all(user_id)
@@ -29,7 +29,7 @@ def stop(user_id: int) -> None:
 
 
 def resume(user_id: int) -> None:
-    """Go on with what is still to come of the reminders that are there."""
+    """Plan the future occurrences of the person's reminders again."""
     users.lock_own(user_id)
     now = database_clock.now()
     rows = _locked(user_id)
@@ -40,7 +40,7 @@ def resume(user_id: int) -> None:
 
 
 def delete_all(user_id: int) -> None:
-    """Delete the person's reminders, what became of them, and what was sent of them. The person is locked."""
+    """Delete the person's reminders, their history and their deliveries. The caller has locked the person."""
     outbox.cancel_kinds(user_id, KINDS)
     for table in (Pengingat, Occurrence, OccurrenceDay):
         db.session.execute(sa.delete(table).where(table.user_id == user_id))
@@ -48,7 +48,7 @@ def delete_all(user_id: int) -> None:
 
 
 def _locked(user_id: int) -> list[Pengingat]:
-    """The person's reminders, held so that the clock's planning comes before or after."""
+    """Lock and return the person's reminders, so that no background job plans them at the same time."""
     query = sa.select(Pengingat).where(Pengingat.user_id == user_id).order_by(Pengingat.id)
     lock = query.with_for_update(key_share=True)
     return list(db.session.scalars(lock.execution_options(populate_existing=True)))

@@ -1,6 +1,6 @@
-"""What caregivers read of a patient: the time and the kind, and the medicine only where the patient lets them read it.
+"""Texts of alerts to caregivers: time and type of a reminder, and the medicine only if the patient allows it.
 
-No web address leaves in both people's words, for the caregiver's number may be a stranger's.
+Web addresses are removed from all words that people wrote, because the caregiver's number may be a stranger's.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from app.pengingat.outgoing.texts import PUSH_CHARACTERS, Recipient, calendar_da
 from app.pengingat.timetable.schedule import DAY
 from app.pengingat.timetable.tipe import Tipe
 
-#: Lines of one message; of the rest it says how many there are.
+#: Maximum occurrences in one message. A last line says how many more there are.
 MOST_LINES = 10
 
-#: Whom it is written for.
+#: Recipient without a proven number, so that web addresses are removed.
 STRANGER = Recipient("", phone_is_proven=False)
 
 NOUNS = {Tipe.OBAT: "obat", Tipe.MAKAN: "makan", Tipe.TERAPI: "terapi", Tipe.KONTROL: "pengingat kontrol"}
 
 
 class News(StrEnum):
-    """What is told of an occurrence."""
+    """News about an occurrence, with the template of its sentence."""
 
     MISSED = "{nama} belum menandai {apa} {kapan}."
-    #: It was us: nothing reached the patient.
+    #: Our service failed to deliver the reminder to the patient.
     UNDELIVERED = "Pengingat {nama} {kapan} tidak dapat kami kirim."
     LATE = "{nama} sudah menandai {apa} {kapan}, walau terlambat."
-    #: Answered offline in time, which we could not know.
+    #: Answered in time but offline, so the answer arrived after the alert.
     IN_TIME = "{nama} sudah menandai {apa} {kapan} tepat waktu. Kabarnya baru kami terima."
 
 
-#: What the caregiver is asked to do.
+#: Request to the caregiver, by news.
 REQUESTS = {News.MISSED: "Boleh tolong ditanyakan?", News.UNDELIVERED: "Boleh tolong diingatkan?"}
 
 
 @dataclass(frozen=True)
 class Line:
-    """One occurrence and what is told of it."""
+    """One occurrence and the news about it."""
 
     news: News
     occurrence: Occurrence
@@ -51,9 +51,10 @@ class Line:
 def words(
     lines: Sequence[Line], patient: str, now: datetime, *, named: bool, others: Collection[str] = ()
 ) -> dict[str, str]:
-    """Return what a caregiver reads of a patient with this name: the text of a message, title and body of a push.
+    """Return the texts of an alert about the patient: `text` for a message, `title` and `body` for a push.
 
-    With `named`, medicines are named. `others` are the names of the caregiver's other patients.
+    Medicines are named only with `named`. `others` has the names of the caregiver's other patients, because two
+    patients may have the same first name.
     """
     name = patient_name(patient, others) or "Pasien Anda"
     sentences = [_sentence(line, name, now, named=named) for line in lines[:MOST_LINES]]
@@ -73,7 +74,7 @@ def _sentence(line: Line, name: str, now: datetime, *, named: bool) -> str:
 
 
 def _when(line: Line, now: datetime) -> str:
-    """`pukul 07.00 WIB`, in the zone of the reminder; with the day where that is not today."""
+    """Return for example `pukul 07.00 WIB`, in the zone of the reminder. Add the day if it is not today."""
     local, today = line.occurrence.due_at.astimezone(line.pengingat.zone), now.astimezone(line.pengingat.zone).date()
     at = f"pukul {clock_time(local)}"
     if local.date() == today:

@@ -1,7 +1,8 @@
-"""Caregivers are told of what their patients missed, where the patients allow it.
+"""Alerts to caregivers about occurrences that their patients missed, if the patients allow it.
 
-The sweep marks what somebody may hear of; from there on each step is one transaction that any clock may take, and a row
-that is done with leaves no second one. What leaves are rows of the outbox, asked about once more before they are sent.
+`ledger.missed` creates the rows of `caregiver_alerts`. Each later step is one transaction, and several schedulers may
+run it at the same time without duplicates. Alerts are sent through the outbox. `render` checks the permission and the
+state of the occurrences again before sending.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ from app.pengingat.models import About, CaregiverAlert, Occurrence, Pengingat, S
 
 KIND = "alert"
 
-#: How long an alert is worth sending.
+#: Time after which an unsent alert expires.
 LIFETIME = timedelta(hours=12)
-#: Links of one tick.
+#: Maximum caregiver links per tick of the scheduler.
 PAGE = 100
 
-#: Why a delivery was cancelled.
+#: Reason stored with a cancelled delivery.
 NOT_ALLOWED = "not allowed by the patient any more"
 
 
@@ -53,35 +54,36 @@ _first_waiting = PreparedStatement(sa.select(sa.exists().where(_is_waiting)))
 
 
 def is_any_due(now: datetime) -> bool:
-    """Return whether anything is to be told: the one statement of an idle tick."""
+    """Return whether any alert is due. An idle tick of the scheduler runs only this statement."""
     with autocommit() as connection:
         ((is_any,),) = _first_waiting.rows(connection, {"now": now})
     return bool(is_any)
 
 
 def forget(patient_id: int) -> None:
-    """Tell nobody any more of what this patient missed until now, what is queued included. The patient is locked."""
+    """Delete all unsent alerts about this patient, also those in the outbox. The caller has locked the patient."""
     theirs = sa.select(Occurrence.id).where(Occurrence.user_id == patient_id).scalar_subquery()
     untold = sa.delete(CaregiverAlert).where(_alerts.occurrence_id.in_(theirs), _alerts.told_at.is_(None))
     db.session.execute(untold.execution_options(synchronize_session=False))
-    outbox.cancel(Of(care.PATIENT, patient_id))  # after those alerts: what left meanwhile is queued by now
+    outbox.cancel(Of(care.PATIENT, patient_id))  # last, to include alerts that `tell` has just moved to the outbox
 
 
 # --- from alerts to the outbox ---------------------------------------------------------------------------------------
 
 
 def links_due(now: datetime) -> Sequence[int]:
-    """The links by which something is to be told now, some of them."""
+    """Return the ids of at most `PAGE` caregiver links with due alerts."""
     due = sa.select(CaregiverAlert.link_id).where(_is_waiting).distinct().limit(PAGE)
     with autocommit() as connection:
         return connection.scalars(due, {"now": now}).all()
 
 
 def tell(link_id: int, now: datetime) -> None:
-    """Put into the outbox what the caregiver of a link is to be told now, or note when to look again.
+    """Put the due alerts of a caregiver link into the outbox, or set a later `due_at`.
 
-    The link is held, so that one clock does it, and before or after whoever cuts it. So are the occurrences: an answer
-    comes before, and is what is told, or after, and is told as a late one. What others hold is left to the next tick.
+    The link is locked, so that only one scheduler does this and nobody deletes the link at the same time. The
+    occurrences are locked too: an earlier answer is included here, and a later answer causes a follow-up alert. Rows
+    that are locked by others wait for the next tick.
     """
     held = sa.select(CaregiverLink).where(CaregiverLink.id == link_id)
     link = db.session.scalar(held.with_for_update(key_share=True, skip_locked=True))
@@ -107,7 +109,7 @@ class _Person:
 
 @dataclass(frozen=True)
 class _Telling:
-    """One caregiver, who is told of one patient at one moment."""
+    """Sending of alerts to one caregiver about one patient, at one moment."""
 
     link: CaregiverLink
     zone: ZoneInfo
@@ -135,16 +137,17 @@ class _Telling:
                 alert.due_at = step
 
     def _quiet_until(self, line: Line) -> datetime | None:
-        """Return when the hours end that hold this alert now: the caregiver's own, else the night.
+        """Return the end of the quiet hours that delay this alert, or None if it may be sent now.
 
-        What is important leaves at night, but never in the caregiver's own quiet hours.
+        The caregiver's own quiet hours replace the night. Important alerts are sent at night, but not in the
+        caregiver's own quiet hours.
         """
         if self.wishes.quiet_start is not None:
             return self.wishes.quiet_until(self.now)
         return None if _is_important(line) else pacing.night_until(self.zone, self.now)
 
     def _message(self, lines: dict[CaregiverAlert, Line], way: Way) -> Iterator[outbox.Draft]:
-        """One message and one push, and which news of which alerts they tell."""
+        """Yield one message and one push with the news of these alerts, and mark the alerts as sent."""
         for alert in lines:
             alert.told_at, alert.way = self.now, way
         for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
@@ -163,7 +166,10 @@ _MAY_BE_TOLD_OF = sa.and_(erasure.IS_PRESENT, ~consents.is_withdrawn(User.id, Pu
 
 
 def _staying(user_ids: set[int]) -> dict[int, _Person]:
-    """People who are not being deleted, by id; nobody deletes them before the unit of work ends."""
+    """Return these people by id, without those who are being deleted.
+
+    The rows are locked, so that nobody is deleted before the unit of work ends.
+    """
     columns = (User.id, User.domicile, _MAY_BE_TOLD_OF)
     query = sa.select(*columns).where(User.id.in_(user_ids))
     rows = db.session.execute(query.with_for_update(of=User, read=True, key_share=True, skip_locked=True))
@@ -182,7 +188,7 @@ def _waiting(link_id: int, now: datetime) -> Sequence[sa.Row[CaregiverAlert, Occ
 
 
 def _line(about: str, occurrence: Occurrence, pengingat: Pengingat | None) -> Line | None:
-    """What is told of an occurrence as it is now; None when there is nothing to tell any more."""
+    """Return the news about an occurrence in its present state, or None if there is no news any more."""
     if pengingat is None:
         return None
     if occurrence.state == State.DONE and about != About.UNDELIVERED:
@@ -199,7 +205,7 @@ def _is_important(line: Line) -> bool:
 
 
 def _told(link_id: int, today: datetime, now: datetime) -> Told:
-    """What has left by a link that still counts."""
+    """Return the sent alerts of a link that count for the pacing of the next one."""
     at_once, together, digest = (CaregiverAlert.way == way for way in (Way.AT_ONCE, Way.TOGETHER, Way.DIGEST))
     is_today = CaregiverAlert.told_at >= today
     query = sa.select(
@@ -224,9 +230,9 @@ _NAMES_OF_OTHERS = sa.func.array(
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read the words of alerts. News that is not true any more is left out.
+    """Return the texts of alerts by delivery id. News that is not true any more is left out.
 
-    Raise `UnwantedError` if the patient does not allow them any more.
+    Raise `UnwantedError` if the patient does not allow alerts any more.
     """
     return {each.id: words for each in deliveries if (words := _words(each))}
 

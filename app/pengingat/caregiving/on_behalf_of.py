@@ -1,6 +1,7 @@
-"""Whose reminders a call is about: the caller's own, or those of a patient who lets them manage these.
+"""Access checks for requests about a patient's reminders.
 
-A patient is told of each such call in their access log. A stranger's reminders are no record, and so is a stranger.
+The patient sees each request in their access log. A caller without permission gets `NotFound`, as if the patient did
+not exist.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from app.pengingat.schemas import Whose
 
 
 def to_read(by: Caller, whose: Whose, action: Action = Action.REMINDERS_READ) -> int:
-    """The id of the person whose reminders, or whose history, are read.
+    """Return the id of the person whose reminders or history are read.
 
-    Of a patient both take `Scope.MANAGE`: `NotFound` without it.
+    For a patient, raise `NotFound` without `Scope.MANAGE`.
     """
     patient_id = _patient(by, whose)
     if patient_id is None:
@@ -28,11 +29,14 @@ def to_read(by: Caller, whose: Whose, action: Action = Action.REMINDERS_READ) ->
 
 
 def to_change(by: Caller, whose: Whose) -> int:
-    """As `to_read`, for a change: nobody cuts the link, or takes the scope back, before it is made."""
+    """Return the id of the person whose reminders are changed. For a patient, lock the person and the link.
+
+    The locks keep the link and its scope until the change is committed. Raise `NotFound` as `to_read` does.
+    """
     patient_id = _patient(by, whose)
     if patient_id is None:
         return by.id
-    if users.lock(patient_id) is None:  # before rows of theirs, as by whoever deletes them
+    if users.lock(patient_id) is None:  # first the person, then their rows: the same order as in a deletion
         raise NotFound(care.NOT_FOUND)
     care.check_locked(by.id, patient_id, Scope.MANAGE)
     access_log.note(by, patient_id, Action.REMINDERS_CHANGED)
@@ -40,17 +44,20 @@ def to_change(by: Caller, whose: Whose) -> int:
 
 
 def via(by: Caller, whose: Whose) -> AnsweredVia:
-    """Who answered, as the ledger says it."""
+    """Return how the ledger records an answer of this caller: by the app or by a caregiver."""
     return AnsweredVia.APP if _patient(by, whose) is None else AnsweredVia.CAREGIVER
 
 
 def history_of_patient(by: Caller, patient_id: int) -> int:
-    """The id of a patient who lets the caller read their history (`Scope.HISTORY`), which is noted."""
+    """Check that the caller may read this patient's history, and record it in the access log. Return the id.
+
+    Raise `NotFound` without `Scope.HISTORY`.
+    """
     care.check(by.id, patient_id, Scope.HISTORY)
     access_log.note(by, patient_id, Action.HISTORY_READ)
     return patient_id
 
 
 def _patient(by: Caller, whose: Whose) -> int | None:
-    """The patient in whose place the caller acts; None: it is about themselves."""
+    """Return the id of the patient for whom the caller acts, or None if the caller acts for themselves."""
     return None if whose.patient_id == by.id else whose.patient_id

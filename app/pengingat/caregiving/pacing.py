@@ -1,7 +1,7 @@
-"""When a caregiver is told of what a patient missed: not at night, not one by one, and not without end. Pure functions.
+"""Rules for when an alert about a missed occurrence is sent to a caregiver. Pure functions.
 
-The first alert leaves at once. What follows within two hours leaves together when they end. After six messages of a day
-the rest waits for one digest in the evening.
+The first alert is sent at once. Alerts of the next two hours are sent together when the two hours end. After six
+messages on a day, the rest is sent as one digest at 20.00. At night, only important alerts are sent.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from app.pengingat.timetable.schedule import DAY, moment_of
 
 WINDOW = timedelta(hours=2)
 MOST_A_DAY = 6
-#: Times of day in the caregiver's zone.
+#: Times of day, in the caregiver's zone.
 DIGEST_AT = time(20)
 NIGHT_FROM, NIGHT_TO = time(21), time(6)
 
 
 @dataclass(frozen=True)
 class Told:
-    """What one caregiver has been told of one patient."""
+    """Alerts that one caregiver has received about one patient."""
 
-    #: When the last alert left that left at once; None: none did lately.
+    #: Time of the last `Way.AT_ONCE` alert. None if no such alert was sent recently.
     at_once_at: datetime | None = None
-    #: Messages of the caregiver's day, follow-ups and the digest apart.
+    #: Messages on the caregiver's present day, without follow-ups and the digest.
     messages: int = 0
     has_digest: bool = False
 
 
 def night_until(zone: ZoneInfo, now: datetime) -> datetime | None:
-    """When the night ends in which only what is important leaves; None by day."""
+    """Return when the present night ends, or None by day. At night only important alerts are sent."""
     return notification_settings.quiet_until(NIGHT_FROM, NIGHT_TO, zone, now)
 
 
 def midnight(zone: ZoneInfo, now: datetime) -> datetime:
-    """When the day began."""
+    """Return the moment at which the present day of the zone began."""
     return moment_of(now.astimezone(zone).date(), time(), zone)
 
 
 def next_step(told: Told, since: datetime, zone: ZoneInfo, now: datetime) -> Way | datetime:
-    """How what waits since a moment leaves now; or when to look again."""
+    """Return how to send the alerts that wait since `since`, or the moment to check again."""
     today = now.astimezone(zone).date()
     if told.messages >= MOST_A_DAY:
         digest_at = moment_of(today, DIGEST_AT, zone)

@@ -1,4 +1,4 @@
-"""What a caregiver reads of a patient who allows it; reminders are managed by `?patient_id=` of their own routes."""
+"""Routes for caregivers who read a patient's history. To manage reminders, see `patient_id` of the reminder routes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.pengingat.ledger.schemas import Days, HistoryQuery
 from app.pengingat.models import Occurrence
 
 bp = Blueprint(
-    "patient_history", __name__, url_prefix="/caregiver/patients", description="What a patient lets a caregiver read"
+    "patient_history", __name__, url_prefix="/caregiver/patients", description="History of a patient, for caregivers"
 )
 
 
@@ -21,7 +21,10 @@ bp = Blueprint(
 @bp.arguments(schemas.HistoryQuerySchema, location="query")
 @bp.response(200, schemas.Occurrence(many=True))
 def list_patient_history(query: HistoryQuery, patient_id: int) -> Listing[Occurrence]:
-    """What has fallen due for a patient who allows `history`; each look stands in their access log."""
+    """List the past occurrences of a patient who allows `history`, newest first.
+
+    The patient sees each request in their access log.
+    """
     return history.list_all(on_behalf_of.history_of_patient(caller, patient_id), query)
 
 
@@ -30,5 +33,5 @@ def list_patient_history(query: HistoryQuery, patient_id: int) -> Listing[Occurr
 @bp.arguments(schemas.DaysSchema, location="query")
 @bp.response(200, schemas.Adherence)
 def get_patient_adherence(days: Days, patient_id: int) -> Adherence:
-    """How such a patient kept to their reminders, in sum, by day and by reminder."""
+    """Return how a patient who allows `history` kept to their reminders: totals, by day and by reminder."""
     return history.adherence(on_behalf_of.history_of_patient(caller, patient_id), days)

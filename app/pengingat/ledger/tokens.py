@@ -1,8 +1,8 @@
-"""Tokens of one-tap answers: 128 bits that nobody can guess, one for a person and a minute, kept as a hash.
+"""Tokens for answers without a login: 128 bits, one for each person and minute. The ledger stores only a hash.
 
-They are made from the service's secret, so that everything that a person is reminded of at one minute has one link,
-whichever of it is planned first. The token of a push turns into that of the link and not the other way round, which
-tells by which of the two an answer came.
+Tokens are derived from the service's secret key. So all reminders of a person at one minute have the same link, in
+whatever order they are planned. The link token is derived from the push token, and not the reverse. So a token shows
+whether an answer came by link or by push.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from datetime import UTC, datetime
 
 from app.core.settings import settings
 
-#: Bytes of a token: 22 characters.
+#: Bytes of a token. In base64 they are 22 characters.
 BYTES = 16
 
 
 def push_token(user_id: int, due_at: datetime) -> str:
-    """What the push of a person and a minute carries."""
+    """Return the token in the push to a person for this minute."""
     subject = f"konfirmasi:{user_id}:{due_at.astimezone(UTC):%Y%m%dT%H%M}"
     return _text(hmac.new(settings.secret_key.encode(), subject.encode(), hashlib.sha256).digest())
 
 
 def link_token_of(push: str) -> str:
-    """The token of the link that belongs to a push."""
+    """Return the link token that belongs to a push token."""
     return _text(hashlib.sha256(f"tautan:{push}".encode()).digest())
 
 
 def hash_of(token: str) -> str:
-    """How the ledger keeps a link's token."""
+    """Return the hash of a link token, as the ledger stores it."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def link_of(token: str) -> str | None:
-    """The address that a message ends with; None where nobody said how people reach this service."""
+    """Return the address for the end of a message, or None if the setting `public_url` is empty."""
     return f"{settings.public_url}/k/{token}" if settings.public_url else None
 
 

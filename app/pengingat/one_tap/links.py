@@ -1,4 +1,4 @@
-"""Answers by one tap, without a login: by the link of a message, or from a push."""
+"""Answers without a login, by the link of a message or by a button of a push."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from app.pengingat.ledger.schemas import LinkAnswer, QuickAnswer
 from app.pengingat.ledger.tokens import hash_of, link_token_of
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, occurrences
 
-#: How long after an occurrence fell due its link is of use.
+#: Time after the due time during which a link works.
 LIFETIME = timedelta(hours=24)
 
 NOT_FOUND = "Tautan ini tidak kami temukan. Coba buka lagi dari pesan kami yang terbaru."
@@ -60,19 +60,20 @@ _asked = PreparedStatement(
 
 @dataclass(frozen=True)
 class Asked:
-    """What a token is about: what its person was reminded of at one minute, or by one message."""
+    """Occurrences that a token can answer: all of one person at one minute, or all in one message."""
 
     occurrences: Sequence[Occurrence]
     zone: ZoneInfo
     via: AnsweredVia
-    #: The name of the dependent whom it is about, where an answer came by message.
+    #: Name of the dependent, if a caregiver answered by message.
     whom: str = ""
 
 
 def look(token: str) -> Asked:
-    """What a token asks; it changes nothing, however often it is previewed. `NotFound`, or `Gone` after a day.
+    """Return the occurrences of a token. Nothing is changed, so chat apps may fetch the link for a preview.
 
-    While its person is leaving it is not known either: a message is seen by others, too.
+    Raise `Gone` 24 hours after the last occurrence fell due. Raise `NotFound` for an unknown token. Do the same if the
+    person has requested erasure, because other people may see the message too.
     """
     by_link, by_push = hash_of(token), hash_of(link_token_of(token))
     asked, zones, is_dependent, now = read(by_link, by_push)
@@ -84,7 +85,7 @@ def look(token: str) -> Asked:
 
 
 def read(by_link: str, by_push: str) -> tuple[list[Occurrence], list[str], bool, datetime]:
-    """Return the occurrences of a token, the zones of their reminders, whether they are a dependent's, and the time."""
+    """Return the occurrences of a token, their zones, whether the person is a dependent, and the database's time."""
     with current_connection() as connection:
         found = _asked.rows(connection, {"by_link": by_link, "by_push": by_push})
     rows = [row for row in found if row[-2] is not None]
@@ -96,7 +97,7 @@ def read(by_link: str, by_push: str) -> tuple[list[Occurrence], list[str], bool,
 
 
 def answer(token: str, data: QuickAnswer) -> LinkAnswer:
-    """Answer what is open of a token, as `answers.answer_all` does. The same answer again changes nothing."""
+    """Answer the occurrences of a token, as `answers.answer_all` does. The same answer a second time has no effect."""
     asked = look(token)
     first = answers.answer_all(asked.occurrences, data, asked.via)[0]
     return {

@@ -1,4 +1,4 @@
-"""Reminders that were sent to the number of a person, and the answers that come back by message."""
+"""Answers to reminders by message. The module finds which sent reminders a person's message can answer."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ from app.pengingat.one_tap import links
 from app.pengingat.one_tap.links import LIFETIME, Asked
 from app.pengingat.timetable.tipe import Tipe
 
-#: Time that a reminder may leave early, with others of its minute and by a provider's clock that is behind.
+#: Time by which a reminder may be sent before `due_at`: together with others of its minute, or because the provider's
+#: clock is behind.
 AHEAD = timedelta(minutes=2)
 
-#: Deliveries to a person that are read at most.
+#: Maximum deliveries to read per person.
 LATEST = 100
 
-#: Time after an answer in which "not yet" takes it back.
+#: Time after an answer during which the message "not yet" takes it back.
 UNDO_BY_WORD = timedelta(minutes=60)
 
-#: The field by which people name what a reminder is of.
+#: Field of the details with the name that people use for a reminder, by type.
 NAME_FIELDS = {Tipe.OBAT: "nama_obat", Tipe.TERAPI: "jenis_terapi", Tipe.KONTROL: "nama_dokter"}
 
 _rows, _of = occurrences.c, deliveries.c
@@ -47,11 +48,11 @@ _of_user, _since, _until = (
     sa.bindparam("since", type_=sa.DateTime(timezone=True)),
     sa.bindparam("until", type_=sa.DateTime(timezone=True)),
 )
-#: Whose reminder it is: the person who writes, or a dependent.
+#: Person with the reminder: the sender of the message, or a dependent of the sender.
 _person = orm.aliased(User)
 _is_theirs = sa.and_(
     dependents.is_received_by(_person, _of_user),
-    sa.or_(_person.guardian_id.is_(None), _person.erasure_due_at.is_(None)),  # a deleted dependent is gone at once
+    sa.or_(_person.guardian_id.is_(None), _person.erasure_due_at.is_(None)),  # skip dependents to be erased
 )
 _whom = sa.case((_person.id != _of_user, _person.nama_ktp)).label("whom")
 _time = (*_rows, Pengingat.timezone, Pengingat.details, _whom)
@@ -81,8 +82,8 @@ _sent = (
     .limit(LATEST)
     .subquery()
 )
-#: Times without an answer, sent by message or not: a word answers those that fell due with what was sent. And times
-#: that a word has answered lately: another word takes them back.
+#: Occurrences that count even if no message was sent for them. Unanswered ones are answered together with the sent
+#: occurrences of the same minute. Ones answered by message lately can be taken back by another message.
 _aside = (
     sa.select(*_time, *(sa.cast(sa.null(), column.type).label(column.name) for column in _delivery))
     .join_from(occurrences, Pengingat, Pengingat.id == _rows.reminder_id)
@@ -115,7 +116,7 @@ class NothingAsked(NotFound):
 
 
 class NoSuchNumber(NotFound):
-    """The message that is meant numbers fewer reminders."""
+    """Number that is higher than the count of reminders in the last message."""
 
     def __init__(self, count: int) -> None:
         super().__init__(f"Pesan terakhir memuat {count} pengingat. Balas dengan nomor 1 sampai {count}.")
@@ -123,23 +124,23 @@ class NoSuchNumber(NotFound):
 
 @dataclass(frozen=True)
 class Time:
-    """One time that a person was reminded of, and the names by which they may mean it."""
+    """One occurrence of a person's reminder, and the names that they may use for it."""
 
     row: Occurrence
     zone: ZoneInfo
     names: tuple[str, ...]
-    #: The name of the dependent whose it is; empty of the person who writes.
+    #: Name of the dependent. Empty if the reminder belongs to the sender of the message.
     whom: str = ""
 
     @property
     def via(self) -> AnsweredVia:
-        """Return how an answer by message is recorded."""
+        """Return the `answered_via` of an answer by message."""
         return AnsweredVia.CAREGIVER if self.whom else AnsweredVia.MESSAGE
 
 
 @dataclass(frozen=True)
 class Message:
-    """Times that left as one message, in the order of their numbers."""
+    """Occurrences that were sent as one message, in the order of their numbers."""
 
     times: tuple[Time, ...]
     sent_at: datetime
@@ -151,39 +152,42 @@ class Message:
 
 @dataclass(frozen=True)
 class Conversation:
-    """The times that a person can answer by message."""
+    """Occurrences that a person can answer by message."""
 
-    #: Times that an answer without names is about.
+    #: Occurrences for an answer without a name or number.
     meant: tuple[Time, ...] = ()
-    #: The times of the message that is meant, by their numbers.
+    #: Occurrences for an answer with numbers, in the order of the message. Empty if the message has only one.
     numbered: tuple[Time, ...] = ()
-    #: Open times of other messages, the newest message first.
+    #: Unanswered occurrences of other messages, the newest message first.
     others: tuple[tuple[Time, ...], ...] = ()
-    #: Times of the last answer, if "not yet" takes it back.
+    #: Occurrences of the last answer, if the message "not yet" can take it back.
     undoable: tuple[Time, ...] = ()
-    #: The times that can still be answered and have no answer.
+    #: Ids of occurrences that have no answer and can still be answered.
     waiting: frozenset[int] = frozenset()
-    #: A reminder is quoted that is too old to answer.
+    #: The person quoted a reminder that is too old to answer.
     is_too_old: bool = False
-    #: Another message of ours is quoted, such as an alert about somebody else.
+    #: The person quoted another message of this service, such as an alert about a patient.
     is_elsewhere: bool = False
-    #: A reminder is quoted, or a reaction is on one.
+    #: The person quoted a reminder, or reacted to a reminder.
     is_quoted: bool = False
 
     @property
     def names(self) -> list[str]:
-        """Return the names of all times that an answer may be about."""
+        """Return all names that an answer may use."""
         return [name for group in (self.meant, *self.others) for time in group for name in time.names]
 
     def named(self, numbers: Iterable[int]) -> list[int]:
-        """Return the ids of the times with these numbers. Raise `NoSuchNumber`."""
+        """Return the ids of the occurrences with these numbers. Raise `NoSuchNumber` if a number is out of range."""
         chosen = list(numbers)
         if any(not 1 <= number <= len(self.numbered) for number in chosen):
             raise NoSuchNumber(len(self.numbered))
         return [self.numbered[number - 1].row.id for number in chosen]
 
     def times(self, ids: Iterable[int]) -> list[Time]:
-        """Return the times with these ids. Raise `NothingAsked` if there are none, or `AlreadyClosed`."""
+        """Return the occurrences with these ids.
+
+        Raise `NothingAsked` if none is found, or `AlreadyClosed` if the quoted reminder is too old.
+        """
         if self.is_too_old:
             raise AlreadyClosed
         wanted = set(ids)
@@ -194,7 +198,10 @@ class Conversation:
 
 
 def read(user_id: int, *, wrote_at: datetime | None = None, quoted: str | None = None) -> Conversation:
-    """Read what a person may answer who wrote at `wrote_at`, or now. `quoted` is the provider's name of a message."""
+    """Return the occurrences that a message from this person can answer.
+
+    `wrote_at` is the time of the message, by default now. `quoted` is the provider's id of the quoted message.
+    """
     messages, aside = _messages(user_id, wrote_at)
     if quoted:
         if found := next((message for message in messages if quoted in message.refs), None):
@@ -209,7 +216,10 @@ def read(user_id: int, *, wrote_at: datetime | None = None, quoted: str | None =
 
 
 def answer(times: Sequence[Time], data: QuickAnswer) -> Asked:
-    """Answer these times; return what is answered. Raise `NothingAsked`, or the refusal if none could be answered."""
+    """Answer these occurrences and return the answered ones.
+
+    Raise `NothingAsked` if `times` is empty, or the first refusal if no occurrence could be answered.
+    """
     if not times:
         raise NothingAsked
     rows = [answers.answer_all([time.row for time in each], data, each[0].via) for each in _by_person(times)]
@@ -217,13 +227,16 @@ def answer(times: Sequence[Time], data: QuickAnswer) -> Asked:
 
 
 def undo(times: Sequence[Time]) -> Asked:
-    """Take back the answers to these times. Raise `NothingToUndo`."""
+    """Take back the answers to these occurrences. Raise `NothingToUndo` if there is no answer to take back."""
     rows = [answers.undo_all([time.row for time in each]) for each in _by_person(times)]
     return _asked(times, [row for group in rows for row in group])
 
 
 def answer_button(user_id: int, token: str, data: QuickAnswer) -> Asked:
-    """Answer what the message asked under which a button was pressed; somebody else's is none."""
+    """Answer the occurrences of the message whose button was pressed.
+
+    Raise `NothingAsked` if the message was for another person.
+    """
     asked = links.look(token)
     person_id = asked.occurrences[0].user_id
     person = sa.select(_whom).where(_person.id == person_id, _is_theirs)
@@ -236,7 +249,7 @@ def answer_button(user_id: int, token: str, data: QuickAnswer) -> Asked:
 
 
 def _by_person(times: Sequence[Time]) -> list[list[Time]]:
-    """Return the times of each person, whom one answer may name together."""
+    """Return the occurrences grouped by person, because one message may answer for several people."""
     people: dict[int, list[Time]] = {}
     for time in times:
         people.setdefault(time.row.user_id, []).append(time)
@@ -256,7 +269,10 @@ def _conversation(
     others: Sequence[Message],
     aside: Sequence[Time],
 ) -> Conversation:
-    """Return what can be answered if this message is meant. `others` may be named; `newer` may keep an undo back."""
+    """Return the conversation for an answer to this message.
+
+    The answer may name occurrences of `others`. An undo is not possible if a message in `newer` is unanswered.
+    """
     inside = {time.row.id for time in meant}
     groups = [[time for time in other.times if _is_pending(time) and time.row.id not in inside] for other in others]
     return Conversation(
@@ -269,7 +285,7 @@ def _conversation(
 
 
 def _last(messages: Sequence[Message]) -> Message | None:
-    """Return the last message with an open time, else with a missed one, else the last one."""
+    """Return the last message with an unanswered occurrence, else with a missed one, else the last message."""
     for state in (State.PENDING, State.MISSED):
         if found := next((message for message in messages if message.has(state)), None):
             return found
@@ -277,7 +293,7 @@ def _last(messages: Sequence[Message]) -> Message | None:
 
 
 def _others_of_its_minute(message: Message, aside: Sequence[Time]) -> list[Time]:
-    """Return what else of the same person is as open as a message's times and falls due in their minutes."""
+    """Return other occurrences of the same people, minutes and state as the message's pending or missed ones."""
     state = next((state for state in (State.PENDING, State.MISSED) if message.has(state)), None)
     minutes = {_minute(time) for time in message.times}
     inside = {time.row.id for time in message.times}
@@ -291,16 +307,19 @@ def _minute(time: Time) -> datetime:
 
 
 def _was_reminder(user_id: int, ref: str) -> bool | None:
-    """Return whether this provider reference is of a reminder to this person, however old. None: of no message."""
+    """Return whether the message with this provider id was a reminder to this person, of any age.
+
+    Return None if there is no such message.
+    """
     found = sa.select(_of.occurrence_id.is_not(None)).join(_person, _person.id == _of.user_id)
     which = found.where(_of.provider_ref == ref, _is_theirs).limit(1)
     return db.session.scalar(which, {"of_user": user_id})
 
 
 def _undoable(messages: Sequence[Message], newer: Sequence[Message], aside: Sequence[Time]) -> tuple[Time, ...]:
-    """Return what the last answer to these messages has answered, unless a newer message is open.
+    """Return the occurrences of the last answer to these messages, or none if a newer message is unanswered.
 
-    It may have answered times `aside`, of which no message has left.
+    The last answer may include occurrences in `aside`, for which no message was sent.
     """
     answered = [
         (time.row.answered_at, message.sent_at, time)
@@ -319,7 +338,7 @@ def _undoable(messages: Sequence[Message], newer: Sequence[Message], aside: Sequ
 
 
 def _waiting(times: Sequence[Time]) -> frozenset[int]:
-    """Return the times that have no answer and can still have one."""
+    """Return the ids of occurrences that have no answer and can still be answered."""
     missed = [time.row.id for time in times if time.row.state == State.MISSED]
     closed = statements.too_late(missed) if missed else set()
     return frozenset({time.row.id for time in times if _is_pending(time)} | (set(missed) - closed))
@@ -330,9 +349,9 @@ def _is_pending(time: Time) -> bool:
 
 
 def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], list[Time]]:
-    """Return the reminders that were sent to the present number of a person, newest first, and the times aside.
+    """Return the reminders sent to the person's present number, newest first, and the occurrences of `_aside`.
 
-    A call without a known outcome counts as sent, because the person may have the message.
+    A delivery with an unknown outcome counts as sent, because the person may have received it.
     """
     now = database_clock.now()
     values = {
@@ -344,7 +363,7 @@ def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], l
     with current_connection() as connection:
         rows = _read.rows(connection, values)
     aside: list[Time] = []
-    # Times that left as one message have one claim.
+    # Deliveries that were sent as one message have the same claim token.
     messages: dict[object, list[tuple[Time, datetime, str | None]]] = {}
     for *columns, sent_at, _, ref, delivery_id, claim_token in rows:
         time = _time_of(columns)

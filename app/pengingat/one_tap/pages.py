@@ -1,7 +1,7 @@
-"""The page behind a message's link: time and kind, and three buttons. Without script, for the smallest of phones.
+"""Web page of a message's link, with time, type and three buttons. It works without JavaScript, for simple phones.
 
-Chat previews fetch it and it may be forwarded, so it names neither the person nor the medicine, and showing it changes
-nothing.
+Chat apps fetch the page for a preview, and people may forward the link. So the page does not name the person or the
+medicine, and a GET request changes nothing.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from app.pengingat.timetable.tipe import Tipe
 bp = SmallPages("konfirmasi_page", __name__)
 
 KINDS = {Tipe.OBAT: "obat", Tipe.MAKAN: "makan", Tipe.TERAPI: "terapi", Tipe.KONTROL: "kontrol"}
-#: Beside the states of the ledger: missed, and the next one has fallen due.
+#: Additional state of this page: the occurrence is missed, and the next one has fallen due.
 TOO_LATE = "too_late"
-#: Sentence for a state that all times of the link share.
+#: Sentence by state, if all occurrences of the link have the same state.
 SAID = {
     State.PENDING: "",
     State.DONE: "Tercatat, terima kasih.",
@@ -39,7 +39,7 @@ SAID = {
     TOO_LATE: "Waktu untuk menjawab pengingat ini sudah lewat.",
     State.VOID: "Jadwal ini sudah diubah atau dihapus.",
 }
-#: Words for the state of one time, if the times of the link differ.
+#: Words by state of one occurrence, if the occurrences of the link have different states.
 SAID_OF_ONE = {
     State.PENDING: "belum dijawab",
     State.DONE: "sudah kami catat",
@@ -49,9 +49,9 @@ SAID_OF_ONE = {
     State.VOID: "sudah diubah atau dihapus",
 }
 DONE, LATER, SKIPPED = ("done", "Sudah"), ("snooze", "Tunda 30 menit"), ("skipped", "Lewati")
-#: What to do about a link that is over.
+#: Advice for an expired link.
 LATEST = "Buka pesan kami yang terbaru."
-#: Answers that are still possible, by state. The first state that a time of the link has decides.
+#: Possible answers by state. If the states differ, the first one in this order is used.
 BUTTONS = {
     State.PENDING: (DONE, LATER, SKIPPED),
     State.MISSED: (DONE,),
@@ -60,21 +60,21 @@ BUTTONS = {
     TOO_LATE: (),
     State.VOID: (),
 }
-#: Answers if some times are done and others are skipped. Each button changes all of them.
+#: Answers if some occurrences are done and others are skipped. Each button changes all occurrences.
 CHANGE_ALL = (("done", "Semua sudah"), ("skipped", "Semua dilewati"))
 
 
 @bp.get("/k/<token>")
 @limit_answers
 def show_link(token: str) -> Response:
-    """What is asked, and what has been said so far."""
+    """Show the question and the answers so far."""
     return _page(token)
 
 
 @bp.post("/k/<token>")
 @limit_answers
 def answer_link(token: str) -> Response:
-    """Note the answer, and show it by the address that may be loaded again."""
+    """Record the answer, and redirect to the page, which can be reloaded without a second answer."""
     try:
         links.answer(token, QuickAnswerCreate().load({"status": request.form.get("status")}))
     except ValidationError:
@@ -105,7 +105,7 @@ def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -
 
 
 class _Time:
-    """One time of a link, in words that name neither the person nor the medicine."""
+    """One occurrence of a link, in words that do not name the person or the medicine."""
 
     def __init__(self, row: Occurrence, state: str, zone: ZoneInfo) -> None:
         self.state, self.kind, self.due_at = state, KINDS[Tipe(row.tipe)], row.due_at.astimezone(zone)
@@ -116,14 +116,14 @@ class _Time:
 
 
 def _title(times: list[_Time]) -> str:
-    """`Obat pukul 06.30 WIB`, `Makan dan obat, pukul 06.30 WIB`"""
+    """Return for example `Obat pukul 06.30 WIB` or `Makan dan obat, pukul 06.30 WIB`."""
     kinds = _joined(time.kind for time in times)
     comma = "," if len({time.kind for time in times}) > 1 else ""
     return f"{begun_large(kinds)}{comma} pukul {_joined(clock_time(time.due_at) for time in times)}"
 
 
 def _said(times: list[_Time], message: str | None) -> list[str]:
-    """Return the lines of the status: one sentence if it is the same for all times, else a line for each time."""
+    """Return the lines of the status: one sentence if it is the same for all, else one line for each occurrence."""
     if len({time.sentence for time in times}) == 1:
         sentence = " ".join(filter(None, [message, times[0].sentence]))
         return [sentence] if sentence else []
@@ -136,6 +136,6 @@ def _said(times: list[_Time], message: str | None) -> list[str]:
 
 
 def _joined(words: Iterable[str]) -> str:
-    """Join each word once: `makan`, `makan dan obat`, `makan, obat dan terapi`."""
+    """Return these words in one list without duplicates: `makan`, `makan dan obat`, `makan, obat dan terapi`."""
     *first, last = dict.fromkeys(words)
     return f"{', '.join(first)} dan {last}" if first else last

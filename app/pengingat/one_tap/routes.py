@@ -1,4 +1,4 @@
-"""The answer without a login, for a push's service worker; the page of the link is in `pages`."""
+"""Route for answers without a login, for the service worker of a push. See `pages` for the page of a link."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ def _token() -> str:
 
 
 def limit_answers(view: V) -> V:
-    """By token, which nobody guesses, and loosely by address: behind that of a mobile network sit thousands of people,
-    and many have a dose at seven."""
+    """Limit requests to 60 per minute by token, and to 600 per minute by address.
+
+    The limit by address is high, because thousands of people in a mobile network share one address and many have a dose
+    at seven. Guessing a token is not practical.
+    """
     return limit("600 per minute")(limit("60 per minute", key=_token)(view))
 
 
@@ -39,9 +42,9 @@ bp = Blueprint("konfirmasi", __name__, url_prefix="/konfirmasi", description="An
 @bp.alt_response(409, "CONFLICT")
 @bp.alt_response(410, "GONE")
 def answer_link(data: QuickAnswer, token: str) -> LinkAnswer:
-    """Answer all that is open of a link or push; 410 a day after it fell due.
+    """Answer all open occurrences of a link or push. 410 a day after they fell due.
 
-    Without open times it answers the missed ones, else it changes the answers. 409 `too_early`, `already_closed` and
-    `cannot_snooze` as for the answer of somebody who is signed in.
+    If no occurrence is open, the missed ones are answered. If all are answered, their answers change. 409 `too_early`,
+    `already_closed` and `cannot_snooze` have the same meaning as for an answer with a login.
     """
     return links.answer(token, data)

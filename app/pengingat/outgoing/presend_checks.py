@@ -1,4 +1,4 @@
-"""Check reminders right before they leave."""
+"""Checks of reminders right before they are sent."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from app.notifications.models import State as DeliveryState
 from app.pengingat.outgoing import shared_links
 from app.pengingat.outgoing.render import asks_again
 
-#: A dose whose message left so lately, because it was late, is not asked about again. Below half of the shortest span.
+#: A repeat is cancelled if the first message was late and left less than this time ago. It must be below half of the
+#: shortest delay of a repeat, which is 10 minutes.
 JUST_NOW = timedelta(minutes=4)
 
 
 def check(delivery: Claimed) -> None:
-    """Cancel reminders that ask again too soon. Note which links the others share."""
+    """Cancel repeats that are too soon after their first message. Store the links that the reminders share."""
     if again := {each.occurrence_id: each.dedupe_key for each in delivery.together if asks_again(each)}:
         _cancel_too_soon(delivery, again)
     shared_links.note(delivery)
 
 
 def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
-    """Cancel those that ask again if the first has just left, or leaves now instead."""
+    """Cancel a repeat if its first message was just sent or can still be sent. In the second case, send it now."""
     now = sa.func.statement_timestamp()
     has_just_left = sa.and_(
         Delivery.state == DeliveryState.SENT,
@@ -44,5 +45,5 @@ def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
     with unit_of_work():
         for first in db.session.scalars(late.with_for_update(key_share=True)).all():
             outbox.cancel_one(again[first.occurrence_id])
-            if first.state == DeliveryState.PENDING:  # it may have been waiting for its next attempt
+            if first.state == DeliveryState.PENDING:  # do not wait for the time of the next retry
                 first.next_try_at = now

@@ -1,4 +1,4 @@
-"""Read the words of reminders and of stock notices when they leave."""
+"""Texts of reminders and stock notices, made when the messages are sent."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from app.pengingat.outgoing.texts import Recipient
 from app.pengingat.timetable.plans import doses_on
 from app.pengingat.timetable.tipe import Tipe
 
-#: States of an occurrence that is still asked about. What was missed can still be done.
+#: States of an occurrence for which a message is still sent. A missed occurrence can still be done.
 ASKED = (State.PENDING, State.MISSED)
 
-#: What the words are made of.
+#: Columns that the texts need.
 _OCCURRENCE = ("id", "state", "tipe", "slot", "due_at", "link_hash")
 _REMINDER = ("user_id", "tipe", "judul", "timezone", "details", "plan")
 _occurrence = [Occurrence.__table__.c[name] for name in _OCCURRENCE]
@@ -55,7 +55,7 @@ _told_of = PreparedStatement(
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read the words of reminders. One that was answered, put off or deleted since has none."""
+    """Return the texts of reminders by delivery id, without those answered, snoozed or deleted since planning."""
     with autocommit() as connection:
         rows = _told_of.rows(connection, {"ids": [each.occurrence_id for each in deliveries]})
     told = {values[4]: _Told.of(*values) for values in rows}
@@ -67,7 +67,7 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 @dataclass(frozen=True)
 class _Told:
-    """An occurrence, its reminder and its person."""
+    """Occurrence with its reminder and its recipient."""
 
     occurrence: Occurrence
     pengingat: Pengingat
@@ -90,11 +90,11 @@ class _Told:
 
     @property
     def has_another_link(self) -> bool:
-        """Return whether its link was made with a secret that has changed since."""
+        """Return whether the stored link was made with an older secret key."""
         return self.occurrence.link_hash not in (None, self.link_hash)
 
     def is_asked(self, delivery: Claimed) -> bool:
-        """Return whether it can still be answered and was not put off."""
+        """Return whether the occurrence can still be answered and is not snoozed."""
         row, slot = self.occurrence, self.occurrence.slot
         if row.state not in ASKED or (self.is_put_off and _may_be_overtaken(delivery)):
             return False
@@ -102,7 +102,7 @@ class _Told:
             return True
         return slot.isdigit() and int(slot) < len(
             doses_on(self.pengingat.details, self.pengingat.schedule, row.due_at)
-        )  # they may be fewer since
+        )  # the medicine may have fewer doses now
 
     def words(self, delivery: Claimed) -> Words:
         due = upcoming.due_of(self.occurrence)
@@ -117,7 +117,10 @@ def _reminder_of(values: Sequence[Any]) -> Pengingat:
 
 
 def _may_be_overtaken(delivery: Claimed) -> bool:
-    """Return whether an answer may have missed it: a second form or a push to one browser is added later."""
+    """Return whether a snooze may have failed to cancel this delivery, because it was added to the outbox later.
+
+    Templates and pushes to one browser are added later than the first delivery.
+    """
     return bool(delivery.payload.get(AS_TEMPLATE)) or delivery.target is not None
 
 
@@ -135,7 +138,10 @@ _stock_of = (
 
 
 def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read the words of stock notices. A reminder that was refilled, or is no medicine any more, has none."""
+    """Return the texts of stock notices by delivery id.
+
+    Reminders that were refilled, or whose type was changed, are left out.
+    """
     with autocommit() as connection:
         rows = connection.execute(_stock_of, {"ids": [each.about_id for each in deliveries]}).all()
     found = {id_: (_reminder_of(values), Recipient(name, False, reader)) for id_, name, reader, *values in rows}

@@ -1,6 +1,7 @@
-"""The link of a message that tells of several occurrences: it answers those too whose own minute has another link.
+"""Links that one message uses for several occurrences.
 
-Such are the neighbours of a full minute, and what was put off to the minute of another dose.
+A link belongs to one person and one minute. A message may contain occurrences of other minutes, for example a snoozed
+dose, or one moved because its minute was full. The column `shared_links` allows the message's link to answer them too.
 """
 
 from __future__ import annotations
@@ -37,15 +38,16 @@ _renew = (
 
 
 def renew(hashes: Mapping[int, str]) -> None:
-    """Set new hashes of links, by occurrence, after the secret has changed. The old links go on working."""
+    """Store new link hashes by occurrence id after a change of the secret key. The old links keep working."""
     with autocommit() as connection:
         connection.execute(_renew, [{"occurrence_id": id_, "new_hash": new} for id_, new in hashes.items()])
 
 
 def note(delivery: Claimed) -> None:
-    """Let each occurrence of a message be answered by the links of those before it, one of which the message ends with.
+    """Store, for each occurrence of a message, the links of the occurrences before it in the message.
 
-    Which one is known only at the call: what is cancelled until then is left out.
+    The message ends with the link of its first occurrence. Which one is first is known only when the provider is
+    called, because cancelled occurrences are left out.
     """
     links: list[str] = []
     shared: list[dict[str, object]] = []

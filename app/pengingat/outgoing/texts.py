@@ -1,7 +1,7 @@
-"""What reminders say: what, how much and when, in Indonesian and in the person's own zone.
+"""Texts of reminders in Indonesian: what, how much and when, in the person's own zone.
 
-Names and titles leave without web addresses. So does everything else that a person wrote while their number is not
-proven, because it may be a stranger's.
+Web addresses are removed from names and titles. While the recipient's number is not proven, they are removed from all
+text that a person wrote, because the number may be a stranger's.
 """
 
 from __future__ import annotations
@@ -32,77 +32,77 @@ MEALS = {
 NUTRIENTS = ("karbohidrat", "protein", "lemak", "vitamin", "serat")
 LEADS = {"1h": "1 jam lagi", "1d": "besok"}
 
-#: How to answer a reminder, and a numbered list of reminders, where messages come back.
+#: Instructions to answer one reminder, or a numbered list, by message. Used only if the provider receives messages.
 ANSWER_ONE = "Kalau sudah, balas SUDAH."
 ANSWER_SEVERAL = "Kalau sudah semua, balas SUDAH. Kalau sebagian, balas nomornya, misalnya 1 2."
 
-#: Titles before a name that are also written without a full stop. A word with one is skipped anyway.
+#: Titles before a name that are also written without a full stop. Words with a full stop are skipped in any case.
 TITLES = frozenset(
     ("dr", "drg", "dra", "drs", "ir", "prof", "h", "hj", "kh", "ny", "nn", "tn", "bp", "bpk", "bapak", "ibu", "sdr")
 )
 
-#: A push is small, and shown in a few lines anyway.
+#: Maximum characters of a push. Its payload is small, and phones show only a few lines.
 PUSH_CHARACTERS = 400
 
 
-#: The buttons of a push, as a service worker shows them.
+#: Buttons of a push, in the format of a service worker.
 ACTIONS = ({"action": "done", "title": "Sudah"}, {"action": "snooze", "title": "Tunda 30 menit"})
 
 
 @dataclass(frozen=True)
 class Recipient:
-    """Whom it is said to."""
+    """Person with the reminder, and the reader of its messages."""
 
     name: str
-    #: Whether the number that their messages go to is known to be its owner's.
+    #: True if the phone number that receives the messages was verified.
     phone_is_proven: bool
-    #: The caregiver of a dependent, who reads it. None: the person reads it.
+    #: Name of the caregiver, if the person is a dependent. None: the person reads the messages.
     reader: str | None = None
 
     @property
     def whom(self) -> str:
-        """Return how a dependent's caregiver wrote their name; nothing of somebody who reads it themselves."""
+        """Return the name of the dependent, or an empty string if the person reads the messages themselves."""
         return "" if self.reader is None else without_addresses(self.name) or "orang yang Anda rawat"
 
     @property
     def short_name(self) -> str:
-        """Return the first name of whoever reads it."""
+        """Return the first name of the reader."""
         return first_name(self.name if self.reader is None else self.reader)
 
     @property
     def greeting(self) -> str:
-        """Return what a message begins with: `Halo Siti, `, or `Pengingat untuk Ibu Siti: `."""
+        """Return the beginning of a message: `Halo Siti, `, or `Pengingat untuk Ibu Siti: `."""
         return f"Pengingat untuk {self.whom}: " if self.whom else f"Halo{_after_blank(self.short_name)}, "
 
     def line(self, value: object) -> str:
-        """One line out of what the person wrote."""
+        """Return text that the person wrote as one line. Remove web addresses if the number is not proven."""
         text = " ".join(str(value).split())
         return text if self.phone_is_proven else without_addresses(text)
 
 
-#: Who reads their own words in the application.
+#: Recipient for texts in the application, where a person reads their own words.
 OWNER = Recipient("", phone_is_proven=True)
 
 
 class Parts(TypedDict):
-    """What a message is made of, kept beside its text for whoever puts it together in another way."""
+    """Parts of a message, stored with its text. Joint messages and templates are made from these parts."""
 
-    #: Of the reminder; empty where there are several.
+    #: Type of the reminder. Empty if a joint message has several types.
     tipe: str
-    #: The first name of whoever reads it; empty where none may be said.
+    #: First name of the reader. It may be empty.
     name: str
-    #: The dependent whom it is about, where the caregiver reads it.
+    #: Name of the dependent, if a caregiver reads the message.
     whom: NotRequired[str]
-    #: Begins small, and says the reminder's title where that is news.
+    #: Begins with a small letter. Contains the reminder's title if the title adds something.
     sentence: str
-    #: That of the link, be there an address for links or not.
+    #: Token of the link. It is set even if the service has no public address for links.
     token: str
 
 
 def payload(
     pengingat: Pengingat, due: Due, recipient: Recipient, token: str, *, again: bool = False
 ) -> dict[str, object]:
-    """The text of a message, its link as last line where there are links, and its parts."""
+    """Return the text and the parts of a message. The last line is its link, if the service has a public address."""
     plain, link = message(pengingat, due, recipient, again=again), tokens.link_of(token)
     title = _title(pengingat, plain, recipient)
     parts: Parts = {
@@ -123,7 +123,10 @@ def parts_of(payload: Mapping[str, Any]) -> Parts:
 
 
 def joint(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """One message out of several of one person: a numbered list, and the link of the first, see `shared_links`."""
+    """Return one message for several reminders of one person: a numbered list, and the link of the first one.
+
+    See `shared_links` for how this link answers all of the reminders.
+    """
     parts = [parts_of(payload) for payload in payloads]
     lines = [f"{n}. {begun_large(part['sentence'])}" for n, part in enumerate(parts, 1)]
     whom, name = parts[0].get("whom"), parts[0]["name"]
@@ -137,13 +140,13 @@ def joint(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
 
 
 def _with_answer(text: str, by_words: str, by_link: str) -> str:
-    """Return a message with the ways to answer it, each on a line of its own."""
+    """Return a message with its instructions for an answer, each on its own line."""
     lines = [text, by_words if says_how_to_answer(f"{text}\n{by_link}") else "", by_link]
     return "\n".join(filter(None, lines))
 
 
 def message(pengingat: Pengingat, due: Due, recipient: Recipient, *, again: bool = False) -> str:
-    """`Halo Siti, waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB.`"""
+    """Return for example `Halo Siti, waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB.`"""
     return f"{recipient.greeting}{_lead(again=again)}{_sentence(pengingat, due, recipient)}"
 
 
@@ -156,9 +159,9 @@ def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]
 
 
 def stock(pengingat: Pengingat, day: date, recipient: Recipient, *, is_push: bool) -> dict[str, object]:
-    """`Halo Siti, Metformin Anda kira-kira habis Jumat, 27 November. Yuk, siapkan lagi sebelum habis.`
+    """Return the texts of a stock notice, without web addresses.
 
-    It has no web address.
+    For example: `Halo Siti, Metformin Anda kira-kira habis Jumat, 27 November. Yuk, siapkan lagi sebelum habis.`
     """
     what = recipient.line(pengingat.details["nama_obat"]) or without_addresses(pengingat.judul) or "obat"
     whose = "" if recipient.whom else " Anda"
@@ -169,9 +172,9 @@ def stock(pengingat: Pengingat, day: date, recipient: Recipient, *, is_push: boo
 
 
 def first_name(name: str) -> str:
-    """Return the first word of a name that is no title or initial, without addresses: `Ani` of `dr.Ani, Sp.PD`.
+    """Return the first word of a name that is not a title or an initial: `Ani` for `dr.Ani, Sp.PD`.
 
-    A name of titles alone stays whole.
+    Web addresses are removed. A name that has only titles is returned whole.
     """
     words = [word.strip(",;") for word in without_addresses(name).split()]
     return next((word for word in words if not word.endswith(".") and word.casefold() not in TITLES), " ".join(words))
@@ -185,7 +188,7 @@ def patient_name(name: str, of_others: Collection[str]) -> str:
 
 
 def clock_time(moment: datetime) -> str:
-    """`07.00 WIB`; outside Indonesia the zone's own abbreviation, or its distance from UTC."""
+    """Return for example `07.00 WIB`. Other zones have their own abbreviation or their offset from UTC."""
     zone = moment.tzname() or ""
     if not zone.isalpha():
         offset = moment.strftime("%z")
@@ -194,12 +197,12 @@ def clock_time(moment: datetime) -> str:
 
 
 def calendar_day(day: date) -> str:
-    """`Selasa, 10 Maret 2026`"""
+    """Return for example `Selasa, 10 Maret 2026`."""
     return f"{DAYS[day.weekday()]}, {day_text(day)}"
 
 
 def _day_of_year(day: date) -> str:
-    """`Jumat, 27 November`"""
+    """Return for example `Jumat, 27 November`."""
     return calendar_day(day).rsplit(" ", 1)[0]
 
 
@@ -208,7 +211,10 @@ def _lead(*, again: bool) -> str:
 
 
 def _title(pengingat: Pengingat, said: str, recipient: Recipient) -> str:
-    """` Pengingat: Obat diabetes.`, unless it says nothing beyond the sentence or is little more than the medicine."""
+    """Return for example ` Pengingat: Obat diabetes.`, or an empty string if the title adds nothing.
+
+    The title adds nothing if the sentence contains it, or if it contains the name of the medicine.
+    """
     title = without_addresses(pengingat.judul)
     medicine = recipient.line(pengingat.details.get("nama_obat") or "") if pengingat.tipe == Tipe.OBAT else ""
     if not title or _contains(said, title) or (medicine and _contains(title, medicine)):
@@ -217,7 +223,7 @@ def _title(pengingat: Pengingat, said: str, recipient: Recipient) -> str:
 
 
 def _contains(text: str, words: str) -> bool:
-    """Whether the text has these words, as whole ones, whatever their case."""
+    """Return whether the text contains these words as whole words. Case is ignored."""
     return re.search(rf"(?<!\w){re.escape(words.casefold())}(?!\w)", text.casefold()) is not None
 
 
@@ -246,12 +252,12 @@ def _sentence(pengingat: Pengingat, due: Due, recipient: Recipient) -> str:
 
 
 def what(pengingat: Pengingat, due: Due) -> str:
-    """Return what the person reads of an occurrence beside its title and time: `1 tablet, setelah makan`."""
+    """Return the details of an occurrence for the application, for example `1 tablet, setelah makan`."""
     details, line = pengingat.details, OWNER.line
     match Tipe(pengingat.tipe):
         case Tipe.OBAT:
             on_that_day = doses_on(details, pengingat.schedule, due.occurrence)
-            if not due.slot.isdigit() or int(due.slot) >= len(on_that_day):  # they may be fewer since
+            if not due.slot.isdigit() or int(due.slot) >= len(on_that_day):  # there may be fewer now
                 return ""
             return f"{doses.quantity(on_that_day[int(due.slot)], line)}, {doses.manner(details)}"
         case Tipe.MAKAN:
@@ -266,7 +272,7 @@ def what(pengingat: Pengingat, due: Due) -> str:
 
 
 def _menu(meal: Details | None, recipient: Recipient) -> str:
-    """`nasi merah, telur`"""
+    """Return for example `nasi merah, telur`."""
     return ", ".join(filter(None, (recipient.line(meal[name]) for name in NUTRIENTS if meal and meal.get(name))))
 
 
@@ -276,7 +282,7 @@ def _visit(pengingat: Pengingat, recipient: Recipient) -> str:
 
 
 def _doctor(details: Details, recipient: Recipient) -> tuple[str, str]:
-    """`dr. Ani (Penyakit Dalam)`, and where she is."""
+    """Return the doctor, for example `dr. Ani (Penyakit Dalam)`, and the place."""
     doctor, field, place = (
         recipient.line(details.get(name) or "") for name in ("nama_dokter", "spesialisasi", "nama_faskes")
     )
