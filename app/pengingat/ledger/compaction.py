@@ -1,4 +1,4 @@
-"""Occurrences of one day summed up, and kept as a sum after 400 days."""
+"""Compaction of the ledger: after 400 days, occurrences are replaced by their daily sums."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database.session import db
 from app.pengingat.models import State, occurrence_days, occurrences
 
-#: Days that occurrences are kept one by one.
+#: Days after which single occurrences are replaced by sums.
 KEEP_DAYS = 400
-#: Occurrences of one transaction.
+#: Occurrences per transaction.
 COMPACT_BATCH = 5000
 
 _rows = occurrences.c
@@ -24,9 +24,9 @@ def _count(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
 
 
 def counts(columns: sa.sql.base.ReadOnlyColumnCollection[str, sa.ColumnElement[Any]]) -> list[sa.Label[int]]:
-    """What occurrences sum up to: those that fell due, and what became of each. The rest waits for an answer.
+    """Return count columns by outcome. `due` counts all occurrences, including the pending ones.
 
-    `undelivered` are those that nobody answered and no channel got out; only the other unanswered ones are `missed`.
+    A missed occurrence counts as `undelivered` if the service failed to deliver it, else as `missed`.
     """
     state, undelivered = columns["state"], columns["undelivered"]
     return [
@@ -39,7 +39,7 @@ def counts(columns: sa.sql.base.ReadOnlyColumnCollection[str, sa.ColumnElement[A
 
 
 def compact_batch(now: datetime) -> int:
-    """Turn the oldest occurrences into daily sums, a batch of them in one statement; returns how many."""
+    """Replace one batch of old occurrences with daily sums, in one statement. Return the number of occurrences."""
     old = (
         sa.select(_rows.id)
         .where(_rows.due_at < now - timedelta(days=KEEP_DAYS))

@@ -1,4 +1,4 @@
-"""`is_done` of a reminder: whether its current occurrence is done, and until when. Pure functions, no database."""
+"""Rules for `is_done` of a reminder: from when until when it counts as done. Pure functions, no database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.pengingat.timetable.tipe import Tipe
 
 
 def current(pengingat: Pengingat, now: datetime) -> list[Due]:
-    """Return what a person means who says "done" now: several if slots fall on one moment."""
+    """Return the current occurrence, to which the answer "done" refers. Slots at the same moment give several."""
     schedule = pengingat.schedule
     if not schedule.repeats:
         notices = schedule.dues(pengingat.active_from, NEVER)
@@ -23,7 +23,10 @@ def current(pengingat: Pengingat, now: datetime) -> list[Due]:
 
 
 def said_done(pengingat: Pengingat, now: datetime) -> list[Due]:
-    """Return what counts as done now. In the last hour before the next occurrence that is not the current one."""
+    """Return the occurrence that counts as done now.
+
+    In the last hour before the next occurrence, this is not the current one but the one before it.
+    """
     until, dues = pengingat.done_until, current(pengingat, now)
     if until is None or not now < until < NEVER or (dues and dues[-1].occurrence < until):
         return dues
@@ -32,9 +35,10 @@ def said_done(pengingat: Pengingat, now: datetime) -> list[Due]:
 
 
 def follow(pengingat: Pengingat, rows: Sequence[Row], changed: Row, now: datetime) -> None:
-    """Update `is_done` after the answer to the row `changed`. `rows` are the ledger's around it, as they are now.
+    """Update `is_done` after an answer to the row `changed`. `rows` are the rows around it, with the new state.
 
-    An answer to an occurrence before the current one changes nothing, and a visit ends only with `PUT is_done`.
+    An answer to an occurrence before the current one changes nothing. A visit (`kontrol`) is done only by a PUT with
+    `is_done`.
     """
     dues = current(pengingat, now)
     if pengingat.tipe == Tipe.KONTROL or not dues or changed.due_at < dues[-1].at:
@@ -45,7 +49,7 @@ def follow(pengingat: Pengingat, rows: Sequence[Row], changed: Row, now: datetim
 
 
 def count(pengingat: Pengingat, rows: Sequence[Row], current: datetime, *, is_done: bool) -> None:
-    """Set from when until when the reminder counts as done. What was done ahead counts from its own moment on."""
+    """Set `done_from` and `done_until`. An occurrence that was done in advance counts from its due time on."""
     schedule, ahead = pengingat.schedule, _done_after(rows, pengingat.id, current)
     if ahead:
         ahead = {due.at for due in schedule.dues(current, max(ahead))} & ahead
@@ -58,6 +62,6 @@ def count(pengingat: Pengingat, rows: Sequence[Row], current: datetime, *, is_do
 
 
 def _done_after(rows: Sequence[Row], reminder_id: int, moment: datetime) -> set[datetime]:
-    """Return the moments after this one of which all rows are done."""
+    """Return the due times after this moment at which all rows are done."""
     coming = [row for row in rows if row.reminder_id == reminder_id and row.due_at > moment and row.state != State.VOID]
     return {row.due_at for row in coming} - {row.due_at for row in coming if row.state != State.DONE}

@@ -1,4 +1,4 @@
-"""A person's history: the occurrences that have fallen due, and what they sum up to."""
+"""History of a person: past occurrences, and sums of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.pengingat.models import Occurrence, Pengingat, State, occurrence_days, 
 
 KEYS = ("day", "reminder_id", "tipe", "judul")
 COUNTS = ("due", "done", "skipped", "missed", "undelivered")
-#: By so much a day of any zone reaches beyond the same day of UTC, and a bit.
+#: Margin for zones: a local day differs from the same day in UTC by less than this.
 ZONES = timedelta(days=1)
 
 
@@ -51,12 +51,12 @@ class Adherence(Sums):
 
 
 def list_all(user_id: int, query: HistoryQuery) -> Listing[Occurrence]:
-    """What has fallen due of a person's reminders, deleted ones included, newest first."""
+    """Return past occurrences of a person, newest first, also of deleted reminders."""
     return _list(query, user_id, Occurrence.user_id == user_id)
 
 
 def list_of(user_id: int, pengingat_id: int, query: HistoryQuery) -> Listing[Occurrence]:
-    """What has fallen due of one reminder, newest first."""
+    """Return past occurrences of one reminder, newest first. Raise `NotFound` if it belongs to somebody else."""
     queries.find(user_id, pengingat_id)
     return _list(query, user_id, Occurrence.reminder_id == pengingat_id)
 
@@ -72,7 +72,7 @@ def _list(query: HistoryQuery, user_id: int, whose: sa.ColumnElement[bool]) -> L
 
 
 def span(days: Days, today: date) -> tuple[date, date]:
-    """The days that are asked for; 30 up to today where nothing is said."""
+    """Return the first and last requested day. The default is the 30 days up to today."""
     end = days.end or max(today, days.start or today)
     start = days.start or end - timedelta(days=DEFAULT_DAYS - 1)
     if (end - start).days >= MOST_DAYS:
@@ -87,18 +87,18 @@ def _today(user_id: int, now: datetime) -> date:
 
 
 def _latest_day(now: datetime, zones: Iterable[str]) -> date:
-    """The day that it is where a person's reminders are; the later one where it has not begun in all their zones."""
+    """Return the present day in these zones, or the latest one if they differ. Without zones use Jakarta."""
     return max((now.astimezone(ZoneInfo(zone)).date() for zone in zones), default=now.astimezone(clock.JAKARTA).date())
 
 
 def _within(start: date, end: date, now: datetime) -> list[sa.ColumnElement[bool]]:
-    """Fallen due, on a day of the reminder's own zone."""
+    """Return the conditions for past occurrences on these days of their own zone."""
     rows = occurrences.c
     return [rows.due_at.between(*_moments(start, end, now)), rows.day.between(start, end)]
 
 
 def _moments(start: date, end: date, now: datetime) -> tuple[datetime, datetime]:
-    """The index knows moments, which bound the days."""
+    """Return limits of `due_at` around these days. The index has only `due_at`, not `day`."""
     first, last = (datetime.combine(day, time(), UTC) for day in (start, end))
     return first - ZONES, min(now, last + 2 * ZONES)
 
@@ -107,9 +107,10 @@ def _moments(start: date, end: date, now: datetime) -> tuple[datetime, datetime]
 
 
 def adherence(user_id: int, days: Days) -> Adherence:
-    """How a person kept to their reminders, in two statements whatever their number, three for days of long ago.
+    """Return how a person kept to their reminders: totals, by day and by reminder.
 
-    A percentage counts neither what waits for an answer nor what we did not get out.
+    This takes two statements, or three for days that are more than 400 days ago. The percentage does not count pending
+    and undelivered occurrences.
     """
     now = clock.now()
     with current_connection() as connection:
@@ -133,18 +134,18 @@ def adherence(user_id: int, days: Days) -> Adherence:
 
 
 def percent(sums: Sums) -> float | None:
-    """Return how much was done of what can be judged. It is None if there is nothing to judge."""
+    """Return the percentage of done among done, skipped and missed occurrences, or None if there are none."""
     judged = sums["done"] + sums["skipped"] + sums["missed"]
     return share(sums["done"], judged) if judged else None
 
 
 def share(done: Any, judged: Any) -> Any:
-    """Return the percentage to one decimal, halves up, of integers that are numbers or columns."""
+    """Return the percentage to one decimal, rounded half up. The arguments are integers or integer columns."""
     return (2000 * done + judged) // (2 * judged) / 10
 
 
 def daily_sums(user_id: int, start: date, end: date, now: datetime) -> list[AnySelect]:
-    """Sums by day and reminder, under the names of `KEYS`; of very old days those that the ledger keeps."""
+    """Return queries of sums grouped by `KEYS`. For days over 400 days ago they include `occurrence_days`."""
     sources = [_live(user_id, start, end, *_moments(start, end, now))]
     if _is_compacted(start, now):
         sources.append(_kept(user_id, start, end))
@@ -152,11 +153,11 @@ def daily_sums(user_id: int, start: date, end: date, now: datetime) -> list[AnyS
 
 
 def _is_compacted(start: date, now: datetime) -> bool:
-    """Whether days from this one on may be kept as sums already."""
+    """Return whether a range that starts on this day may contain days stored as sums."""
     return start <= (now - timedelta(days=compaction.KEEP_DAYS) + ZONES).date()
 
 
-#: What is counted, and the columns that it may be grouped by.
+#: Query of counts, and the columns for its grouping.
 Source = tuple[AnySelect, list[Any]]
 
 
@@ -173,7 +174,7 @@ def _kept(user_id: object, start: object, end: object) -> Source:
 
 
 def _prepared(source: Source) -> PreparedStatement:
-    """Sums by day (as text) and, in the same statement, by reminder (the other keys)."""
+    """Return one statement with sums by day (as text) and sums by reminder (the other keys)."""
     sums, (day, *keys) = source
     by_both = sa.func.grouping_sets(sa.tuple_(day), sa.tuple_(*keys))
     return PreparedStatement(sums.add_columns(as_text(day), *keys).group_by(by_both))
@@ -192,7 +193,7 @@ _reminders = PreparedStatement(
 
 
 def total(rows: Iterable[Mapping[Any, Any]]) -> Sums:
-    """The sums of sums."""
+    """Return the totals of these rows."""
     rows = list(rows)
     return _sums([sum(row[name] for row in rows) for name in COUNTS])
 
@@ -202,12 +203,12 @@ def _sums(counts: Sequence[int]) -> Sums:
     return {"due": due, "done": done, "skipped": skipped, "missed": missed, "undelivered": undelivered}
 
 
-#: The counts, the day or None, and of a reminder its id, type and title.
+#: Five counts, then the day or None, then the id, type and title of a reminder.
 SumsRow = tuple[Any, ...]
 
 
 def _of_days(rows: Iterable[SumsRow], start: date, end: date) -> list[SumsOfDay]:
-    """Every day of the span, also those without anything due."""
+    """Return the sums of every day from `start` to `end`, also of days without occurrences."""
     sums: dict[str, Sequence[int]] = {}
     for row in rows:
         sums[row[5]] = _added(sums.get(row[5]), row)
@@ -216,7 +217,7 @@ def _of_days(rows: Iterable[SumsRow], start: date, end: date) -> list[SumsOfDay]
 
 
 def _of_reminders(rows: Iterable[SumsRow], titles: Mapping[int, Sequence[str]]) -> list[SumsOfPengingat]:
-    """By reminder, the newest first, under the title that it has now; then deleted ones under their last."""
+    """Return the sums of each reminder, newest first, with its present title. Deleted reminders come last."""
     sums: dict[tuple[int | None, str, str], Sequence[int]] = {}
     for row in rows:
         id_, tipe, judul = row[6:]

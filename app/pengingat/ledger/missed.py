@@ -1,4 +1,4 @@
-"""Occurrences that nobody answered in time, and the rows by which caregivers are told of them."""
+"""Marking of missed occurrences, and creation of the alerts to caregivers about them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.models import State as DeliveryState
 from app.pengingat.models import LATE, About, CaregiverAlert, State, occurrences
 
-#: Occurrences that one run of the sweep closes.
+#: Maximum occurrences that one run of `miss_overdue` marks.
 SWEEP_BATCH = 1000
-#: How long after an occurrence fell due an alert of it is worth making.
+#: Time after the due time during which an alert is still created.
 FRESH = timedelta(hours=24)
 
 _rows = occurrences.c
@@ -31,11 +31,12 @@ _told_of = deliveries.c.occurrence_id == _rows.id
 _was_delivered = sa.exists().where(
     _told_of,
     deliveries.c.state == DeliveryState.SENT,
-    deliveries.c.receipt.is_distinct_from(Receipt.FAILED),  # the provider could not bring it there after all
-    # A push to a person is sent when it has become one to each of their browsers, be that none.
+    deliveries.c.receipt.is_distinct_from(Receipt.FAILED),  # the provider reported a failure later
+    # PUSH_FAN_OUT does not count: it is SENT once split into pushes by browser, even if the person has no browser.
     deliveries.c.channel.in_([Channel.MESSAGING, Channel.PUSH]),
 )
-#: As when the person had said that it was done, and took that back too late to be told: nothing of ours failed.
+#: All deliveries were cancelled, so our service did not fail. For example, the person answered early and took the
+#: answer back when it was too late to send.
 _was_withdrawn = (
     sa.select(sa.func.coalesce(sa.func.bool_and(deliveries.c.state == DeliveryState.CANCELLED), sa.false()))
     .where(_told_of)
@@ -45,12 +46,12 @@ _is_being_sent = sa.exists().where(
     _told_of, deliveries.c.state == DeliveryState.CLAIMED, deliveries.c.next_try_at > _now
 )
 _is_overdue: tuple[sa.ColumnElement[bool], ...] = (
-    sa.literal_column("state = 'pending'"),  # as the index of open rows says
+    sa.literal_column("state = 'pending'"),  # exactly as in the partial index
     _rows.due_at <= _due_before,
     sa.or_(_rows.snoozed_until.is_(None), _rows.snoozed_until <= _due_before),
 )
-#: What an idle tick asks, in place of a statement that has more to plan. In the order of the index, or PostgreSQL looks
-#: for the first of so many in the table.
+#: Cheap query for ticks without overdue occurrences. It needs the order of the index; otherwise PostgreSQL scans the
+#: table for the first row.
 _longest_overdue = PreparedStatement(sa.select(_rows.id).where(*_is_overdue).order_by(_rows.due_at).limit(1))
 _overdue = (
     sa.select(_rows.id)
@@ -69,9 +70,10 @@ _missed = (
 
 
 def _alerts(missed: sa.FromClause, *which: sa.ColumnElement[bool]) -> sa.Insert:
-    """Return the insert of an alert for each caregiver who may be told of these missed occurrences.
+    """Return the insert of an alert for each caregiver with permission, by missed occurrence.
 
-    A link that is being deleted is left out, because the deletion waits for rows that are locked here.
+    A link that is being deleted is skipped. The deletion may wait for rows locked here, so waiting for it would be a
+    deadlock.
     """
     alerting = (
         care.links_with(missed.c.user_id, Scope.ALERTS)
@@ -86,12 +88,12 @@ def _alerts(missed: sa.FromClause, *which: sa.ColumnElement[bool]) -> sa.Insert:
 
 
 _alerted = _alerts(_missed).cte("alerted")
-#: Closes what nobody answered in time, and makes the alerts of it for all who may hear of it now.
+#: Statement that marks overdue occurrences as missed and creates their alerts.
 _miss = sa.select(sa.func.count()).select_from(_missed).add_cte(_alerted)
 
 
 def miss_overdue(now: datetime) -> int:
-    """Close what nobody answered in time, a batch of it; returns how many."""
+    """Mark one batch of overdue occurrences as missed, and create the alerts. Return the number of occurrences."""
     values = {"due_before": now - LATE, "fresh_since": now - FRESH, "now": now}
     with autocommit() as connection:
         is_any = _longest_overdue.rows(connection, values)
@@ -99,10 +101,10 @@ def miss_overdue(now: datetime) -> int:
 
 
 def note_undelivered(occurrence_ids: Sequence[int]) -> None:
-    """Note that deliveries of these occurrences failed after they had counted as sent.
+    """Record that deliveries of these occurrences failed after they had counted as sent.
 
-    An occurrence that no other channel delivered becomes `undelivered`. A caregiver who was told within 24 hours that
-    it was missed is told of that.
+    A missed occurrence becomes `undelivered` if no other channel delivered it. Caregivers who got an alert about it in
+    the last 24 hours get a follow-up.
     """
     which = _rows.id.in_(occurrence_ids), _rows.state == State.MISSED, ~_rows.undelivered, ~_was_delivered
     turn = sa.update(occurrences).where(*which).values(undelivered=True).returning(_rows.id)
@@ -113,7 +115,7 @@ def note_undelivered(occurrence_ids: Sequence[int]) -> None:
 
 
 def note_failed_receipt(delivery_id: int, _: str | None) -> None:
-    """Note that a message which counted as sent has failed after all. See `note_undelivered`."""
+    """Record that a message failed after it had counted as sent. See `note_undelivered`."""
     told_of = sa.select(deliveries.c.occurrence_id).where(deliveries.c.id == delivery_id)
     occurrence_id = db.session.scalar(told_of)
     if occurrence_id is not None:
@@ -121,22 +123,22 @@ def note_failed_receipt(delivery_id: int, _: str | None) -> None:
 
 
 def tell_missed(occurrence_ids: Sequence[int], now: datetime) -> None:
-    """Let caregivers be told of occurrences that are missed because an answer was taken back, each once."""
+    """Create alerts for occurrences that are missed because an answer was taken back. Duplicates are ignored."""
     which = _rows.id.in_(occurrence_ids), _rows.state == State.MISSED
     db.session.connection().execute(_alerts(occurrences, *which), {"fresh_since": now - FRESH, "now": now})
 
 
 def tell_late(occurrence_ids: Sequence[int], now: datetime) -> None:
-    """Let caregivers who were told that these occurrences were missed be told that they are done after all.
+    """Create follow-ups for caregivers who got a missed alert about occurrences that are now done.
 
-    Call it after the statement that changes the occurrences. That statement waits for a clock which is telling
-    caregivers of them, and would not see what this clock wrote meanwhile.
+    Call this after the statement that changes the occurrences, not in the same one. That statement waits while a
+    scheduler sends alerts about the occurrences, and it would not see the rows that the scheduler wrote.
     """
     db.session.execute(_following_up(About.LATE, now, _alert.occurrence_id.in_(occurrence_ids)))
 
 
 def _following_up(about: About, now: datetime, *which: sa.ColumnElement[bool]) -> sa.Insert:
-    """Return the insert of a second alert, for each that was sent of a missed occurrence."""
+    """Return the insert of a follow-up for each sent `MISSED` alert."""
     values = (sa.literal(about.value), sa.literal(now), sa.literal(now))
     told = sa.select(_alert.link_id, _alert.occurrence_id, *values).where(
         *which, _alert.about == About.MISSED.value, _alert.told_at.is_not(None)

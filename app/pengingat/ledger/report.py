@@ -1,4 +1,4 @@
-"""What a patient takes to the doctor: how they kept to their reminders, on one page, or by day for a spreadsheet."""
+"""Report of how a patient kept to their reminders: one page for the doctor, or rows by day for a spreadsheet."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from app.pengingat.timetable.tipe import Tipe
 
 TITLE = "Laporan kepatuhan pengingat"
 OWN_WORDS = "Pasien mencatat ini sendiri di aplikasi. Tidak ada petugas yang memeriksanya."
-#: Marks a week without anything to divide.
+#: Mark of a week without occurrences to count.
 NOTHING = "*"
-#: Lines and rows of reminders that fit on the page below the chart. A row costs a part of a line more than it has.
+#: Text lines that fit on the page below the chart, and the additional space of a table row, in lines.
 MOST_LINES = 35
 ROW_LINES = 0.4
-#: Characters of a title, and of what is taken, in one line.
+#: Characters of a title in one line, and of a prescription in one line.
 TITLE_CHARACTERS = 40
 DOSE_CHARACTERS = 42
 
 
 def export(user_id: int, *, days: Days, format: Literal["csv", "pdf", "xlsx"]) -> Download:  # noqa: A002  # as the query calls it
-    """The report of some days: as PDF by reminder with a chart by week, else by day and reminder."""
+    """Return the report of these days. pdf has rows by reminder and a weekly chart, csv and xlsx have rows by day."""
     sums = history.adherence(user_id, days)
     start, end = sums["start"], sums["end"]
     source = _sums(user_id, start, end, clock.now())
-    match format:  # the libraries of the last two take a good part of a second to load, so only those who ask wait
+    match format:  # import late: the libraries for pdf and xlsx take a good part of a second to load
         case "pdf":
             from app.core.exports import pdf
 
@@ -64,7 +64,7 @@ def export(user_id: int, *, days: Days, format: Literal["csv", "pdf", "xlsx"]) -
 
 
 def _sums(user_id: int, start: date, end: date, now: datetime) -> sa.Subquery:
-    """Sums by day and reminder, each under the title that the reminder has now."""
+    """Return a query of sums by day and reminder, with the present title of each reminder."""
     kept = sa.union_all(*history.daily_sums(user_id, start, end, now)).subquery("kept")
     titles = sa.outerjoin(kept, Pengingat, Pengingat.id == kept.c.reminder_id)
     columns: list[sa.ColumnElement[Any]] = [
@@ -77,7 +77,7 @@ def _sums(user_id: int, start: date, end: date, now: datetime) -> sa.Subquery:
 
 
 def _doses_of(user_id: int) -> dict[str, str]:
-    """Return what a person takes by the titles of their medicines: a line for each reminder."""
+    """Return the prescriptions of a person by title of the reminder, one line for each reminder."""
     columns = (Pengingat.judul, Pengingat.timezone, Pengingat.details, Pengingat.plan)
     medicines = sa.select(*columns).where(Pengingat.user_id == user_id, Pengingat.tipe == Tipe.OBAT)
     lines: dict[str, list[str]] = defaultdict(list)
@@ -90,7 +90,7 @@ def _doses_of(user_id: int) -> dict[str, str]:
 
 
 def _titles(sums: Adherence) -> dict[tuple[str, str], int]:
-    """Return the rows of the page as titles and types, each with how often it fell due, the most first."""
+    """Return the count of occurrences by title and type, in the order of the page: the highest first."""
     due: dict[tuple[str, str], int] = defaultdict(int)
     for row in sums["reminders"]:
         due[row["judul"], row["tipe"]] += row["due"]
@@ -117,7 +117,7 @@ def _by_reminder(sums: sa.Subquery, doses_of: Mapping[str, str], count: int) -> 
     shown = sa.case((sums.c.tipe == Tipe.OBAT, sa.func.concat_ws("\n", title, taken)), else_=title)
     _, *columns = _columns(sums)
     keys = (sums.c.judul, sums.c.tipe)
-    # Chosen below the rows, for whoever draws them sets a limit of their own.
+    # Limit in a subquery, because the export sets its own limit on `rows`.
     first = sa.select(*keys).group_by(*keys).order_by(due.desc(), *keys).limit(count)
     rows = sa.select(sums.c.judul).where(sa.tuple_(*keys).in_(first)).group_by(*keys)
     table = (Column("judul", shown, label="Pengingat", share=4.5), *columns)
@@ -175,8 +175,11 @@ def _summary(sums: Adherence) -> str:
 
 
 def _by_week(days: list[SumsOfDay]) -> list[tuple[str, float]]:
-    """The percentage of each week, under the day that the week begins with: a Monday, or the report's first day. A week
-    that has none is marked, for its empty column would say that nothing was done."""
+    """Return the percentage of each week, with the first day of the week as label.
+
+    A week begins on Monday or on the first day of the report. A week without a percentage is marked with `NOTHING`,
+    because an empty column would look like 0 percent.
+    """
     weeks: list[list[SumsOfDay]] = []
     for row in days:
         if not weeks or row["date"].weekday() == 0:

@@ -1,4 +1,4 @@
-"""Answers to occurrences, and what the ledger says of them."""
+"""Schemas for answers to occurrences, and for history, daily lists and reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.pengingat.models import AnsweredVia, State
 from app.pengingat.schemas import TIPE, TIPES
 from app.pengingat.timetable.schedule import AHEAD
 
-#: Days that one look into the ledger spans at most, and where nothing is said.
+#: Maximum and default number of days in one request.
 MOST_DAYS = 92
 DEFAULT_DAYS = 30
 
@@ -28,32 +28,32 @@ STATE = enumeration("OccurrenceState", STATES)
 
 @dataclass(frozen=True)
 class QuickAnswer:
-    """What is said of all that is open of a link, a push or a message."""
+    """Answer to all open occurrences of a link, a push or a message."""
 
-    status: str  # one of STATUSES, and of one occurrence UNDO
+    status: str  # one of STATUSES; in `NewAnswer` also UNDO
     minutes: int = 30
 
 
 @dataclass(frozen=True)
 class NewAnswer(QuickAnswer):
-    """What is said of one occurrence: the one that is named, else the one that a person means now."""
+    """Answer to one occurrence: the one at `due_at`, or without it the current one."""
 
     due_at: datetime | None = None
     slot: str | None = None
     note: str | None = None
-    #: When it was given, if that was offline.
+    #: Time of an offline answer.
     answered_at: datetime | None = None
 
 
 class QuickAnswerCreate(Schema):
-    """An answer to all that is open of a link or a push."""
+    """Answer to all open occurrences of a link or a push."""
 
     status = fields.String(required=True, validate=validate.OneOf(STATUSES), metadata={"example": "done"})
     minutes = fields.Integer(
         load_default=QuickAnswer.minutes,
         strict=True,
         validate=validate.Range(5, 120),
-        metadata={"example": 30, "description": "Of a snooze: until when, from now or from a dose still to come"},
+        metadata={"example": 30, "description": "Length of a snooze, from now or from the due time if that is later"},
     )
 
     @post_load
@@ -62,23 +62,21 @@ class QuickAnswerCreate(Schema):
 
 
 class AnswerCreate(QuickAnswerCreate):
-    """An answer to one occurrence, by default to the one that a person means now, or what takes an answer back."""
+    """Answer to one occurrence, by default to the current one, or an undo of an answer."""
 
     status = fields.String(
         required=True,
         validate=validate.OneOf([*STATUSES, UNDO]),
-        metadata={"example": "done", "description": "undo: takes back the answer that was given last"},
+        metadata={"example": "done", "description": "undo takes back the last answer"},
     )
-    due_at = Timestamp(
-        metadata={"description": "Which occurrence, by the moment that it falls due; 60 minutes ahead at most"}
-    )
-    slot = Text(50, example="0", metadata={"description": "Which of several that fall due at one moment"})
+    due_at = Timestamp(metadata={"description": "Due time of the occurrence; at most 60 minutes ahead"})
+    slot = Text(50, example="0", metadata={"description": "Selects one of several occurrences with the same due time"})
     note = Text(200)
     answered_at = Timestamp(
         metadata={
             "example": "2026-03-02T00:05:00Z",
-            "description": "When done or skipped was said offline: at most 7 days back, and 2 minutes ahead for a fast"
-            " clock. It needs due_at",
+            "description": "Time at which done or skipped was given offline. At most 7 days back, or 2 minutes ahead"
+            " because clocks may be fast. Requires due_at",
         }
     )
 
@@ -109,7 +107,7 @@ class LinkAnswer(TypedDict):
 
 
 class LinkAnswerShown(Schema):
-    """What came of it: never a title, for whoever the link was forwarded to."""
+    """Result of an answer by link. It has no title, because the link may have been forwarded."""
 
     status = fields.String(validate=validate.OneOf(STATUSES), metadata={"example": "done"})
     tipe = fields.String(validate=validate.OneOf(TIPES), metadata={"example": "obat"})
@@ -119,11 +117,11 @@ class LinkAnswerShown(Schema):
 
 
 class Occurrence(Schema):
-    """One time that a reminder fell due, and what became of it."""
+    """One due time of a reminder, and its outcome."""
 
     id = fields.Integer(metadata={"example": 1})
     pengingat_id = fields.Integer(
-        attribute="reminder_id", allow_none=True, metadata={"example": 1, "description": "null: it was deleted"}
+        attribute="reminder_id", allow_none=True, metadata={"example": 1, "description": "null if it was deleted"}
     )
     tipe = fields.String(validate=validate.OneOf(TIPES), metadata={**TIPE, "example": "obat"})
     judul = fields.String(metadata={"example": "Minum obat diabetes"})
@@ -139,7 +137,7 @@ class Occurrence(Schema):
     )
     snoozed_until = Timestamp(allow_none=True)
     undelivered = fields.Boolean(
-        metadata={"description": "No channel got it out: our failure, never the person's; known when it is missed"}
+        metadata={"description": "The service failed to deliver it on any channel. Set when it is missed"}
     )
 
 
@@ -148,28 +146,31 @@ class DayQuerySchema(Schema):
         load_default=None,
         metadata={
             "example": "2026-03-02",
-            "description": "Of each reminder's own zone, from 92 days back to 35 days ahead; default: the present day",
+            "description": "Day in each reminder's own zone, from 92 days back to 35 days ahead. Default: today",
         },
     )
 
 
 class DoseOfDay(Schema):
-    """One time that a reminder is due on a day, for the main page of a client."""
+    """One due time of a reminder on a day, for the main page of a client."""
 
-    pengingat_id = fields.Integer(allow_none=True, metadata={"example": 1, "description": "null: it was deleted"})
+    pengingat_id = fields.Integer(allow_none=True, metadata={"example": 1, "description": "null if it was deleted"})
     tipe = fields.String(validate=validate.OneOf(TIPES), metadata={**TIPE, "example": "obat"})
     judul = fields.String(metadata={"example": "Minum obat diabetes"})
     what = fields.String(
-        metadata={"example": "1 tablet, setelah makan", "description": "Said beside title and time; may be empty"}
+        metadata={
+            "example": "1 tablet, setelah makan",
+            "description": "Details to show with title and time; may be empty",
+        }
     )
     slot = fields.String(metadata={"example": "0", "description": "Which dose, meal, session or offset"})
     due_at = Timestamp()
     local_time = fields.String(
-        metadata={"example": "07:00", "description": "In the reminder's zone; of kontrol the time of the appointment"}
+        metadata={"example": "07:00", "description": "In the reminder's zone. For kontrol: the time of the appointment"}
     )
     state = fields.String(
         validate=validate.OneOf(STATES),
-        metadata={**STATE, "example": "pending", "description": "pending more than 36 hours ahead, never void"},
+        metadata={**STATE, "example": "pending", "description": "pending if more than 36 hours ahead; never void"},
     )
     late = fields.Boolean(metadata={"description": "Done after it had been missed"})
     answered_at = Timestamp(allow_none=True)
@@ -177,23 +178,28 @@ class DoseOfDay(Schema):
         allow_none=True, validate=validate.OneOf([*AnsweredVia, None]), metadata={"example": "app"}
     )
     snoozed_until = Timestamp(allow_none=True)
-    undelivered = fields.Boolean(metadata={"description": "No channel got it out"})
+    undelivered = fields.Boolean(metadata={"description": "The service failed to deliver it on any channel"})
     can_answer = fields.Boolean(
-        metadata={"description": "Whether done, with this due_at and slot, would change it now"}
+        metadata={"description": "Whether the answer done, with this due_at and slot, would change it now"}
     )
 
 
 @dataclass(frozen=True)
 class Days:
-    """Days of the reminders' own zones, both included; None: so many up to today."""
+    """First and last day in the reminders' own zones, both included. None means the default of `history.span`."""
 
     start: date | None = None
     end: date | None = None
 
 
 class SpanSchema(Schema):
-    start = Day(metadata={"example": "2026-03-01", "description": "Of each reminder's own zone; default: 30 days"})
-    end = Day(metadata={"example": "2026-03-31", "description": "Included; at most 92 days after start"})
+    start = Day(
+        metadata={
+            "example": "2026-03-01",
+            "description": "First day, in each reminder's own zone. Default: 29 days before end",
+        }
+    )
+    end = Day(metadata={"example": "2026-03-31", "description": "Last day, included; at most 91 days after start"})
 
     @validates_schema(skip_on_field_errors=True)
     def check_span(self, data: dict[str, Any], **_: object) -> None:
@@ -231,7 +237,7 @@ class ReportQuerySchema(SpanSchema):
 
 @dataclass(frozen=True)
 class HistoryQuery:
-    """Which page of a person's occurrences, and which of them; None: all but what was edited away."""
+    """Page and filters of a person's history. A `state` of None means all states except `void`."""
 
     page: Page
     days: Days
@@ -242,7 +248,8 @@ class HistoryQuery:
 class HistoryQuerySchema(SpanSchema, PageSchema):
     tipe = fields.String(validate=validate.OneOf(TIPES), metadata=TIPE)
     state = fields.String(
-        validate=validate.OneOf(STATES), metadata={**STATE, "description": "void: what was edited away, else left out"}
+        validate=validate.OneOf(STATES),
+        metadata={**STATE, "description": "Without it, void (cancelled by an edit) is left out"},
     )
 
     @post_load

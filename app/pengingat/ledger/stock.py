@@ -1,7 +1,7 @@
-"""What is left of a medicine: each dose that is done goes out of it once, and its person is told before it runs out.
+"""Stock of a medicine. Each dose that is done is subtracted once, and the person gets a notice before it runs out.
 
-It never holds up a reminder. At 0 it stays there and the doses go on: who has run out by our count has perhaps bought
-more without telling us, and a dose that is not reminded of does more harm than a wrong figure.
+The stock never stops a reminder. At 0 it stays 0 and the reminders continue, because the person may have bought more
+without recording it. A missing reminder does more harm than a wrong figure.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from app.pengingat.timetable.tipe import Details, Tipe
 
 KIND = "stock"
 
-#: Decimals that a figure is kept with: halves and tenths of a tablet must add up.
+#: Decimals of a stored amount, so that halves and tenths of a tablet add up exactly.
 DECIMALS = 6
 
-#: When it is looked at, in the zone of the reminder, and for how long what was found then is worth telling.
+#: Time of the daily check, in the reminder's zone, and the time after which its notice expires.
 TIME_OF_DAY = time(9)
 TELL_WITHIN = timedelta(hours=12)
-#: Days left at which the person is told once more, whatever border they chose themselves.
+#: Days left at which the person gets a last notice, in addition to the one at `ingatkan_hari`.
 LAST_BORDER = 2
 
 
@@ -37,14 +37,14 @@ class StockNotTracked(Conflict):
 
 
 def track(pengingat: Pengingat, now: datetime) -> None:
-    """Follow new details: whether there is a stock to look at, and what is known of it by now."""
+    """Update the time of the next check, and the notice that was sent, after a change of the details."""
     has_stock = pengingat.tipe == Tipe.OBAT and pengingat.details.get("persediaan") is not None
     pengingat.stock_check_at = _next_look(pengingat, now) if has_stock else None
     _restock(pengingat, now)
 
 
 def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
-    """Add what was bought. `StockNotTracked` where nobody said what was there before; the reminder is locked."""
+    """Add a purchase. Raise `StockNotTracked` if the reminder has no stock. The caller has locked the reminder."""
     stock = _stock(pengingat)
     if stock is None:
         raise StockNotTracked
@@ -55,10 +55,10 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
 
 
 def take(pengingat: Pengingat, row: Row, state: State) -> float | None:
-    """Return what this dose takes out of the stock in this state, and change the stock by the difference.
+    """Change the stock for a dose that gets this state. Return the new value of `taken` for the row.
 
-    The row keeps what it took, and the reminder is locked: each dose goes out of the stock once. A row of another
-    `tipe`, from before an edit, takes nothing.
+    `row.taken` and the lock on the reminder ensure that each dose is subtracted once. A row recorded under another
+    `tipe`, before an edit, takes nothing.
     """
     stock, taken = _stock(pengingat), row.taken or 0.0
     if state != State.DONE:
@@ -73,7 +73,7 @@ def take(pengingat: Pengingat, row: Row, state: State) -> float | None:
 
 
 def look(pengingat: Pengingat, now: datetime) -> Iterator[outbox.Draft]:
-    """What the person is to be told this day of what is left; sets when to look next."""
+    """Yield the stock notices that are due today, and set the time of the next check."""
     looked_for = pengingat.stock_check_at or now
     pengingat.stock_check_at = _next_look(pengingat, now)
     day = runs_out_on(pengingat, now)
@@ -95,9 +95,9 @@ def look(pengingat: Pengingat, now: datetime) -> Iterator[outbox.Draft]:
 
 
 def runs_out_on(pengingat: Pengingat, now: datetime) -> date | None:
-    """The day of the last dose that the stock is enough for, by the doses to come; today where it is enough for none.
+    """Return the day of the last dose that the stock is enough for, or today if it is not enough for any.
 
-    None where it is enough for the course, or for longer than anybody wants to know.
+    Return None if the stock lasts for the whole course, or beyond the days for which a notice is due.
     """
     stock = _stock(pengingat)
     if stock is None:
@@ -115,8 +115,8 @@ def runs_out_on(pengingat: Pengingat, now: datetime) -> date | None:
 
 
 def _stock(pengingat: Pengingat) -> Details | None:
-    """`persediaan`; None where it is not counted."""
-    # Kept beside the known fields before it was one, it may be anything: then nobody looks at it either.
+    """Return `persediaan`, or None if the stock is not tracked."""
+    # An old row may have any value here, stored before this field existed. Its `stock_check_at` is null.
     stock: Details | None = pengingat.details.get("persediaan") if pengingat.stock_check_at is not None else None
     return stock
 
@@ -127,7 +127,7 @@ def _set(pengingat: Pengingat, left: float) -> None:
 
 
 def _amount(pengingat: Pengingat, slot: str, moment: datetime) -> float:
-    """How much a dose is; nothing where the details, changed since, have no such dose."""
+    """Return the amount of a dose, or 0 if the details were changed and have no such dose any more."""
     doses = doses_on(pengingat.details, pengingat.schedule, moment)
     return float(doses[int(slot)]["jumlah"]) if int(slot) < len(doses) else 0.0
 
@@ -137,7 +137,7 @@ def _borders(stock: Details) -> set[int]:
 
 
 def _border(pengingat: Pengingat, day: date | None, now: datetime) -> int | None:
-    """The lowest border, in days left, that a stock which lasts until a day has crossed."""
+    """Return the lowest notice threshold, in days left, that is reached if the stock lasts until this day."""
     stock = _stock(pengingat)
     if stock is None or day is None:
         return None
@@ -146,9 +146,9 @@ def _border(pengingat: Pengingat, day: date | None, now: datetime) -> int | None
 
 
 def _restock(pengingat: Pengingat, now: datetime) -> None:
-    """Of a border that is not crossed any more the person is told again when it is.
+    """Reset `stock_told` after a change of the stock, so that a later shortage causes a new notice.
 
-    What is on its way is not true then. A lower border than they were told of is still to be told.
+    If the stock is above all thresholds again, also cancel the queued notices, because they are wrong now.
     """
     if pengingat.stock_told is None:
         return

@@ -1,5 +1,4 @@
-"""Coming occurrences as rows of the ledger and of the outbox, made in the transaction of whoever changes the reminder
-or tops it up."""
+"""Planning of future occurrences. The rows of ledger and outbox are written in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -14,35 +13,35 @@ from app.pengingat.models import LATE, Occurrence, Pengingat, State
 from app.pengingat.timetable.schedule import NEVER, OFFSETS, Due
 from app.pengingat.timetable.tipe import Tipe
 
-#: How far ahead occurrences are rows of the outbox.
+#: Time ahead for which occurrences are planned.
 HORIZON = timedelta(hours=36)
 
-#: How many minutes after a dose that nobody answered it may be told of again.
+#: Accepted delays of a repeat after an unanswered dose, in minutes.
 AGAIN_MINUTES = range(10, 61)
 AGAIN_FIELD = "ingatkan_ulang_menit"
-#: In the key of a delivery that does, which is otherwise that of the first.
+#: Suffix of the dedupe key of a repeat.
 AGAIN = ":again"
 
 KIND = "reminder"
 
 
 def about(pengingat_id: int) -> About:
-    """Return what the deliveries of a reminder are about, those of its stock included."""
+    """Return the `About` of all deliveries of a reminder, including its stock notices."""
     return About("reminder", pengingat_id)
 
 
 @dataclass(frozen=True)
 class Extension:
-    """A reminder whose occurrences after a moment are to be planned."""
+    """Reminder whose occurrences after a moment are to be planned."""
 
     pengingat: Pengingat
     after: datetime
 
 
 def plan(extensions: Sequence[Extension], now: datetime) -> None:
-    """Record what falls due up to the horizon, and put what is not answered already into the outbox.
+    """Record the occurrences up to `HORIZON` in the ledger, and put the unanswered ones into the outbox.
 
-    The caller holds a lock on the reminders, so that no edit comes in between.
+    The caller has locked the reminders, so that nobody changes them at the same time.
     """
     planned = {
         (extension.pengingat.id, due.at, due.slot): (extension, due)
@@ -59,7 +58,7 @@ def plan(extensions: Sequence[Extension], now: datetime) -> None:
 
 
 def _dues(pengingat: Pengingat, after: datetime, now: datetime) -> list[Due]:
-    """What falls due after `after` and up to the horizon; sets `planned_until` to it."""
+    """Return what falls due after `after` and up to `HORIZON`. Set `planned_until`."""
     schedule, until = pengingat.schedule, now + HORIZON
     pengingat.planned_until = NEVER if schedule.is_over(until) else until
     return [due for due in schedule.dues(after, until) if not pengingat.counts_as_done(due.occurrence)]
@@ -80,13 +79,13 @@ def entry(pengingat: Pengingat, due: Due) -> statements.Entry:
 
 
 def due_of(row: Occurrence | statements.Row) -> Due:
-    """What a row of the ledger stands for."""
+    """Return the due time of the schedule that this row of the ledger records."""
     lead = OFFSETS.get(row.slot, timedelta()) if row.tipe == Tipe.KONTROL else timedelta()
     return Due(row.due_at, row.due_at + lead, row.slot)
 
 
 def deliveries(pengingat: Pengingat, due: Due, row: Occurrence) -> Iterator[outbox.Draft]:
-    """What tells of an occurrence: at its time, or when it was put off, at the end of that; and once again after it."""
+    """Yield the deliveries of an occurrence, at its due time or at the end of its snooze, and its repeat."""
     at = row.snoozed_until or due.at
     part = f":snooze{row.snoozes}" if row.snoozed_until else ""
     yield from _told(pengingat, due, row.id, at, part)
@@ -110,10 +109,12 @@ def _told(pengingat: Pengingat, due: Due, occurrence_id: int, at: datetime, part
 
 
 def _again_at(pengingat: Pengingat, due: Due, at: datetime) -> datetime | None:
-    """When a dose that nobody answered is told of once more, where the person wants that: before the next one, and at
-    night only where the dose itself is at night."""
+    """Return when the message of an unanswered dose is repeated, or None if it is not.
+
+    The person sets the delay. A repeat is before the next dose. It is at night only if the dose itself is at night.
+    """
     minutes = pengingat.details.get(AGAIN_FIELD)
-    # Kept beside the known fields before it was one: anything.
+    # Old rows may have any value here: unknown fields were stored unchecked before this field existed.
     if pengingat.tipe != Tipe.OBAT or type(minutes) is not int or minutes not in AGAIN_MINUTES:
         return None
     again, zone = at + timedelta(minutes=minutes), pengingat.zone
@@ -124,5 +125,5 @@ def _again_at(pengingat: Pengingat, due: Due, at: datetime) -> datetime | None:
 
 
 def is_night(local: datetime) -> bool:
-    """From 22.00 to 05.00."""
+    """Return whether a local time is between 22.00 and 05.00."""
     return local.hour >= 22 or local.hour < 5
