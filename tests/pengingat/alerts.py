@@ -1,4 +1,4 @@
-"""Doses that are missed, and what caregivers are sent of them."""
+"""Helpers for missed doses and the alerts to caregivers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MISSED = "Siti belum menandai obat pukul 19.00 WIB. Boleh tolong ditanyakan?"
 
 
 def make(siti: Client, obat: dict[str, Any], *times: str, **details: Any) -> str:
-    """The path of a medicine at these times of day in UTC."""
+    """Create a medicine with doses at these times of day in UTC. Return its path."""
     jadwal = [{"jam": jam, "jumlah": 1, "satuan": "tablet"} for jam in times or ("12:00",)]
     sent = {**obat["details"], "frekuensi": len(jadwal), "jadwal": jadwal, **details}
     answer = siti.post("/pengingat/obat", {**obat, "details": sent})
@@ -26,7 +26,7 @@ def make(siti: Client, obat: dict[str, Any], *times: str, **details: Any) -> str
 
 
 def tick(moment: Time, jam: str | None = None, day: int = 2, *, sent: bool = True) -> None:
-    """What the clock does at a time of day in UTC; with `sent` all reminders that are due reached their person."""
+    """Run the scheduler's jobs at this time of day in UTC. Mark due reminders as sent, or as failed."""
     if jam is not None:
         hour, minute = map(int, jam.split(":"))
         moment.now = moment.now.replace(day=day, hour=hour, minute=minute)
@@ -37,7 +37,7 @@ def tick(moment: Time, jam: str | None = None, day: int = 2, *, sent: bool = Tru
 
 
 def tell() -> None:
-    """What is to be told of patients leaves at once."""
+    """Put due alerts into the outbox, and store their texts as if they were sent now."""
     jobs.tell_caregivers()
     waiting = sa.select(Delivery).where(Delivery.kind == "alert", Delivery.state == "pending", Delivery.said.is_(None))
     for id_, words in [(row.id, words_of(row)) for row in db.session.scalars(waiting).all()]:
@@ -46,7 +46,7 @@ def tell() -> None:
 
 
 def told(channel: str = "messaging", caregiver: int | None = None) -> list[str]:
-    """What caregivers are sent, in order."""
+    """Return the texts of alerts in the outbox, in order."""
     key = "text" if channel == "messaging" else "body"
     rows = sa.select(Delivery).filter_by(kind="alert", channel=channel, state="pending")
     if caregiver is not None:

@@ -1,4 +1,4 @@
-"""Answers of a reminder's owner."""
+"""Helper for answers by the owner of a reminder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.helpers.client import Client
 
 
 class Reminder:
-    """A reminder and its owner's answers to it."""
+    """Reminder with the client of its owner."""
 
     def __init__(self, client: Client, id_: int) -> None:
         self.client, self.id = client, id_

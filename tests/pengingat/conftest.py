@@ -1,4 +1,4 @@
-"""A fixed clock, reminders as clients send them, and a caregiver who hears of what is missed."""
+"""Fixtures: a fixed clock, request bodies of reminders, and a caregiver who may get alerts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
 
 @pytest.fixture
 def obat() -> dict[str, Any]:
-    """07:00 and 19:00 in Jakarta."""
+    """Return the request body of a medicine with doses at 07:00 and 19:00 in Jakarta."""
     return {
         "judul": "Obat diabetes",
         "details": {
@@ -61,19 +61,19 @@ def kontrol() -> dict[str, Any]:
 
 @pytest.fixture
 def metformin(siti: Client, moment: Time, obat: dict[str, Any]) -> Reminder:
-    """Due today at 12:00 UTC, tomorrow at 00:00 and 12:00; it is 01:00."""
+    """Create a medicine at 01:00 UTC that is due today at 12:00 UTC, and tomorrow at 00:00 and 12:00 UTC."""
     return Reminder(siti, siti.post("/pengingat/obat", obat).json["id"])
 
 
 @pytest.fixture
 def public(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is an address for links."""
+    """Set `public_url`, so that messages contain links."""
     monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], public_url=ADDRESS))
 
 
 @pytest.fixture
 def token(public: None, siti: Client, moment: Time, obat: dict[str, Any]) -> str:
-    """That of the dose of 19:00 in Jakarta (12:00 UTC), which fell due five minutes ago."""
+    """Return the link token of the dose at 19:00 in Jakarta (12:00 UTC), which fell due five minutes ago."""
     siti.post("/pengingat/obat", obat)
     moment.move(hours=11, minutes=5)
     text = str(payloads("messaging")[0]["text"])
@@ -88,8 +88,8 @@ def siti_id(siti: Client) -> int:
 
 @pytest.fixture
 def caregiver_id(siti_id: int) -> int:
-    """A caregiver in Jakarta's zone, linked, and allowed to hear of what is missed."""
+    """Return the id of a linked caregiver in Jakarta's zone with the scope `alerts`."""
     return caregiver_of(siti_id)
 
 
-__all__ = ["NOW"]  # the inbox still takes it from here
+__all__ = ["NOW"]  # the tests of the inbox import it from here

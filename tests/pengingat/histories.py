@@ -1,4 +1,4 @@
-"""A person's history, as the routes tell it."""
+"""Helper that reads a person's history through the routes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The clock of a test, what the ledger and the outbox hold, and a caregiver with scopes."""
+"""Helpers: a test clock, the content of ledger and outbox, and a caregiver with scopes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOW = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
 
 
 class Time:
-    """The service's clock, set by the test."""
+    """Clock of the service that the test can move."""
 
     def __init__(self) -> None:
         self.now = NOW
@@ -31,7 +31,7 @@ class Time:
 
 
 def caregiver_of(patient_id: int, *scopes: str, domicile: str = "Jawa Barat") -> int:
-    """Somebody whom the patient allows this, `alerts` if nothing else is said."""
+    """Create a caregiver with these scopes (default: `alerts`). Return the id."""
     with unit_of_work():
         caregiver_id = make_user(RoleName.PENDAMPING, domicile=domicile).id
         caregivers.create(caregiver_id, patient_id)
@@ -45,13 +45,13 @@ def allow(siti_id: int, caregiver: int, *scopes: str) -> None:
 
 
 def texts() -> list[str]:
-    """What the waiting messages say, in alphabetical order."""
+    """Return the texts of pending messages in alphabetical order."""
     rows = db.session.scalars(sa.select(Delivery).filter_by(channel="messaging", state="pending"))
     return sorted(words_of(row).get("text", "") for row in rows)
 
 
 def waiting(channel: str = "messaging", state: str = "pending") -> list[str]:
-    """When the deliveries of a channel are due, as `dd HH:MM` in UTC."""
+    """Return the due times of deliveries of this channel and state, as `dd HH:MM` in UTC."""
     rows = db.session.scalars(
         sa.select(Delivery.due_at).filter_by(channel=channel, state=state).order_by(Delivery.due_at)
     )
@@ -59,7 +59,7 @@ def waiting(channel: str = "messaging", state: str = "pending") -> list[str]:
 
 
 def ledger() -> list[str]:
-    """The occurrences of everybody as `dd HH:MM slot state`, in UTC, in order of their dues."""
+    """Return all occurrences as `dd HH:MM slot state` in UTC, in order of their due times."""
     rows = db.session.scalars(
         sa.select(Occurrence).order_by(Occurrence.due_at, Occurrence.slot).execution_options(populate_existing=True)
     )
@@ -67,12 +67,12 @@ def ledger() -> list[str]:
 
 
 def settle(state: str, *which: sa.ColumnElement[bool]) -> None:
-    """Give deliveries the outcome that a worker would have recorded."""
+    """Set the state of these deliveries, as a worker would."""
     db.session.execute(sa.update(Delivery).where(*which).values(state=state))
 
 
 def past(user_id: int, day: int, state: str, *, month: int = 2, **fields: Any) -> None:
-    """An occurrence at 12:00 UTC (19:00 in Jakarta) of a day of February 2026, or another month."""
+    """Create an occurrence at 12:00 UTC (19:00 in Jakarta) on this day of February 2026, or of another month."""
     due_at = datetime(2026, month, day, 12, tzinfo=UTC)
     values = {"tipe": "obat", "judul": "Metformin", "slot": "0", "due_at": due_at, "day": due_at.date()}
     db.session.add(Occurrence(user_id=user_id, state=state, **{**values, **fields}))

@@ -1,4 +1,4 @@
-"""The page of a link, as a person opens and taps it."""
+"""Helpers that open the page of a link and press its buttons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ADDRESS = "https://sehat.example.org"
 
 
 def payloads(channel: str) -> Sequence[dict[str, object]]:
-    """What the deliveries of a channel say, or have said."""
+    """Return the contents of all deliveries of a channel, sent ones included."""
     rows = db.session.scalars(sa.select(Delivery).filter_by(channel=channel).order_by(Delivery.due_at))
     return [words_of(row) for row in rows]
 
@@ -32,7 +32,7 @@ def tap(client: Client, token: str, status: str) -> TestResponse:
 
 
 def said(client: Client, token: str) -> tuple[str, list[str]]:
-    """What a link's page says, line by line, and the buttons that it shows."""
+    """Return the status text of a link's page, line by line, and the values of its buttons."""
     text = page(client, token).text
     (words,) = re.findall(r'class="said" role="status">(.*)</p>', text)
     return unescape(words.replace("<br>", "\n")), re.findall(r'value="(\w+)"', text)

@@ -1,4 +1,4 @@
-"""The routes by which a caregiver sees and changes what is a patient's."""
+"""Routes by which a caregiver reads and changes a patient's reminders, with the expected access log action or body."""
 
 from __future__ import annotations
 

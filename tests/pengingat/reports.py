@@ -1,4 +1,4 @@
-"""The report that a patient takes to the doctor, as it is downloaded."""
+"""Helpers that download a patient's report for the doctor."""
 
 from __future__ import annotations
 

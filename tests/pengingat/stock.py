@@ -1,6 +1,6 @@
-"""Medicines of which somebody counts what is left.
+"""Helpers for medicines with a stock.
 
-NOW is Monday, 2 March 2026, 08:00 in Jakarta; the doses are 1 at 07:00 and 0.5 at 19:00 there.
+NOW is Monday, 2 March 2026, 08:00 in Jakarta. The doses are 1 tablet at 07:00 and 0.5 at 19:00 in Jakarta.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from tests.helpers.client import Client
 
 
 def make(siti: Client, obat: dict[str, Any], sisa: float, **details: Any) -> str:
-    """The path of a new medicine with so much left."""
+    """Create a medicine with this stock. Return its path."""
     stock = {"sisa": sisa, **details.pop("persediaan", {})}
     answer = siti.post("/pengingat/obat", {**obat, "details": {**obat["details"], "persediaan": stock, **details}})
     assert answer.status_code == 201, answer.json

@@ -1,4 +1,4 @@
-"""Asked once more: `ingatkan_ulang_menit` of a medicine."""
+"""Repeat of the message for an unanswered dose (`ingatkan_ulang_menit`)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_another_span_holds_for_what_is_planned_already(
 @pytest.mark.parametrize(
     ("jam", "due"),
     [
-        ("14:45", ["02 14:45"]),  # 21:45 in Jakarta, and again at 22:15
+        ("14:45", ["02 14:45"]),  # 21:45 in Jakarta; a repeat would be at 22:15, at night
         ("15:00", ["02 15:00", "02 15:30"]),  # the dose itself is at night
         ("22:10", ["02 22:10", "02 22:40"]),  # 05:10 and 05:40
     ],
@@ -88,7 +88,7 @@ def test_a_dose_that_is_not_done_after_all_is_told_of_once_more(
     assert waiting() == ["03 12:00", "03 12:30"]
     siti.put(path, {"is_done": False})
     assert waiting() == waiting("push_fan_out") == ["02 12:30", "03 12:00", "03 12:30"]
-    moment.move(hours=1, minutes=25)  # too late for that
+    moment.move(hours=1, minutes=25)  # too late for a repeat
     siti.put(path, {"is_done": True})
     siti.put(path, {"is_done": False})
     assert waiting() == ["03 12:00", "03 12:30"]

@@ -1,4 +1,4 @@
-"""Clocks, answers and patients who change their minds at the same moment: each alert leaves once, or not at all."""
+"""Schedulers, answers and withdrawn permissions at the same moment. No alert is sent twice."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ pytestmark = pytest.mark.processes
 
 PATIENTS = 12
 
-#: Patient, caregiver and reminder.
+#: Ids of patient, caregiver and reminder.
 Trio = tuple[int, int, int]
 
 
 @pytest.fixture
 def trios(committed: Flask, moment: Time, obat: dict[str, Any]) -> list[Trio]:
-    """Patients whose dose of 19:00 in Jakarta fell due an hour ago, each with a caregiver who may hear of it."""
+    """Create patients whose dose of 19:00 in Jakarta fell due an hour ago, each with a caregiver who may get alerts."""
     trios = []
     for _ in range(PATIENTS):
         with unit_of_work():
@@ -53,7 +53,7 @@ def clock() -> None:
 
 
 def told() -> Counter[tuple[int | None, int | None]]:
-    """How many messages each caregiver is sent of their patient."""
+    """Return the number of messages by caregiver and patient."""
     people = sa.select(Delivery.user_id, Delivery.about_id).filter_by(kind="alert", channel="messaging")
     return Counter((caregiver, patient) for caregiver, patient in db.session.execute(people.filter_by(state="pending")))
 
@@ -103,7 +103,7 @@ def test_an_answer_while_clocks_tell_is_told_or_is_what_is_told(committed: Flask
         assert len(rows) in (1, 2)
         told = [row.payload["news"][0][1] == "LATE" for row in rows]  # type: ignore[index]
         assert told == [False, True][-len(rows) :]
-        # What is not true any more is not said.
+        # News that is not true any more has no text.
         assert ["walau terlambat" in words_of(row).get("text", "") for row in rows] == [False, True][-len(rows) :]
 
 

@@ -1,4 +1,4 @@
-"""Alerts on their way: asked about once more before they are sent, to a simulated gateway."""
+"""Sending of alerts to a simulated provider. Permission and state are checked again before sending."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ NAMED = "Siti belum menandai obat Metformin"
 
 @pytest.fixture
 def caregiver_id(committed: Flask, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> int:
-    """A caregiver with all scopes, of a patient who has just missed a dose, whenever this test runs."""
+    """Create a patient who has just missed a dose, and a caregiver with the scopes `alerts` and `history`."""
     with unit_of_work():
         patient_id, caregiver_id = make_user(nama_ktp="Siti").id, make_user(RoleName.PENDAMPING).id
         caregivers.create(caregiver_id, patient_id)
         caregivers.update_scopes(patient_id, caregiver_id, ["alerts", "history"])
-    # By the database's own clock, which claims go by; the pace of alerts is another test's.
+    # Use the clock of the database, because claims use it too. `penting` avoids the pause at night.
     now = real_now()
     jam = f"{now - timedelta(minutes=65):%H:%M}"
     dose = [{"jam": jam, "jumlah": 1, "satuan": "tablet"}]
@@ -55,7 +55,7 @@ def real_now() -> Any:
 
 
 def reach_the_patient() -> None:
-    """As a gateway that worked an hour ago would have."""
+    """Mark the reminders as sent."""
     with unit_of_work():
         db.session.execute(sa.update(Delivery).filter_by(kind="reminder").values(state="sent"))
 
@@ -71,13 +71,13 @@ def alert(channel: str = "messaging") -> Delivery:
 
 
 def sent(sim: Server) -> list[str]:
-    """What the gateway delivered after a drain."""
+    """Drain the outbox. Return the texts that the provider received."""
     outbox_jobs.drain("urgent")
     return [message.text for message in sim.messaging.sent]
 
 
 def limit_to(*scopes: str) -> None:
-    """The patient takes back what they allowed, and no cancellation reaches what is in the outbox."""
+    """Change the scopes directly in the database, without cancelling alerts in the outbox."""
     with unit_of_work():
         db.session.execute(sa.update(CaregiverLink).values(scopes=list(scopes)))
 
@@ -110,13 +110,13 @@ def test_a_medicine_that_may_not_be_named_any_more_is_not_named(sim: Server) -> 
 
 
 def test_what_tells_of_somebodys_health_is_for_proven_browsers_alone() -> None:
-    # The transport stands below the sections, so it cannot take the names of their kinds from them.
+    # `HINTED_AT` is in a lower layer, which must not import these kinds.
     assert {upcoming.KIND, stock.KIND, alerts.KIND} == HINTED_AT
 
 
 @pytest.mark.usefixtures("caregiver_id")
 def test_when_the_gateway_was_down_the_caregiver_hears_that_it_was_us(sim: Server) -> None:
-    outbox_jobs.drain("urgent")  # the first since the reminder expired
+    outbox_jobs.drain("urgent")  # the reminder has expired before this first drain
     miss()
     [text] = sent(sim)
     assert text.startswith("Pengingat Siti ")
@@ -130,5 +130,5 @@ def test_each_browser_is_told_what_the_push_says() -> None:
     row = alert("push_fan_out")
     said = words_of(row)
     assert said["body"].startswith(NAMED)
-    row.channel = Channel.PUSH  # as the fan-out adds it for each browser
+    row.channel = Channel.PUSH  # the fan-out adds one for each browser
     assert words_of(row) == said

@@ -1,4 +1,4 @@
-"""What caregivers hear of missed doses: those who may, what they may, and when."""
+"""Alerts to caregivers about missed doses: recipients, texts and times."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.helpers.language import assert_readable
 from tests.pengingat.alerts import MISSED, make, tick, told
 from tests.pengingat.ledgers import Time, allow, caregiver_of
 
-# --- what is told, and to whom --------------------------------------------------------------------------------------
+# --- texts and recipients -------------------------------------------------------------------------------------------
 
 
 def test_a_caregiver_hears_of_a_missed_dose_when_it_is_missed(
@@ -134,7 +134,7 @@ def test_what_was_missed_long_ago_is_not_told(
     assert [text for text in told() if "kemarin" in text] == []
 
 
-# --- when -----------------------------------------------------------------------------------------------------------
+# --- times ----------------------------------------------------------------------------------------------------------
 
 
 def test_what_follows_within_two_hours_leaves_together_when_they_end(
@@ -229,7 +229,7 @@ def test_an_important_alert_waits_for_the_caregivers_own_quiet_hours(
 def test_a_caregiver_with_quiet_hours_of_their_own_has_no_other_night(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
-    save(caregiver_id, quiet_start=time(8), quiet_end=time(15))  # who works at night
+    save(caregiver_id, quiet_start=time(8), quiet_end=time(15))  # works at night
     make(siti, obat, "04:00", "14:10")  # missed at 12.00 and 22.10 in Jakarta
     tick(moment, "05:00")
     assert told() == []
@@ -245,14 +245,14 @@ def test_what_is_important_is_a_yes_or_a_no(siti: Client, obat: dict[str, Any]) 
     assert (answer.status_code, list(answer.json["errors"])) == (400, ["details.penting"])
 
 
-# --- a clock that dies ----------------------------------------------------------------------------------------------
+# --- a scheduler that is killed -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("step", [(alerts, "links_due"), (pacing, "next_step")], ids=lambda step: step[1])
 def test_a_clock_that_dies_in_the_middle_loses_and_doubles_nothing(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, monkeypatch: pytest.MonkeyPatch, step: Any
 ) -> None:
-    """Between the sweep and the first message, or when the first message is about to be written."""
+    """The scheduler is killed before it reads the links, or just before it writes the first message."""
     make(siti, obat)
     with monkeypatch.context() as dying:
         dying.setattr(*step, mock.Mock(side_effect=ProcessLookupError))
@@ -265,7 +265,7 @@ def test_a_clock_that_dies_in_the_middle_loses_and_doubles_nothing(
     assert told() == [MISSED]
 
 
-# --- words and costs ------------------------------------------------------------------------------------------------
+# --- texts and statement counts -------------------------------------------------------------------------------------
 
 
 def test_a_clock_with_nothing_to_tell_looks_once(

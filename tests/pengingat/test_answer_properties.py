@@ -1,4 +1,4 @@
-"""Random answers, undos and answers given offline: the ledger, the stock, the outbox and `is_done` agree."""
+"""Random answers, undos and offline answers. The ledger, the stock, the outbox and `is_done` must agree."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ ANSWERED = (State.DONE, State.SKIPPED)
 
 @dataclass(frozen=True)
 class Said:
-    """What somebody says at one moment."""
+    """One answer of a person."""
 
     status: str
-    #: Which of the latest rows is named; None: none of them.
+    #: Index among the latest rows. None: the answer has no `due_at`.
     named: int | None
-    #: So many minutes ago it was said offline; None: it is said now.
+    #: Minutes since an offline answer was given. None: the answer is given now.
     ago: int | None
 
 
 @dataclass(frozen=True)
 class Step:
-    """Time passes, and somebody answers."""
+    """Pause in minutes, then background jobs and answers."""
 
     minutes: int
     is_swept: bool
@@ -73,7 +73,7 @@ steps = st.builds(
 
 
 class Walk:
-    """A medicine, and what its person does with it."""
+    """Medicine of a person, with the steps and checks of one example."""
 
     def __init__(self, moment: Time) -> None:
         self.moment = moment
@@ -82,7 +82,7 @@ class Walk:
         sent: Any = {"tipe": "obat", "judul": "Obat", "timezone": "Asia/Jakarta", "details": DETAILS}
         with unit_of_work():
             self.id = service.create(self.user_id, sent).id
-        #: By row, when it was answered or its answer taken back last.
+        #: Time of the last answer or undo, by row id.
         self.said_at: dict[int, datetime] = {}
 
     def rows(self) -> list[Occurrence]:
@@ -95,7 +95,7 @@ class Walk:
         jobs.top_up()
         if step.is_swept:
             jobs.miss_overdue()
-        db.session.commit()  # lest a refusal below undoes it
+        db.session.commit()  # otherwise a refusal below rolls this back
         if step.is_sent:
             due = sa.update(Delivery).where(Delivery.state.in_(OPEN), Delivery.due_at <= self.moment.now)
             with unit_of_work():
@@ -110,7 +110,7 @@ class Walk:
         is_offline = row is not None and said.ago is not None and said.status in ANSWERED
         at = now - timedelta(minutes=said.ago or 0)
         if is_offline and row is not None and at < row.due_at - timedelta(hours=1):
-            return  # the schema refuses that
+            return  # the schema rejects this
         before = {each.id: (each.state, each.answered_at) for each in near}
         data = NewAnswer(
             said.status,
@@ -137,7 +137,7 @@ class Walk:
             self.said_at[id_] = answered_at or now
 
     def check_undo(self, id_: int, state: str) -> None:
-        """Check that the row is open for an hour from its time, and that there is nothing more to take back."""
+        """Check that the row is pending for an hour after its due time, and that a second undo is refused."""
         (row,) = (each for each in self.rows() if each.id == id_)
         due_at = max(row.due_at, row.snoozed_until or row.due_at)
         assert state == (State.PENDING if self.moment.now < due_at + LATE else State.MISSED)
@@ -145,7 +145,7 @@ class Walk:
             answers.confirm(self.user_id, self.id, NewAnswer("undo", due_at=row.due_at))
 
     def check_in_time(self, id_: int, at: datetime) -> None:
-        """Check that no later row had fallen due when the answer to a missed one was given."""
+        """Check that the answer to a missed row was given before the next row fell due."""
         rows = self.rows()
         (row,) = (each for each in rows if each.id == id_)
         assert not [each for each in rows if row.due_at < each.due_at <= at and each.state != State.VOID]
@@ -161,12 +161,12 @@ class Walk:
         self.check_outbox(rows)
         fallen = [row for row in rows if row.due_at <= now]
         following = min((row.due_at for row in rows if row.due_at > now), default=now + timedelta(days=1))
-        if following > now + timedelta(hours=1):  # else the next dose may be meant
+        if following > now + timedelta(hours=1):  # otherwise the answer may be for the next dose
             assert pengingat.is_done == bool(fallen and fallen[0].state == State.DONE)
         self.check_days(rows)
 
     def check_outbox(self, rows: list[Occurrence]) -> None:
-        """Check that no answered row is told of, and that each coming one is told of by its two first deliveries."""
+        """Check that answered rows have no open deliveries, and that each future row has its first two deliveries."""
         waiting = db.session.execute(
             sa.select(Delivery.occurrence_id, Delivery.payload).where(
                 Delivery.state.in_(OPEN), Delivery.kind == "reminder"
@@ -181,7 +181,7 @@ class Walk:
                 assert first.count(row.id) == 2
 
     def check_days(self, rows: list[Occurrence]) -> None:
-        """Check that the doses of a day are those of the ledger."""
+        """Check that `day.list_doses` has the same states as the ledger."""
         states = {row.due_at: row.state for row in rows}
         for date in {row.day for row in rows}:
             for dose in day.list_doses(self.user_id, date):

@@ -1,4 +1,4 @@
-"""Random answers by every way, edits, sweeps and withdrawals: the ledger, the outbox and the stock always agree."""
+"""Random answers by all channels, edits, background jobs and withdrawals. Ledger, outbox and stock must agree."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def make(user_id: int, tipe: str, **details: Any) -> int:
 
 
 def say(user_id: int, reminder_id: int, status: str, **named: Any) -> str:
-    """Answer in the application. Return the state of the occurrence, or the code of the refusal."""
+    """Answer in the application. Return the state and slot of the occurrence, or the error code."""
     try:
         with unit_of_work():
             row = answers.confirm(user_id, reminder_id, NewAnswer(status, 15, note=f"catatan {status}", **named))
@@ -64,7 +64,7 @@ def say(user_id: int, reminder_id: int, status: str, **named: Any) -> str:
 
 
 def tap(draw: random.Random, user_id: int, reminder_id: int, status: str) -> None:
-    """Answer by the link or the push of one of the latest times."""
+    """Answer by the link or the push of one of the latest occurrences."""
     moments = sa.select(Occurrence.due_at).filter_by(reminder_id=reminder_id).order_by(Occurrence.due_at.desc())
     push = push_token(user_id, draw.choice(db.session.scalars(moments.limit(8)).all()))
     with suppress(AppError), unit_of_work():
@@ -77,7 +77,7 @@ def reply(user_id: int, status: str) -> None:
 
 
 def take_back(draw: random.Random, reminder_id: int) -> None:
-    """Take back the answer to one of the latest times, or the last answer by word."""
+    """Take back the answer to one of the latest occurrences, or the last answer by message."""
     latest = sa.select(Occurrence).filter_by(reminder_id=reminder_id).order_by(Occurrence.due_at.desc()).limit(8)
     row = draw.choice(db.session.scalars(latest).all())
     by_word = message_answers.read(row.user_id).undoable
@@ -117,7 +117,7 @@ def test_ledger_outbox_and_stock_agree_whatever_is_said_when(app: Flask, moment:
         jobs.top_up()
         if draw.random() < 0.7:
             jobs.miss_overdue()
-            db.session.commit()  # lest a refusal below undoes it
+            db.session.commit()  # otherwise a refusal below rolls this back
         if draw.random() < 0.4:
             deliver(user_id, moment.now)
         if draw.random() < 0.2:
@@ -129,7 +129,7 @@ def test_ledger_outbox_and_stock_agree_whatever_is_said_when(app: Flask, moment:
                     named = name_one(draw, reminder_id, moment.now) if draw.random() < 0.6 else {}
                     said = say(user_id, reminder_id, status, **named)
                     if said.startswith(status) and named:
-                        assert say(user_id, reminder_id, status, **named) == said  # it changes nothing
+                        assert say(user_id, reminder_id, status, **named) == said  # the second answer changes nothing
                 case "link":
                     tap(draw, user_id, reminder_id, status)
                 case "message":
@@ -140,14 +140,14 @@ def test_ledger_outbox_and_stock_agree_whatever_is_said_when(app: Flask, moment:
 
 
 def deliver(user_id: int, now: datetime) -> None:
-    """Let what is due leave."""
+    """Mark the due deliveries of this person as sent."""
     due = sa.update(Delivery).where(Delivery.user_id == user_id, Delivery.state.in_(OPEN), Delivery.due_at <= now)
     with unit_of_work():
         db.session.execute(due.values(state="sent", settled_at=now))
 
 
 def change(draw: random.Random, user_id: int, tipe: str, reminder_id: int, *, can_edit: bool) -> None:
-    """Another schedule and back, a dose said to be done, or health data withdrawn and given again later."""
+    """Edit the schedule, set `is_done`, or withdraw or give the consent to health data, at random."""
     match draw.choice(("edit", "done", "withdraw", "resume")):
         case "edit" if can_edit:
             changes: Any = {"details": draw.choice((DETAILS[tipe], OTHER_DETAILS[tipe]))}
@@ -162,7 +162,7 @@ def change(draw: random.Random, user_id: int, tipe: str, reminder_id: int, *, ca
 
 
 def name_one(draw: random.Random, reminder_id: int, now: datetime) -> dict[str, Any]:
-    """One of the last six or the next three, or none of them, with or without its slot."""
+    """Return the `due_at` of one of the last six or next three occurrences, or of none, with or without its slot."""
     rows = sa.select(Occurrence.due_at, Occurrence.slot).filter_by(reminder_id=reminder_id)
     last = rows.where(Occurrence.due_at <= now).order_by(Occurrence.due_at.desc()).limit(6)
     coming = rows.where(Occurrence.due_at > now).order_by(Occurrence.due_at).limit(3)
@@ -175,8 +175,7 @@ def name_one(draw: random.Random, reminder_id: int, now: datetime) -> dict[str, 
 def test_a_row_of_before_an_edit_is_no_dose_that_the_next_one_waits_for(
     app: Flask, moment: Time, is_corrected: bool
 ) -> None:
-    """Done on Monday, a therapy does not count as done until the Sunday that was skipped ahead, before the edit or
-    corrected after it."""
+    """A row of the old schedule was skipped in advance, before or after the edit. It must not extend `done_until`."""
     sunday = moment.now.replace(day=8, hour=3)
     user_id = make_user().id
     reminder_id = make(user_id, "terapi", jadwal=[{"hari": "minggu", "jam": "03:00"}])
@@ -233,7 +232,7 @@ def update(user_id: int, reminder_id: int, **changes: Any) -> None:
 
 
 def skip_ahead(reminder_id: int, due_at: datetime, now: datetime) -> None:
-    """Skip an occurrence far ahead, as people could before `too_early`."""
+    """Skip an occurrence far in advance, which was possible before `too_early` existed."""
     with unit_of_work():
         skipped = sa.update(Occurrence).where(Occurrence.reminder_id == reminder_id, Occurrence.due_at == due_at)
         db.session.execute(skipped.values(state="skipped", answered_at=now, answered_via="app"))

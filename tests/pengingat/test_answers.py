@@ -1,4 +1,4 @@
-"""Answers to occurrences: which one is meant, what may still be said of it, and what follows from it."""
+"""Answers to occurrences: the chosen occurrence, the accepted answers and their effects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.pengingat.links import payloads
 
 @pytest.fixture
 def visit(siti: Client, moment: Time, kontrol: dict[str, Any]) -> Reminder:
-    """Told of today at 03:00 UTC and tomorrow at 02:00."""
+    """Create an appointment with notices today at 03:00 UTC and tomorrow at 02:00 UTC."""
     return Reminder(siti, siti.post("/pengingat/", kontrol).json["id"])
 
 
@@ -108,7 +108,7 @@ def test_a_snooze_asks_once_more(metformin: Reminder, moment: Time) -> None:
     assert text.count("Halo Siti, waktunya minum Metformin (0,5 tablet, setelah makan) pukul 19.00 WIB.") == 3
     moment.move(minutes=70)
     jobs.miss_overdue()
-    assert ledger()[0] == "02 12:00 1 pending"  # it was put off, so its hour begins later
+    assert ledger()[0] == "02 12:00 1 pending"  # the hour begins at the end of the snooze
     moment.move(minutes=30)
     jobs.miss_overdue()
     assert ledger()[0] == "02 12:00 1 missed"
@@ -179,7 +179,7 @@ def test_a_session_that_is_too_old_answers_nothing(metformin: Reminder, moment: 
     assert metformin.say("done").json["state"] == "done"
 
 
-# --- costs ----------------------------------------------------------------------------------------------------------
+# --- statement counts -----------------------------------------------------------------------------------------------
 
 
 def test_an_answer_costs_three_statements_beside_the_session(
@@ -217,7 +217,7 @@ def test_an_answer_by_a_link_or_a_push_costs_as_many(
 ) -> None:
     moment.move(hours=11, minutes=5)
     token = push_token(metformin.client.id, moment.now.replace(minute=0, hour=12))
-    with statements.at_most(4):  # what the token is about, in place of the session
+    with statements.at_most(4):  # the occurrences of the token, instead of the session
         answered = metformin.client.post(
             f"/konfirmasi/{token if is_push else link_token_of(token)}", {"status": "done"}
         )
@@ -228,5 +228,5 @@ def test_an_answer_by_a_message_costs_as_many(metformin: Reminder, moment: Time,
     moment.move(hours=11, minutes=5)
     db.session.execute(sa.update(Delivery).values(state="sent", settled_at=moment.now))
     db.session.commit()
-    with statements.at_most(4), unit_of_work():  # what was sent last, in place of the session
+    with statements.at_most(4), unit_of_work():  # the last messages, instead of the session
         message_answers.answer(message_answers.read(metformin.client.id).meant, QuickAnswer("done"))

@@ -1,4 +1,4 @@
-"""What a caregiver reads of a patient who allows it."""
+"""Routes by which a caregiver reads a patient's history."""
 
 from __future__ import annotations
 

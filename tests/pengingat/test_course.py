@@ -1,4 +1,4 @@
-"""A medicine for some days only, and other times on some of them, as the person typed them."""
+"""Medicines with a course of some days, and temporary schedules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GET /pengingat/hari-ini: the doses of a day, for the main page of a client."""
+"""The occurrences of a day (GET /pengingat/hari-ini)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class TestListDoses:
             ("07:00", "terapi", "1", "Fisioterapi"),
             ("07:00", "obat", "0", "1 tablet, setelah makan"),
             ("07:00", "makan", "sarapan", "sarapan: oatmeal, apel"),
-            ("09:30", "kontrol", "1d", "dr. Ani"),  # the time of the visit, on the day of its notice
+            ("09:30", "kontrol", "1d", "dr. Ani"),  # time of the appointment, on the day of its notice
             ("16:00", "makan", "selingan", "makan selingan"),
             ("19:00", "obat", "1", "0,5 tablet, setelah makan"),
         ]
@@ -105,7 +105,7 @@ class TestListDoses:
 
     def test_a_dose_beyond_the_ledger_is_pending(self, metformin: Reminder) -> None:
         before = times(metformin.client, "2026-03-03")
-        assert before == ["07:00 0 pending", "19:00 1 pending"]  # of these the second is beyond 36 hours
+        assert before == ["07:00 0 pending", "19:00 1 pending"]  # the second is more than 36 hours ahead
         for date in ("2026-03-04", "2026-04-06"):
             assert times(metformin.client, date) == before
             assert {row["can_answer"] for row in day(metformin.client, date)} == {False}

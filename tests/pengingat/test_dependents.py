@@ -1,4 +1,4 @@
-"""Reminders of a dependent: what they say, whom they reach, and for whom an answer counts."""
+"""Reminders of a dependent: texts, recipients and answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SENTENCE = r"waktunya minum Metformin \(0,5 tablet, setelah makan\) pukul 19.00 
 
 @pytest.fixture
 def ibu(moment: Time, public: None, budi: Client, obat: dict[str, Any]) -> int:
-    """Budi's mother, who has no phone, with a dose at 19:00 in Jakarta."""
+    """Create Budi's mother, a dependent without a phone, with a dose at 19:00 in Jakarta. Return her id."""
     ibu = keep(budi)
     assert budi.post(f"/pengingat/obat?patient_id={ibu}", obat).status_code == 201
     return ibu
@@ -148,11 +148,11 @@ def _answered(user_id: int) -> tuple[str, str | None]:
 
 
 class TestReceivers:
-    """What is said to a dependent goes wherever the caregiver is reached, at that moment."""
+    """Messages for a dependent go to the present number and browsers of the caregiver."""
 
     @pytest.fixture
     def people(self, committed: Flask, gateway: Server) -> tuple[int, int]:
-        """A caregiver and a dependent."""
+        """Create a caregiver and a dependent. Return their ids."""
         with unit_of_work():
             budi = make_user(RoleName.PENDAMPING, nomor_hp="081200000001")
             ibu = make_user(guardian_id=None, nomor_hp=None)

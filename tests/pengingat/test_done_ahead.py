@@ -1,4 +1,4 @@
-"""A dose that is done up to an hour ahead: it counts as done from its own moment on, and not before."""
+"""Doses done up to an hour in advance. A dose counts as done only from its due time on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.helpers.client import Client
 from tests.pengingat.ledgers import Time, ledger, waiting
 from tests.pengingat.stock import left, make
 
-#: The doses of this evening, at 19:00, 19:40 and 20:10 WIB, and the first of tomorrow; it is 19:15.
+#: Doses of this evening at 19:00, 19:40 and 20:10 WIB, and the first dose of tomorrow. The present time is 19:15.
 LAST, NEXT, SECOND = "2026-03-02T12:00:00Z", "2026-03-02T12:40:00Z", "2026-03-02T13:10:00Z"
 TOMORROW = "2026-03-03T12:00:00Z"
 
@@ -25,7 +25,7 @@ def path(siti: Client, moment: Time, obat: dict[str, Any]) -> str:
 
 
 def at(obat: dict[str, Any], *times: str) -> dict[str, Any]:
-    """The medicine at these times of day in UTC."""
+    """Return the request body with doses at these times of day in UTC."""
     jadwal = [{"jam": jam, "jumlah": 1, "satuan": "tablet"} for jam in times]
     return {**obat, "details": {**obat["details"], "frekuensi": len(jadwal), "jadwal": jadwal}}
 
@@ -35,7 +35,7 @@ def say(siti: Client, path: str, status: str, due_at: str) -> None:
 
 
 def shown(siti: Client, path: str) -> tuple[bool, str]:
-    """Whether it is done, which list has it, and what comes next."""
+    """Return `is_done` and `next_at`. Check that the lists filtered by `is_done` agree."""
     record = siti.get(path).json
     for is_done in (True, False):
         listed = [row["id"] for row in siti.get("/pengingat/", query_string={"is_done": str(is_done).lower()}).json]
@@ -45,7 +45,7 @@ def shown(siti: Client, path: str) -> tuple[bool, str]:
 
 def test_a_dose_done_ahead_is_done_when_its_time_comes(siti: Client, moment: Time, path: str) -> None:
     say(siti, path, "done", NEXT)
-    assert shown(siti, path) == (False, SECOND)  # of the last one nobody said anything
+    assert shown(siti, path) == (False, SECOND)  # the last one has no answer
     moment.move(minutes=30)
     assert shown(siti, path) == (True, SECOND)
     moment.move(minutes=30)

@@ -1,4 +1,4 @@
-"""A person's history and how they kept to their reminders."""
+"""History and adherence of a person."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_what_was_edited_away_is_left_out_unless_asked_for(siti: Client, siti_id
 
 
 def test_the_history_begins_thirty_days_ago(siti: Client, siti_id: int, moment: Time) -> None:
-    past(siti_id, 1, "done")  # 2 March and the 29 days before begin with 1 February
+    past(siti_id, 1, "done")  # the 30 days up to 2 March begin on 1 February
     past(siti_id, 31, "done", month=1)
     assert rows(siti) == [("02-01T12:00", "done")]
     assert len(rows(siti, "?end=2026-02-01")) == 2
@@ -73,14 +73,14 @@ def test_reads_cost_a_fixed_number_of_statements(
         past(siti_id, day, "done", reminder_id=created["id"])
     with statements.at_most(3):  # the session, the zone, the rows
         siti.get("/pengingat/riwayat")
-    with statements.at_most(4):  # and the reminder itself
+    with statements.at_most(4):  # additionally the reminder
         siti.get(f"/pengingat/{created['id']}/riwayat")
     with statements.at_most(3):  # the session, the reminders, the sums
         siti.get("/pengingat/kepatuhan")
 
 
 def test_what_fell_due_where_the_next_day_has_begun_is_there(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    """00:10 in Jayapura is 22:10 of the day before in Jakarta, where the newest reminder is."""
+    """In Jayapura it is 00:10. In Jakarta, the zone of the newest reminder, it is 22:10 of the day before."""
     details = {**obat["details"], "jadwal": [{**obat["details"]["jadwal"][0], "jam": "15:10"}], "frekuensi": 1}
     eastern = siti.post("/pengingat/obat", {**obat, "timezone": "Asia/Jayapura", "details": details}).json["id"]
     siti.post("/pengingat/obat", {**obat, "timezone": "Asia/Jakarta"})

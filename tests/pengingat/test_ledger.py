@@ -1,4 +1,4 @@
-"""The ledger: one row for each time that a reminder falls due, and what becomes of it without anybody's answer."""
+"""The ledger: one row for each due time of a reminder, and its state without an answer."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_nobody_answering_within_the_hour_is_missed(siti: Client, moment: Time, 
     [
         (Channel.MESSAGING, "sent", False),
         (Channel.PUSH, "sent", False),
-        (Channel.PUSH_FAN_OUT, "sent", True),  # became a push to each of no browsers
+        (Channel.PUSH_FAN_OUT, "sent", True),  # fan-out to a person without browsers
         (Channel.MESSAGING, "failed", True),
         (Channel.MESSAGING, "missed", True),
     ],
@@ -174,7 +174,7 @@ def test_a_deleted_reminder_leaves_its_history(siti: Client, moment: Time, obat:
     assert db.session.scalars(sa.select(Occurrence.reminder_id).distinct()).all() == [None]
 
 
-# --- `is_done` beside it --------------------------------------------------------------------------------------------
+# --- `is_done` and the ledger ---------------------------------------------------------------------------------------
 
 
 def test_is_done_answers_the_current_occurrence_and_false_reopens_it(
@@ -207,7 +207,7 @@ def test_is_done_long_before_a_weekly_session_is_kept_for_it(siti: Client, momen
 
 def test_is_done_ends_a_visit_with_all_its_notices(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
     created = siti.post("/pengingat/", kontrol).json
-    moment.move(hours=2, minutes=5)  # the notice of the day before has left
+    moment.move(hours=2, minutes=5)  # the notice one day before was sent
     siti.put(f"/pengingat/{created['id']}", {"is_done": True})
     assert ledger() == ["02 03:00 1d done", "03 02:00 1h void"]
     siti.put(f"/pengingat/{created['id']}", {"is_done": False})
@@ -215,7 +215,7 @@ def test_is_done_ends_a_visit_with_all_its_notices(siti: Client, moment: Time, k
     assert waiting()[-1] == "03 02:00"
 
 
-# --- what is old ----------------------------------------------------------------------------------------------------
+# --- compaction -----------------------------------------------------------------------------------------------------
 
 
 def test_after_400_days_the_rows_become_daily_sums(siti: Client, moment: Time, obat: dict[str, Any]) -> None:

@@ -1,5 +1,7 @@
-"""Answers, edits, deletions and clocks at the same moment: each occurrence ends in one state, and nothing it does not
-agree with is sent."""
+"""Answers, edits, deletions and background jobs at the same moment.
+
+Each occurrence ends in one state, and only messages that agree with this state are sent.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,13 @@ pytestmark = pytest.mark.processes
 
 COUNT = 30
 
-#: What an answer met: the state that it left, or the name of its error.
+#: Result of an answer: the new state, or the name of the error.
 Outcomes = dict[int, str]
 
 
 @pytest.fixture
 def owned(committed: Flask, moment: Time, obat: dict[str, Any]) -> tuple[int, list[int]]:
-    """A person and their reminders, whose first dose fell due five minutes ago."""
+    """Create a person with reminders whose first dose fell due five minutes ago. Return the ids."""
     user_id, ids = make_reminders(COUNT, obat)
     moment.move(hours=11, minutes=5)
     return user_id, ids
@@ -54,7 +56,7 @@ def answering(user_id: int, ids: list[int], status: str, outcomes: Outcomes) -> 
 
 
 def first_doses() -> dict[int | None, Occurrence]:
-    """By reminder what became of the dose of 12:00, of which there is one row."""
+    """Return the state of the dose of 12:00 by reminder. Each reminder has one row for it."""
     rows = db.session.scalars(sa.select(Occurrence).where(Occurrence.slot == "1").order_by(Occurrence.due_at)).all()
     due = [row for row in rows if row.due_at == rows[0].due_at]
     assert len(due) == COUNT

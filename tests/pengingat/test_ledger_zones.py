@@ -1,4 +1,4 @@
-"""Ledger, deliveries and schedule say the same in every zone: over clock changes, midnights and 29 February."""
+"""Agreement of ledger, deliveries and schedule in every zone, over clock changes, midnights and 29 February."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ZONES = [
     "Australia/Lord_Howe", "Pacific/Apia", "Pacific/Kiritimati", "Pacific/Pago_Pago", "Africa/Casablanca",
     "America/Santiago", "Asia/Kathmandu",
 ]  # fmt: skip
-#: Days around which clocks change somewhere, a leap day, and the turn of a year.
+#: Days near clock changes in some zone, near a leap day, and near the end of a year.
 DAYS = [
     datetime(*day, tzinfo=UTC)
     for day in ((2026, 3, 7), (2026, 3, 28), (2026, 4, 4), (2026, 10, 24), (2026, 12, 30), (2028, 2, 27))
@@ -32,7 +32,7 @@ times = st.times().map(lambda time: f"{time:%H:%M}")
 
 @st.composite
 def medicines(draw: st.DrawFn) -> dict[str, Any]:
-    """With or without a course and other times on some days, counted from the day that the test begins on."""
+    """Draw a medicine, optionally with a course and a temporary schedule. Days are relative to the first day."""
     count = draw(st.integers(1, 3))
     jadwal = st.lists(times, min_size=count, max_size=count, unique=True).map(
         lambda jam: [{"jam": each, "jumlah": 1, "satuan": "tablet"} for each in jam]
@@ -50,7 +50,7 @@ def medicines(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def dated(details: dict[str, Any], begun: datetime) -> dict[str, Any]:
-    """The same with days in place of numbers of days."""
+    """Replace relative days with dates."""
     days = {name: (begun + timedelta(days=details[name])).date().isoformat() for name in DAYS_OF & details.keys()}
     temporary = details.get("jadwal_sementara")
     return {**details, **days, **({"jadwal_sementara": dated(temporary, begun)} if temporary else {})}

@@ -1,4 +1,4 @@
-"""A person has at most 100 reminders, and at most 60 dues on one day."""
+"""Limits: at most 100 reminders of a person, and at most 60 due times on one day."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def once(days: float, *before: str, zone: str = "Asia/Jakarta") -> Schedule:
         ([once(1, "1h"), once(1)], 2),
         ([once(2, "1d", "1h")], 1),
         ([once(2, "1d"), once(1)], 2),
-        ([once(0.5, "1d", "1h")], 1),  # the day before is over
-        ([daily(2), weekly(1, 1, 1), once(8), once(2), once(2)], 6),  # in 8 days it is Tuesday
+        ([once(0.5, "1d", "1h")], 1),  # the notice one day before is past
+        ([daily(2), weekly(1, 1, 1), once(8), once(2), once(2)], 6),  # the day in 8 days is a Tuesday
         ([daily(2), weekly(1), once(2), once(2), once(2)], 5),
-        ([once(0.7), once(0.7, zone="Asia/Jayapura")], 2),  # 00.48 in Jakarta, 02.48 of the same day in Jayapura
+        ([once(0.7), once(0.7, zone="Asia/Jayapura")], 2),  # 00.48 in Jakarta, 02.48 on the same day in Jayapura
         ([once(0.6), once(0.6, zone="Asia/Jayapura")], 1),  # 22.24 in Jakarta, tomorrow already in Jayapura
     ],
 )
@@ -66,7 +66,10 @@ def test_the_busiest_day_is_that_of_most_dues(schedules: list[Schedule], most: i
 
 
 def course(first: int, days: int, count: int, temporary: tuple[int, int, int]) -> Schedule:
-    """From so many days after today, for so many, with a number of doses; another on some days from `temporary` on."""
+    """Return a course that begins `first` days after today and lasts `days` days, with `count` doses a day.
+
+    `temporary` gives the first day, the length in days and the doses a day of its temporary schedule.
+    """
     begins, length, other = temporary
     start = TODAY + timedelta(days=begins)
     slots = daily(other).slots
@@ -116,7 +119,7 @@ def sessions(count: int, weekday: str = "selasa") -> dict[str, Any]:
 
 
 def fill(client: Client, *reminders: dict[str, Any]) -> int:
-    """Make reminders; returns the id of the last."""
+    """Create reminders. Return the id of the last one."""
     for reminder in reminders:
         response = client.post("/pengingat", {"timezone": "UTC", **reminder})
         assert response.status_code == 201, response.json

@@ -1,4 +1,4 @@
-"""Of the 60 dues of a day those count that have fallen due, be their reminders deleted or moved since."""
+"""Past due times count for the limit of 60 a day, even if their reminders were deleted or moved later."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.pengingat.ledgers import NOW, Time, settle
 
 
 def visit(minutes: float) -> dict[str, Any]:
-    """A visit so many minutes from the beginning of the test, reminded of at its own time."""
+    """Return the request body of an appointment this many minutes after NOW, with a notice at its own time."""
     at = NOW + timedelta(minutes=minutes)
     return {"tipe": "kontrol", "judul": "Kontrol", "waktu": at.isoformat(), "timezone": "Asia/Jakarta", "details": {}}
 
@@ -32,7 +32,7 @@ def make(client: Client, minutes: float) -> str:
 
 
 def send() -> None:
-    """Send what is due."""
+    """Mark the due deliveries as sent."""
     due = sa.select(sa.literal(1)).where(Delivery.due_at <= NOW + timedelta(minutes=1)).exists()
     assert db.session.scalar(sa.select(due))
     settle("sent", Delivery.due_at <= NOW + timedelta(minutes=1), Delivery.state == "pending")
@@ -40,7 +40,7 @@ def send() -> None:
 
 @pytest.fixture
 def spent(siti: Client, moment: Time) -> list[str]:
-    """The paths of 60 reminders that have just been sent."""
+    """Create 60 reminders that were just sent. Return their paths."""
     paths = [make(siti, 1) for _ in range(MOST_A_DAY)]
     moment.move(minutes=1)
     send()

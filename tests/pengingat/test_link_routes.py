@@ -1,4 +1,4 @@
-"""The answer by one tap, without a login."""
+"""Route for answers without a login."""
 
 from __future__ import annotations
 

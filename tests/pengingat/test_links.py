@@ -1,4 +1,4 @@
-"""Answers by one tap, without a login."""
+"""Answers without a login, by link or push."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_what_can_be_noted_no_more_has_no_button(token: str, client: Client, mom
 def test_a_message_that_leaves_after_the_secret_has_changed_can_be_answered(
     public: None, app: Flask, siti: Client, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So can what left before, for its link is one that the dose had."""
+    """Links from before the change of the secret key keep working too."""
     siti.post("/pengingat/obat", obat)
     moment.move(hours=11, minutes=5)
     before, push = (str(payloads(channel)[0]) for channel in ("messaging", "push_fan_out"))

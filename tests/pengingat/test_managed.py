@@ -1,4 +1,4 @@
-"""Reminders of a patient in the hands of a caregiver: who may, through which route, and what the patient learns."""
+"""Access of caregivers to a patient's reminders: required scopes by route, and the entries of the access log."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.helpers.overlap import done_twice_at_once
 from tests.pengingat.ledgers import Time
 from tests.pengingat.managed import CHANGE, OF_A_PATIENT, READ
 
-#: Caregivers by what Siti allows them, and those to whom she allows nothing (any more).
+#: Kinds of callers, and the scopes that Siti allows them.
 IDENTITIES: dict[str, set[Scope]] = {
     "no scope": set(),
     "alerts": {Scope.ALERTS},
@@ -45,7 +45,7 @@ IDENTITIES: dict[str, set[Scope]] = {
 
 @pytest.fixture
 def obat() -> dict[str, Any]:
-    """Due in half an hour, and counted."""
+    """Return the request body of a medicine with a stock that is due in half an hour."""
     dose = {"jam": "01:30", "jumlah": 1, "satuan": "tablet"}
     details = {"nama_obat": "Metformin", "frekuensi": 1, "aturan": "sesudah makan", "jadwal": [dose]}
     return {"tipe": "obat", "judul": "Obat diabetes", "details": {**details, "persediaan": {"sisa": 10}}}
@@ -95,7 +95,7 @@ def test_all_routes_of_reminders_are_here() -> None:
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """Roll back what the block does, so that the next route meets the same rows."""
+    """Roll back the changes of the block, so that the next route starts with the same rows."""
     db.session.commit()
     savepoint = db.engine.begin_nested()
     try:
@@ -106,7 +106,7 @@ def undone() -> Iterator[None]:
 
 
 def wrong_with(response: TestResponse, siti: Client, route: str, *, is_open: bool) -> str | None:
-    """Return what is wrong with the answer to a caregiver, or with what it leaves behind."""
+    """Return an error text if the response or the access log is wrong, else None."""
     if is_open:
         action = READ.get(route, Action.REMINDERS_CHANGED if route in CHANGE else Action.HISTORY_READ)
         if response.status_code not in (200, 201) or noted(siti) != [action]:
@@ -179,7 +179,7 @@ def test_what_a_caregiver_makes_is_the_patients_own(
 def test_anothers_reminder_is_none_of_the_patients(
     client: Client, moment: Time, linked_as: Callable[[str], Client], siti: Client, obat: dict[str, Any]
 ) -> None:
-    """The scope opens what is the patient's, by whichever id it is asked."""
+    """A reminder of another person is not found with the patient's `patient_id`."""
     others = client.as_(make_user()).post("/pengingat/obat", obat).json["id"]
     theirs = linked_as("manage")
     for method, body in (("GET", None), ("PUT", {"judul": "x"}), ("DELETE", None)):
@@ -221,7 +221,7 @@ def test_what_is_refused_later_is_not_noted(linked_as: Callable[[str], Client], 
 def test_after_the_cut_no_answer_is_given_again(
     client: Client, moment: Time, linked_as: Callable[[str], Client], siti: Client, obat: dict[str, Any], cut: str
 ) -> None:
-    """A create by its `Idempotency-Key` is answered as the first time, but not to somebody who may not ask any more."""
+    """A stored response for an `Idempotency-Key` is not returned to a caller who has lost the permission."""
     theirs = linked_as("manage")
     path, key = f"/pengingat/obat?patient_id={siti.id}", {"Idempotency-Key": "kunci-sekali"}
     first = theirs.post(path, obat, headers=key)
@@ -269,7 +269,7 @@ def _linked(*scopes: Scope) -> tuple[Caller, int]:
 
 @pytest.mark.parametrize("cut", ["the link", "the scope"])
 def test_a_cut_waits_for_the_change_that_it_meets_and_ends_all_later_ones(committed: Flask, cut: str) -> None:
-    """The caregiver changes something at the moment of the cut: it comes before, or it is refused."""
+    """A change at the moment of the cut is either made before it or refused."""
     from app.caregivers import service
 
     by, siti_id = _linked(Scope.MANAGE)

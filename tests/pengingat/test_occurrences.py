@@ -1,4 +1,4 @@
-"""What reminders put into the outbox, and take out of it."""
+"""Deliveries that reminders add to the outbox, and cancel."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_next_36_hours_are_rows_of_both_channels(siti: Client, moment: Time,
 
 
 def test_no_web_address_leaves_by_the_outbox(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    """Nobody's number is proven yet, whether the reminder is made, changed or topped up."""
+    """No number is proven here. The rule holds for created, changed and topped up reminders."""
     details = {**obat["details"], "nama_obat": "Metformin judi.com"}
     created = siti.post("/pengingat/obat", {"judul": "Menang di https://judi.com", "details": details})
     siti.put(f"/pengingat/{created.json['id']}", {"details": {**details, "nama_obat": "Insulin www.judi.zzz"}})
@@ -38,7 +38,7 @@ def test_no_web_address_leaves_by_the_outbox(siti: Client, moment: Time, obat: d
     said = [str(words_of(row)) for row in db.session.scalars(sa.select(Delivery))]
     assert (len(said), "Insulin" in said[0]) == (10, True)
     assert not [words for words in said if "judi" in words]
-    assert created.json["details"]["nama_obat"] == "Metformin judi.com"  # it is the person's own
+    assert created.json["details"]["nama_obat"] == "Metformin judi.com"  # the stored details keep it
 
 
 def test_a_visit_is_reminded_of_an_hour_and_a_day_before_but_not_in_the_past(
@@ -46,7 +46,9 @@ def test_a_visit_is_reminded_of_an_hour_and_a_day_before_but_not_in_the_past(
 ) -> None:
     siti.post("/pengingat/", kontrol)  # in 26 hours
     assert waiting() == ["02 03:00", "03 02:00"]
-    siti.post("/pengingat/", {**kontrol, "waktu": "2026-03-02T23:00:00Z"})  # in 22 hours: a day before is past
+    siti.post(
+        "/pengingat/", {**kontrol, "waktu": "2026-03-02T23:00:00Z"}
+    )  # in 22 hours: the notice one day before is past
     assert waiting() == ["02 03:00", "02 22:00", "03 02:00"]
 
 
@@ -115,7 +117,7 @@ def test_what_is_late_survives_a_new_title_but_not_a_new_schedule(
     assert waiting()[0] == "02 12:00"
     siti.put(f"/pengingat/{created['id']}", {"details": {**obat["details"], "frekuensi": 1,
              "jadwal": [{"jam": "12:05", "jumlah": 1, "satuan": "tablet"}]}})  # fmt: skip
-    assert waiting() == ["03 12:05"]  # the new time of today is past, too
+    assert waiting() == ["03 12:05"]  # today's new time is past too
 
 
 def test_a_client_that_sends_the_whole_record_back_changes_nothing(
@@ -125,7 +127,7 @@ def test_a_client_that_sends_the_whole_record_back_changes_nothing(
     moment.move(hours=11, minutes=10)
     siti.put(f"/pengingat/{created['id']}", created)
     assert waiting() == ["02 12:00", "03 00:00", "03 12:00"]
-    siti.put(f"/pengingat/{created['id']}", {**created, "is_done": True})  # of the dose that has just been due
+    siti.put(f"/pengingat/{created['id']}", {**created, "is_done": True})  # for the dose that was just due
     assert waiting() == ["03 00:00", "03 12:00", "04 00:00"]
 
 
@@ -148,7 +150,7 @@ def test_who_takes_leaving_back_is_asked_from_then_on_and_has_missed_nothing(
     moment.move(minutes=1)
     jobs.top_up()
     jobs.miss_overdue()
-    # It is Wednesday, 10:01 in Jakarta.
+    # The present time is Wednesday, 10:01 in Jakarta.
     assert [row for row in ledger() if not row.endswith("void")] == [
         "04 12:00 1 pending",
         "05 00:00 0 pending",

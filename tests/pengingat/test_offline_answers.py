@@ -1,4 +1,4 @@
-"""An answer that was given offline counts from when it was given, and never against a newer one."""
+"""Offline answers. An answer counts from the time it was given, and does not replace a newer one."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from tests.helpers.client import Client, assert_error
 from tests.pengingat.answering import Reminder
 from tests.pengingat.ledgers import Time, ledger, texts
 
-#: The dose at 19:00 in Jakarta, and five minutes later.
+#: Due time of the dose at 19:00 in Jakarta, and the time of an answer five minutes later.
 DUE_AT, THEN = "2026-03-02T12:00:00Z", "2026-03-02T12:05:00Z"
 
 
 @pytest.fixture
 def dose(siti: Client, moment: Time, obat: dict[str, Any]) -> Reminder:
-    """Due at 12:00 UTC and missed. It is 02:00 of the next day, and the next dose fell due at 00:00."""
+    """Create a dose that was due at 12:00 UTC and is missed.
+
+    The present time is 02:00 of the next day. The next dose fell due at 00:00.
+    """
     details = {**obat["details"], "persediaan": {"sisa": 10}}
     reminder = Reminder(siti, siti.post("/pengingat/obat", {**obat, "details": details}).json["id"])
     moment.move(hours=13, minutes=5)
@@ -57,7 +60,7 @@ def test_what_was_given_after_the_next_dose_is_too_late(dose: Reminder) -> None:
 
 
 def test_what_was_given_after_the_next_of_many_doses_is_too_late(dose: Reminder, moment: Time) -> None:
-    """The next dose is not among the last ten."""
+    """The next dose is not among the last ten rows that an answer reads by default."""
     for _ in range(6):
         moment.move(hours=24)
         jobs.top_up()

@@ -1,4 +1,4 @@
-"""When a caregiver is told, as a question of time alone."""
+"""Pacing of alerts to caregivers, tested as pure functions of time."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_night_ends_at_six_where_the_caregiver_lives(zone: ZoneInfo, now: da
 def test_a_day_of_alerts_is_never_more_than_six_messages_and_a_digest(
     gaps: list[int], zone: ZoneInfo, start: datetime
 ) -> None:
-    """Minute by minute, as the clock does it: nobody is lost, nobody told twice, and it is never more than that."""
+    """Simulate the scheduler in steps of five minutes. Each alert is sent exactly once, within the limits of a day."""
     dues = [start + timedelta(minutes=sum(gaps[: n + 1])) for n in range(len(gaps))]
     waiting: list[datetime] = []
     messages: list[tuple[datetime, Way, int]] = []

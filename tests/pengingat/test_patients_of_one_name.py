@@ -1,4 +1,4 @@
-"""A caregiver of two patients whose short names are equal."""
+"""Alerts to a caregiver with two patients of the same first name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Neither the clock nor a person's pages read the reminders and occurrences of everybody."""
+"""Query plans: background jobs and a person's pages use an index instead of scanning whole tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.pengingat.one_tap import links
 from app.pengingat.schemas import Query
 from tests.helpers.plans import plan_of, plans_of_all
 
-#: 400 people with 50 reminders each, all planned, and one answered occurrence of each.
+#: Statements that create 400 people with 50 planned reminders each, and one answered occurrence for each reminder.
 FILL = (
     "INSERT INTO users (username, password_hash, nama_ktp) SELECT 'massa' || n, '', 'x' FROM generate_series(1, 400) n",
     """
@@ -60,7 +60,7 @@ def person() -> int:
 
 
 def generic_plan_of(statement: PreparedStatement, moment: str) -> str:
-    """The plan of a prepared statement whatever the moment is that it is asked for."""
+    """Return the generic plan of a prepared statement, which does not depend on the moment given."""
     connection = db.session.connection()
     connection.exec_driver_sql("SET LOCAL plan_cache_mode = force_generic_plan")
     statement.rows(connection, {moment: clock.now()})
@@ -115,5 +115,5 @@ def test_a_persons_pages_read_their_own_rows_alone(person: int) -> None:
     with plans_of_all() as plans:
         assert service.list_all(person, Query(Page(1, 20), tipe=None, is_done=None, date=None)).total == 50
         assert history.list_all(person, HistoryQuery(Page(1, 20), days, tipe=None, state=None)).total == 50
-    assert len(plans) == 5  # a page and a total each, and the zone of the person
+    assert len(plans) == 5  # a page and a total each, and the person's zones
     assert not [plan for plan in plans if "Seq Scan" in plan]

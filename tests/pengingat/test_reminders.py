@@ -1,4 +1,4 @@
-"""What is kept of a reminder, and which of it has other names or odd values."""
+"""Stored fields of a reminder, including aliases and unusual values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_offsets_have_other_names(siti: Client, moment: Time, alias: str) -> Non
 def test_a_list_costs_one_statement(siti: Client, moment: Time, obat: dict[str, Any], statements: Any) -> None:
     for _ in range(5):
         siti.post("/pengingat/obat", obat)
-    with statements.at_most(2):  # one of them the session's
+    with statements.at_most(2):  # one of them reads the session
         siti.get("/pengingat/")
 
 

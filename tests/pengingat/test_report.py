@@ -1,4 +1,4 @@
-"""The report that a patient takes to the doctor."""
+"""Report for the doctor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.pengingat.reports import FEBRUARY, report, text_of
 
 @pytest.fixture
 def february(siti: Client, siti_id: int, moment: Time) -> Client:
-    """Twenty-eight evenings: four missed, one put down to us, one skipped."""
+    """Create 28 evening doses: three missed, one undelivered, one skipped, the others done."""
     states = {5: "missed", 6: "missed", 12: "missed", 20: "missed", 25: "skipped"}
     for day in range(1, 29):
         past(siti_id, day, states.get(day, "done"), undelivered=day == 20)
@@ -46,7 +46,7 @@ def test_the_page_says_what_became_of_the_doses_and_who_noted_it(february: Clien
 
 
 def test_the_page_and_its_table_round_alike(siti: Client, siti_id: int, moment: Time) -> None:
-    """One of sixteen is 6.25 %."""
+    """One of sixteen is 6.25 %, which is exactly half between two rounded values."""
     for day in range(1, 17):
         past(siti_id, day, "done" if day == 1 else "missed")
     text = text_of(report(siti, "pdf"))
@@ -58,7 +58,7 @@ def test_the_page_and_its_table_round_alike(siti: Client, siti_id: int, moment: 
 def test_a_week_with_nothing_to_divide_is_none_in_which_nothing_was_done(
     siti: Client, siti_id: int, moment: Time
 ) -> None:
-    for day in range(2, 9):  # the second week of the report is all missed, of the third we sent nothing
+    for day in range(2, 9):  # the second week is all missed, the third all undelivered
         past(siti_id, day, "done")
         past(siti_id, day + 7, "missed")
         past(siti_id, day + 14, "missed", undelivered=True)
@@ -88,7 +88,7 @@ def test_a_workbook_has_real_dates_under_indonesian_headings(february: Client) -
 
 
 def test_many_reminders_stay_on_one_page(siti: Client, siti_id: int, moment: Time) -> None:
-    """Each with a title too long for its line."""
+    """Each reminder has a title that is too long for one line."""
     for n in range(100):
         past(siti_id, 1 + n % 28, "done", judul=f"Obat nomor {n} {'dengan nama panjang ' * 9}", slot=str(n))
     text = text_of(report(siti, "pdf", "start=2026-01-01&end=2026-04-02"))
@@ -138,7 +138,7 @@ def test_the_page_names_what_is_taken_below_each_reminder(
     text = " ".join(text_of(report(siti, "pdf")).split())
     assert "Metformin: 1 tablet pukul 07.00, 0,5 tablet pukul 19.00, setelah makan" in text
     assert "Insulin: 10 unit pukul 09.30, 14.30 dan 20.30, sebelum makan, putar tempatnya" in text
-    assert text.count("Metformin:") == 2  # and none below the meal of the same title
+    assert text.count("Metformin:") == 2  # but not below the meal with the same title
 
 
 def test_a_report_costs_a_fixed_number_of_statements(february: Client, statements: Statements) -> None:

@@ -1,4 +1,4 @@
-"""The routes of reminders; whose they may be with `?patient_id=` is in test_managed.py."""
+"""Routes for reminders. See test_managed.py for access with `?patient_id=`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ DOSE = OBAT["jadwal"][0]  # type: ignore[index]
 
 
 def assert_own(siti: Client, method: str, path: str, body: object = None) -> None:
-    """The reminder is no record for others, and nobody reaches it without a token."""
+    """Check that other people get 404, and that requests without a token get 401."""
     assert_error(siti.as_(make_user()).open(method, path, body), 404, "not_found")
     assert_error(Client(siti.app).open(method, path, body), 401, "unauthorized")
 
 
 @pytest.fixture
 def visit(siti: Client, moment: Time, kontrol: dict[str, Any]) -> dict[str, Any]:
-    """Siti's appointment, as it was answered."""
+    """Create an appointment of Siti. Return the response body."""
     return dict(siti.post("/pengingat/", kontrol).json)
 
 

@@ -1,4 +1,4 @@
-"""Schedules against a plain reference that looks at every single minute of the zone."""
+"""Schedules, compared with a simple reference that checks every minute of the zone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ zones = st.sampled_from(ZONES).map(ZoneInfo)
 days = st.dates(date(2005, 1, 1), date(2030, 12, 31))
 walls = st.builds(time, st.integers(0, 23), st.integers(0, 59))
 moments = st.datetimes(
-    datetime(2012, 1, 1),  # noqa: DTZ001  # hypothesis puts the zone on
+    datetime(2012, 1, 1),  # noqa: DTZ001  # hypothesis adds the zone
     datetime(2030, 1, 1),  # noqa: DTZ001
     timezones=st.just(UTC),
 )
@@ -37,7 +37,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def plainly(day: date, wall: time, zone: ZoneInfo) -> datetime:
-    """The first minute, going through them one by one, whose wall clock is at or past the time on that day."""
+    """Return the first minute at which the wall clock shows this time of this day or a later time."""
     wanted = datetime.combine(day, wall)
     moment = datetime.combine(day, wall, UTC) - timedelta(hours=26)
     while moment.astimezone(zone).replace(tzinfo=None) < wanted:
@@ -53,8 +53,8 @@ def test_a_wall_time_is_its_first_moment_or_the_next_valid_minute(zone: ZoneInfo
 @pytest.mark.parametrize(
     ("zone", "day", "wall", "expected"),
     [
-        ("Europe/Berlin", date(2026, 3, 29), time(2, 30), "2026-03-29T01:00:00+00:00"),  # the gap's end
-        ("Europe/Berlin", date(2026, 10, 25), time(2, 30), "2026-10-25T00:30:00+00:00"),  # the first of two
+        ("Europe/Berlin", date(2026, 3, 29), time(2, 30), "2026-03-29T01:00:00+00:00"),  # the end of the gap
+        ("Europe/Berlin", date(2026, 10, 25), time(2, 30), "2026-10-25T00:30:00+00:00"),  # the first of two moments
         ("Australia/Lord_Howe", date(2026, 10, 4), time(2, 15), "2026-10-03T15:30:00+00:00"),
         ("America/Sao_Paulo", date(2018, 11, 4), time(0, 0), "2018-11-04T03:00:00+00:00"),
         ("Asia/Jakarta", date(2026, 3, 29), time(2, 30), "2026-03-28T19:30:00+00:00"),
@@ -123,7 +123,7 @@ def slots_of(times: list[time]) -> tuple[Slot, ...]:
 
 @st.composite
 def courses(draw: st.DrawFn) -> Schedule:
-    """A course of up to 40 days, or one that goes on, with other times on some days in it or beside it."""
+    """Draw a course of up to 40 days, or without an end, with a temporary schedule inside or outside of it."""
     count = draw(st.integers(1, 3))
     times = st.lists(walls, min_size=count, max_size=count, unique=True)
     first, lasts, start, spans = draw(days), draw(st.integers(0, 40) | st.none()), draw(st.integers(-5, 45)), (0, 20)
@@ -138,7 +138,7 @@ def courses(draw: st.DrawFn) -> Schedule:
 
 
 def plain_dues(course: Schedule, until: date) -> list[Due]:
-    """Day by day, from the first on: the day's slots, whichever stand on it."""
+    """Return the due times of a course, computed day by day from its first day."""
     assert course.temporary is not None
     dues, day = set(), course.first
     while day <= min(course.last, until):

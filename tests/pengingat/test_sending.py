@@ -1,4 +1,4 @@
-"""What is looked at once more before a reminder leaves: a dose that was answered since, and one just told of."""
+"""Checks before a reminder is sent: the dose was answered since planning, or its first message was just sent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ AGAIN = "Halo Siti, kami ingatkan sekali lagi, waktunya minum"
 
 @pytest.fixture
 def gateway(sim: Server, real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """Messages go to the simulator."""
+    """Send messages to the simulator."""
     monkeypatch.setitem(real_app.extensions, "messenger", provider.make(config_for_tests(**sim.messaging.env())))
     return sim
 
@@ -49,12 +49,12 @@ def siti_id(committed: Flask, gateway: Server) -> int:
 
 @pytest.fixture(autouse=True)
 def _by_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the hour is: nobody is asked again at night of a dose of the evening."""
+    """Disable the rule against repeats at night, so that the tests do not depend on the time of day."""
     monkeypatch.setattr(upcoming, "is_night", lambda _: False)
 
 
 def messages(*which: sa.ColumnElement[bool]) -> list[Delivery]:
-    """What is to tell of this hour's doses by message, the first dose's first."""
+    """Return the deliveries by message that are due within an hour, in order."""
     soon = Delivery.due_at < sa.func.now() + timedelta(hours=1)
     query = sa.select(Delivery).where(Delivery.channel == Channel.MESSAGING, soon, *which)
     db.session.expire_all()
@@ -67,7 +67,7 @@ def change(row: Delivery, **values: Any) -> None:
 
 
 def refuse() -> None:
-    """WhatsApp says of what it has taken as a text that it wants a template."""
+    """Simulate that WhatsApp requires a template for a text message that it had accepted."""
     (row,) = messages(Delivery.state == State.SENT)
     change(row, state=State.PENDING, next_try_at=sa.func.now(), payload={**row.payload, AS_TEMPLATE: True})
 
@@ -80,7 +80,7 @@ def texts(gateway: Server) -> list[str]:
 def test_a_dose_that_was_closed_meanwhile_is_not_asked_about_once_more(
     siti_id: int, gateway: Server, status: str
 ) -> None:
-    """By a push that was answered, before WhatsApp said that the message needs a template."""
+    """For example, the person answers the push before WhatsApp requires a template for the message."""
     reminder_id = medicine(siti_id, "Metformin")
     jobs.drain("urgent")
     with unit_of_work():
@@ -98,7 +98,7 @@ def test_a_dose_that_was_closed_meanwhile_is_not_asked_about_once_more(
     ("state", "leaves"), [("pending", True), ("missed", True), ("done", False), ("skipped", False), ("void", False)]
 )
 def test_a_push_leaves_while_its_dose_can_be_done(siti_id: int, state: str, leaves: bool) -> None:
-    """Also an hour after it: whoever is asked again after 60 minutes may say that it is done until the next one."""
+    """A repeat after 60 minutes is sent too, because a missed dose can be done until the next one is due."""
     with unit_of_work():
         db.session.add(PushSubscription(user_id=siti_id, endpoint="https://push.example.org/siti", p256dh="", auth=""))
     medicine(siti_id, "Metformin")
@@ -123,7 +123,7 @@ def test_a_dose_that_is_open_is_asked_about_once_more(siti_id: int, gateway: Ser
 def test_who_gives_another_number_than_they_proved_sends_no_address_there(
     siti_id: int, gateway: Server, is_proven: bool
 ) -> None:
-    """What is to be sent was put together for the number that was theirs."""
+    """The reminder was planned while the old, proven number was stored."""
     with unit_of_work():
         db.session.get_one(User, siti_id).phone_verified_at = clock.now()
     medicine(siti_id, "judi.com Metformin")
@@ -138,7 +138,7 @@ def test_who_gives_another_number_than_they_proved_sends_no_address_there(
 
 
 def test_who_hears_of_a_dose_late_is_not_asked_again_in_the_same_minute(siti_id: int, gateway: Server) -> None:
-    """Our number was down when the dose fell due, and until it was time to ask again."""
+    """For example, sending was not possible from the due time until the time of the repeat."""
     medicine(siti_id, "Metformin", ingatkan_ulang_menit=30)
     assert len(messages()) == 2
     jobs.drain("urgent")

@@ -1,4 +1,4 @@
-"""What is left of a medicine: taken by answers, once each, and set by the person."""
+"""Stock of a medicine: reduced once by each answer, and set by the person."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.helpers.factories import make_user
 from tests.pengingat.ledgers import Time, ledger
 from tests.pengingat.stock import answer, left, make
 
-# --- what answers take ----------------------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------------------------------------
 
 
 def test_a_dose_that_is_done_goes_out_of_the_stock_once(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
@@ -25,7 +25,7 @@ def test_a_dose_that_is_done_goes_out_of_the_stock_once(siti: Client, moment: Ti
     for _ in range(3):
         answer(siti, path, "done")
     assert left(siti, path) == 9.5
-    moment.move(hours=11)  # an hour before it
+    moment.move(hours=11)  # an hour before the next dose
     answer(siti, path, "done", "2026-03-03T00:00:00Z")
     assert left(siti, path) == 8.5
 
@@ -137,7 +137,7 @@ def test_without_a_stock_nothing_is_counted(siti: Client, moment: Time, obat: di
     answer(siti, path, "done")
     assert "persediaan" not in siti.get(path).json["details"]
     siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 5}}})
-    answer(siti, path, "skipped")  # it took nothing, so nothing comes back
+    answer(siti, path, "skipped")  # done took nothing, so skipped gives nothing back
     assert left(siti, path) == 5
 
 
@@ -162,7 +162,7 @@ def test_what_was_kept_as_persediaan_before_is_left_alone(siti: Client, moment: 
     assert db.session.scalars(sa.select(Pengingat.details["persediaan"].astext)).one() == "banyak"
 
 
-# --- what the person sets and adds ----------------------------------------------------------------------------------
+# --- changes by the person ------------------------------------------------------------------------------------------
 
 
 def test_details_set_the_stock(siti: Client, moment: Time, obat: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What people are told before a medicine runs out: at which border, at which hour, and once."""
+"""Notices before a medicine runs out: thresholds, time of day, and no duplicates."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from tests.pengingat.stock import answer, left, make
 
 
 def told(channel: str = "messaging") -> list[str]:
-    """What was said of stocks, in order."""
+    """Return the texts of stock notices that were not cancelled, in order."""
     key = "text" if channel == "messaging" else "body"
     rows = sa.select(Delivery).filter_by(kind="stock", channel=channel).order_by(Delivery.id)
     return [words_of(row)[key] for row in db.session.scalars(rows.where(Delivery.state != "cancelled"))]
 
 
 def each_morning(moment: Time, days: int) -> list[tuple[str, str]]:
-    """(day, text) of what is said on these days, looked at every few hours and each dose done when it falls due."""
+    """Run the stock job every six hours for these days. Return (day, text) of each new notice."""
     found = []
     for _ in range(days * 4):
         moment.move(hours=6)
@@ -42,7 +42,7 @@ def each_morning(moment: Time, days: int) -> list[tuple[str, str]]:
 def test_the_person_is_told_at_their_border_and_two_days_before(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
-    # Each day takes 1.5, from this evening's 0.5 on: 4 days and the next morning, Saturday the 7th.
+    # A day takes 1.5, and this evening 0.5. So the stock lasts for 4 more days and the morning of Saturday the 7th.
     path = make(siti, obat, 0.5 + 4 * 1.5 + 1, persediaan={"ingatkan_hari": 3})
     said = []
     for _ in range(7):
@@ -114,7 +114,7 @@ def test_who_bought_more_is_told_again_when_that_runs_out(siti: Client, moment: 
     tell_of_stock()
     assert len(told()) == 1
     siti.post(f"{path}/persediaan", {"tambah": 100})
-    assert told() == []  # it had not left yet, and is not true any more
+    assert told() == []  # cancelled, because it is wrong now and was not sent yet
     assert each_morning(moment, 3) == []
     siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 3}}})
     assert len(each_morning(moment, 2)) == 1
@@ -124,7 +124,7 @@ def test_who_bought_too_little_is_not_told_the_same_again(siti: Client, moment: 
     path = make(siti, obat, 1)
     moment.move(hours=1)
     tell_of_stock()
-    siti.post(f"{path}/persediaan", {"tambah": 6})  # enough until Friday, and within the border of 7 days
+    siti.post(f"{path}/persediaan", {"tambah": 6})  # enough until Friday, less than 7 days ahead
     assert each_morning(moment, 1) == []
 
 
@@ -134,7 +134,7 @@ def test_a_change_of_something_else_loses_no_message(siti: Client, moment: Time,
     tell_of_stock()
     record = siti.get(path).json
     siti.put(path, {**record, "is_done": True})
-    assert len(told()) == 1  # it had not left yet, and would never be told again
+    assert len(told()) == 1  # not cancelled, because no second notice would be sent
 
 
 def test_who_has_less_than_was_thought_is_told_at_two_days(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
@@ -194,7 +194,7 @@ def test_each_browser_is_told_what_the_push_says(siti: Client, moment: Time, oba
     row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="push_fan_out")).one()
     said = words_of(row)
     assert said["title"] == "Persediaan obat"
-    row.channel = Channel.PUSH  # as the fan-out adds it for each browser
+    row.channel = Channel.PUSH  # the fan-out adds one for each browser
     assert words_of(row) == said
 
 

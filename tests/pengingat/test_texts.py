@@ -1,4 +1,4 @@
-"""What reminders say."""
+"""Texts of reminders."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_people_are_greeted_by_their_first_name(name: str, short: str) -> None:
 
 
 LINK = "https://judi.com/menang"
-#: What a person wrote with addresses, and what goes to a number that may be somebody else's.
+#: Texts with web addresses that a person wrote, and the expected text for an unproven number.
 WITH_ADDRESSES = [
     ("obat", {**METFORMIN, "nama_obat": f"Metformin {LINK}"}, "0", "minum Metformin (1 tablet, setelah makan) pukul"),
     ("obat", {**METFORMIN, "nama_obat": "judi.com"}, "0", "minum obat (1 tablet, setelah makan) pukul"),
@@ -267,7 +267,7 @@ def test_no_address_leaves_in_a_title_or_a_name() -> None:
         }
 
 
-# --- the title, and several in one message ---------------------------------------------------------------------------
+# --- titles and joint messages ---------------------------------------------------------------------------------------
 
 
 def payload(judul: str, tipe: str = "obat", to: Recipient = PROVEN_SITI, **details: Any) -> dict[str, Any]:
@@ -343,7 +343,7 @@ def test_several_have_one_link() -> None:
     assert text.count("https://") == 1
 
 
-# --- how to answer --------------------------------------------------------------------------------------------------
+# --- instructions for an answer -------------------------------------------------------------------------------------
 
 FONNTE = {"messaging_provider": "fonnte", "fonnte_webhook_token": "t" * 32}
 WHATSAPP = {"messaging_provider": "whatsapp_cloud", "whatsapp_app_secret": "s"}

@@ -1,4 +1,4 @@
-"""What a page of today asks: when each reminder is next, and which of them are of a day, done or not."""
+"""Data for a page of today: the next occurrence of each reminder, and lists filtered by day and `is_done`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def make(siti: Client, tipe: str, details: dict[str, Any], **fields: Any) -> dic
     return record
 
 
-# --- when it is next ------------------------------------------------------------------------------------------------
+# --- `next_at` ------------------------------------------------------------------------------------------------------
 
 
 def test_every_reminder_says_when_it_is_next(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
@@ -53,7 +53,7 @@ def test_what_is_done_is_not_what_is_next(siti: Client, moment: Time, obat: dict
     assert siti.get(f"/pengingat/{visit['id']}").json["next_at"] is None
 
 
-# --- `waktu`, where the details say it ------------------------------------------------------------------------------
+# --- `waktu` from the details ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_the_list_is_narrowed_to_a_day(siti: Client, moment: Time, obat: dict[st
     assert listed(siti, "date=2026-03-03") == [medicine]
     assert listed(siti, "date=2026-03-10") == [medicine, visit]
     assert listed(siti, "date=2027-03-01&tipe=terapi") == [monday]
-    assert listed(siti, "date=2026-02-23") == [past]  # before the others were made
+    assert listed(siti, "date=2026-02-23") == [past]  # before the other reminders were created
     assert siti.get("/pengingat/?date=2026-03-02&per_page=1").headers["X-Total-Count"] == "2"
     for wrong in ("besok", "2026-02-30", "20260302", "2026-W10-1", "0001-01-01", "9999-12-31"):
         assert_error(siti.get(f"/pengingat/?date={wrong}"), 400, field="date")
@@ -163,7 +163,7 @@ def test_narrowed_lists_cost_a_fixed_number_of_statements(
 ) -> None:
     for _ in range(5):
         siti.post("/pengingat/obat", obat)
-    with statements.at_most(2):  # one of them the session's
+    with statements.at_most(2):  # one of them reads the session
         siti.get("/pengingat/?is_done=false&tipe=obat")
     with statements.at_most(2):
         siti.get("/pengingat/?date=2026-03-02")

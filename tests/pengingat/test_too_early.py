@@ -1,4 +1,4 @@
-"""A time more than 60 minutes ahead cannot be answered yet, by whichever way the answer comes."""
+"""Occurrences more than 60 minutes ahead cannot be answered, by any channel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.pengingat.links import page, payloads, tap
 
 SENTENCE = "Belum waktunya. Pengingat ini bisa dijawab mulai satu jam sebelumnya."
 STATUSES = ["done", "skipped", "snooze"]
-#: Of the dose at 19:00 in Jakarta, 11 hours ahead.
+#: Due time of the dose at 19:00 in Jakarta, 11 hours ahead.
 DUE_AT = "2026-03-02T12:00:00Z"
 
 
@@ -84,7 +84,9 @@ def test_a_notice_of_a_visit_cannot_be_answered_a_day_ahead(
 ) -> None:
     path = f"/pengingat/{siti.post('/pengingat/', kontrol).json['id']}"
     assert_error(say(siti, path, due_at="2026-03-03T02:00:00Z", slot="1h"), 409, "too_early")
-    assert_error(say(siti, path, due_at="2026-03-03T03:00:00Z"), 404)  # of the visit itself there is no notice
+    assert_error(
+        say(siti, path, due_at="2026-03-03T03:00:00Z"), 404
+    )  # there is no notice at the time of the visit itself
 
 
 def test_what_was_edited_away_is_closed_and_not_early(siti: Client, path: str, obat: dict[str, Any]) -> None:

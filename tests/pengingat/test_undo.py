@@ -1,4 +1,4 @@
-"""An answer that is taken back leaves the ledger, the stock, the outbox and `is_done` as without it."""
+"""Undo of an answer. The ledger, the stock, the outbox and `is_done` are as before the answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.pengingat.ledgers import Time, ledger, settle, waiting
 
 @pytest.fixture
 def dose(siti: Client, moment: Time, obat: dict[str, Any]) -> Reminder:
-    """Due at 12:00 UTC; it is five minutes later. 10 tablets are left, and a dose is half of one."""
+    """Create a dose of half a tablet that fell due five minutes ago, at 12:00 UTC. The stock is 10 tablets."""
     details = {**obat["details"], "persediaan": {"sisa": 10}, "ingatkan_ulang_menit": 15}
     reminder = Reminder(siti, siti.post("/pengingat/obat", {**obat, "details": details}).json["id"])
     moment.move(hours=11, minutes=5)

@@ -1,4 +1,4 @@
-"""A day of Siti's with three medicines: one is forgotten, one is taken back, one is answered offline."""
+"""One day with three medicines: one is forgotten, one answer is taken back, one answer is given offline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def medicine(siti: Client, name: str, jam: str, satuan: str = "tablet") -> Remin
 
 
 def at(moment: Time, hour: int, minute: int = 0) -> list[str]:
-    """It is this time in Jakarta: what is due leaves, and the clock ticks. Return what the caregiver is told."""
+    """Move to this time in Jakarta, send due reminders and run the jobs. Return the new alerts to the caregiver."""
     moment.now = moment.now.replace(hour=hour - 7, minute=minute)
     jobs.top_up()
     settle("sent", Delivery.kind == "reminder", Delivery.state == "pending", Delivery.due_at <= moment.now)
@@ -49,11 +49,11 @@ def test_a_day_of_three_medicines(siti: Client, moment: Time, caregiver_id: int)
     coming = ["12:00 Amlodipin: pending", "19:00 Insulin: pending"]
     assert page(siti) == ["09:00 Metformin: pending *", *coming]
 
-    at(moment, 9, 5)  # she takes Metformin, far from any network
+    at(moment, 9, 5)  # Siti takes Metformin without a network
     assert page(siti) == ["09:00 Metformin: pending *", *coming]
     assert at(moment, 10, 1) == ["Siti belum menandai obat pukul 09.00 WIB. Boleh tolong ditanyakan?"]
 
-    at(moment, 12, 2)  # she taps by mistake, and takes it back
+    at(moment, 12, 2)  # she answers by mistake, and takes the answer back
     amlodipin.say("done")
     assert page(siti)[1] == "12:00 Amlodipin: done"
     assert left(amlodipin) == 29

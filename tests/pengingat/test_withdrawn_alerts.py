@@ -1,4 +1,4 @@
-"""What no caregiver hears any more: the scope, the link or the reminder is gone."""
+"""Alerts that are not sent because the scope, the link or the reminder was removed."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_nobody_hears_of_who_takes_it_back_or_leaves(
     tick(moment, "03:00")
     tick(moment, "03:30")
     moment.now = moment.now.replace(hour=4, minute=0)
-    jobs.miss_overdue()  # and the clock dies before it makes the alerts
+    jobs.miss_overdue()  # then the scheduler is killed, before `tell_caregivers`
     assert len(told()) == 1
     stop(siti, how)
     assert told() == []  # also what is in the outbox already

@@ -1,4 +1,4 @@
-"""Wall times, weekdays and meals in the time zone of the reminder."""
+"""Wall times, weekdays and meals in the zone of the reminder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.pengingat.ledgers import NOW, Time, texts, waiting
 
 
 def test_a_wall_time_stays_right_over_a_clock_change(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    moment.now = NOW.replace(day=27, hour=12)  # Berlin springs forward on the 29th
+    moment.now = NOW.replace(day=27, hour=12)  # summer time begins in Berlin on the 29th
     details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "06:00", "jumlah": 1, "satuan": "tablet"}]}
     siti.post("/pengingat/obat", {**obat, "timezone": "Europe/Berlin", "details": details})
     for _ in range(6):
@@ -22,7 +22,7 @@ def test_a_wall_time_stays_right_over_a_clock_change(siti: Client, moment: Time,
 
 def test_the_weekday_is_the_local_dates(siti: Client, moment: Time) -> None:
     sent = {"tipe": "terapi", "judul": "T", "waktu": "2026-03-02T00:00:00Z"}
-    # 23:00 UTC is 06:00 of the next day in Jakarta: Tuesday there begins on UTC's Monday.
+    # Monday 23:00 UTC is Tuesday 06:00 in Jakarta.
     siti.post("/pengingat/", {**sent, "details": {"jadwal": [{"hari": "Selasa", "jam": "23:00"}]}})
     assert waiting() == ["02 23:00"]
 

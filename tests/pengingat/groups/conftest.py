@@ -1,4 +1,4 @@
-"""Medicines of one person that are due now, and what their messages say (`REMINDER_GROUPING=on`)."""
+"""Fixtures for grouped reminders (`REMINDER_GROUPING=on`): several medicines of one person that are due now."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.pengingat.groups.medicines import ADDRESS, ALL, answer, medicine, sen
 
 @pytest.fixture
 def grouping(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """Grouping is on, there are links, and messages go to the simulator."""
+    """Turn grouping and links on, and send messages to the simulator."""
     config = replace(real_app.extensions["config"], reminder_grouping=True, public_url=ADDRESS)
     monkeypatch.setitem(real_app.extensions, "config", config)
     monkeypatch.setitem(real_app.extensions, "messenger", provider.make(config_for_tests(**sim.messaging.env())))
@@ -32,8 +32,8 @@ def siti_id() -> int:
 
 @pytest.fixture
 def three(grouping: Server, siti_id: int) -> list[int]:
-    """Three medicines of one minute, each planned in a transaction of its own and due since a moment."""
+    """Create three medicines, each in its own transaction, that fell due five seconds ago."""
     return [medicine(siti_id, name) for name in ALL]
 
 
-__all__ = ["answer", "sent"]  # the inbox still takes them from here
+__all__ = ["answer", "sent"]  # the tests of the inbox import them from here

@@ -1,4 +1,4 @@
-"""Medicines of one person that are due now, and what their messages say."""
+"""Helpers for medicines of one person that are due now, and for their messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALL = ("Metformin", "Amlodipin", "Simvastatin")
 
 
 def medicine(user_id: int, name: str, *, due_in_s: float = -5, title: str = "", **details: Any) -> int:
-    """A daily medicine whose next dose is moved to so many seconds from now; its id."""
+    """Create a daily medicine and move its next dose to `due_in_s` seconds from now. Return its id."""
     soon = clock.now() + timedelta(hours=1)
     dose = {"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}
     data = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose], **details}
@@ -35,7 +35,7 @@ def medicine(user_id: int, name: str, *, due_in_s: float = -5, title: str = "", 
 
 
 def move(reminder_id: int, due_at: datetime) -> None:
-    """Let the first dose fall due at a moment."""
+    """Move the first dose, and its deliveries, to this moment."""
     first = sa.select(sa.func.min(Occurrence.due_at)).where(Occurrence.reminder_id == reminder_id).scalar_subquery()
     with unit_of_work():
         which = Occurrence.reminder_id == reminder_id, Occurrence.due_at == first
@@ -47,7 +47,7 @@ def move(reminder_id: int, due_at: datetime) -> None:
 
 
 def end_lease() -> None:
-    """Let the leases of all that is claimed end, and what waits for a retry be due."""
+    """Expire the leases of claimed deliveries, and make waiting retries due."""
     with unit_of_work():
         past = sa.func.now() - timedelta(seconds=1)
         is_tried = sa.and_(deliveries.c.claim_token.is_not(None), deliveries.c.state.in_(["pending", "claimed"]))
@@ -55,7 +55,7 @@ def end_lease() -> None:
 
 
 def messages(*reminder_ids: int) -> list[Delivery]:
-    """The rows of their first doses' messages, in order."""
+    """Return the deliveries by message of the first doses, in order."""
     db.session.expire_all()
     rows = sa.select(Delivery).where(Delivery.about_id.in_(reminder_ids), Delivery.channel == Channel.MESSAGING)
     return list(db.session.scalars(rows.where(Delivery.due_at < clock.now() + timedelta(minutes=2)).order_by("id")))

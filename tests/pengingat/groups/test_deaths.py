@@ -1,4 +1,4 @@
-"""Workers that die over a message of several: it leaves once, or as the contract repeats what is unknown."""
+"""Workers that die while they send a grouped message. It is sent once, or repeated if its outcome is unknown."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_an_outcome_that_was_parked_is_that_of_all(grouping: Server, three: list
 def test_a_receipt_settles_all_that_a_dead_worker_told_of(grouping: Server, three: list[int], siti_id: int) -> None:
     claimed = ready()
     answer(siti_id, three[0])
-    messaging.send(claimed)  # without the first; then the worker is killed
+    messaging.send(claimed)  # without the first reminder; then the worker is killed
     answer(siti_id, three[1])
     told = {"receipt": Receipt.DELIVERED, "delivery": claimed.together[0].id}
     with unit_of_work():
@@ -164,7 +164,7 @@ def test_workers_that_come_at_once_send_one_message_a_person(grouping: Server, c
         thread.start()
     for thread in threads:
         thread.join()
-    while row := claims.claim("urgent", Channel.MESSAGING, which):  # what one left to another
+    while row := claims.claim("urgent", Channel.MESSAGING, which):  # claim the rest
         claimed.append(row)
     assert [len(each.together) for each in claimed] == [3] * len(people)
     assert {each.user_id for each in claimed} == set(people)

@@ -1,4 +1,4 @@
-"""The one link of a message of several answers all of them."""
+"""The single link of a grouped message answers all of its reminders."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ def test_its_link_answers_all_of_one_minute(grouping: Server, three: list[int]) 
 
 
 def test_its_link_answers_those_of_the_next_minute_too(grouping: Server, siti_id: int) -> None:
-    """Two doses whose minutes, and so whose own links, differ."""
     ids = [medicine(siti_id, "Metformin"), later_minute(siti_id)]
     outbox_jobs.drain("urgent")
     (text,) = sent(grouping)
@@ -53,7 +52,7 @@ def test_its_link_answers_those_of_the_next_minute_too(grouping: Server, siti_id
 
 
 def later_minute(user_id: int) -> int:
-    """A medicine that is due at the next full minute, so within one of the others."""
+    """Create a medicine that is due in the next full minute, less than 60 seconds after the others."""
     now = clock.now() - timedelta(seconds=5)
     return medicine(user_id, "Amlodipin", due_in_s=55 - now.second - now.microsecond / 1e6)
 

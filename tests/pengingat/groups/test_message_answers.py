@@ -1,4 +1,4 @@
-"""Answers to a message of several reminders: the numbers that somebody writes are those that they read."""
+"""Answers with numbers to a grouped message. A number means the reminder with this number in the text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def phone_of(user_id: int) -> Phone:
 
 
 def state(text: str, number: int) -> str:
-    """What became of the reminder that the text names by a number."""
+    """Return the state of the reminder with this number in the text."""
     (name,) = re.findall(rf"^{number}\. Waktunya minum (\w+)", text, re.MULTILINE)
     db.session.expire_all()
     first = sa.select(Occurrence.state).filter_by(judul=name).order_by(Occurrence.due_at).limit(1)

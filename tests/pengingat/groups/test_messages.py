@@ -1,4 +1,4 @@
-"""Several reminders of one person within 60 seconds leave as one message."""
+"""Grouped messages: reminders of one person that fall due within 60 seconds are sent as one message."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_types_that_share_no_template_leave_apart(
     templates: tuple[str, ...],
     expected: list[list[int]],
 ) -> None:
-    """In one message all of them would fail for want of a template, though each of them has one."""
+    """A joint message would fail because no template fits all types, although each type has its own template."""
     named = {"messaging_provider": "whatsapp_cloud", "whatsapp_templates": tuple((name, name) for name in templates)}
     monkeypatch.setitem(real_app.extensions, "config", replace(real_app.extensions["config"], **named))
     ids = [row.id for row in messages(*three)]
