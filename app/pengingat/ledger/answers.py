@@ -1,7 +1,8 @@
-"""The one way to answer. The application, a link, a push, a message and a caregiver all end here.
+"""Answers to occurrences from all channels: application, link, push, message and caregiver.
 
-An answer takes three statements: lock the person and the reminders, read the ledger around now, change the ledger, the
-outbox and the reminders. A late answer takes one more, which makes the alerts. An undo takes some more.
+An answer takes three statements. They lock the person and the reminders, read the ledger around now, and write the
+ledger, the outbox and the reminders. A late answer takes one more, which creates the alerts. An undo takes several
+more.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from app.pengingat.timetable.tipe import Tipe
 
 NOT_FOUND = "Tidak ada jadwal yang dapat dijawab."
 
-#: How old an answer given offline may be, and by how much the person's own clock may be ahead.
+#: Maximum age of an offline answer, and tolerance for a device whose clock is ahead.
 OFFLINE = timedelta(days=7)
 FAST_CLOCK = timedelta(minutes=2)
 
@@ -48,10 +49,10 @@ class CannotSnooze(Conflict):
 
 
 def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia = AnsweredVia.APP) -> Occurrence:
-    """Answer the occurrence that `data` names, or the one that a person means now. Return it as it is then.
+    """Answer the occurrence at `data.due_at`, or without it the current one. Return the occurrence after the answer.
 
-    The same answer again changes nothing. Raise `NotFound`, `TooEarly`, `AlreadyClosed`, `CannotSnooze` or, of an undo,
-    `NothingToUndo`.
+    The same answer a second time has no effect. Raise `NotFound`, `TooEarly`, `AlreadyClosed` or `CannotSnooze`. For
+    an undo, raise `NothingToUndo`.
     """
     held = queries.hold(user_id, [pengingat_id])
     pengingat = held.reminders[pengingat_id]
@@ -68,7 +69,7 @@ def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia =
 
 
 def _answered_at(data: NewAnswer, now: datetime) -> datetime | None:
-    """Return when an answer was given offline, at most now. Raise `ValidationFailed` if that cannot be."""
+    """Return the time of an offline answer, at most now. Raise `ValidationFailed` if the time is out of range."""
     if data.answered_at is None:
         return None
     if not now - OFFLINE <= data.answered_at <= now + FAST_CLOCK:
@@ -77,9 +78,9 @@ def _answered_at(data: NewAnswer, now: datetime) -> datetime | None:
 
 
 def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia) -> list[Occurrence]:
-    """Answer those of one person's occurrences that are open, else the missed ones, else change their answers.
+    """Answer the pending ones among these occurrences of one person, else the missed ones, else all of them.
 
-    Return the answered ones. Raise the first refusal if none could be answered.
+    Return the answered occurrences. Raise the first refusal if no occurrence could be answered.
     """
     held, ids = _hold(asked, AlreadyClosed()), {row.id for row in asked}
     rows = statements.near(held.reminders, held.now, ids=ids)
@@ -90,16 +91,16 @@ def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia)
 
 
 def undo_all(asked: Sequence[Occurrence]) -> list[Occurrence]:
-    """Take back the answers to one person's occurrences, at most 24 hours after each. Return the reopened ones.
+    """Take back the answers to these occurrences of one person, if they are at most 24 hours old.
 
-    Each is pending while less than 60 minutes have passed since it fell due or its snooze ended, else missed. Stock and
-    `is_done` follow. Raise `NothingToUndo`.
+    Return the reopened occurrences. A reopened occurrence is pending until 60 minutes after its due time or the end of
+    its snooze, then missed. Stock and `is_done` are updated. Raise `NothingToUndo` if there is no answer to take back.
     """
     return _undo(_hold(asked, NothingToUndo()), {row.id for row in asked})
 
 
 def _hold(asked: Sequence[Occurrence], refusal: Conflict) -> Held:
-    """Lock one person and the reminders of these occurrences. Raise the refusal if no reminder is left."""
+    """Lock the person and the reminders of these occurrences. Raise `refusal` if no reminder is left."""
     try:
         return queries.hold(asked[0].user_id, {row.reminder_id for row in asked if row.reminder_id is not None})
     except NotFound:
@@ -130,7 +131,7 @@ def _undo(held: Held, ids: Collection[int]) -> list[Occurrence]:
 
 
 def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
-    """Return a row as it is without its answer. The stock follows."""
+    """Return the row without its answer, and update the stock."""
     due_at = max(row.due_at, row.snoozed_until or row.due_at)
     state = State.PENDING if now < due_at + LATE else State.MISSED
     taken = stock.take(pengingat, row, state)
@@ -138,7 +139,7 @@ def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
 
 
 def _ended_visit(held: Held, row: Row) -> bool:
-    """Return whether this row was done with `is_done` of its visit, which `done.follow` leaves alone."""
+    """Return whether this row was done by `is_done` of its visit. `done.follow` does not change visits."""
     pengingat = held.reminders[row.reminder_id]
     if pengingat.tipe != Tipe.KONTROL or pengingat.done_until is None or row.state != State.DONE:
         return False
@@ -146,7 +147,7 @@ def _ended_visit(held: Held, row: Row) -> bool:
 
 
 class _Answer:
-    """What a person says, to rows of locked reminders. `rows` are those around them."""
+    """Answer to rows of locked reminders. `rows` has these rows and the rows around them."""
 
     def __init__(
         self,
@@ -159,25 +160,25 @@ class _Answer:
     ) -> None:
         self.held, self.now, self.rows, self.status, self.via, self.note = held, held.now, rows, data.status, via, note
         self.span = timedelta(minutes=data.minutes)
-        #: When it was given, if that was offline.
+        #: Time of an offline answer.
         self.at = at
 
     def give(self, group: Sequence[Row]) -> list[Occurrence]:
-        """Answer these rows as far as they can be answered. Raise the first refusal if none can be."""
+        """Answer these rows as far as possible. Raise the first refusal if no row can be answered."""
         news: list[Row] = []
         same: list[Row] = []
         refusals: list[Conflict] = []
         for row in group:
             try:
                 (news if self._is_news(row) else same).append(row)
-            except Conflict as refusal:  # what else falls due at this minute may still be open
+            except Conflict as refusal:  # other rows may still accept the answer
                 refusals.append(refusal)
         if not news and not same:
             raise refusals[0] if refusals else AlreadyClosed
         return [*self._change(news), *statements.get([row.id for row in same])]
 
     def _is_news(self, row: Row) -> bool:
-        """Return whether the answer changes a row. Raise the refusal if it cannot be given."""
+        """Return whether the answer changes the row. Raise a `Conflict` if the answer is not allowed."""
         if row.state != State.VOID and row.due_at > self.now + AHEAD:
             raise TooEarly
         if self.status == SNOOZE:
@@ -189,7 +190,7 @@ class _Answer:
         return True
 
     def _is_outdated(self, row: Row) -> bool:
-        """Return whether a row was answered, or its answer taken back, after this answer was given offline."""
+        """Return whether the row has an answer or an undo that is newer than this offline answer."""
         return self.at is not None and any(moment and self.at <= moment for moment in (row.answered_at, row.undone_at))
 
     def _check_snooze(self, row: Row) -> None:
@@ -213,7 +214,7 @@ class _Answer:
         return replace(row, snoozed_until=self._until(row), snoozes=row.snoozes + 1)
 
     def _until(self, row: Row) -> datetime:
-        """Return the end of a snooze, from now or from an occurrence still to come."""
+        """Return the end of a snooze. It is counted from now, or from the due time if that is later."""
         return max(self.now, row.due_at) + self.span
 
 
@@ -226,9 +227,9 @@ def record(
     note: str | None = None,
     at: datetime | None = None,
 ) -> list[Occurrence]:
-    """Record an answer to the rows `news`, given now or offline `at` a moment. Stock, `is_done`, caregivers follow.
+    """Record an answer to the rows `news`. Update the stock, `is_done` and the alerts to caregivers.
 
-    `rows` are those around them, as `statements.near` reads them.
+    `rows` has the rows that `statements.near` returned. `at` is the time of an offline answer.
     """
     answered = {
         row.id: replace(
@@ -247,7 +248,8 @@ def record(
             done.follow(held.reminders[row.reminder_id], rows, row, held.now)
     changed = _change(held, [(row, answered[row.id]) for row in news])
     if swept := answered.keys() - {row.id for row in changed}:
-        # The sweep has closed them since they were read. It does so once.
+        # `missed.miss_overdue` has marked these rows as missed since they were read. One retry is enough, because it
+        # changes a row only once.
         closed = [replace(row, state=State.MISSED) for row in news if row.id in swept]
         if not all(_may_become(row, state, rows, held, at) for row in closed):
             raise AlreadyClosed
@@ -260,7 +262,7 @@ def _may_become(row: Row, state: State, rows: Sequence[Row], held: Held, at: dat
 
 
 def _change(held: Held, changes: Sequence[tuple[Row, Row]]) -> list[Occurrence]:
-    """Write rows as they are to be, and cancel what waits to tell of them. Return those that were as expected."""
+    """Write pairs of old and new rows, and cancel their waiting deliveries. Return those with the expected state."""
     if not changes:
         return []
     changed = statements.change(changes, held.changed)
@@ -271,16 +273,16 @@ def _change(held: Held, changes: Sequence[tuple[Row, Row]]) -> list[Occurrence]:
 
 
 def mark(held: Held, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia = AnsweredVia.APP) -> None:
-    """Record that the current occurrence is done until the next one falls due, or that it is not.
+    """Record that the current occurrence is done until the next one falls due, or that it is not done.
 
-    A single one counts as done for ever.
+    A reminder that does not repeat counts as done for ever.
     """
     if not is_done:
         _reopen(held, pengingat)
         return
     dues = done.current(pengingat, held.now)
     outbox.cancel(upcoming.about(pengingat.id), [upcoming.KIND])
-    # One that lies beyond the horizon has no row yet.
+    # An occurrence after the planning horizon has no row yet.
     ids = {row.id for row in statements.record([upcoming.entry(pengingat, due) for due in dues])}
     rows = statements.near([pengingat.id], held.now, ids=ids)
     news = [row for row in rows if row.id in ids and statements.may_become(row, State.DONE, rows, held.now)]
@@ -294,7 +296,7 @@ def mark(held: Held, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia = 
 
 
 def _reopen(held: Held, pengingat: Pengingat) -> None:
-    """Take back that what counts as done now is done, and tell of it again."""
+    """Set the occurrence that counts as done now to pending, and put its unsent deliveries into the outbox again."""
     dues, current = done.said_done(pengingat, held.now), done.current(pengingat, held.now)
     rows = statements.near([pengingat.id], held.now, second=dues[-1].at if dues else None)
     were_done = [row for row in rows if dues and row.due_at == dues[-1].at and row.state == State.DONE]
@@ -319,9 +321,9 @@ def _reopen(held: Held, pengingat: Pengingat) -> None:
 
 
 def _tell(held: Held, rows: Sequence[Occurrence], *, again: bool = True) -> None:
-    """Put into the outbox what tells of open occurrences and is not too late. What has left does not leave again.
+    """Put the deliveries of open occurrences into the outbox, without expired and already sent ones.
 
-    With `again=False` only the first message of each, without the one that asks again.
+    With `again=False`, also leave out the repeats.
     """
     drafts: list[outbox.Draft] = []
     for row in rows:
@@ -332,7 +334,10 @@ def _tell(held: Held, rows: Sequence[Occurrence], *, again: bool = True) -> None
 
 
 def _asked(pengingat: Pengingat, rows: Sequence[Row], data: NewAnswer, now: datetime) -> Row:
-    """Return the row that an answer names, else the one that a person means now. `TooEarly` beyond the ledger."""
+    """Return the row at `data.due_at`, or without it the current row. Raise `NotFound` if there is no such row.
+
+    Raise `TooEarly` if the schedule has this due time, but it is not recorded in the ledger yet.
+    """
     if data.slot:
         rows = [row for row in rows if row.slot == data.slot]
     if data.due_at is None:
@@ -349,21 +354,24 @@ def _asked(pengingat: Pengingat, rows: Sequence[Row], data: NewAnswer, now: date
 
 
 def _is_due(pengingat: Pengingat, second: datetime, slot: str | None) -> bool:
-    """Return whether the reminder falls due within this second, by its schedule."""
+    """Return whether the schedule has a due time within this second."""
     before = timedelta(microseconds=1)
     dues = pengingat.schedule.dues(second - before, second + timedelta(seconds=1) - before)
     return any(not slot or slot == due.slot for due in dues)
 
 
 def _meant(latest: Sequence[Row], now: datetime) -> Row | None:
-    """Return of the latest, newest first: the last that is due and open, else the next, else the last answered one."""
+    """Return the current row: the last pending one that is due, else the next pending one, else the last row.
+
+    `latest` is sorted, newest first.
+    """
     is_open = [row for row in latest if row.state == State.PENDING]
     due = [row for row in is_open if row.due_at <= now]
     return next(iter([*due, *is_open[::-1], *latest]), None)
 
 
 def _next_at(pengingat: Pengingat, due: Due) -> datetime | None:
-    """Return when the reminder falls due next. After a visit's last notice that is the visit itself."""
+    """Return the next due time of the reminder. After the last notice of a visit, this is the visit itself."""
     schedule = pengingat.schedule
     if schedule.repeats:
         return schedule.next_occurrence(due.at)

@@ -1,4 +1,4 @@
-"""Queries of reminders. A stranger's reminder is not found."""
+"""Queries of reminders. Reminders of other people count as not found."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def find(user_id: int, pengingat_id: int) -> Pengingat:
 
 
 def locked(user_id: int, pengingat_id: int) -> tuple[Pengingat, datetime]:
-    """Return a reminder and the database's time. `NotFound` for a stranger's.
+    """Lock a reminder. Return it with the database's time. Raise `NotFound` if it belongs to somebody else.
 
-    Its row is locked, so that others' changes and the clock's planning come before or after, never in between.
+    The lock prevents other changes and background planning until the unit of work ends.
     """
     query = sa.select(Pengingat, database_clock.now_sql()).where(*_is_own(user_id, pengingat_id))
     lock = query.with_for_update(of=Pengingat).execution_options(populate_existing=True)
@@ -45,20 +45,20 @@ def locked(user_id: int, pengingat_id: int) -> tuple[Pengingat, datetime]:
 
 @dataclass(frozen=True)
 class Held:
-    """Reminders whose rows are locked behind their person's, until the unit of work ends."""
+    """Reminders whose rows are locked until the unit of work ends. The person's row was locked before them."""
 
     reminders: Mapping[int, Pengingat]
     now: datetime
-    #: Of reminders that no session writes: what an answer may change of them, as it was.
+    #: Original values of the fields that an answer may change. Only for reminders outside of the SQLAlchemy session.
     before: Mapping[int, tuple[object, ...]] = field(default_factory=dict)
 
     @property
     def changed(self) -> list[Pengingat]:
-        """Return those that no session writes and that have changed."""
+        """Return the changed reminders that the SQLAlchemy session does not write."""
         return [self.reminders[id_] for id_, before in self.before.items() if _state(self.reminders[id_]) != before]
 
 
-#: Of the model: each attribute, and its column.
+#: Columns of a reminder by attribute name.
 _COLUMNS = {each.key: each.columns[0] for each in sa.inspect(Pengingat).column_attrs}
 _hold = PreparedStatement(
     sa.select(*_COLUMNS.values(), database_clock.now_sql())
@@ -73,10 +73,10 @@ _hold = PreparedStatement(
 
 
 def hold(user_id: int, pengingat_ids: Collection[int]) -> Held:
-    """Lock those of these reminders that are this person's, in one statement. `NotFound` if there are none.
+    """Lock this person's reminders with these ids, in one statement. Raise `NotFound` if there are none.
 
-    The person's row is locked first, as by whoever deletes them, then the reminders by their ids. The reminders are
-    objects that no session writes.
+    The person's row is locked first, then the reminders in the order of their ids, as in the deletion of a person. The
+    SQLAlchemy session does not write the returned reminders.
     """
     rows = _hold.rows(db.session.connection(), {"of_user": user_id, "ids": list(pengingat_ids)})
     if not rows:
@@ -91,7 +91,7 @@ def _state(pengingat: Pengingat) -> tuple[object, ...]:
 
 
 def open_schedules(user_id: int) -> dict[int, Schedule | None]:
-    """Return the open schedules of all reminders of a person, by id. It is None if a reminder is done for good."""
+    """Return the schedules of all reminders of a person by id, with None for reminders that are done for good."""
     query = sa.select(Pengingat.id, Pengingat.plan, Pengingat.timezone, Pengingat.done_until)
     return {
         id_: None if done_until == NEVER else Schedule.from_json(plan, ZoneInfo(zone))
@@ -100,7 +100,10 @@ def open_schedules(user_id: int) -> dict[int, Schedule | None]:
 
 
 def count_fallen(user_id: int, today: date, now: datetime) -> dict[date, int]:
-    """Return by day, from today on, how many reminders fell due and were sent, those of deleted reminders included."""
+    """Return the number of past due times by day, from `today` on. Deleted reminders count too.
+
+    A due time counts only if it has a delivery that was not cancelled.
+    """
     was_told = sa.exists().where(Delivery.occurrence_id == Occurrence.id, Delivery.state != DeliveryState.CANCELLED)
     rows = sa.select(Occurrence.day, sa.func.count()).where(
         Occurrence.user_id == user_id,
@@ -112,7 +115,7 @@ def count_fallen(user_id: int, today: date, now: datetime) -> dict[date, int]:
 
 
 def is_done(*, done: bool, now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool]:
-    """Return `Pengingat.is_done` as a condition in SQL."""
+    """Return `Pengingat.is_done` as an SQL condition."""
     is_begun = sa.or_(Pengingat.done_from.is_(None), Pengingat.done_from <= now)
     holds = sa.func.coalesce(sa.and_(Pengingat.done_until > now, is_begun), sa.false())
     return holds if done else ~holds

@@ -1,7 +1,7 @@
-"""The ledger's statements.
+"""SQL statements of the ledger.
 
-A change for a person locks the reminder first, so that answers, edits and planning come one after the other. Only the
-sweep locks no reminder, so an answer says which state it has seen.
+A change for a person locks the reminder first, so that answers, edits and planning never run at the same time. The job
+that marks missed occurrences locks no reminder. So an answer writes a row only if its state is the one that was read.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from app.pengingat.models import (
 )
 from app.pengingat.timetable.schedule import AHEAD
 
-#: How long after an answer the person may change it.
+#: Time after an answer during which the person may change it.
 CHANGEABLE = timedelta(hours=24)
 MOST_SNOOZES = 3
 
-#: The last occurrences of a reminder, among which is the one that a person means.
+#: Number of last occurrences to read per reminder. The current one is among them.
 LATEST = 10
 
 _rows = occurrences.c
@@ -42,7 +42,7 @@ _reminders = reminders.c
 
 @dataclass(frozen=True)
 class Entry:
-    """An occurrence to record."""
+    """Occurrence to record."""
 
     reminder_id: int
     user_id: int
@@ -56,8 +56,10 @@ class Entry:
 
 
 def record(entries: Sequence[Entry]) -> list[Occurrence]:
-    """Record occurrences, each once, as they are now. One that was void comes back to life; the others keep their
-    state."""
+    """Insert occurrences, or update the descriptive columns of rows that exist. Return the rows.
+
+    A `void` row becomes pending again. Other rows keep their state.
+    """
     if not entries:
         return []
     statement = insert(Occurrence)
@@ -76,28 +78,28 @@ def record(entries: Sequence[Entry]) -> list[Occurrence]:
 
 
 def coming(reminder_id: int, now: datetime) -> sa.Select[int]:
-    """The ids of what falls due after a moment."""
+    """Return a query of the ids of occurrences that fall due after `now`."""
     return sa.select(_rows.id).where(_rows.reminder_id == reminder_id, _rows.due_at > now)
 
 
 def rename(reminder_id: int, title: str, now: datetime) -> None:
-    """Let what falls due after a moment have this title of its reminder."""
+    """Set the title of occurrences that fall due after `now`."""
     _update({"judul": title}, _rows.reminder_id == reminder_id, _rows.due_at > now)
 
 
 def void(reminder_id: int, *which: sa.ColumnElement[bool]) -> None:
-    """What nobody has answered yet is not asked any more."""
+    """Mark the pending occurrences of a reminder as `void`."""
     _update({"state": State.VOID}, _rows.reminder_id == reminder_id, _rows.state == State.PENDING, *which)
 
 
 def void_all(user_id: int) -> None:
-    """As `void`, of all reminders of a person."""
+    """Mark the pending occurrences of all reminders of a person as `void`."""
     _update({"state": State.VOID}, _rows.user_id == user_id, _rows.state == State.PENDING)
 
 
 @dataclass(frozen=True)
 class Row:
-    """What decides about an answer, of one row of the ledger."""
+    """Columns of an occurrence that an answer depends on."""
 
     id: int
     reminder_id: int
@@ -124,7 +126,7 @@ _columns = [_rows[field.name] for field in fields(Row)]
 
 
 def _last(*which: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
-    """Return the last rows of each reminder that fall due up to 60 minutes from now."""
+    """Return a query of the last ten rows of each reminder that fall due up to 60 minutes from now."""
     reminder = sa.func.unnest(_of).table_valued("id").render_derived()
     last = (
         sa.select(*_columns)
@@ -162,10 +164,11 @@ def near(
     until: datetime | None = None,
     slot: str | None = None,
 ) -> list[Row]:
-    """Return the rows of these reminders that an answer may be about or depend on, newest first.
+    """Return the rows of these reminders that an answer may change or depend on, newest first.
 
-    These are of each reminder the last ten that fall due up to 60 minutes from now, and all later ones. Besides them:
-    the rows with these `ids`, those due within this `second` and from then `until`, and the last ten of this `slot`.
+    For each reminder these are the last ten rows that fall due up to 60 minutes from now, and all later rows. The
+    result also has the rows with these `ids`, and the last ten rows of this `slot`. With `second` it has the rows due
+    within this second, or from it up to `until`.
     """
     end_of_second = second and second + timedelta(seconds=1)
     values = {
@@ -183,10 +186,10 @@ def near(
 def may_become(
     row: Row | Occurrence, state: State, rows: Sequence[Row], at: datetime, *, is_offline: bool = False
 ) -> bool:
-    """Return whether an answer given `at` a moment may change a row to this state. `rows` are those around it.
+    """Return whether an answer given at `at` may change a row to this state. `rows` has the rows around it.
 
-    A missed one can be done until the next one falls due. If the answer was given offline it can be skipped as well,
-    because the row may have been open. Done and skipped can be exchanged for 24 hours.
+    A missed row can become done until the next one falls due. An offline answer can also make it skipped, because the
+    row may have been pending at that time. Done and skipped can be exchanged for 24 hours.
     """
     match row.state:
         case State.PENDING:
@@ -201,14 +204,14 @@ def may_become(
 
 
 def may_be_undone(row: Row | Occurrence, now: datetime) -> bool:
-    """Return whether a row has an answer that can be taken back."""
+    """Return whether a row has an answer that can be taken back, so one of the last 24 hours."""
     if row.state not in (State.DONE, State.SKIPPED) or row.answered_at is None:
         return False
     return row.answered_at > now - CHANGEABLE
 
 
 def last_answered(reminder_id: int, now: datetime, second: datetime | None, slot: str | None) -> Row | None:
-    """Return the row whose answer was given last and can be taken back, of this `second` and this `slot`."""
+    """Return the row with the last answer that can be taken back, or None. `second` and `slot` limit the choice."""
     which = [_rows.reminder_id == reminder_id, _rows.state.in_((State.DONE, State.SKIPPED))]
     if second:
         which += [_rows.due_at >= second, _rows.due_at < second + timedelta(seconds=1)]
@@ -219,13 +222,13 @@ def last_answered(reminder_id: int, now: datetime, second: datetime | None, slot
     return Row(*found) if found else None
 
 
-#: What an answer changes of a reminder, and of a row.
+#: Columns that an answer may change, of a reminder and of an occurrence.
 _FOLLOWING = ("done_from", "done_until", "details")
 _CHANGED = ("state", "answered_at", "answered_via", "undone_at", "snoozed_until", "snoozes", "taken", "note")
 
 
 def _changing() -> PreparedStatement:
-    """Return the statement of `change`. Its parameters are the rows and the reminders as JSON."""
+    """Return the statement of `change`. Its two parameters are the rows and the reminders as JSON."""
     columns = [*(sa.column(name, _rows[name].type) for name in ("id", *_CHANGED)), sa.column("was", sa.Text)]
     new = sa.func.jsonb_to_recordset(sa.bindparam("rows", type_=JSONB)).table_valued(*columns, name="new")
     new = new.render_derived(with_types=True)
@@ -254,9 +257,9 @@ _change = _changing()
 
 
 def change(changes: Iterable[tuple[Row, Row]], followers: Iterable[Pengingat]) -> list[Occurrence]:
-    """Write rows as they are to be, each beside what it was, and cancel what waits to tell of them. Write `followers`.
+    """Write pairs of old and new rows, cancel their waiting deliveries, and write the reminders `followers`.
 
-    Return the changed rows, without those that have another state by now.
+    Return the changed rows. Rows whose state has changed since they were read are left out.
     """
     rows = [{**vars(after), "was": before.state} for before, after in changes]
     following = [{name: getattr(each, name) for name in ("id", *_FOLLOWING)} for each in followers]
@@ -265,12 +268,12 @@ def change(changes: Iterable[tuple[Row, Row]], followers: Iterable[Pengingat]) -
 
 
 def occurrence_of(values: Sequence[object]) -> Occurrence:
-    """Return all columns of a row as an object, which no session knows."""
+    """Return an occurrence outside of the SQLAlchemy session, from the values of all its columns."""
     return Occurrence(**dict(zip(_rows.keys(), values, strict=True)))
 
 
 def get(ids: Collection[int]) -> Sequence[Occurrence]:
-    """Return these rows as they are now."""
+    """Return these rows in their present state."""
     if not ids:
         return []
     found = sa.select(Occurrence).where(_rows.id.in_(ids))
@@ -278,7 +281,7 @@ def get(ids: Collection[int]) -> Sequence[Occurrence]:
 
 
 def too_late(occurrence_ids: Collection[int]) -> set[int]:
-    """Return those of these occurrences that were missed and can be answered no more."""
+    """Return the ids of those occurrences that are missed and can no longer be answered."""
     later = occurrences.alias()
     is_next_due = sa.exists().where(
         later.c.reminder_id == _rows.reminder_id,

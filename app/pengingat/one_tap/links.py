@@ -38,14 +38,14 @@ _sent_since = sa.exists().where(
     sa.or_(deliveries.c.state == DeliveryState.SENT, deliveries.c.unknowns > 0),
     sa.func.coalesce(deliveries.c.settled_at, deliveries.c.due_at) > User.phone_changed_at,
 )
-#: Whether the person is a dependent. NULL if the person is leaving, or has another number since the link was sent:
-#: then somebody else may have the link, such as a caregiver who has handed the account over.
+#: True if the person is a dependent. NULL if the person has requested erasure, or has changed the phone number since
+#: the link was sent. Then somebody else may have the link, such as a caregiver who has handed the account over.
 _is_dependent = sa.select(User.guardian_id.is_not(None)).where(
     User.id == _rows.user_id,
     erasure.IS_PRESENT,
     sa.or_(User.phone_changed_at.is_(None), _rows.due_at > User.phone_changed_at, _sent_since),
 )
-#: Subselects in place of joins: a plan for any value reckons with many rows, and would read both tables whole.
+#: Subqueries instead of joins, because the generic plan expects many rows and would scan both tables.
 _asked = PreparedStatement(
     sa.select(
         *_rows,
