@@ -121,10 +121,7 @@ def miss_overdue() -> None:
 
 
 def tell_caregivers() -> None:
-    """Put due alerts for caregivers into the outbox. The scheduler calls this on every tick.
-
-    Parallel runs create no duplicates.
-    """
+    """Put due alerts for caregivers into the outbox. The scheduler calls this on every tick."""
     now = clock_jump.now()
     if not alerts.is_any_due(now):
         return

@@ -119,7 +119,7 @@ class State(StrEnum):
     PENDING = "pending"
     DONE = "done"
     SKIPPED = "skipped"
-    #: Without an answer for `LATE` after it fell due or its snooze ended.
+    #: Still unanswered `LATE` after its due time or the end of its snooze.
     MISSED = "missed"
     #: Cancelled before an answer, for example because the reminder was edited or deleted.
     VOID = "void"
@@ -171,7 +171,6 @@ class Occurrence(Base, Created):
 
     __table_args__ = (
         sa.UniqueConstraint("reminder_id", "due_at", "slot"),
-        # For a person's history.
         sa.Index("ix_occurrences_user_id", "user_id", "due_at", "id"),
         # For the job that marks missed occurrences: it reads only unanswered rows.
         sa.Index("ix_occurrences_open", "due_at", postgresql_where=sa.text("state = 'pending'")),

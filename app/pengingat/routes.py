@@ -31,7 +31,7 @@ limit_writes = limit("60 per minute; 2000 per day", key=by_caller, counter="peng
 
 
 def of_whom(view: Callable[..., object]) -> Callable[..., object]:
-    """Add the query parameter `patient_id` to a view. The view gets a `Whose` as its first argument."""
+    """Add the query parameter `patient_id` to a view, whose first argument becomes a `Whose`."""
     return bp.arguments(schemas.WhoseSchema, location="query")(bp.alt_response(404, "NOT_FOUND")(view))
 
 
@@ -96,7 +96,7 @@ def update_reminder(whose: Whose, data: PengingatChanges, pengingat_id: int) -> 
 @of_whom
 @bp.response(200, MessageSchema)
 def delete_reminder(whose: Whose, pengingat_id: int) -> dict[str, str]:
-    """Delete a reminder and cancel its messages."""
+    """Delete a reminder, and cancel its messages."""
     service.delete(on_behalf_of.to_change(caller, whose), pengingat_id)
     return {"message": "Pengingat dihapus."}
 

@@ -28,7 +28,7 @@ PAST = "Waktunya sudah lewat, jadi tidak ada pengingat yang akan dikirim."
 
 @cache
 def zones() -> frozenset[str]:
-    """Return the names that `ZoneInfo` accepts, without those that stand for no place."""
+    """Return the zone names that `ZoneInfo` accepts, without special ones such as `localtime`."""
     return frozenset(available_timezones()) - {"Factory", "localtime", "posixrules"}
 
 

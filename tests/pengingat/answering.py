@@ -8,8 +8,6 @@ from tests.helpers.client import Client
 
 
 class Reminder:
-    """Reminder with the client of its owner."""
-
     def __init__(self, client: Client, id_: int) -> None:
         self.client, self.id = client, id_
 

@@ -21,8 +21,6 @@ NOW = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
 
 
 class Time:
-    """Clock of the service that the test can move."""
-
     def __init__(self) -> None:
         self.now = NOW
 

@@ -11,7 +11,6 @@ from tests.helpers.client import Client
 
 
 def make(siti: Client, obat: dict[str, Any], sisa: float, **details: Any) -> str:
-    """Create a medicine with this stock. Return its path."""
     stock = {"sisa": sisa, **details.pop("persediaan", {})}
     answer = siti.post("/pengingat/obat", {**obat, "details": {**obat["details"], "persediaan": stock, **details}})
     assert answer.status_code == 201, answer.json

@@ -55,7 +55,6 @@ def real_now() -> Any:
 
 
 def reach_the_patient() -> None:
-    """Mark the reminders as sent."""
     with unit_of_work():
         db.session.execute(sa.update(Delivery).filter_by(kind="reminder").values(state="sent"))
 

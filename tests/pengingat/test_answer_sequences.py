@@ -89,7 +89,6 @@ def take_back(draw: random.Random, reminder_id: int) -> None:
 
 
 def check(reminder_id: int, bought: float | None) -> None:
-    """Check that the ledger, the outbox and the stock agree."""
     db.session.remove()
     rows = db.session.scalars(sa.select(Occurrence).where(Occurrence.reminder_id == reminder_id)).all()
     assert len({(row.due_at, row.slot) for row in rows}) == len(rows)
@@ -140,7 +139,6 @@ def test_ledger_outbox_and_stock_agree_whatever_is_said_when(app: Flask, moment:
 
 
 def deliver(user_id: int, now: datetime) -> None:
-    """Mark the due deliveries of this person as sent."""
     due = sa.update(Delivery).where(Delivery.user_id == user_id, Delivery.state.in_(OPEN), Delivery.due_at <= now)
     with unit_of_work():
         db.session.execute(due.values(state="sent", settled_at=now))

@@ -188,7 +188,7 @@ def test_an_answer_costs_three_statements_beside_the_session(
     moment.move(hours=11, minutes=5)
     jobs.top_up()
     for status, limit in (("snooze", 5), ("done", 4), ("skipped", 4), ("done", 4)):
-        with statements.at_most(limit):  # a snooze adds a message
+        with statements.at_most(limit):  # a snooze also adds deliveries
             metformin.say(status)
 
 
@@ -217,7 +217,7 @@ def test_an_answer_by_a_link_or_a_push_costs_as_many(
 ) -> None:
     moment.move(hours=11, minutes=5)
     token = push_token(metformin.client.id, moment.now.replace(minute=0, hour=12))
-    with statements.at_most(4):  # the occurrences of the token, instead of the session
+    with statements.at_most(4):  # reads the occurrences of the token, but no session
         answered = metformin.client.post(
             f"/konfirmasi/{token if is_push else link_token_of(token)}", {"status": "done"}
         )
@@ -228,5 +228,5 @@ def test_an_answer_by_a_message_costs_as_many(metformin: Reminder, moment: Time,
     moment.move(hours=11, minutes=5)
     db.session.execute(sa.update(Delivery).values(state="sent", settled_at=moment.now))
     db.session.commit()
-    with statements.at_most(4), unit_of_work():  # the last messages, instead of the session
+    with statements.at_most(4), unit_of_work():  # reads the last messages, but no session
         message_answers.answer(message_answers.read(metformin.client.id).meant, QuickAnswer("done"))

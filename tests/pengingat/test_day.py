@@ -91,7 +91,7 @@ class TestListDoses:
         ("zone", "shown"),
         [
             ("Asia/Jakarta", ["07:00 0 pending", "19:00 1 pending"]),
-            ("Pacific/Pago_Pago", ["13:00 0 pending"]),  # it is still Sunday
+            ("Pacific/Pago_Pago", ["13:00 0 pending"]),  # still Sunday in this zone
             ("Pacific/Kiritimati", ["14:00 0 pending"]),
         ],
     )
@@ -213,5 +213,5 @@ class TestListDoses:
         for _ in range(12):
             siti.post("/pengingat/obat", obat)
         for date in ("2026-03-02", "2026-03-20"):
-            with statements.at_most(3):  # the session, the reminders, the rows
+            with statements.at_most(3):  # read the session, the reminders, the rows
                 day(siti, date)

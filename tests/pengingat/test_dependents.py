@@ -152,7 +152,6 @@ class TestReceivers:
 
     @pytest.fixture
     def people(self, committed: Flask, gateway: Server) -> tuple[int, int]:
-        """Create a caregiver and a dependent. Return their ids."""
         with unit_of_work():
             budi = make_user(RoleName.PENDAMPING, nomor_hp="081200000001")
             ibu = make_user(guardian_id=None, nomor_hp=None)

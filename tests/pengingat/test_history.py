@@ -71,11 +71,11 @@ def test_reads_cost_a_fixed_number_of_statements(
     created = siti.post("/pengingat/obat", obat).json
     for day in range(1, 25):
         past(siti_id, day, "done", reminder_id=created["id"])
-    with statements.at_most(3):  # the session, the zone, the rows
+    with statements.at_most(3):  # read the session, the zones, the rows
         siti.get("/pengingat/riwayat")
-    with statements.at_most(4):  # additionally the reminder
+    with statements.at_most(4):  # also read the reminder
         siti.get(f"/pengingat/{created['id']}/riwayat")
-    with statements.at_most(3):  # the session, the reminders, the sums
+    with statements.at_most(3):  # read the session, the reminders, the sums
         siti.get("/pengingat/kepatuhan")
 
 

@@ -44,7 +44,7 @@ def test_the_clock_tops_up_the_ledger_and_the_outbox_alike(siti: Client, moment:
 
 
 def test_the_day_is_that_of_the_reminders_own_zone(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    siti.post("/pengingat/obat", {**obat, "timezone": "Pacific/Kiritimati"})  # fourteen hours ahead
+    siti.post("/pengingat/obat", {**obat, "timezone": "Pacific/Kiritimati"})  # UTC+14
     days = db.session.scalars(sa.select(Occurrence.day).order_by(Occurrence.due_at)).all()
     assert days == [date(2026, 3, 3), date(2026, 3, 3), date(2026, 3, 4)]
 

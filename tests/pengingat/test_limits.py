@@ -58,7 +58,7 @@ def once(days: float, *before: str, zone: str = "Asia/Jakarta") -> Schedule:
         ([daily(2), weekly(1, 1, 1), once(8), once(2), once(2)], 6),  # the day in 8 days is a Tuesday
         ([daily(2), weekly(1), once(2), once(2), once(2)], 5),
         ([once(0.7), once(0.7, zone="Asia/Jayapura")], 2),  # 00.48 in Jakarta, 02.48 on the same day in Jayapura
-        ([once(0.6), once(0.6, zone="Asia/Jayapura")], 1),  # 22.24 in Jakarta, tomorrow already in Jayapura
+        ([once(0.6), once(0.6, zone="Asia/Jayapura")], 1),  # 22.24 in Jakarta, 00.24 on the next day in Jayapura
     ],
 )
 def test_the_busiest_day_is_that_of_most_dues(schedules: list[Schedule], most: int) -> None:
@@ -119,7 +119,6 @@ def sessions(count: int, weekday: str = "selasa") -> dict[str, Any]:
 
 
 def fill(client: Client, *reminders: dict[str, Any]) -> int:
-    """Create reminders. Return the id of the last one."""
     for reminder in reminders:
         response = client.post("/pengingat", {"timezone": "UTC", **reminder})
         assert response.status_code == 201, response.json

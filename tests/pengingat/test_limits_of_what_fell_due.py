@@ -32,7 +32,6 @@ def make(client: Client, minutes: float) -> str:
 
 
 def send() -> None:
-    """Mark the due deliveries as sent."""
     due = sa.select(sa.literal(1)).where(Delivery.due_at <= NOW + timedelta(minutes=1)).exists()
     assert db.session.scalar(sa.select(due))
     settle("sent", Delivery.due_at <= NOW + timedelta(minutes=1), Delivery.state == "pending")

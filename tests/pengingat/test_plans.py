@@ -115,5 +115,5 @@ def test_a_persons_pages_read_their_own_rows_alone(person: int) -> None:
     with plans_of_all() as plans:
         assert service.list_all(person, Query(Page(1, 20), tipe=None, is_done=None, date=None)).total == 50
         assert history.list_all(person, HistoryQuery(Page(1, 20), days, tipe=None, state=None)).total == 50
-    assert len(plans) == 5  # a page and a total each, and the person's zones
+    assert len(plans) == 5  # two pages, two totals, and the person's zones
     assert not [plan for plan in plans if "Seq Scan" in plan]

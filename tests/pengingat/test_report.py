@@ -88,7 +88,6 @@ def test_a_workbook_has_real_dates_under_indonesian_headings(february: Client) -
 
 
 def test_many_reminders_stay_on_one_page(siti: Client, siti_id: int, moment: Time) -> None:
-    """Each reminder has a title that is too long for one line."""
     for n in range(100):
         past(siti_id, 1 + n % 28, "done", judul=f"Obat nomor {n} {'dengan nama panjang ' * 9}", slot=str(n))
     text = text_of(report(siti, "pdf", "start=2026-01-01&end=2026-04-02"))
@@ -142,5 +141,5 @@ def test_the_page_names_what_is_taken_below_each_reminder(
 
 
 def test_a_report_costs_a_fixed_number_of_statements(february: Client, statements: Statements) -> None:
-    with statements.at_most(6):  # the session, the reminders, the sums, their doses, the name, the rows
+    with statements.at_most(6):  # read the session, reminders, sums, doses, name, rows
         report(february, "pdf")

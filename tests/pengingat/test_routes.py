@@ -28,7 +28,6 @@ def assert_own(siti: Client, method: str, path: str, body: object = None) -> Non
 
 @pytest.fixture
 def visit(siti: Client, moment: Time, kontrol: dict[str, Any]) -> dict[str, Any]:
-    """Create an appointment of Siti. Return the response body."""
     return dict(siti.post("/pengingat/", kontrol).json)
 
 

@@ -17,11 +17,11 @@ ZONES = (
     "Asia/Jayapura",
     "Europe/Berlin",
     "America/New_York",
-    "Australia/Lord_Howe",  # shifts by half an hour
-    "America/Sao_Paulo",  # used to shift at midnight
+    "Australia/Lord_Howe",  # summer time of half an hour
+    "America/Sao_Paulo",  # summer time began at midnight
     "Asia/Kathmandu",
     "Pacific/Apia",  # skipped a whole day
-    "Africa/Casablanca",  # shifts around Ramadan
+    "Africa/Casablanca",  # clock changes around Ramadan
     "America/St_Johns",
 )
 

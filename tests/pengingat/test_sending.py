@@ -36,7 +36,6 @@ AGAIN = "Halo Siti, kami ingatkan sekali lagi, waktunya minum"
 
 @pytest.fixture
 def gateway(sim: Server, real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """Send messages to the simulator."""
     monkeypatch.setitem(real_app.extensions, "messenger", provider.make(config_for_tests(**sim.messaging.env())))
     return sim
 

@@ -29,7 +29,6 @@ def dose(siti: Client, moment: Time, obat: dict[str, Any]) -> Reminder:
 
 
 def undo() -> list[Occurrence]:
-    """Take back the answer to the dose of 12:00."""
     with unit_of_work():
         return answers.undo_all(db.session.scalars(sa.select(Occurrence).order_by(Occurrence.due_at).limit(1)).all())
 

@@ -43,7 +43,7 @@ def test_a_cut_takes_along_what_waits(
     else:
         with unit_of_work():
             caregivers.delete(caregiver_id, siti_id)
-    assert told() == []  # also what is in the outbox already
+    assert told() == []  # the alert in the outbox is cancelled too
     tick(moment, "05:00")
     assert told() == []
     assert db.session.scalar(sa.select(sa.func.count()).where(CaregiverAlert.told_at.is_(None))) == 0
@@ -67,7 +67,7 @@ def test_nobody_hears_of_who_takes_it_back_or_leaves(
     jobs.miss_overdue()  # then the scheduler is killed, before `tell_caregivers`
     assert len(told()) == 1
     stop(siti, how)
-    assert told() == []  # also what is in the outbox already
+    assert told() == []  # the alert in the outbox is cancelled too
     tick(moment, "04:00")
     tick(moment, "07:00")
     assert told() == []

@@ -41,8 +41,6 @@ REQUESTS = {News.MISSED: "Boleh tolong ditanyakan?", News.UNDELIVERED: "Boleh to
 
 @dataclass(frozen=True)
 class Line:
-    """One occurrence and the news about it."""
-
     news: News
     occurrence: Occurrence
     pengingat: Pengingat

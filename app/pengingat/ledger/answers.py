@@ -78,7 +78,7 @@ def _answered_at(data: NewAnswer, now: datetime) -> datetime | None:
 
 
 def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia) -> list[Occurrence]:
-    """Answer the pending ones among these occurrences of one person, else the missed ones, else all of them.
+    """Answer one person's occurrences: the pending ones, or if there are none the missed ones, else all.
 
     Return the answered occurrences. Raise the first refusal if no occurrence could be answered.
     """
@@ -171,7 +171,7 @@ class _Answer:
         for row in group:
             try:
                 (news if self._is_news(row) else same).append(row)
-            except Conflict as refusal:  # other rows may still accept the answer
+            except Conflict as refusal:  # go on, because other rows may accept it
                 refusals.append(refusal)
         if not news and not same:
             raise refusals[0] if refusals else AlreadyClosed

@@ -1,4 +1,4 @@
-"""Rules for `is_done` of a reminder: from when until when it counts as done. Pure functions, no database."""
+"""Rules for `is_done` of a reminder, and for the period in which it counts as done. Pure functions, no database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.pengingat.timetable.tipe import Tipe
 
 
 def current(pengingat: Pengingat, now: datetime) -> list[Due]:
-    """Return the current occurrence, to which the answer "done" refers. Slots at the same moment give several."""
+    """Return the due times of the current occurrence. There are several if slots have the same time."""
     schedule = pengingat.schedule
     if not schedule.repeats:
         notices = schedule.dues(pengingat.active_from, NEVER)

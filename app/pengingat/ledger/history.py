@@ -1,4 +1,4 @@
-"""History of a person: past occurrences, and sums of them."""
+"""History of a person: past occurrences and their sums."""
 
 from __future__ import annotations
 
@@ -193,7 +193,6 @@ _reminders = PreparedStatement(
 
 
 def total(rows: Iterable[Mapping[Any, Any]]) -> Sums:
-    """Return the totals of these rows."""
     rows = list(rows)
     return _sums([sum(row[name] for row in rows) for name in COUNTS])
 

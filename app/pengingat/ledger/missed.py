@@ -70,7 +70,7 @@ _missed = (
 
 
 def _alerts(missed: sa.FromClause, *which: sa.ColumnElement[bool]) -> sa.Insert:
-    """Return the insert of an alert for each caregiver with permission, by missed occurrence.
+    """Return the insert of alerts: one for each missed occurrence and each caregiver with permission.
 
     A link that is being deleted is skipped. The deletion may wait for rows locked here, so waiting for it would be a
     deadlock.

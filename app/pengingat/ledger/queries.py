@@ -68,7 +68,7 @@ _hold = PreparedStatement(
         Pengingat.id == sa.any_(generic("ids", ARRAY(sa.BigInteger))),
     )
     .order_by(Pengingat.id)
-    .with_for_update(of=[User, Pengingat], key_share=True)  # PostgreSQL locks in this order
+    .with_for_update(of=[User, Pengingat], key_share=True)  # locked in this order
 )
 
 

@@ -260,11 +260,13 @@ class HistoryQuerySchema(SpanSchema, PageSchema):
 
 
 class Counts(Schema):
-    due = fields.Integer(metadata={"example": 60, "description": "Fell due, those that wait for an answer included"})
+    due = fields.Integer(metadata={"example": 60, "description": "All that fell due, including pending ones"})
     done = fields.Integer(metadata={"example": 54})
     skipped = fields.Integer(metadata={"example": 2})
-    missed = fields.Integer(metadata={"example": 3, "description": "Nobody answered, although it got out"})
-    undelivered = fields.Integer(metadata={"example": 1, "description": "Nobody answered, and no channel got it out"})
+    missed = fields.Integer(metadata={"example": 3, "description": "Delivered but not answered"})
+    undelivered = fields.Integer(
+        metadata={"example": 1, "description": "Not answered, because no channel delivered it"}
+    )
 
 
 class CountsOfDay(Counts):
@@ -272,19 +274,22 @@ class CountsOfDay(Counts):
 
 
 class CountsOfPengingat(Counts):
-    id = fields.Integer(allow_none=True, metadata={"example": 1, "description": "null: it was deleted"})
+    id = fields.Integer(allow_none=True, metadata={"example": 1, "description": "null if it was deleted"})
     judul = fields.String(metadata={"example": "Minum obat diabetes"})
     tipe = fields.String(validate=validate.OneOf(TIPES), metadata={**TIPE, "example": "obat"})
 
 
 class Adherence(Counts):
-    """What became of a person's occurrences, in sum, by day and by reminder."""
+    """Counts of a person's occurrences by outcome: totals, by day and by reminder."""
 
     start = Day(metadata={"example": "2026-03-01"})
     end = Day(metadata={"example": "2026-03-30"})
     percent = fields.Float(
         allow_none=True,
-        metadata={"example": 91.5, "description": "done of done, skipped and missed; null where there are none"},
+        metadata={
+            "example": 91.5,
+            "description": "Percentage of done among done, skipped and missed; null without any",
+        },
     )
     days = fields.List(fields.Nested(CountsOfDay))
     reminders = fields.List(fields.Nested(CountsOfPengingat))

@@ -42,8 +42,6 @@ _reminders = reminders.c
 
 @dataclass(frozen=True)
 class Entry:
-    """Occurrence to record."""
-
     reminder_id: int
     user_id: int
     tipe: str
@@ -143,7 +141,6 @@ _is_named = (_rows.due_at >= generic("since", _moment), _rows.due_at < generic("
 
 @cache
 def _near(*, ids: bool, second: bool, slot: bool) -> PreparedStatement:
-    """Return the statement of `near` with the parts that it needs."""
     is_of_these = _rows.reminder_id == sa.any_(_of)
     parts = [_last(), sa.select(*_columns).where(is_of_these, _rows.due_at > _soon)]
     if ids:
@@ -204,7 +201,7 @@ def may_become(
 
 
 def may_be_undone(row: Row | Occurrence, now: datetime) -> bool:
-    """Return whether a row has an answer that can be taken back, so one of the last 24 hours."""
+    """Return whether a row has an answer of the last 24 hours."""
     if row.state not in (State.DONE, State.SKIPPED) or row.answered_at is None:
         return False
     return row.answered_at > now - CHANGEABLE

@@ -37,7 +37,7 @@ class StockNotTracked(Conflict):
 
 
 def track(pengingat: Pengingat, now: datetime) -> None:
-    """Update the time of the next check, and the notice that was sent, after a change of the details."""
+    """Update `stock_check_at` and `stock_told` after a change of the details."""
     has_stock = pengingat.tipe == Tipe.OBAT and pengingat.details.get("persediaan") is not None
     pengingat.stock_check_at = _next_look(pengingat, now) if has_stock else None
     _restock(pengingat, now)
@@ -97,7 +97,7 @@ def look(pengingat: Pengingat, now: datetime) -> Iterator[outbox.Draft]:
 def runs_out_on(pengingat: Pengingat, now: datetime) -> date | None:
     """Return the day of the last dose that the stock is enough for, or today if it is not enough for any.
 
-    Return None if the stock lasts for the whole course, or beyond the days for which a notice is due.
+    Return None if the stock lasts for the whole course, or for longer than the highest notice threshold.
     """
     stock = _stock(pengingat)
     if stock is None:
@@ -127,7 +127,7 @@ def _set(pengingat: Pengingat, left: float) -> None:
 
 
 def _amount(pengingat: Pengingat, slot: str, moment: datetime) -> float:
-    """Return the amount of a dose, or 0 if the details were changed and have no such dose any more."""
+    """Return the amount of a dose, or 0 if this dose was removed from the details."""
     doses = doses_on(pengingat.details, pengingat.schedule, moment)
     return float(doses[int(slot)]["jumlah"]) if int(slot) < len(doses) else 0.0
 

@@ -134,7 +134,6 @@ class Time:
 
     @property
     def via(self) -> AnsweredVia:
-        """Return the `answered_via` of an answer by message."""
         return AnsweredVia.CAREGIVER if self.whom else AnsweredVia.MESSAGE
 
 
@@ -293,7 +292,10 @@ def _last(messages: Sequence[Message]) -> Message | None:
 
 
 def _others_of_its_minute(message: Message, aside: Sequence[Time]) -> list[Time]:
-    """Return other occurrences of the same people, minutes and state as the message's pending or missed ones."""
+    """Return the occurrences in `aside` of the same people that fall due in the same minutes.
+
+    They must have the state that the message has: pending, or missed if none is pending.
+    """
     state = next((state for state in (State.PENDING, State.MISSED) if message.has(state)), None)
     minutes = {_minute(time) for time in message.times}
     inside = {time.row.id for time in message.times}
@@ -338,7 +340,7 @@ def _undoable(messages: Sequence[Message], newer: Sequence[Message], aside: Sequ
 
 
 def _waiting(times: Sequence[Time]) -> frozenset[int]:
-    """Return the ids of occurrences that have no answer and can still be answered."""
+    """Return the ids of those that can still be answered and have no answer."""
     missed = [time.row.id for time in times if time.row.state == State.MISSED]
     closed = statements.too_late(missed) if missed else set()
     return frozenset({time.row.id for time in times if _is_pending(time)} | (set(missed) - closed))

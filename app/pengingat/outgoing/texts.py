@@ -66,7 +66,6 @@ class Recipient:
 
     @property
     def short_name(self) -> str:
-        """Return the first name of the reader."""
         return first_name(self.name if self.reader is None else self.reader)
 
     @property
@@ -159,10 +158,7 @@ def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]
 
 
 def stock(pengingat: Pengingat, day: date, recipient: Recipient, *, is_push: bool) -> dict[str, object]:
-    """Return the texts of a stock notice, without web addresses.
-
-    For example: `Halo Siti, Metformin Anda kira-kira habis Jumat, 27 November. Yuk, siapkan lagi sebelum habis.`
-    """
+    """Return the texts of a notice about a medicine that runs out on this day. They have no web address."""
     what = recipient.line(pengingat.details["nama_obat"]) or without_addresses(pengingat.judul) or "obat"
     whose = "" if recipient.whom else " Anda"
     sentence = f"{what}{whose} kira-kira habis {_day_of_year(day)}. Yuk, siapkan lagi sebelum habis."

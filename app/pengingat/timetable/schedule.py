@@ -167,7 +167,7 @@ class Schedule:
         return self.next_occurrence(now) is None
 
     def stretches(self) -> Iterator[Stretch]:
-        """Return each slot with its first and last day. The temporary schedule splits the normal slots in two."""
+        """Return each slot with its days. A temporary schedule splits the days of the normal slots in two."""
         temporary = self.temporary
         if temporary is None:
             parts = [(self.slots, self.first, self.last)]
