@@ -73,7 +73,7 @@ def look(token: str) -> Asked:
     """Return the occurrences of a token. Nothing is changed, so chat apps may fetch the link for a preview.
 
     Raise `Gone` 24 hours after the last occurrence fell due. Raise `NotFound` for an unknown token. Do the same if the
-    person has requested erasure, because other people may see the message too.
+    person has requested erasure or has changed the phone number, because other people may have the link.
     """
     by_link, by_push = hash_of(token), hash_of(link_token_of(token))
     asked, zones, is_dependent, now = read(by_link, by_push)
