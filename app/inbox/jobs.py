@@ -13,6 +13,7 @@ from time import monotonic
 
 import sqlalchemy as sa
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from psycopg2 import errors as pg
 from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -34,6 +35,8 @@ KEEP_TEXT_DAYS, KEEP_RECEIPT_DAYS, KEEP_DAYS = 30, 30, 400
 FORGET_BATCH = 5000
 
 IGNORED = "ignored"
+
+_LOCKED = (pg.LockNotAvailable, pg.QueryCanceled, pg.DeadlockDetected)
 
 _rows = inbound.c
 _is_open: sa.ColumnElement[bool] = sa.literal_column("handled_at IS NULL")  # as the index of open rows says
@@ -65,8 +68,9 @@ _count_open = sa.select(_rows.kind, sa.func.count()).where(_is_open).group_by(_r
 def handle(limit_s: float = HANDLE_S) -> None:
     """Do what follows from all that came in. Killed at any line it loses nothing and does nothing twice."""
     stop, is_more = monotonic() + limit_s, True
+    postponed: set[int] = set()
     while is_more and monotonic() < stop:
-        handled = _handle_next()  # neither waits for all of the other
+        handled = _handle_next(postponed)  # neither waits for all of the other
         is_more = _take_receipts() or handled
 
 
@@ -110,19 +114,26 @@ def _tell_failure(delivery_id: int, code: str | None) -> None:
         listener(delivery_id, code)
 
 
-def _handle_next() -> bool:
-    """Handle the row that came first; one that breaks its handler is closed, so that it holds up nobody."""
+def _handle_next(postponed: set[int]) -> bool:
+    """Handle the oldest open row without the postponed ones. Return whether there was one.
+
+    Close a row whose handler fails. Postpone a row that waits too long for locks of others. Both hold up nobody.
+    """
     row_id = None
     try:
         with unit_of_work():
-            row = db.session.scalar(_next)
+            row = db.session.scalar(_next.where(_rows.id.not_in(postponed)))
             if row is None:
                 return False
             row_id, handler = row.id, _hearing().handlers.get(Heard(row.kind))
             row.outcome = handler(row) if handler else IGNORED
             row.handled_at = sa.func.now()
-    except (OperationalError, InterfaceError, PoolTimeoutError):
-        raise  # the database is away, or two met: the row is as it was
+    except (OperationalError, InterfaceError, PoolTimeoutError) as error:
+        # The row is as it was. The next job tries it again.
+        if row_id is None or not isinstance(getattr(error, "orig", None), _LOCKED):
+            raise
+        logger.warning("inbound %s waited too long for a lock", row_id)
+        postponed.add(row_id)
     except Exception as error:
         if row_id is None:
             raise

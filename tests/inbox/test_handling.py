@@ -32,11 +32,15 @@ class Ear:
     def __init__(self) -> None:
         self.heard: list[str | None] = []
         self.broken: type[Exception] | None = None
+        self.locked: str | None = None
 
     def __call__(self, row: Inbound) -> str:
         self.heard.append(row.text)
         if self.broken:
             raise self.broken
+        if row.phone == self.locked:
+            db.session.execute(sa.text("SET LOCAL statement_timeout = 10"))
+            db.session.execute(sa.text("SELECT pg_sleep(5)"))
         return "heard"
 
 
@@ -121,6 +125,18 @@ def test_a_database_that_goes_away_leaves_the_row_as_it_was(app: Flask, ear: Ear
     with pytest.raises(OperationalError):
         jobs.handle()
     assert outcomes() == [None]
+
+
+def test_a_row_that_waits_too_long_for_a_lock_holds_up_its_sender_alone(app: Flask, ear: Ear) -> None:
+    came("satu")
+    came("dua")
+    came("tiga", phone="+6281200000002")
+    ear.locked = "+6281200000001"
+    jobs.handle()
+    assert (ear.heard, outcomes()) == (["satu", "tiga"], [None, None, "heard"])
+    ear.locked = None
+    jobs.handle()
+    assert outcomes() == ["heard"] * 3
 
 
 def test_many_workers_handle_each_row_once_and_each_persons_in_order(committed: Flask, ear: Ear) -> None:
