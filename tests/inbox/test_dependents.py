@@ -10,7 +10,10 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.identity.models import User
 from app.notifications.models import Delivery
+from app.pengingat.ledger.answers import AlreadyClosed
+from app.pengingat.ledger.schemas import QuickAnswer
 from app.pengingat.models import Occurrence
+from app.pengingat.one_tap import message_answers
 from tests.caregivers.dependents import keep
 from tests.helpers.client import Client
 from tests.inbox.phones import Phone
@@ -91,6 +94,20 @@ def test_a_name_means_the_medicine_of_whoever_has_it(budi: Client, budis: Phone,
     own, hers = remind(budi, 5, "Amlodipin"), remind(budi, 10, "Metformin", patient_id=ibu)
     budis.write("sudah metformin")
     assert (answered(own), answered(hers)) == (("pending", None), ("done", "caregiver"))
+
+
+def test_a_refusal_for_one_person_keeps_the_answer_for_another(budi: Client, budis: Phone, ibu: int) -> None:
+    own, hers = remind(budi, 5, "Amlodipin"), remind(budi, 5, "Metformin", patient_id=ibu)
+    asked = message_answers.read(budi.id)
+    times = [time for group in (asked.meant, *asked.others) for time in group]
+    (reminder,) = budi.get(f"/pengingat?patient_id={ibu}").json
+    budi.delete(f"/pengingat/{reminder['id']}?patient_id={ibu}")
+    with unit_of_work():
+        done = message_answers.answer(times, QuickAnswer("done"))
+    assert ([row.id for row in done.occurrences], done.whom) == ([own], "")
+    assert (answered(own), answered(hers)[0]) == (("done", "message"), "void")
+    with pytest.raises(AlreadyClosed), unit_of_work():
+        message_answers.answer([time for time in times if time.row.id == hers], QuickAnswer("done"))
 
 
 def test_not_yet_takes_her_answer_back(budi: Client, budis: Phone, ibu: int) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,7 +15,7 @@ from sqlalchemy import orm
 from app.core.database import clock as database_clock
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import current_connection, db
-from app.core.errors import NotFound
+from app.core.errors import Conflict, NotFound
 from app.core.lib.clock import JAKARTA
 from app.identity import dependents
 from app.identity.models import User
@@ -221,14 +222,12 @@ def answer(times: Sequence[Time], data: QuickAnswer) -> Asked:
     """
     if not times:
         raise NothingAsked
-    rows = [answers.answer_all([time.row for time in each], data, each[0].via) for each in _by_person(times)]
-    return _asked(times, [row for group in rows for row in group])
+    return _for_each_person(times, lambda rows, via: answers.answer_all(rows, data, via))
 
 
 def undo(times: Sequence[Time]) -> Asked:
     """Take back the answers to these occurrences. Raise `NothingToUndo` if there is no answer to take back."""
-    rows = [answers.undo_all([time.row for time in each]) for each in _by_person(times)]
-    return _asked(times, [row for group in rows for row in group])
+    return _for_each_person(times, lambda rows, _: answers.undo_all(rows))
 
 
 def answer_button(user_id: int, token: str, data: QuickAnswer) -> Asked:
@@ -247,17 +246,28 @@ def answer_button(user_id: int, token: str, data: QuickAnswer) -> Asked:
     return replace(asked, via=via, occurrences=answered, whom=row.whom or "")
 
 
-def _by_person(times: Sequence[Time]) -> list[list[Time]]:
-    """Return the occurrences grouped by person, because one message may answer for several people."""
+def _for_each_person(
+    times: Sequence[Time], record: Callable[[list[Occurrence], AnsweredVia], Sequence[Occurrence]]
+) -> Asked:
+    """Record an answer for each person, because one message may answer for several people.
+
+    Return the answered occurrences. Raise the first refusal if no person has any.
+    """
     people: dict[int, list[Time]] = {}
     for time in times:
         people.setdefault(time.row.user_id, []).append(time)
-    return list(people.values())
-
-
-def _asked(times: Sequence[Time], rows: Sequence[Occurrence]) -> Asked:
-    people = {time.whom for time in times}
-    return Asked(rows, times[0].zone, times[0].via, people.pop() if len(people) == 1 else "")
+    rows: list[Occurrence] = []
+    refusals: list[Conflict] = []
+    for each in people.values():
+        try:
+            with db.session.begin_nested() if len(people) > 1 else nullcontext():
+                rows += record([time.row for time in each], each[0].via)
+        except Conflict as refusal:
+            refusals.append(refusal)
+    if not rows:
+        raise refusals[0]
+    names = {people[row.user_id][0].whom for row in rows}
+    return Asked(rows, times[0].zone, times[0].via, names.pop() if len(names) == 1 else "")
 
 
 def _conversation(
