@@ -1,6 +1,6 @@
-"""The application as developers run it: the real one, with the pages and commands that only they need beside it.
+"""The application of `make run`: the production application with pages and commands for developers.
 
-`make run` serves it by `dev.wsgi`, and `flask --app dev.wsgi demo` fills it. Nothing of it is there in production.
+`make run` serves it as `dev.wsgi`. `flask --app dev.wsgi demo` fills it with demo data. Production never imports `dev`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dev import demo, pages
 
 
 def create_development_app(config: Config) -> Flask:
-    """The whole application with the pages below `/dev`; `ValueError` outside of development."""
+    """Return the application with the pages below `/dev`. Raise `ValueError` outside of development."""
     if not config.is_development:
         raise ValueError("this is for development: set ENVIRONMENT=development")
     app = create_app(config)

@@ -1,4 +1,4 @@
-"""`python -m dev.command flask ...`: a module's command on this checkout's data, whether `make run` runs or not."""
+"""`python -m dev.command flask ...`: run a command on the data of this checkout, with or without `make run`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def main(words: Sequence[str]) -> int:
                 env |= start_servers(servers, env)
                 return subprocess.run(command, cwd=ROOT, env=env, check=False).returncode
     except RunsAlreadyError:
-        # The command finds the servers by itself.
+        # `make run` serves already, so the command finds its servers in the settings file.
         return subprocess.run(command, cwd=ROOT, check=False).returncode
     except (ToolError, ConfigError) as error:
         say(str(error))

@@ -8,11 +8,11 @@ from app.core.lib.geo import EARTH_RADIUS_KM
 
 
 def distance_km(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
-    """Great-circle distance by the haversine formula, which stays exact for neighbours."""
+    """Return the great-circle distance by the haversine formula, which is also exact for short distances."""
     phi1, phi2 = math.radians(lat1), math.radians(lat2)
     half = (
         math.sin((phi2 - phi1) / 2) ** 2
         + math.cos(phi1) * math.cos(phi2) * math.sin(math.radians(lng2 - lng1) / 2) ** 2
     )
-    # Rounding can push antipodes a hair above one, where asin has no answer.
+    # For antipodes, rounding can give a little more than 1, where `asin` fails.
     return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(min(1.0, half)))

@@ -32,7 +32,7 @@ LOCKED = re.compile(r"[\w.-]+(?:\[[\w,.-]+\])?==\S+(?: ; .+)? \\\n(?: +--hash=sh
 
 
 def lock(options: list[str]) -> None:
-    """Write every file. Versions change only where `pyproject.toml` or one of uv's options asks for it."""
+    """Write every file. Versions change only if `pyproject.toml` or an option of uv requires it."""
     for name, (selection, includes) in FILES.items():
         included = [entry for file in _all_included(includes) for entry in entries(file)]
         with TemporaryDirectory() as folder:
@@ -68,7 +68,7 @@ def _all_included(files: list[str]) -> list[str]:
 
 
 def _without_comments(entry: str) -> str:
-    """Leave out the comments: they say which requirements of one file need this one."""
+    """Return the entry without its comments, because they differ from file to file."""
     return entry.partition("    #")[0]
 
 

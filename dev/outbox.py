@@ -1,4 +1,4 @@
-"""What the outbox page shows: one entry for each thing that happened, with every message and push that tells of it."""
+"""Data of the outbox page: one entry for each event, with all its messages and pushes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from app.notifications.delivery.sealing import Words
 from app.notifications.models import OPEN, Heard, State, deliveries, inbound
 from app.providers.webhooks import Event
 
-#: Deliveries that are read: of those to come, and of those that went out or wait now.
+#: Maximum number of deliveries read: for upcoming ones, and again for those sent or waiting now.
 SHOWN = 200
-#: Messages of people that are shown, and people whom one may answer as.
+#: Maximum number of incoming messages shown, and of people that the developer can answer as.
 HEARD, PEOPLE = 20, 30
-#: Entries that stand open on the page; the others are folded.
+#: Number of entries that are open on the page. The others are folded.
 UNFOLDED_NEXT, UNFOLDED_LATEST = 4, 12
 
 Row = Mapping[Any, Any]
@@ -32,7 +32,7 @@ Row = Mapping[Any, Any]
 
 @dataclass(frozen=True)
 class Entry:
-    """One occurrence: a dose that is due, a reply, a forgotten password."""
+    """One event, for example a dose that is due, a reply or a forgotten password."""
 
     rows: list[Row]
 
@@ -42,7 +42,7 @@ class Entry:
 
     @property
     def moment(self) -> datetime:
-        """When the last of it was settled, or is due."""
+        """Return the latest time at which a delivery of this entry was settled or is due."""
         return max(row["moment"] for row in self.rows)
 
     @property
@@ -55,9 +55,9 @@ class Outbox:
     upcoming: list[Entry]
     latest: list[Entry]
     withdrawn: list[Entry]
-    #: What people wrote to us, the newest first.
+    #: Incoming messages, newest first.
     heard: Sequence[Row]
-    #: Numbers and names of people who were written to lately, or will be soon.
+    #: Name by phone number, for recent and upcoming recipients.
     people: dict[str, str]
 
 
@@ -79,7 +79,7 @@ _latest = _shown.where(~_is_upcoming).order_by(_moment.desc(), _rows.id.desc()).
 
 
 def read() -> Outbox:
-    """What comes soonest first, then what went out or waits, the newest first."""
+    """Return upcoming entries, soonest first, and sent or waiting entries, newest first."""
     with autocommit() as connection:
         rows = [connection.execute(which).mappings().all() for which in (_upcoming, _latest)]
         heard = [{**row, "shown": _shown_text(row)} for row in connection.execute(_heard).mappings()]
@@ -99,26 +99,29 @@ def read() -> Outbox:
 
 
 def words_of(row: Row) -> Words:
-    """What a delivery has said, or would say now. Empty if that is nothing any more."""
+    """Return the text of a delivery: the sent text, or what it would be now. Return {} if nothing would be sent."""
     if row["said"] is not None:
         said: Words = row["said"]
         return said
     delivery = Claimed(**{name: row[name] for name in Claimed.__dataclass_fields__})
     try:
         return rendering.words_of([delivery], drain.routing().render).get(delivery.id, {})
-    except (KeyError, UnwantedError):  # what was sealed is dropped
+    except (KeyError, UnwantedError):  # the sealed values have been erased
         return {}
 
 
 def write_as(phone: str, text: str) -> None:
-    """What somebody writes to us from their phone, as a provider's webhook would tell it."""
+    """Store an incoming message from this phone number, as a provider's webhook would."""
     event = Event("outbox", f"dev:{uuid.uuid4()}", Heard.MESSAGE, phone=phone, text=text, payload={"type": "text"})
     with unit_of_work():
         inbox.keep([event])
 
 
 def _shown_text(row: Row) -> str:
-    """Return what somebody wrote, but not a crisis, nor what may be one because it is not handled."""
+    """Return the text of an incoming message. Hide it if it is, or may be, about a crisis.
+
+    An unhandled or failed message may be about a crisis, because nothing has checked it yet.
+    """
     outcome = row["outcome"] or ""
     if row["handled_at"] is None or outcome.startswith("failed") or outcome.endswith(limits.CRISIS):
         return "(not shown)"
@@ -126,7 +129,7 @@ def _shown_text(row: Row) -> str:
 
 
 def _entries(rows: Iterable[Row]) -> list[Entry]:
-    """In the order of the first delivery of each."""
+    """Group deliveries into entries, in the order of each entry's first delivery."""
     entries: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         key = (row["kind"], row["about_id"] or row["dedupe_key"], row["user_id"], row["due_at"])

@@ -1,4 +1,4 @@
-"""Pages for developers, served in development alone: what was sent, and small stand-ins for the real front end."""
+"""Pages for developers, in development only: sent messages, and small replacements for the real front end."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def guard(response: Response) -> Response:
 
 @bp.get("/outbox")
 def outbox() -> str:
-    """Every message and push: what is next first, then what went out, newest first."""
+    """Show every message and push: upcoming ones first, then sent ones, newest first."""
     return render_template(
         "dev/outbox.html",
         outbox=outbox_page.read(),
@@ -51,7 +51,7 @@ def outbox() -> str:
 
 @bp.post("/outbox/answer")
 def answer() -> Response:
-    """Write to the service as one of the people who were written to."""
+    """Store an incoming message as one of the recipients."""
     phone, text = phones.normalise(request.form.get("phone", "")), request.form.get("text", "")[:MAX_TEXT]
     if phone is None or not text.strip():
         abort(HTTPStatus.BAD_REQUEST)
@@ -61,37 +61,37 @@ def answer() -> Response:
 
 @bp.get("/reset-password")
 def reset_password() -> str:
-    """Where the reset link leads while no front end is there."""
+    """Show the page that a reset link opens while there is no front end."""
     return render_template("dev/reset_password.html")
 
 
 @bp.get("/today")
 def today_page() -> str:
-    """The main page of a client: the doses of today, with buttons."""
+    """Show today's doses with their buttons, like the main page of a client."""
     return render_template("dev/today.html")
 
 
 @bp.get("/push")
 def push() -> str:
-    """Subscribe this browser, and see what arrives."""
+    """Subscribe this browser to pushes, and show the pushes that arrive."""
     return render_template("dev/push.html", configured=settings.vapid_public_key is not None)
 
 
 @bp.get("/push-worker.js")
 def push_worker() -> Response:
-    """The service worker; below `/dev/` by its address, so that it may serve the page there."""
+    """Serve the service worker from `/dev/`, because its path limits it to pages below that path."""
     return bp.send_static_file("push_worker.js")
 
 
 def clickable(text: str) -> Markup:
-    """The text with its links as links; a stop that ends a sentence is not part of one."""
+    """Return the text as HTML with its links clickable. A full stop after a link is not part of the link."""
     parts = re.split(r"(https?://\S+[^\s.,])", text)
     link = Markup('<a href="{0}">{0}</a>')
     return Markup("").join(link.format(part) if number % 2 else escape(part) for number, part in enumerate(parts))
 
 
 def local_time(moment: datetime) -> str:
-    """`Today 18:30:05`, `Tue 24 Nov 06:00:00`, in Jakarta."""
+    """Format a moment in Jakarta time, for example `Today 18:30:05` or `Tue 24 Nov 06:00:00`."""
     local = moment.astimezone(JAKARTA)
     near = {today(): "Today", today() + timedelta(days=1): "Tomorrow", today() - timedelta(days=1): "Yesterday"}
     day = near.get(local.date()) or f"{local:%a} {local.day} {local:%b}"

@@ -1,6 +1,6 @@
-"""Brings the development database up to date: migrations, what every installation has, demo data.
+"""Update of the development database: migrations, seed data and demo data.
 
-One process for three commands, since each would spend most of its time on importing the application.
+One process runs all three commands, because each alone would spend most of its time on imports.
 """
 
 from __future__ import annotations

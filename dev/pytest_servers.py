@@ -1,4 +1,7 @@
-"""Plugin of pytest: the servers of the tests, unless the environment names some, and who runs what when."""
+"""Plugin of pytest: test servers, the number of processes, and the order of the tests.
+
+It starts servers unless the environment names some.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist starts its processes in the same hook; they inherit the variables
 def pytest_sessionstart(session: pytest.Session) -> None:
-    # Hundreds of processes follow; where this is set, each of them would compile the whole application anew.
+    # The tests start hundreds of processes. With this variable each would compile the whole application again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     known = environment()
     if session.config.option.collectonly or (DATABASE_VARIABLE in known and REDIS_VARIABLE in known):
@@ -28,12 +31,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two for each processor: many tests wait, and most of those for processes that they have started."""
+    """Return two processes for each processor, because many tests wait for processes that they have started."""
     return min(8, 2 * (os.cpu_count() or 1))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that take long begin first, so that none of them is left over at the end."""
+    """Run slow files first, so that no slow file is still running alone at the end."""
     items.sort(key=_seconds, reverse=True)
 
 
@@ -44,5 +47,5 @@ def _seconds(item: pytest.Item) -> float:
 
 @pytest.fixture(scope="session")
 def process_number(worker_id: str) -> int:
-    """0 when pytest runs alone, else 1, 2, ... for the processes of pytest-xdist."""
+    """Return 0 if pytest runs without pytest-xdist, otherwise 1, 2, ... for its processes."""
     return 0 if worker_id == "master" else int(worker_id.removeprefix("gw")) + 1

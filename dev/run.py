@@ -1,7 +1,7 @@
-"""`make run`: the whole service on this machine, as in production but for the servers and secrets it brings itself.
+"""`make run`: the whole service on this machine, as in production, with its own servers and secrets.
 
-PostgreSQL and Valkey (unless DATABASE_URL or REDIS_URL name others), gunicorn and the workers are children of this
-process. All of them end with it, whether it is asked to stop, one of them crashes, or it is killed.
+PostgreSQL, Valkey, gunicorn and the workers are children of this process. DATABASE_URL or REDIS_URL replace the own
+server. All children end with this process, whether it is stopped or killed, or one child crashes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Warnings appear below. Ctrl-C ends everything.
 
 
 class RunsAlreadyError(ToolError):
-    """Another `make run` holds this checkout."""
+    """Another `make run` has locked this checkout."""
 
 
 def main() -> int:
@@ -66,7 +66,7 @@ def main() -> int:
 
 
 def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -> None:
-    """Start everything and watch over it; ends by an exception alone."""
+    """Start everything and watch it. Return only by an exception."""
     end_orphans(SERVICE)
     end_orphans(SERVERS)
 
@@ -103,7 +103,7 @@ def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -
 
 
 def start_servers(supervisor: Supervisor, env: dict[str, str]) -> dict[str, str]:
-    """Start the servers that the user has not named others for; gives where they are."""
+    """Start the servers that the user has not configured, and return their settings."""
     found: dict[str, str] = {}
     if not given(env, "DATABASE_URL"):
         with step("PostgreSQL"):
@@ -115,7 +115,7 @@ def start_servers(supervisor: Supervisor, env: dict[str, str]) -> dict[str, str]
 
 
 def simulators(supervisor: Supervisor, env: dict[str, str]) -> dict[str, str]:
-    """With SIMULATE=1, start stand-ins for all providers; gives the settings that lead to them."""
+    """Start simulators of all providers if SIMULATE=1, and return the settings that use them."""
     if env.get("SIMULATE", "").lower() not in ("1", "on", "true", "yes"):
         return {}
     with step("Provider simulators"):
@@ -126,7 +126,7 @@ def simulators(supervisor: Supervisor, env: dict[str, str]) -> dict[str, str]:
 
 
 def let_simulators_call(env: dict[str, str], port: int) -> None:
-    """Where messages go to our stand-in, it tells of receipts and of what people write."""
+    """Make the messaging simulator call our webhooks with receipts and replies, if messages are sent to it."""
     url = env.get("MESSAGING_URL", "")
     if env.get("WHATSAPP_APP_SECRET") != webhooks.APP_SECRET or not url.endswith("/messaging"):
         return
@@ -144,17 +144,17 @@ def start_service(supervisor: Supervisor, port: int, env: dict[str, str]) -> Non
     with step("Migrations, seed and demo data"):
         supervisor.complete(start("prepare", "dev.prepare"))
     with step("gunicorn and the workers"):
-        # Not before: whoever asks /readyz and then logs in with a demo login would be there before the demo's people.
+        # Only after `prepare`: a client may wait for /readyz and then log in as a demo user.
         web = start("web", "gunicorn", "-c", "gunicorn.conf.py", "dev.wsgi:app")
         for queue in QUEUES:
-            # One queue a process: on two, RQ can lose a job when it crashes.
+            # One queue for each process: with two queues, RQ can lose a job when the process crashes.
             start(f"worker-{queue}", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", queue)
         supervisor.wait_until(lambda: is_ready(port), web)
         supervisor.check()
 
 
 def is_ready(port: int) -> bool:
-    """Whether the service at this port of ours answers, and has all that it needs."""
+    """Return whether the service at this port answers and has all that it needs."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
     try:
         connection.request("GET", "/readyz")
@@ -170,7 +170,10 @@ def is_ready(port: int) -> bool:
 
 @contextlib.contextmanager
 def only_one_here() -> Iterator[Callable[[int], None]]:
-    """Two of us in one checkout would share a database folder; gives a function that tells the second the port."""
+    """Lock the checkout, because two runs would share a database folder.
+
+    Yield a function that stores the port, which the error message of a second run contains.
+    """
     try:
         INSTANCE.mkdir(exist_ok=True)
         file = (INSTANCE / "run.lock").open("a+")
@@ -192,20 +195,23 @@ def only_one_here() -> Iterator[Callable[[int], None]]:
 
 
 def read_settings() -> tuple[Config, dict[str, str]]:
-    """The user's environment, checked, and completed with what a developer need not set."""
-    DEVELOPMENT_ENV.unlink(missing_ok=True)  # of a run that was killed: its servers are gone
+    """Return the checked settings, with defaults for those that a developer need not set."""
+    DEVELOPMENT_ENV.unlink(missing_ok=True)  # left by a killed run; its servers are gone
     env = environment()
     if env.get("ENVIRONMENT", "development") != "development":
         raise ToolError(f"`make run` is for development, but ENVIRONMENT is {env['ENVIRONMENT']}.")
     config = Config.from_env({**env, "ENVIRONMENT": "development"})
-    env.pop("BIND", None)  # it is for proxies; here it is PORT alone that counts
+    env.pop("BIND", None)  # BIND is for proxies. Here only PORT counts
     made = {**defaults(config.port, env), **secrets_of(INSTANCE / "secrets.env"), "PYTHONUNBUFFERED": "1"}
     return config, {name: value for name, value in made.items() if not given(env, name)} | env
 
 
 @contextlib.contextmanager
 def reserved(port: int) -> Iterator[None]:
-    """Refuse a port that is taken, and keep others from it: gunicorn's way to share one lets anybody of us in."""
+    """Raise `ToolError` if the port is taken. Otherwise keep other users from taking it.
+
+    gunicorn opens the port with SO_REUSEPORT, so any process of the same user could share it.
+    """
     here = ("127.0.0.1", port)
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

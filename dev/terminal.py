@@ -1,4 +1,4 @@
-"""What a person at the terminal sees and does: progress, warnings from the logs, Ctrl-C."""
+"""Terminal input and output of `make run`: progress, warnings from the logs, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-#: Levels worth a line on the terminal; the rest is in the log files.
+#: Log levels that are printed on the terminal. The log files contain all levels.
 LOUD = ("WARNING", "ERROR", "CRITICAL")
 
 
 class Stopped(Exception):
-    """Somebody pressed Ctrl-C, closed the terminal or sent SIGTERM."""
+    """The user pressed Ctrl-C, closed the terminal or sent SIGTERM."""
 
 
 def say(text: str, end: str = "\n") -> None:
-    # A closed terminal must not keep us from ending the processes.
+    # A closed terminal must not stop us from ending the processes.
     with contextlib.suppress(OSError):
         print(text, end=end, flush=True)
 
 
 @contextlib.contextmanager
 def step(what: str) -> Iterator[None]:
-    """Says what is being done, then how long it took."""
+    """Print the name of a step, then the seconds that it took."""
     say(f"  {what} ... ", end="")
     started = time.monotonic()
     try:
@@ -39,15 +39,15 @@ def step(what: str) -> Iterator[None]:
 
 
 def waiting(what: str) -> None:
-    """Say what a step waits for, below its own line."""
+    """Print what a step waits for, on a new line."""
     say(f"\n    {what} ... ", end="")
 
 
 @contextlib.contextmanager
 def stop_signals() -> Iterator[Callable[[float], None]]:
-    """Gives a `pause(seconds)` that raises `Stopped` at once when a signal asks to stop, or has asked before.
+    """Yield `pause(seconds)`, which raises `Stopped` as soon as a signal to stop has arrived.
 
-    The signals themselves break nothing off, so a second Ctrl-C cannot disturb the tidying up after the first.
+    The signal handlers only set a flag, so a second Ctrl-C cannot interrupt the cleanup.
     """
     wake, waker = os.pipe()
     os.set_blocking(waker, False)
@@ -76,7 +76,7 @@ def stop_signals() -> Iterator[Callable[[float], None]]:
 
 
 class Warnings:
-    """Repeats on the terminal what log files, of JSON lines, say loudly."""
+    """Warnings and errors from log files of JSON lines, repeated on the terminal."""
 
     def __init__(self, logs: dict[str, Path]) -> None:
         self._logs = logs
@@ -90,7 +90,7 @@ class Warnings:
                 file.seek(self._read[name])
                 for line in file:
                     if not line.endswith(b"\n"):
-                        break  # still being written
+                        break  # the line is still being written
                     self._read[name] += len(line)
                     self._repeat(name, line)
 

@@ -1,7 +1,7 @@
-"""Servers for the tests: thrown away with their data at the end, and never those of `make run`.
+"""Temporary servers for the tests. They never use the servers or the data of `make run`.
 
-`dev/pytest_servers.py`, a plugin of `tests/conftest.py`, starts them once for all processes of pytest-xdist, each of
-which takes a database and a Redis number of its own.
+The pytest plugin `dev/pytest_servers.py` starts them once for all processes of pytest-xdist. Each process has its own
+database and Redis number.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ REDIS_VARIABLE = "TEST_REDIS_URL"
 
 FOLDER_PREFIX = f"health-test-{os.geteuid()}-"
 
-#: Any number; whoever makes a template holds it.
+#: Any number: PostgreSQL advisory lock of the process that creates the template database.
 TEMPLATE_LOCK = 7_263_544
 
 
 @contextlib.contextmanager
 def temporary_servers(**settings: str) -> Iterator[dict[str, str]]:
-    """PostgreSQL and Valkey in a folder removed at the end; gives the variables that say where they are.
+    """Start PostgreSQL and Valkey in a temporary folder, and yield the variables with their addresses.
 
-    `settings`: PostgreSQL's parameters.
+    `settings` are parameters of PostgreSQL.
     """
     remove_abandoned_folders()
     folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
-    folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
+    folder.chmod(0o711)  # root runs PostgreSQL as nobody, who must be able to enter the folder
     try:
         with (folder / "new").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            (folder / "new").rename(folder / "lock")  # nobody sees it before it is held
+            (folder / "new").rename(folder / "lock")  # renamed only when locked, so others never see it unlocked
             with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
                 postgres = start_postgres(supervisor, folder / "postgres", durable=False, settings=settings)
                 valkey = start_valkey(supervisor, folder / "valkey", durable=False)
@@ -54,10 +54,10 @@ def temporary_servers(**settings: str) -> Iterator[dict[str, str]]:
 
 
 def own_database(server_url: str, name: str, migrate: Callable[[str], None]) -> str:
-    """Make the empty but migrated database `name` on the server, and give its address.
+    """Create the migrated, empty database `name` on the server, and return its address.
 
-    `migrate` is called with the address of a fresh database, by the first process that gets here; the others
-    copy what it left, until the migrations change.
+    The first process creates a template and calls `migrate` with the address of the template. Other processes copy the
+    template. A change of the migrations leads to a new template.
     """
     template = f"template_{fingerprint(ROOT / 'migrations')}"
     connection = psycopg2.connect(server_url)
@@ -70,12 +70,12 @@ def own_database(server_url: str, name: str, migrate: Callable[[str], None]) -> 
                 _make_template(cursor, server_url, template, migrate)
             _create(cursor, name, template=template)
     finally:
-        connection.close()  # gives the lock back
+        connection.close()  # releases the advisory lock
     return with_path(server_url, name)
 
 
 def empty_database(database_url: str) -> str:
-    """Make an empty database of the same process, in place of one that is there, and give its address."""
+    """Create an empty database next to the given one, in place of an earlier one, and return its address."""
     name = f"{name_of(database_url)}_empty"
     with contextlib.closing(psycopg2.connect(database_url)) as connection:
         connection.autocommit = True
@@ -89,7 +89,7 @@ def name_of(database_url: str) -> str:
 
 
 def own_redis(server_url: str, number: int) -> str:
-    """Address of one of the server's 64 numbered stores."""
+    """Return the address of one of the server's 64 numbered databases."""
     return with_path(server_url, str(number))
 
 
@@ -97,7 +97,7 @@ def own_redis(server_url: str, number: int) -> str:
 
 
 def remove_abandoned_folders() -> None:
-    """Of test runs that were killed: nobody holds their lock any more."""
+    """Remove the folders of killed test runs, which are no longer locked."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
         with contextlib.suppress(OSError), (folder / "lock").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -115,7 +115,7 @@ def fingerprint(folder: Path) -> str:
 def _make_template(
     cursor: psycopg2.extensions.cursor, server_url: str, template: str, migrate: Callable[[str], None]
 ) -> None:
-    """Migrate under another name first: a template is whole, or it is not there."""
+    """Migrate a database under another name and rename it at the end, so that a template is always complete."""
     unfinished = f"{template}_unfinished"
     _create(cursor, unfinished)
     migrate(with_path(server_url, unfinished))
@@ -126,12 +126,13 @@ def _make_template(
 
 def _create(cursor: psycopg2.extensions.cursor, name: str, *, template: str = "template1") -> None:
     database = sql.Identifier(name)
-    # `WITH (FORCE)` fails where autovacuum is at it, which is no role of ours. A plain DROP sends that away by itself.
+    # `WITH (FORCE)` fails if autovacuum works on the database, because our role may not end it. A plain DROP ends
+    # autovacuum by itself.
     cursor.execute(
         "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s and usename = current_user", [name]
     )
     cursor.execute(sql.SQL("drop database if exists {}").format(database))
-    # By file copy, which costs a fraction of the other way for a database this small.
+    # `file_copy` takes a fraction of the time of the default strategy for a database this small.
     cursor.execute(
         sql.SQL("create database {} template {} strategy file_copy").format(database, sql.Identifier(template))
     )

@@ -1,4 +1,4 @@
-"""What `make run` serves, and what `flask --app dev.wsgi` finds."""
+"""Entry point of `make run` and of `flask --app dev.wsgi`."""
 
 from app.core.operations.startup import loading
 from config import Config

@@ -1,6 +1,6 @@
-"""Demo data of `make run`: people to log in as, and enough of everything that each page has something to show.
+"""Demo data of `make run`: people to log in as, and content for every page.
 
-Every part looks first whether it is there, so running it again changes nothing.
+Every part checks first whether its data exists, so a second run changes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PARTS: tuple[Callable[[], None], ...] = (
 
 
 def fill() -> str:
-    """Fill the database within the open unit of work; returns what to tell the developer."""
+    """Fill the database in the open unit of work, and return a message for the developer."""
     for limit in ("idle_in_transaction_session_timeout", "statement_timeout"):
         db.session.execute(sa.text(f"SET LOCAL {limit} = 0"))
     for part in PARTS:

@@ -1,4 +1,4 @@
-"""What everybody did in the client over ninety days, and what administrators did with it."""
+"""Demo activity logs of ninety days, and audit entries of administrators."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ EVENTS = (
 WEIGHTS = (18, 12, 10, 5, 10, 3, 5, 4, 14, 14, 3, 1)
 AGENTS = ("Android 15; Chrome 141", "Android 13; Chrome 139", "iPhone; Safari 19", "Windows; Edge 141")
 
-#: Days between two acts of administrators, and the acts: action, what it was done to (`{id}`: some person), details.
+#: Days between two audited actions.
 ACT_EVERY_DAYS = 1.5
 ACTS: tuple[tuple[Action, str, Mapping[str, object]], ...] = (
     (Action.EXPORT, "export:users", {"format": "xlsx"}),
@@ -63,7 +63,10 @@ def fill() -> None:
 
 
 def _records(chance: Random) -> Iterator[buffer.Record]:
-    """Some sessions a day of those who were there by then; fewer at the weekend."""
+    """Yield the log records of each day's sessions.
+
+    Only people who had registered by then take part, fewer at weekends.
+    """
     wanted = User.username.in_([*LOGINS, *crowd.usernames()])
     people = db.session.execute(sa.select(User.id, User.created_at).where(wanted).order_by(User.id)).all()
     session = 0

@@ -1,4 +1,4 @@
-"""What became of ninety days of doses, meals and sessions: mostly done, now and then skipped or forgotten."""
+"""Demo occurrences of ninety days: mostly done, sometimes skipped or missed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State
 from app.pengingat.timetable.tipe import Tipe
 from dev.demo import crowd
 
-#: How the days are spread over what one can do; of what was missed, so much never went out.
+#: Weights in percent of the states of an occurrence, and the share of missed occurrences that were never delivered.
 OUTCOMES = {State.DONE: 82, State.SKIPPED: 5, State.MISSED: 13}
 UNDELIVERED = 0.1
-#: Days since one patient took a medicine last, so that administrators find somebody to ask after.
+#: Days since one patient stopped a medicine, so that administrators find a patient to contact.
 STOPPED_DAYS = 6
 WAYS = {AnsweredVia.APP: 6, AnsweredVia.MESSAGE: 3, AnsweredVia.LINK: 1}
 
 
 def fill() -> None:
-    """Nothing is added where an occurrence is over already: that is somebody's own history."""
+    """Add occurrences unless there are past ones, which are a person's own history."""
     if db.session.scalar(sa.select(sa.exists().where(Occurrence.due_at < now() - timedelta(days=1)))):
         return
     chance, since = Random("adherence"), now() - timedelta(days=crowd.DAYS)
@@ -42,7 +42,7 @@ def fill() -> None:
 def _occurrences(
     reminder: Pengingat, since: datetime, chance: Random, took_until: datetime | None
 ) -> Iterator[dict[str, Any]]:
-    # What fell due today is left to the clock, which may have planned it already.
+    # Leave out today, because the scheduler may have planned its occurrences already.
     for due in reminder.schedule.dues(since, now() - timedelta(days=1)):
         state = chance.choices(list(OUTCOMES), list(OUTCOMES.values()))[0]
         has_stopped = took_until is not None and due.at > took_until

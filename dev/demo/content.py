@@ -41,7 +41,7 @@ ARTICLES = (
     ),
 )
 
-# Without thumbnails: those are only ever what the video platform itself gave.
+# No thumbnails, because the service only stores those that the video platform has returned.
 VIDEOS = (
     ("demoSenam01", "Senam Ringan 10 Menit di Kursi", "PT10M4S"),
     ("demoGizi001", "Memasak Sayur Bening Rendah Garam", "PT6M30S"),
@@ -89,6 +89,6 @@ def fill() -> None:
 
 
 def _add(model: type[Base], known: sa.ColumnElement[bool], **values: object) -> None:
-    """The row, unless it is there; not by the service, which would announce it to everybody."""
+    """Insert a row if it is missing. The service is not used, because it would announce the row to everyone."""
     if not db.session.scalar(sa.select(sa.exists().where(known))):
         db.session.add(model(**values))

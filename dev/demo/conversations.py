@@ -64,7 +64,7 @@ MOST_REPLIES = 9
 def fill() -> None:
     if db.session.scalar(sa.select(sa.exists().where(ForumThread.title == THREADS[0][1]))):
         return
-    chance = Random("conversations")  # the same talk each time
+    chance = Random("conversations")  # fixed seed: the same threads each time
     people = crowd.ids()
     threads = _add_threads(people, chance)
     replies = _add_replies(threads, people, chance)
@@ -75,7 +75,7 @@ def fill() -> None:
 
 
 def _add_threads(people: Sequence[int], chance: Random) -> list[tuple[int, datetime]]:
-    """Their ids, and when they were written: one every few days, the last of them yesterday."""
+    """Insert the threads, one every few days until yesterday. Return their ids and creation times."""
     categories = {name: id_ for id_, name in db.session.execute(sa.select(ForumCategory.id, ForumCategory.name))}
     joined = dict(db.session.execute(sa.select(User.id, User.created_at).where(User.id.in_(people))).all())
     rows: list[dict[str, Any]] = []
@@ -97,7 +97,7 @@ def _add_threads(people: Sequence[int], chance: Random) -> list[tuple[int, datet
 
 
 def _add_replies(threads: Sequence[tuple[int, datetime]], people: Sequence[int], chance: Random) -> list[int]:
-    """Level by level, since a reply names the one that it answers; returns their ids."""
+    """Insert the replies level by level, because a reply needs the id of its parent. Return their ids."""
     rows = [
         _reply(thread, None, 1, written, people, chance)
         for thread, written in threads

@@ -1,7 +1,7 @@
-"""Fifty-six people beside the four that one logs in as: enough for an administrator's tables, maps and charts.
+"""Fifty-six more people, for tables, maps and charts of administrators.
 
-They have come over ninety days, counted back from the day on which the demo is filled; all else is the same each time.
-Whatever they say and do stands in `conversations`, `reminders` and `activity`. They too have the demo's password.
+They registered during the ninety days before the demo was filled; everything else is the same each time. Their threads,
+reminders and logs are in `conversations`, `reminders` and `activity`. They have the demo's password.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.identity.care import CaregiverLink
 from app.identity.models import Role, RoleName, User, user_roles
 from dev.demo.people import PASSWORD
 
-#: How far back the demo's history goes.
+#: Days of demo history before today.
 DAYS = 90
 
 NAMES = (
@@ -36,7 +36,7 @@ NAMES = (
 
 PSEUDONYMS = ("Mawar", "Cempaka", "Merpati", "Kamboja", "Rajawali", "Teratai", "Bangau", "Dahlia", "Seruni", "Kutilang")
 
-#: Where most people live, most of them live.
+#: Weights of the provinces: large provinces get more people.
 PROVINCES = {
     "Jawa Barat": 11, "DKI Jakarta": 8, "Jawa Timur": 8, "Jawa Tengah": 7, "Banten": 4, "DI Yogyakarta": 3, "Bali": 3,
     "Sumatera Utara": 3, "Sulawesi Selatan": 2, "Sumatera Selatan": 2, "Lampung": 1, "Aceh": 1, "Kalimantan Timur": 1,
@@ -51,7 +51,7 @@ LINKS = 18
 def fill() -> None:
     if users.username_exists(usernames()[0]):
         return
-    chance = Random("crowd")  # the same people each time
+    chance = Random("crowd")  # fixed seed: the same people each time
     people = _add_people(chance)
     _add_links(people, chance)
 
@@ -61,13 +61,13 @@ def usernames() -> list[str]:
 
 
 def ids() -> list[int]:
-    """Of these people, in their order."""
+    """Return the ids of these people, in the order of `NAMES`."""
     by_name = dict(db.session.execute(sa.select(User.username, User.id).where(User.username.in_(usernames()))).all())
     return [by_name[username] for username in usernames()]
 
 
 def roles_of(number: int) -> tuple[RoleName, ...]:
-    """Two administrators, then two patients for each caregiver, and some who are both."""
+    """Return the roles: two administrators, then two patients for each caregiver, and some with both roles."""
     if number < 2:
         return (RoleName.ADMIN,)
     if number % 19 == 0:
@@ -76,13 +76,13 @@ def roles_of(number: int) -> tuple[RoleName, ...]:
 
 
 def _add_people(chance: Random) -> list[int]:
-    password_hash = passwords.hash_password(PASSWORD)  # one for all: each costs a twentieth of a second
+    password_hash = passwords.hash_password(PASSWORD)  # one for all: a hash takes 0.05 s
     provinces = chance.choices(list(PROVINCES), list(PROVINCES.values()), k=len(NAMES))
     rows = []
     for number, (name, username, joined) in enumerate(zip(NAMES, usernames(), _moments(chance), strict=True)):
         nomor_hp = f"0812000001{number:02}"
         wishes = {"medical": True, "mental_health": number % 3 == 0, "religion": [chance.choice(BELIEFS)]}
-        # Nobody wants to read sixty messages for each thread that a developer tries.
+        # Otherwise each thread that a developer creates would send sixty messages.
         wishes["broadcast"] = False
         rows.append(
             {
@@ -113,7 +113,7 @@ def _add_people(chance: Random) -> list[int]:
 
 
 def _moments(chance: Random) -> list[datetime]:
-    """When each came: more of them lately, and by day; the administrators were there first."""
+    """Return the registration times, oldest first, with more people in recent weeks."""
     latest = now() - timedelta(hours=2)
     days = sorted((DAYS * (1 - chance.random() ** 0.6) for _ in NAMES), reverse=True)
     return [latest - timedelta(days=day, hours=chance.random() * 8) for day in days]

@@ -10,7 +10,7 @@ from app.forum.models import ForumCategory, ForumReply, ForumThread
 from app.forum.service import replies, threads, toggles
 from dev.demo.people import caller
 
-#: Category, author, under a pseudonym, title, content, replies (author, under a pseudonym, content, replies to them).
+#: A reply: author, whether under a pseudonym, content, and its own replies.
 Answers = list[tuple[str, bool, str, "Answers"]]
 THREADS: tuple[tuple[str, str, bool, str, str, Answers], ...] = (
     (

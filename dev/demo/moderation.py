@@ -1,4 +1,4 @@
-"""Cases for the moderators: an advertisement, which is appealed for, a cry for help, bad advice and a false alarm."""
+"""Demo moderation cases: an advertisement with an appeal, a cry for help, bad advice and a false alarm."""
 
 from __future__ import annotations
 

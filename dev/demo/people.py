@@ -1,4 +1,4 @@
-"""The four demo logins and who cares for whom."""
+"""The four demo logins and their caregiver link."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def fill() -> None:
                 [role],
             )
             user.is_verified = True
-            # Before all the others, or the chart of those who came would end in a spike.
+            # Before all the others, so that the chart of new users has no spike today.
             user.created_at = clock.now() - timedelta(days=91)
     caregivers.create(person("budi").id, person("siti").id, list(Scope))
     for name in ("Gizi", "Penyakit Kronis", "Kesehatan Mental", "Ibu dan Anak"):
@@ -62,6 +62,6 @@ def person(username: str) -> User:
 
 
 def caller(username: str) -> Caller:
-    """Somebody of the demo, as if they had logged in."""
+    """Return a demo person as a logged-in caller."""
     user = person(username)
     return Caller(user.id, frozenset(user.role_names), uuid.uuid4(), SessionKind.USER)

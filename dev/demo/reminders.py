@@ -46,7 +46,8 @@ VISIT: dict[str, Any] = {
 }
 
 
-#: What the crowd takes: name, title, the dose's time of day in UTC. So few of them, lest the outbox be full of theirs.
+#: Medicines of the crowd: name, title, time of the dose in UTC. There are only a few, so that they do not fill the
+#: outbox.
 DOSES = (
     ("Amlodipin", "Obat tekanan darah", "23:00"),
     ("Simvastatin", "Obat kolesterol", "14:00"),
@@ -74,7 +75,7 @@ def fill() -> None:
 
 
 def _fill_others(others: list[int]) -> None:
-    """Medicines of some, half of them taken today, and visits in the coming weeks."""
+    """Create medicines for some people, half of them answered today, and visits in the coming weeks."""
     for number, user_id in enumerate(others[:WITH_DOSES]):
         nama_obat, judul, jam = DOSES[number % len(DOSES)]
         dose = {"jam": jam, "jumlah": 1, "satuan": "tablet"}

@@ -1,4 +1,4 @@
-"""Make the two fonts of the PDF exports, in `app/core/exports/data/`, from a published package.
+"""Generator of the two fonts for PDF exports, in `app/core/exports/data/`, from a published package.
 
     pip download --no-deps --dest packages fontpkg-noto-sans==2.15
     python -m dev.generators.fonts packages
@@ -30,18 +30,18 @@ WEIGHTS = {fonts.NOTO_SANS: 400, fonts.NOTO_SANS_BOLD: 700}
 #: Percent of the normal width.
 WIDTH = 87.5
 
-#: The letters of Devanagari need shaping, which the PDF exports do not do.
+#: Devanagari letters need shaping, which the PDF exports do not support.
 DEVANAGARI = range(0x0900, 0x0980)
 
-#: Entries of the `name` table that are kept: notices, names and the licence.
+#: Entries of the `name` table to keep: notices, names and the licence.
 NAMES = [0, 1, 2, 3, 4, 5, 6, 13, 14]
 
-#: Tables of editors, of hints for screens, of vertical text and of shaping.
+#: Tables to drop: for editors, screen hints, vertical text and shaping.
 NEEDLESS = ["BASE", "DSIG", "FFTM", "STAT", "gasp", "vhea", "vmtx", "GSUB", "GPOS", "GDEF"]
 
 
 def make(data: bytes, weight: int) -> bytes:
-    """Return one weight as a WOFF file."""
+    """Return the font of one weight as a WOFF file."""
     font = TTFont(io.BytesIO(data), recalcTimestamp=False)
     characters = {
         character

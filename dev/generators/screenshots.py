@@ -1,6 +1,6 @@
-"""The pictures of the documentation, taken anew: `python -m dev.generators.screenshots` while `make run` runs.
+"""Generator of the documentation's screenshots: `python -m dev.generators.screenshots` while `make run` runs.
 
-Chromium and poppler's `pdftoppm` take them; they go to docs/ as WebP, a few dozen KiB each.
+It uses Chromium and poppler's `pdftoppm`. The WebP files in docs/ have a few dozen KiB each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ DOCS = ROOT / "docs"
 
 DESKTOP, PHONE = ViewportSize(width=1100, height=900), ViewportSize(width=360, height=740)
 
-#: Name, path, size, scheme.
+#: Name, path, size, colour scheme.
 PAGES: tuple[tuple[str, str, Any, Any], ...] = (
     ("api-docs", "/api/docs/", DESKTOP, "light"),
     ("outbox", "/dev/outbox", DESKTOP, "light"),
@@ -45,14 +45,14 @@ def main() -> None:
 
 
 def _something_to_show(browser: Browser, here: str) -> None:
-    """A message that has just been sent."""
+    """Send a message, so that the outbox is not empty."""
     page = browser.new_page(base_url=here)
     page.request.get("/api/send-verification-code", params={"phone": "081234567890"})
     page.goto("/dev/outbox")
     page.locator(".state.sent").first.wait_for()
 
 
-#: Name, what follows `#` in the address, text that has to be there, size, scheme.
+#: Name, fragment of the address after `#`, text to wait for, size, colour scheme.
 CONSOLE: tuple[tuple[str, str, str, Any, Any], ...] = (
     ("console", "hari-ini", "pasien terdaftar", DESKTOP, "light"),
     ("console-people", "pengguna/lewat-3", "ditemukan", DESKTOP, "light"),

@@ -1,8 +1,8 @@
-"""Faithful stand-ins of the outside services, speaking their wires over loopback HTTP.
+"""Simulators of the external services, with the same HTTP APIs on loopback. They never run in production.
 
-In a test, `with simulators() as sim:` gives `sim.env` (settings that point the service here),
-`sim.messaging.sent`, `sim.fault("messaging", "hang", times=1)`. For other processes there is
-`python -m dev.simulators`, with `/_control` at its address. None of it runs in production.
+In a test, `with simulators() as sim:` gives `sim.env` (settings that make the service use the simulators),
+`sim.messaging.sent` and `sim.fault("messaging", "hang", times=1)`. Other processes run `python -m dev.simulators` and
+use `/_control` at its address.
 """
 
 from dev.simulators.catalogue import simulators

@@ -1,4 +1,4 @@
-"""Serves all stand-ins until SIGTERM or Ctrl-C; prints {"url": ..., "env": {...}} in one line when ready."""
+"""Server of all simulators, until SIGTERM or Ctrl-C. It prints one line {"url": ..., "env": {...}} when it is ready."""
 
 from __future__ import annotations
 

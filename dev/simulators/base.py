@@ -1,4 +1,4 @@
-"""What every stand-in of an outside service has: its routes, its memory, and refusals in its own words."""
+"""Base class of the simulators: routes, recorded calls and the provider's errors."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from typing import Any, ClassVar
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
-#: A provider's own ways to say no, by kind.
+#: Error responses of a provider, by kind.
 Refusals = Mapping[str, Callable[[], ResponseReturnValue]]
 
-#: Calls that one simulator remembers; the oldest go first.
+#: Maximum number of calls that a simulator keeps. The oldest are dropped first.
 MEMORY = 200_000
 
 
 @dataclass(frozen=True)
 class Call:
-    """One request as it arrived, answered or not."""
+    """One request as it arrived, whether or not it was answered."""
 
     method: str
     path: str
     query: dict[str, str]
     headers: dict[str, str]
     body: str
-    fault: str | None = None  # kind of the fault that it met
+    fault: str | None = None  # kind of the fault that was applied
     at: float = field(default_factory=time.time)
 
     def as_dict(self) -> dict[str, Any]:
@@ -36,11 +36,11 @@ class Call:
 
 
 class Simulator:
-    """One outside service, under `/<name>` of the server.
+    """One external service, under `/<name>` of the server.
 
-    A subclass says its `name`, writes its wire in `routes`, and in `env` the settings that point the service
-    at it. `refusals` are the provider's own ways to say no: `fault(name, "quota")` plays one. `actions` are
-    what a test in another process may do, by `POST /_control/<name>/<action>`.
+    A subclass sets `name`, adds its API in `routes`, and returns in `env` the settings that make the service call it.
+    `refusals` are the provider's error responses: `fault(name, "quota")` returns one. `actions` are what a test in
+    another process can call with `POST /_control/<name>/<action>`.
     """
 
     name: ClassVar[str]
@@ -48,31 +48,31 @@ class Simulator:
     def __init__(self) -> None:
         self.lock = RLock()
         self.calls: deque[Call] = deque(maxlen=MEMORY)
-        #: Address of this simulator, with the server's; known once the server listens.
+        #: Address of this simulator, set when the server is created.
         self.url = ""
 
     def routes(self, blueprint: Blueprint) -> None:
-        """Put the provider's routes on a blueprint that is mounted under `/<name>`."""
+        """Add the provider's routes to a blueprint that is mounted under `/<name>`."""
         raise NotImplementedError
 
     def env(self) -> dict[str, str]:
-        """The settings that make the service call this simulator."""
+        """Return the settings that make the service call this simulator."""
         return {}
 
     def refusals(self) -> Refusals:
-        """The provider's own errors by kind, for `fault`."""
+        """Return the provider's error responses by kind, for `fault`."""
         return {}
 
     def actions(self) -> dict[str, Callable[..., Any]]:
-        """What can be done to this simulator from another process; arguments and answers are JSON."""
+        """Return the functions that other processes can call. Arguments and results are JSON."""
         return {}
 
     def received(self) -> list[dict[str, Any]]:
-        """What other processes read at `/_control/calls/<name>`: the calls, or what became of them."""
+        """Return the calls, or what the simulator made of them, for `/_control/calls/<name>`."""
         with self.lock:
             return [call.as_dict() for call in self.calls]
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Delete all recorded calls and return to the initial state."""
         with self.lock:
             self.calls.clear()

@@ -1,4 +1,4 @@
-"""Human verification: `siteverify` as reCAPTCHA, hCaptcha and Turnstile answer it."""
+"""Simulator of captcha verification: `siteverify` of reCAPTCHA, hCaptcha and Turnstile."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HUMAN = "human-"
 
 
 class Captcha(Simulator):
-    """A token that starts with `human-` is a person's, once; `solve` gives one of any age."""
+    """A provider that accepts each token with the prefix `human-` once. `solve` creates a token of any age."""
 
     name = "captcha"
 
@@ -48,14 +48,14 @@ class Captcha(Simulator):
             self._used.clear()
 
     def solve(self, age_s: float = 0.0) -> str:
-        """A person's token, `age_s` seconds old."""
+        """Return a valid token that is `age_s` seconds old."""
         with self.lock:
             token = f"{HUMAN}{len(self._solved)}-{time.monotonic_ns()}"
             self._solved[token] = time.time() - age_s
         return token
 
     def _verify(self) -> ResponseReturnValue:
-        # The real ones read a form only: a JSON body looks empty to them.
+        # The real services read only forms, so a JSON body looks empty to them.
         if not request.form.get("secret"):
             return refusal("missing-input-secret")
         if request.form["secret"] != SECRET:
@@ -75,5 +75,5 @@ class Captcha(Simulator):
 
 
 def refusal(code: str) -> ResponseReturnValue:
-    """`siteverify` answers 200 to everything; only `success` tells."""
+    """Return an error. `siteverify` always has status 200, and only `success` differs."""
     return {"success": False, "error-codes": [code]}

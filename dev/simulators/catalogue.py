@@ -1,4 +1,4 @@
-"""Which stand-ins there are. A new one is a module with a `Simulator`, and a line here."""
+"""List of all simulators. A new one needs a module with a `Simulator`, and a line here."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def all_simulators() -> list[Simulator]:
 
 @contextmanager
 def simulators(port: int = 0, only: list[Simulator] | None = None) -> Iterator[Server]:
-    """All stand-ins, listening until the block ends.
+    """Run all simulators during the block.
 
     >>> with simulators() as sim:
     ...     sim.fault("messaging", "hang", times=1)

@@ -1,4 +1,4 @@
-"""The simulators' back door for tests in other processes: what was received, faults, actions."""
+"""Control routes of the simulators for tests in other processes: received calls, faults, actions."""
 
 from __future__ import annotations
 

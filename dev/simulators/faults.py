@@ -1,4 +1,4 @@
-"""The ways in which any provider can fail, below its own words."""
+"""Faults that any provider can have, below its API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from threading import Event
 
 from werkzeug.wrappers import Response
 
-#: The longest that a fault holds a connection: a client without a timeout ends too.
+#: Maximum seconds that a fault keeps a connection open, so that a client without a timeout also ends.
 PATIENCE_S = 60.0
 OVERSIZE_BYTES = 64 * 1024 * 1024
 PRIVATE_ADDRESS = "http://10.0.0.1/latest/meta-data/"
@@ -21,9 +21,10 @@ PRIVATE_ADDRESS = "http://10.0.0.1/latest/meta-data/"
 class Fault:
     """One planned failure.
 
-    `times` calls meet it (`None`: all, until it is cleared). `match` limits it to paths that contain it.
-    With `after` the provider acts first and the failure hits its answer alone, as when a connection is lost
-    on the way back. The rest belongs to the kind: `status`, `retry_after`, `seconds`, `location`.
+    `times` is the number of calls that fail, and `None` means all calls until the fault is cleared. `match` limits the
+    fault to paths that contain it. With `after`, the provider acts first and only its response is lost, as when a
+    connection breaks on the way back. The other fields belong to a kind: `status`, `retry_after` and `seconds` (both in
+    seconds), `location`.
     """
 
     name: str
@@ -40,7 +41,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request that meets a fault: its raw connection, and the word that it is time to let go."""
+    """One request with a fault: its raw connection, and the event that ends a hanging request."""
 
     fault: Fault
     connection: socket.socket
@@ -53,8 +54,8 @@ class Exchange:
             raise self.drop() from None
 
     def drop(self) -> ConnectionAbortedError:
-        """End the connection; the server, told by the exception, writes nothing more to it."""
-        with contextlib.suppress(OSError):  # the client may have been faster
+        """Close the connection, and return the exception that stops the server from writing to it."""
+        with contextlib.suppress(OSError):  # the client may have closed it already
             self.connection.shutdown(socket.SHUT_RDWR)
         return ConnectionAbortedError(self.fault.kind)
 
@@ -64,24 +65,24 @@ def _head(length: int) -> bytes:
 
 
 def down(exchange: Exchange) -> Response:
-    """Closed without a word. (A port where nobody listens is `Server.closed_url`.)"""
+    """Close the connection without a response. (`Server.closed_url` is a port that refuses connections.)"""
     raise exchange.drop()
 
 
 def drop(exchange: Exchange) -> Response:
-    """Lost in the middle of the reply."""
+    """Close the connection in the middle of the response."""
     exchange.send(_head(1000) + b'{"sta')
     raise exchange.drop()
 
 
 def hang(exchange: Exchange) -> Response:
-    """Accepts, and never answers."""
+    """Accept the request and never answer."""
     exchange.stopped.wait(PATIENCE_S)
     raise exchange.drop()
 
 
 def slow(exchange: Exchange) -> Response:
-    """One byte now and then, often enough that no read ever times out."""
+    """Send one byte at a time, often enough that no read times out."""
     exchange.send(_head(100_000) + b"{")
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end and not exchange.stopped.wait(0.1):
@@ -90,31 +91,31 @@ def slow(exchange: Exchange) -> Response:
 
 
 def not_http(exchange: Exchange) -> Response:
-    """Bytes of another protocol."""
+    """Send bytes of another protocol."""
     exchange.send(b"\x16\x03\x01\x00\xff\x00SSH-2.0-nonsense\r\n\r\n")
     raise exchange.drop()
 
 
 def garbage(_: Exchange) -> Response:
-    """A good status and type around bytes that mean nothing."""
+    """Return a good status and content type with a meaningless body."""
     return Response(bytes(range(256)) * 4, 200, content_type="application/json")
 
 
 def wrong_type(_: Exchange) -> Response:
-    """The friendly page of a captive portal."""
+    """Return the welcome page of a captive portal."""
     page = "<html><body>Selamat datang di Wi-Fi bandara</body></html>"
     return Response(page, 200, content_type="text/html")
 
 
 def status(exchange: Exchange) -> Response:
-    """An error of the provider's front end: `status`, and `retry_after` in seconds when given."""
+    """Return `status` as the provider's front end does, with `Retry-After` if `retry_after` (seconds) is set."""
     after = exchange.fault.retry_after
     headers = {} if after is None else {"Retry-After": str(after)}
     return Response("upstream error", exchange.fault.status, headers=headers, content_type="text/plain")
 
 
 def oversize(exchange: Exchange) -> Response:
-    """A reply without an end in sight."""
+    """Return a very large response."""
 
     def chunks() -> Iterator[bytes]:
         for _ in range(OVERSIZE_BYTES // 65536):
@@ -126,11 +127,11 @@ def oversize(exchange: Exchange) -> Response:
 
 
 def redirect(exchange: Exchange) -> Response:
-    """Sends the caller to `location`, a private address unless told otherwise."""
+    """Redirect the caller to `location`, by default a private address."""
     return Response("", 302, headers={"Location": exchange.fault.location}, content_type="text/plain")
 
 
-#: Every kind but `latency`, which waits `seconds` and goes on to the provider's own answer.
+#: Every kind except `latency`, which waits `seconds` and then returns the provider's normal response.
 WIRE: dict[str, Callable[[Exchange], Response]] = {
     behaviour.__name__: behaviour
     for behaviour in (down, drop, hang, slow, not_http, garbage, wrong_type, status, oversize, redirect)

@@ -1,4 +1,4 @@
-"""The two services that turn a position into a province: Google's Geocoding API and Nominatim."""
+"""Simulators of two geocoders that turn a position into a province: Google's Geocoding API and Nominatim."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ERRORS = {
 
 
 class Geocoder(Simulator):
-    """What both have: a map. `move` makes it answer something else, so that a test sees who was asked."""
+    """A geocoder with a map. Setting `moved` gives another answer, so that a test sees which geocoder was called."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Geocoder(Simulator):
 
 
 class Google(Geocoder):
-    """`/json?latlng=`; with `result_type` the province alone."""
+    """`/json?latlng=`, which returns only the province and country, as with `result_type`."""
 
     name = "google_geocoder"
 
@@ -78,7 +78,7 @@ class Google(Geocoder):
 
 
 class Nominatim(Geocoder):
-    """`/reverse`; refuses callers that do not say who they are, as the public server does."""
+    """`/reverse`, which refuses callers without their own User-Agent, as the public server does."""
 
     name = "nominatim"
 
@@ -114,7 +114,7 @@ class Nominatim(Geocoder):
 
 
 def refusal(status: str) -> ResponseReturnValue:
-    """Errors are HTTP 200 too."""
+    """Return an error. Errors have HTTP status 200 too."""
     return {"error_message": ERRORS[status], "results": [], "status": status}
 
 

@@ -1,4 +1,4 @@
-"""The watchman outside, as healthchecks.io answers: it remembers who said what."""
+"""Simulator of the heartbeat monitor with the API of healthchecks.io. It records each call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CHECK = "5c1a1d1e-0b7e-4d0a-9d7a-3a1f0e9b8c7d"
 
 
 class Heartbeat(Simulator):
-    """`said` holds a pair for each call: `success` or `fail`, and the words."""
+    """A monitor that records in `said` a pair for each call: `success` or `fail`, and the request body."""
 
     name = "heartbeat"
 

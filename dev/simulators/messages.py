@@ -1,4 +1,4 @@
-"""What a phone shows of the messages that WhatsApp takes: texts, texts with buttons, templates."""
+"""Parser of WhatsApp messages: texts, texts with buttons, and templates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def read_content(body: dict[str, Any]) -> dict[str, Any] | None:
-    """What a phone shows of a WhatsApp message, as fields of `Message`; None for one that WhatsApp refuses."""
+    """Return what a phone shows of a WhatsApp message, as fields of `Message`, or None if WhatsApp refuses it."""
     kind = body.get("type", "text")
     readers = {"text": _read_text, "interactive": _read_interactive, "template": _read_template}
     try:
@@ -47,7 +47,7 @@ def _read_template(template: Any) -> dict[str, Any]:
 
 
 def _read_template_button(sub_type: str, parameter: Any) -> str:
-    """What a ready answer brings back, or the code that a button copies."""
+    """Return the payload of a quick reply, or the text of a URL button."""
     if sub_type == "url":
         demand(parameter["type"] == "text" and 1 <= len(parameter["text"]) <= 15)
         return str(parameter["text"])

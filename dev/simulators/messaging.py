@@ -1,4 +1,4 @@
-"""The messaging gateways: Fonnte and the WhatsApp Cloud API, behind one address."""
+"""Simulator of the messaging gateways Fonnte and WhatsApp Cloud API, at one address."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ SENDER_ID = "100200300400"
 
 @dataclass(frozen=True)
 class Message:
-    """One accepted message: what somebody's phone would have shown."""
+    """One accepted message, as the recipient's phone would show it."""
 
     ref: str
     target: str  # as E.164 digits, without +
     text: str
     wire: str  # fonnte or whatsapp_cloud
-    kind: str = "text"  # or interactive, or template, whose text is its name and its parameters
-    buttons: tuple[str, ...] = ()  # what each sends back
+    kind: str = "text"  # or interactive, or template, whose text is its name and parameters
+    buttons: tuple[str, ...] = ()  # payload of each button
     callback: str | None = None  # biz_opaque_callback_data
     at: float = field(default_factory=time.time)
 
 
 class Messaging(Simulator):
-    """Accepts what both gateways accept; `sent` holds each accepted message in order."""
+    """Both gateways. `sent` contains each delivered message in order."""
 
     name = "messaging"
 
@@ -46,9 +46,9 @@ class Messaging(Simulator):
         self.sent: list[Message] = []
         self.invalid: set[str] = set()
         self.sender = Sender()
-        #: What is accepted and waits for the phone.
+        #: Accepted messages that wait for the phone.
         self.held: list[Message] = []
-        #: What the webhooks say of our own number and of failures, in order: the body of each.
+        #: Webhook bodies about our own number and about failures, in order.
         self.told: list[dict[str, Any]] = []
         self.webhooks = webhooks.Webhooks()
         self._count = 0
@@ -62,7 +62,7 @@ class Messaging(Simulator):
         }
 
     def whatsapp_env(self) -> dict[str, str]:
-        """The settings for the other wire."""
+        """Return the settings for the WhatsApp Cloud API."""
         return self.env() | {"MESSAGING_PROVIDER": "whatsapp_cloud"}
 
     def routes(self, blueprint: Blueprint) -> None:
@@ -81,7 +81,7 @@ class Messaging(Simulator):
         return {act.__name__: act for act in acts}
 
     def received(self) -> list[dict[str, Any]]:
-        """The accepted messages: one row for each that reached a phone."""
+        """Return the messages that reached a phone."""
         with self.lock:
             return [asdict(message) for message in self.sent]
 
@@ -96,24 +96,30 @@ class Messaging(Simulator):
             self.webhooks.close()
 
     def call_back(self, url: str, **manner: Any) -> None:
-        """From now on the service at `url` hears what happens, receipts in the manner of `webhooks.Manner` included."""
+        """Call the webhooks of the service at `url` from now on.
+
+        `manner` are fields of `webhooks.Manner`, for receipts.
+        """
         self.webhooks.listen(url, webhooks.Manner(**manner))
 
     def write(self, sender: str, text: str, wire: str = "whatsapp_cloud", **more: str) -> None:
-        """Write to the service, or press, send or react to something: `kind`, `pressed`, `about` of `written`."""
+        """Send a message to the service, or press a button, send a file or react.
+
+        `more`: `kind`, `pressed`, `about`.
+        """
         with self.lock:
             self._count += 1
             self.sender.wrote.add(digits(sender))
             self.webhooks.tell(webhooks.written(self._count, digits(sender), text, wire, **more))
 
     def disconnect(self, *, holds: bool = False) -> None:
-        """The phone is off. With `holds` what is accepted from now on is kept until it is back."""
+        """Switch the phone off. With `holds`, new messages are accepted and wait until it is back."""
         with self.lock:
             self.sender.connected, self.sender.holds = False, holds
             self._tell({"device": "628110000000", "status": "disconnect", "reason": "phone offline"})
 
     def connect(self) -> None:
-        """The phone is back, and sends all that was kept."""
+        """Switch the phone on, and send the waiting messages."""
         with self.lock:
             self.sender.connected = True
             for message in self.held:
@@ -122,41 +128,41 @@ class Messaging(Simulator):
             self._tell({"device": "628110000000", "status": "connect", "reason": ""})
 
     def ban(self) -> None:
-        """WhatsApp locks the account."""
+        """Ban the account, as WhatsApp does."""
         with self.lock:
             self.sender.banned = True
             ban = {"event": "DISABLED_UPDATE", "ban_info": {"waba_ban_state": "DISABLE"}}
             self._tell(whatsapp_change("account_update", ban))
 
     def lower_quality(self, quality: str = "RED") -> None:
-        """Recipients complain."""
+        """Lower the quality rating, as after complaints of recipients."""
         with self.lock:
             self.sender.quality = quality
             value = {"display_phone_number": "628110000000", "event": "FLAGGED", "current_limit": self.sender.tier()}
             self._tell(whatsapp_change("phone_number_quality_update", value))
 
     def fail_later(self, times: int = 1, code: str = "131026") -> None:
-        """The next messages are accepted, and fail a moment later."""
+        """Accept the next messages, and report each as failed afterwards."""
         with self.lock:
             self.sender.fates[Fate.FAILED], self.sender.code = times, code
 
     def drop_next(self, times: int = 1) -> None:
-        """The next messages are accepted, and nobody hears of them again."""
+        """Accept the next messages, and neither deliver nor report them."""
         with self.lock:
             self.sender.fates[Fate.DROPPED] = times
 
     def limit_people(self, limit: int) -> None:
-        """So many different people may be written to in 24 hours."""
+        """Limit the number of different recipients in 24 hours."""
         with self.lock:
             self.sender.limit = limit
 
     def mark_invalid(self, target: str) -> None:
-        """From now on nobody has this number."""
+        """Refuse this number as invalid from now on."""
         with self.lock:
             self.invalid.add(digits(target))
 
     def to(self, target: str) -> list[Message]:
-        """Accepted messages of one number, in order."""
+        """Return the delivered messages of one number, in order."""
         with self.lock:
             return [message for message in self.sent if message.target == digits(target)]
 
@@ -175,7 +181,7 @@ class Messaging(Simulator):
         return ref
 
     def _send(self, message: Message) -> None:
-        """It reaches the phone."""
+        """Deliver the message to the phone, and send its receipts."""
         self.sent.append(message)
         if message.wire == "fonnte":
             self.webhooks.receipts(partial(webhooks.fonnte_status, message.ref))
@@ -215,7 +221,7 @@ class Messaging(Simulator):
             }
 
     def _delete(self) -> ResponseReturnValue:
-        """Gives back what it still holds."""
+        """Cancel a message that still waits for the phone."""
         if request.headers.get("Authorization") != TOKEN:
             return fonnte_refusal("token invalid")
         with self.lock:
@@ -236,7 +242,7 @@ class Messaging(Simulator):
         return {"id": sender_id, **{name: value for name, value in told.items() if name in asked}}
 
     def _fonnte(self) -> ResponseReturnValue:
-        # The token stands bare in the header: with "Bearer" before it, the gateway does not know it.
+        # Fonnte expects the token without "Bearer" before it.
         if request.headers.get("Authorization") != TOKEN:
             return fonnte_refusal("token invalid")
         text = request.form.get("message", "")
@@ -288,7 +294,7 @@ class Messaging(Simulator):
 
 
 def without_variables(text: str) -> str:
-    """Fonnte fills its variables from a list of contacts, which is empty here."""
+    """Return the text without Fonnte's variables, because the list of contacts that fills them is empty here."""
     return re.sub(r"\{(name|var\d+)\}", "", text)
 
 
@@ -297,6 +303,6 @@ def digits(number: str) -> str:
 
 
 def local_number(number: str, country: str) -> str:
-    """Fonnte replaces a leading zero by the country code."""
+    """Return the number with the country code in place of a leading zero, as Fonnte does."""
     plain = digits(number)
     return country + plain[1:] if plain.startswith("0") and country != "0" else plain

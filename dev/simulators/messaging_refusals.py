@@ -1,4 +1,4 @@
-"""How the messaging gateways refuse: Fonnte by a reason in plain words, WhatsApp by a code."""
+"""Error responses of the messaging gateways: reasons in words from Fonnte, codes from WhatsApp."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from dev.simulators.base import Refusals
 
-#: Fonnte's own words, by the name of the fault.
+#: Fonnte's reasons by the kind of the fault.
 FONNTE_REASONS = {
     "token_invalid": "token invalid",
     "target_invalid": "target invalid",
@@ -17,7 +17,7 @@ FONNTE_REASONS = {
     "disconnected": "request invalid on disconnected device",
 }
 
-#: WhatsApp's error codes: the HTTP status that carries each, and its words.
+#: HTTP status and message of WhatsApp's error codes.
 WHATSAPP_ERRORS = {
     130429: (429, "(#130429) Rate limit hit"),
     131056: (429, "(#131056) (Business Account, Consumer Account) pair rate limit hit"),
@@ -40,7 +40,7 @@ WHATSAPP_ERRORS = {
 
 
 def fonnte_refusal(reason: str) -> ResponseReturnValue:
-    """Fonnte answers 200 to everything; only `status` tells."""
+    """Return an error of Fonnte. Its responses always have status 200, and only `status` differs."""
     return {"status": False, "reason": reason}
 
 
@@ -50,7 +50,7 @@ def whatsapp_error(code: int) -> ResponseReturnValue:
     return {"error": error}, status
 
 
-#: What the simulator refuses with when it is told to, by the name of the fault.
+#: Error responses by the kind of the fault.
 ALL: Refusals = {
     **{name: partial(fonnte_refusal, reason) for name, reason in FONNTE_REASONS.items()},
     **{f"code_{code}": partial(whatsapp_error, code) for code in WHATSAPP_ERRORS},

@@ -1,4 +1,4 @@
-"""The health ministry's site: a list page and its articles, in every state that a site may be found in."""
+"""Simulator of the health ministry's site: a list page and articles, in many variants of markup and charset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flask.typing import ResponseReturnValue
 from dev.simulators.base import Simulator
 from dev.simulators.ministry_articles import HOSTILE, Article, articles
 
-#: How the whole site looks. Two can be shown at once: `show("no_jsonld", "no_og")`.
+#: Variants of the site. Several can be active at once: `show("no_jsonld", "no_og")`.
 VARIANTS = {
     "emptied": "the list page stands, with nothing in it",
     "redesign": "a page of another world: nothing that was there is there",
@@ -32,7 +32,7 @@ VARIANTS = {
 
 
 class Ministry(Simulator):
-    """The site at `/artikel`. `show` says how it looks; `articles` are its articles, newest first."""
+    """The site at `/artikel`. `show` selects its variants. `articles` are its articles, newest first."""
 
     name = "ministry"
 
@@ -61,14 +61,14 @@ class Ministry(Simulator):
             self._shown = set()
 
     def show(self, *variants: str) -> None:
-        """From now on the site looks like that; without a variant, as usual."""
+        """Switch to these variants from now on. Without variants the site is normal."""
         if unknown := set(variants) - set(VARIANTS):
             raise ValueError(f"no such variants: {unknown}")
         with self.lock:
             self._shown = set(variants)
 
     def publish(self, slug: str, title: str, text: str = "<p>Isi.</p>", *, dated: bool = True) -> str:
-        """A new article on top of the list; returns its address."""
+        """Add an article at the top of the list, and return its address."""
         number = 9000 + len(self.articles)
         article = Article(slug, title, text, day="20260301", number=number if dated else None)
         with self.lock:
@@ -76,7 +76,7 @@ class Ministry(Simulator):
         return self.address(article)
 
     def address(self, article: Article) -> str:
-        """The canonical address of an article."""
+        """Return the canonical address of an article."""
         return self.url + article.path
 
     # --- pages ---
@@ -102,7 +102,7 @@ class Ministry(Simulator):
         return self._send("<title>Artikel</title>", body)
 
     def _card(self, article: Article) -> str:
-        # As in life: three links to one article (tracked, relative, without a scheme), and a lazy picture.
+        # As on the real site: three links to one article (tracked, relative, without a scheme), and a lazy picture.
         title, host = html.escape(article.title), urlsplit(self.url).netloc
         return f"""
 <article class="post">
@@ -193,7 +193,7 @@ class Ministry(Simulator):
         return Response(page.encode(), content_type="text/html; charset=UTF-8")
 
     def _redirect(self) -> ResponseReturnValue:
-        """An open redirect, as large sites have somewhere: `?to=`."""
+        """Redirect to `?to=`, an open redirect as many large sites have."""
         return redirect(request.args["to"])
 
     def _picture(self, file: str) -> ResponseReturnValue:

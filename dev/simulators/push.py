@@ -1,4 +1,4 @@
-"""A push service and the browsers behind it: RFC 8030 (delivery), 8291 (encryption), 8292 (VAPID)."""
+"""Simulator of a push service and its browsers: RFC 8030 (delivery), 8291 (encryption), 8292 (VAPID)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ URGENCIES = ("very-low", "low", "normal", "high")
 
 @dataclass
 class Message:
-    """One accepted push. `text` is what the browser read; `error` says why it could not."""
+    """One accepted push. `text` is what the browser decrypted, and `error` is why it could not."""
 
     endpoint: str
     ttl: int
@@ -35,13 +35,13 @@ class Message:
     topic: str | None
     text: str | None
     error: str | None
-    state: str = "waiting"  # then shown, replaced (by one of the same topic), or expired
+    state: str = "waiting"  # then shown, replaced (by one with the same topic), or expired
     at: float = field(default_factory=time.time)
 
 
 @dataclass
 class Browser:
-    """One subscription: its keys, and whether the device is reachable now."""
+    """One subscription: its keys, and whether the device is online."""
 
     key: ec.EllipticCurvePrivateKey
     auth: bytes
@@ -50,14 +50,14 @@ class Browser:
     gone: bool = False
 
 
-class Refused(Exception):  # an answer of the push service, not a failure of the simulator
+class Refused(Exception):  # a response of the push service, not a failure of the simulator
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
         self.status = status
 
 
 class Push(Simulator):
-    """Accepts what a push service does and reads it as the browser would; `messages` holds all, in order."""
+    """A push service that decrypts each push as the browser would. `messages` contains all pushes in order."""
 
     name = "push"
 
@@ -90,7 +90,7 @@ class Push(Simulator):
     # --- what a browser or its user does ---
 
     def subscribe(self, application_server_key: str | None = None) -> dict[str, Any]:
-        """What `PushSubscription.toJSON()` gives. With a key, pushes signed by any other are refused."""
+        """Return a subscription like `PushSubscription.toJSON()`. With a key, pushes with another key are refused."""
         browser = Browser(ec.generate_private_key(ec.SECP256R1()), token_bytes(16), application_server_key)
         point = browser.key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
         subscription = token_urlsafe(16)
@@ -100,15 +100,15 @@ class Push(Simulator):
         return {"endpoint": endpoint, "keys": {"p256dh": encoded(point), "auth": encoded(browser.auth)}}
 
     def expire(self, endpoint: str) -> None:
-        """The user took the permission back: 410 from now on."""
+        """Withdraw the user's permission, so that pushes get status 410 from now on."""
         self._browser(endpoint).gone = True
 
     def go_offline(self, endpoint: str) -> None:
-        """Messages wait for the device, each as long as its TTL."""
+        """Take the device offline. Pushes wait until their TTL ends."""
         self._browser(endpoint).online = False
 
     def come_online(self, endpoint: str) -> None:
-        """The device gets what waited for it."""
+        """Take the device online, and show the pushes that waited and have not expired."""
         with self.lock:
             self._browser(endpoint).online = True
             for message in self.messages:
@@ -116,7 +116,7 @@ class Push(Simulator):
                     message.state = "shown" if time.time() < message.at + message.ttl else "expired"
 
     def shown(self, endpoint: str) -> list[Message]:
-        """What this browser has received, in order."""
+        """Return the pushes that this browser has shown, in order."""
         with self.lock:
             mine = [message for message in self.messages if message.endpoint == endpoint]
         return [message for message in mine if message.state == "shown"]
@@ -197,12 +197,12 @@ class Push(Simulator):
         return Message(endpoint, int(ttl), urgency, topic, text, error)
 
     def _decrypt(self, browser: Browser, body: bytes) -> tuple[str | None, str | None]:
-        # A push service cannot read messages and answers 201 to any; the browser drops what it cannot read.
+        # A push service cannot read messages and answers 201 to any; the browser drops those that it cannot read.
         try:
             key, auth = browser.key, browser.auth
             clear = http_ece.decrypt(body, private_key=key, auth_secret=auth, version="aes128gcm")
             return clear.decode(), None
-        except Exception as error:  # noqa: BLE001  # http_ece lets many kinds through
+        except Exception as error:  # noqa: BLE001  # http_ece raises many kinds
             return None, repr(error)
 
 

@@ -1,4 +1,4 @@
-"""The number behind the messaging gateways: a phone that may be off or banned, a reputation, a quota, a limit."""
+"""State of the sending number: connection, ban, quality rating, quota and recipient limit."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-#: What `fail_later` tells on Fonnte's wire.
+#: State that Fonnte reports for messages failed by `fail_later`.
 INVALID = "invalid"
 
 
 class Fate(StrEnum):
-    """What becomes of a message that was accepted."""
+    """What happens to an accepted message."""
 
     SENT = "sent"
     HELD = "held"
@@ -22,23 +22,23 @@ class Fate(StrEnum):
 
 @dataclass
 class Sender:
-    """How the number is. Whoever changes it plays the provider, the phone or the operator."""
+    """The number of the service. Tests change its fields in the role of the provider, the phone or the operator."""
 
     connected: bool = True
-    #: Whether a phone that is off is noticed: else the gateway accepts what it cannot send, and keeps it.
+    #: Whether the gateway accepts and keeps messages while the phone is off. Otherwise it refuses them.
     holds: bool = False
     banned: bool = False
     quality: str = "GREEN"
     quota: int = 1_000_000
-    #: Different people that may be written to outside the hours; None: any number.
+    #: Maximum number of different recipients outside the 24 hours. None: unlimited.
     limit: int | None = None
     people: set[str] = field(default_factory=set)
-    #: Those who wrote within 24 hours.
+    #: People who wrote to us within 24 hours.
     wrote: set[str] = field(default_factory=set)
-    #: Whether the 24 hours count, and whether that is told only after the message was accepted.
+    #: Whether the 24-hour rule applies, and whether a violation is reported only after the message was accepted.
     keeps_hours: bool = False
     tells_hours_late: bool = False
-    #: How many of the next messages end so, and the code that the failed ones fail with.
+    #: Number of coming messages with each fate, and the error code of the failed ones.
     fates: Counter[Fate] = field(default_factory=Counter)
     code: str = "131026"
 
@@ -57,7 +57,7 @@ class Sender:
         return None
 
     def whatsapp_problem(self, target: str, kind: str) -> int | None:
-        """The code of the error that a message of a kind to somebody meets."""
+        """Return the error code for a message of this kind to this recipient, or None."""
         if self.banned:
             return 131031
         if target in self.wrote:
@@ -70,14 +70,14 @@ class Sender:
         return None
 
     def tier(self) -> str:
-        """The limit in WhatsApp's words."""
+        """Return the recipient limit as WhatsApp's tier name."""
         if self.limit is None:
             return "TIER_UNLIMITED"
         return f"TIER_{self.limit // 1000}K" if self.limit >= 1000 else f"TIER_{self.limit}"
 
 
 def whatsapp_failure(ref: str, target: str, callback: str | None, code: str) -> dict[str, Any]:
-    """The body of the webhook that tells of a message that failed."""
+    """Return the webhook body that reports a failed message."""
     status = {
         "id": ref,
         "status": "failed",

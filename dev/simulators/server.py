@@ -1,4 +1,4 @@
-"""One loopback server for all stand-ins, with faults on order."""
+"""One loopback server for all simulators, with faults."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 class _Handler(WSGIRequestHandler):
     def log(self, type: str, message: str, *args: object) -> None:  # noqa: A002  # werkzeug's name
-        """Silent: the simulators remember their calls themselves."""
+        """Write no log, because the simulators record their calls."""
 
 
 class _Listener(ThreadedWSGIServer):
-    """Ends its kept-alive connections when it closes, so that no thread outlives it."""
+    """A server that ends its kept-alive connections when it closes, so that its threads end too."""
 
     def __init__(self, host: str, port: int, app: Any) -> None:
         self.open: set[socket.socket] = set()
@@ -44,18 +44,18 @@ class _Listener(ThreadedWSGIServer):
     def server_close(self) -> None:
         super().server_close()
         for connection in list(self.open):
-            with contextlib.suppress(OSError):  # it may have ended by itself
+            with contextlib.suppress(OSError):  # it may have ended already
                 connection.shutdown(socket.SHUT_RDWR)
 
 
 class Server:
-    """All simulators, each under a prefix of its name, and as an attribute: `server.messaging`."""
+    """All simulators, each under `/<name>` and as an attribute, for example `server.messaging`."""
 
     def __init__(self, simulators: list[Simulator], port: int = 0) -> None:
         self.simulators = {simulator.name: simulator for simulator in simulators}
         self._faults: list[Fault] = []
         self._lock = RLock()
-        self._stopped = Event()  # set whenever what hangs has to let go
+        self._stopped = Event()  # ends the hanging requests when set
         self._app = Flask("simulators")
         for simulator in simulators:
             blueprint = Blueprint(simulator.name, __name__, url_prefix=f"/{simulator.name}")
@@ -65,7 +65,7 @@ class Server:
         self.url = f"http://127.0.0.1:{self._listener.port}"
         for simulator in simulators:
             simulator.url = f"{self.url}/{simulator.name}"
-        # Bound, so that nobody else gets the port, and never listened at.
+        # Bound, so that no other process gets the port, and never listened on.
         self._unheard = socket.socket()
         self._unheard.bind(("127.0.0.1", 0))
         self._thread = Thread(target=self._listener.serve_forever, args=(0.05,), name="simulators", daemon=True)
@@ -78,12 +78,12 @@ class Server:
 
     @property
     def env(self) -> dict[str, str]:
-        """Every provider's settings, pointing here."""
+        """Return the settings that make the service use all simulators."""
         return {name: value for simulator in self.simulators.values() for name, value in simulator.env().items()}
 
     @property
     def closed_url(self) -> str:
-        """An address where nobody listens: connecting is refused."""
+        """Return an address that refuses connections."""
         return f"http://127.0.0.1:{self._unheard.getsockname()[1]}"
 
     def fault(self, name: str, kind: str, **options: Any) -> Fault:
@@ -97,20 +97,20 @@ class Server:
         return fault
 
     def clear_faults(self) -> None:
-        """Everything works again; what hangs is let go."""
+        """Remove all faults, and end the hanging requests."""
         with self._lock:
             self._faults.clear()
             self._stopped.set()
             self._stopped = Event()
 
     def reset(self) -> None:
-        """As new: no faults, no memory."""
+        """Remove all faults and recorded calls."""
         self.clear_faults()
         for simulator in self.simulators.values():
             simulator.reset()
 
     def serve(self, blueprint: Blueprint) -> None:
-        """Serve more routes, before the start."""
+        """Add routes. Call this before `start`."""
         self._app.register_blueprint(blueprint)
 
     def start(self) -> Server:

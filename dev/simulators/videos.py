@@ -1,4 +1,4 @@
-"""The video platform: the three reads of the YouTube Data API v3 that the service makes."""
+"""Simulator of the video platform: the three reads of the YouTube Data API v3 that the service uses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEY = "simulated-video-key"
 DAILY_QUOTA = 10_000
 COST = {"videos": 1, "playlistItems": 1, "search": 100}
 
-#: The pictures of a video: file name, width, height.
+#: Thumbnails of a video: file name, width, height in pixels.
 SIZES = {
     "default": ("default", 120, 90),
     "medium": ("mqdefault", 320, 180),
@@ -26,7 +26,7 @@ SIZES = {
     "maxres": ("maxresdefault", 1280, 720),
 }
 
-#: Reason of an error: its status and its words.
+#: HTTP status and message of an error, by its reason.
 ERRORS = {
     "quotaExceeded": (403, "The request cannot be completed because you have exceeded your quota."),
     "rateLimitExceeded": (429, "Too many requests in a short time."),
@@ -42,7 +42,7 @@ ERRORS = {
 
 @dataclass
 class Video:
-    """One video. `maxres` may be missing for hd too. A private one is in its channel's list only."""
+    """One video. An HD video may also lack `maxres`. A private video is only in its channel's list."""
 
     id: str
     title: str
@@ -54,7 +54,7 @@ class Video:
     maxres: bool = True
     duration: str = "PT4M13S"
     private: bool = False
-    extra: dict[str, Any] = field(default_factory=dict)  # merged over the snippet, to say strange things
+    extra: dict[str, Any] = field(default_factory=dict)  # overwrites fields of the snippet, for unusual values
 
     def thumbnails(self, sizes: tuple[str, ...]) -> dict[str, Any]:
         thumbnails = {}
@@ -83,7 +83,7 @@ class Video:
 
 
 def examples() -> list[Video]:
-    """Hd with and without maxres, sd, a private one, and a channel with more than a page."""
+    """Return HD videos with and without `maxres`, an SD and a private video, and a channel with several pages."""
     return [
         Video("hdMaxres001", "Mengenal Diabetes Melitus"),
         Video("hdNoMaxres1", "Senam Jantung Sehat", maxres=False),
@@ -102,7 +102,7 @@ def examples() -> list[Video]:
 
 
 class Videos(Simulator):
-    """The platform with a few videos; `units` counts the quota that was used."""
+    """The platform with a few videos. `units` is the quota used."""
 
     name = "videos"
 
@@ -140,12 +140,12 @@ class Videos(Simulator):
             self.catalogue[id] = Video(id, title, **values)
 
     def exhaust(self) -> None:
-        """The day's quota is used up."""
+        """Use up the day's quota."""
         with self.lock:
             self.units = self.quota
 
     def count(self, read: str) -> int:
-        """How often `videos`, `playlistItems` or `search` was called."""
+        """Return the number of calls of `videos`, `playlistItems` or `search`."""
         with self.lock:
             return sum(call.path == f"/{read}" for call in self.calls)
 
@@ -210,7 +210,7 @@ class Videos(Simulator):
             resource = {"kind": "youtube#video", "videoId": video.id}
             item: dict[str, Any] = {"kind": "youtube#searchResult", "id": resource}
             if "snippet" in parts:
-                # Search alone escapes titles, and has no larger pictures.
+                # Only search escapes titles, and it has no larger thumbnails.
                 snippet = video.snippet(every_size=False)
                 item["snippet"] = snippet | {"title": html.escape(str(snippet["title"]))}
             items.append(item)

@@ -1,6 +1,6 @@
-"""How the messaging gateways call the service: signed, and again and again until it answers 200.
+"""Webhook calls of the messaging gateways: signed, and repeated until the service answers 200.
 
-Receipts of what was accepted come by themselves once somebody listens, as often, late and in whatever order one likes.
+Receipts of accepted messages follow automatically once a service listens. `Manner` sets their number, delay and order.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from dev.simulators.senders import whatsapp_change
 APP_SECRET = "simulated-app-secret"
 VERIFY_TOKEN = "simulated-verify-token"
 FONNTE_TOKEN = "simulated-fonnte-token-0123456789abcdef"
-#: Our own number.
+#: Our own phone number.
 DEVICE = "628110000000"
-#: Files that people send.
+#: MIME types of files that people send.
 MIME_TYPES = {
     "image": "image/jpeg",
     "video": "video/mp4",
@@ -35,13 +35,13 @@ MIME_TYPES = {
     "document": "application/pdf",
 }
 
-#: Seconds until a call that was not answered by 200 is made again, how often, and how long one may take.
+#: Seconds until a call without a 200 response is repeated, maximum number of repetitions, and timeout in seconds.
 AGAIN_S, MOST_CALLS, TIMEOUT_S = 0.5, 120, 10.0
 
 
 @dataclass(frozen=True)
 class Manner:
-    """Which receipts come of a message, how often each, in their order or any, and how many seconds late at most."""
+    """Receipts of a message: states, repetitions of each, random order or not, and maximum delay in seconds."""
 
     told: Sequence[str] = ("sent", "delivered")
     times: int = 1
@@ -59,12 +59,12 @@ class Call:
 
 
 class Webhooks:
-    """The line back to the service; silent until somebody listens."""
+    """Calls from the gateways to the service. Without `listen` nothing is sent."""
 
     def __init__(self) -> None:
         self.url: str | None = None
         self.manner = Manner()
-        #: How often the service answered with which status; 0: not at all.
+        #: Status codes of the service's responses, in order. 0: no response.
         self.answers: list[int] = []
         self._due: PriorityQueue[tuple[float, int, Call]] = PriorityQueue()
         self._count = count()
@@ -72,24 +72,24 @@ class Webhooks:
         self._ended = Event()
 
     def listen(self, url: str, manner: Manner) -> None:
-        """From now on the service at this address is called."""
+        """Call the service at this address from now on."""
         self.url, self.manner = url.rstrip("/"), manner
         self._ended = Event()
         Thread(target=self._run, args=(self._ended,), name="webhooks", daemon=True).start()
 
     def close(self) -> None:
-        """Nobody listens any more; what was still to be told is forgotten."""
+        """Stop calling the service, and drop the calls that are due."""
         self._ended.set()
         self.url, self.manner, self._due = None, Manner(), PriorityQueue()
         self.answers.clear()
 
     def tell(self, body: dict[str, Any], *, after_s: float = 0.0) -> None:
-        """Call the webhook that this body belongs to."""
+        """Call the webhook for this body."""
         if self.url is not None:
             self._put(Call(_path(body), json.dumps(body).encode()), after_s)
 
     def receipts(self, states: Callable[[str], dict[str, Any]]) -> None:
-        """Tell what becomes of a message; `states` writes the body of each state."""
+        """Send the receipts of a message. `states` returns the body for a state."""
         manner = self.manner
         told = [state for state in manner.told for _ in range(manner.times)]
         if manner.shuffled:
@@ -108,7 +108,7 @@ class Webhooks:
                     self._make(session, call, ended)
 
     def _next(self) -> Call | None:
-        """The call that has been due longest."""
+        """Return the call that has been due longest, or None."""
         due = self._due
         try:
             at, n, call = due.get_nowait()
@@ -126,7 +126,7 @@ class Webhooks:
             status = response.status_code
         except requests.RequestException:
             status = 0
-        if ended.is_set():  # meanwhile: who listens next hears nothing of it
+        if ended.is_set():  # A response after `close` must not count for the next listener.
             return
         self.answers.append(status)
         if status != 200 and call.tries < MOST_CALLS:
@@ -138,7 +138,7 @@ def sign(body: bytes) -> str:
 
 
 def settings() -> dict[str, str]:
-    """What makes the service listen."""
+    """Return the settings that make the service accept these webhook calls."""
     return {
         "WHATSAPP_APP_SECRET": APP_SECRET,
         "WHATSAPP_VERIFY_TOKEN": VERIFY_TOKEN,
@@ -150,7 +150,7 @@ def settings() -> dict[str, str]:
 def written(
     number: int, sender: str, text: str, wire: str, *, kind: str = "text", pressed: str = "", about: str = ""
 ) -> dict[str, Any]:
-    """Return the webhook body of a message that somebody wrote, pressed or sent.
+    """Return the webhook body of a message, a pressed button or a file from a person.
 
     `about` is the message that is quoted or reacted to. `text` is the caption of a file, or the emoji of a reaction.
     """
@@ -165,11 +165,11 @@ def written(
 
 
 def _whatsapp_part(kind: str, text: str, pressed: str, about: str) -> dict[str, Any]:
-    """Return the type of a message, and the part with this name."""
+    """Return the type of a message, and the part with the name of the type."""
     parts: dict[str, dict[str, Any]] = {
         "text": {"body": text},
         "interactive": {"type": "button_reply", "button_reply": {"id": pressed, "title": text}},
-        # One that is taken away has no emoji.
+        # A removed reaction has no emoji.
         "reaction": {"message_id": about, **({"emoji": text} if text else {})},
         "location": {"latitude": -6.2, "longitude": 106.8},
     }
@@ -178,7 +178,7 @@ def _whatsapp_part(kind: str, text: str, pressed: str, about: str) -> dict[str, 
 
 
 def _fonnte_message(number: int, sender: str, text: str, kind: str) -> dict[str, Any]:
-    """Return a body of Fonnte, which has no quoted messages and no reactions."""
+    """Return a webhook body of Fonnte, which has no quoted messages and no reactions."""
     message = {
         "device": DEVICE, "sender": sender, "message": text or "non-text message", "name": "Somebody",
         "timestamp": int(time.time()), "inboxid": number,
@@ -199,7 +199,7 @@ def whatsapp_status(ref: str, target: str, callback: str | None, state: str) -> 
 
 
 def fonnte_status(ref: str, state: str) -> dict[str, Any]:
-    """The first names the message by both its names, the later ones by the second alone."""
+    """Return a status body. The first contains both ids of the message, later ones contain only `stateid`."""
     status = {"device": DEVICE, "stateid": f"s{ref}", "state": state}
     return {**status, "id": ref, "status": state} if state == "sent" else status
 

@@ -1,6 +1,6 @@
-"""A stack that may be hurt: real processes on servers of their own, people who use it, and what they get meanwhile.
+"""A stack on its own servers that tests and benchmarks can stop or freeze, and clients that record the responses.
 
-The suite hurts it for seconds, `make bench T=outages` for half a minute.
+Tests interrupt a server for seconds, `make bench T=outages` for half a minute.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dev.supervisor import Supervisor
 
 @dataclass
 class Answers:
-    """What one kind of request got, in the order of asking: when, after how many seconds, which status."""
+    """Responses to one kind of request, in order: start time, seconds taken, status."""
 
     seen: list[tuple[float, float, int]] = field(default_factory=list)
     retry_after: set[str | None] = field(default_factory=set)
@@ -37,14 +37,14 @@ class Answers:
         return [one for one in self.seen if start <= one[0] < end]
 
     def within(self, start: float, end: float = inf) -> list[tuple[float, float, int]]:
-        """What was asked after `start` and answered before `end`."""
+        """Return the requests that started after `start` and were answered before `end`."""
         return [(at, took, status) for at, took, status in list(self.seen) if start <= at and at + took < end]
 
     def statuses(self, start: float, end: float = inf) -> set[int]:
         return {status for _, _, status in self.within(start, end)}
 
     def first(self, status: int, since: float) -> float:
-        """When the first request was asked that got this status."""
+        """Return the start time of the first request with this status."""
         return min(at for at, _, got in self.within(since) if got == status)
 
     def median_s(self, start: float, end: float = inf) -> float:
@@ -55,7 +55,7 @@ class Answers:
         return seconds[max(0, int(len(seconds) * 0.99) - 1)]
 
     def back_s(self, since: float) -> float:
-        """How long after `since` the last request was refused."""
+        """Return the seconds from `since` until the last 503 response."""
         return max([0.0, *(at + took - since for at, took, status in self.seen if status == 503)])
 
     @property
@@ -63,7 +63,7 @@ class Answers:
         return sum(200 <= status < 300 for _, _, status in self.seen)
 
 
-#: Method, path, and what `requests` is to send.
+#: Method, path, and options of `requests`.
 Request = tuple[str, str, Mapping[str, Any]]
 
 READ: Request = ("GET", "/kategori", {})
@@ -71,7 +71,7 @@ LOG: Request = ("POST", "/log/user-log", {"json": {"a": 1}})
 
 
 class Load:
-    """People who each send one kind of request over and over while the block lasts."""
+    """Clients that send one kind of request each, again and again, during the block."""
 
     def __init__(self, stack: Stack, kinds: Mapping[str, Request], *, pause_s: float = 0.02) -> None:
         self.stack, self.pause_s = stack, pause_s
@@ -104,7 +104,7 @@ class Load:
 
 @dataclass
 class IsolatedStack:
-    """A stack on servers of its own."""
+    """A stack with its own PostgreSQL and Valkey."""
 
     supervisor: Supervisor
     postgres: Postgres
@@ -114,7 +114,7 @@ class IsolatedStack:
     @classmethod
     @contextlib.contextmanager
     def opened(cls, folder: Path, kind: type[Stack] = Stack, **settings: str) -> Iterator[IsolatedStack]:
-        folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
+        folder.chmod(0o711)  # root runs PostgreSQL as nobody, who must be able to enter the folder
         with Supervisor(folder / "logs") as supervisor:
             postgres = start_postgres(supervisor, folder / "postgres", durable=False)
             valkey = start_valkey(supervisor, folder / "valkey")
@@ -133,7 +133,7 @@ class IsolatedStack:
 
     @contextlib.contextmanager
     def without_postgres(self, how: str) -> Iterator[None]:
-        """PostgreSQL is `stopped` or `frozen` while the block lasts."""
+        """Stop or freeze PostgreSQL during the block; `how` is "stopped" or "frozen"."""
         child = self.postgres.child
         if how == "frozen":
             with frozen(child.process.pid):
@@ -148,7 +148,7 @@ class IsolatedStack:
 
     @contextlib.contextmanager
     def without_redis(self, how: str) -> Iterator[None]:
-        """Redis is `stopped` or `frozen` while the block lasts; it comes back with what its append-only file holds."""
+        """Stop or freeze Redis during the block, as above. A stopped Redis restarts from its append-only file."""
         child = self.valkey.child
         if how == "frozen":
             with frozen(child.process.pid):
@@ -166,9 +166,9 @@ class IsolatedStack:
 
 @contextlib.contextmanager
 def frozen(pid: int) -> Iterator[None]:
-    """Every process of a server stands still, and its connections stay open."""
+    """Suspend every process of a server during the block. Its connections stay open."""
     leader = psutil.Process(pid)
-    os.kill(pid, signal.SIGSTOP)  # first: it forks no more
+    os.kill(pid, signal.SIGSTOP)  # first, so that it cannot fork
     processes = [leader, *leader.children(recursive=True)]
     for process in processes:
         os.kill(process.pid, signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""Real gunicorn and real `rq worker` processes on this test process's database, with the simulators outside."""
+"""Real gunicorn and `rq worker` processes on the database of this test process, with provider simulators."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROGRAMS = Path(sys.executable).parent
 
 
 def free_port() -> int:
-    """A port below those that the kernel gives away by itself, or another process could have it before ours does."""
+    """Return a free port below the range from which the kernel assigns ports to other processes."""
     while True:
         port = random.randrange(20_000, 32_000)
         with contextlib.suppress(OSError), socket.socket() as probe:
@@ -31,7 +31,7 @@ def free_port() -> int:
 
 
 class Stack:
-    """`with Stack(env, folder) as stack:` serves while the block lasts."""
+    """The running service: `with Stack(env, folder) as stack:` starts and ends it."""
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         self.port = free_port()
@@ -55,7 +55,7 @@ class Stack:
         return f"http://127.0.0.1:{self.port}/api"
 
     def start(self) -> None:
-        """Start the processes; another arrangement of them overrides this."""
+        """Start the processes. Subclasses override this."""
         self.start_web()
         self.start_worker()
 
@@ -81,7 +81,7 @@ class Stack:
         raise AssertionError(self.log.read_text())
 
     def __exit__(self, *_: object) -> None:
-        # The last first: a worker that ends wants to tell its Redis.
+        # In reverse order: a worker removes its registration from Redis when it ends.
         for process in reversed(self.processes):
             process.send_signal(signal.SIGTERM)
             process.wait(PATIENCE_S)
@@ -89,7 +89,7 @@ class Stack:
     def is_ready(self) -> bool:
         return requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=10).status_code == 200
 
-    # `code` is the checkout that a process runs: another version of the service lies elsewhere.
+    # `code` is the checkout that a process runs, which may be another version of the service.
 
     def start_web(self, *, code: Path = ROOT, **settings: str) -> subprocess.Popen[bytes]:
         return self.spawn(str(PROGRAMS / "gunicorn"), "-c", "gunicorn.conf.py", "wsgi:app", code=code, **settings)
@@ -98,7 +98,7 @@ class Stack:
         return self.spawn(str(PROGRAMS / "rq"), "worker", "-c", "worker", "-w", "worker.Worker", *queues, code=code)
 
     def flask(self, *words: str, code: Path = ROOT) -> str:
-        """What a `flask` command prints."""
+        """Run a `flask` command and return its output."""
         command = [sys.executable, "-m", "flask", *words]
         done = subprocess.run(command, cwd=code, env=self.env, check=True, capture_output=True, text=True)
         return done.stdout
@@ -111,20 +111,20 @@ class Stack:
         return process
 
     def end(self, process: subprocess.Popen[bytes]) -> None:
-        """As systemd does it: ask it to end, and wait."""
+        """End a process as systemd does: send SIGTERM and wait."""
         process.send_signal(signal.SIGTERM)
         process.wait(PATIENCE_S)
         self.processes.remove(process)
 
     def call(self, method: str, path: str, token: str | None = None, **options: Any) -> requests.Response:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        # What the real client sends with every request.
+        # Headers of the real client.
         headers |= {"Cache-Control": "no-cache", "Pragma": "no-cache", "Expires": "0"}
         return requests.request(method, self.url + path, headers=headers, timeout=PATIENCE_S, **options)
 
 
 class WebOnly(Stack):
-    """One gunicorn, for what comes no further than the web."""
+    """Only gunicorn, for tests that need no worker."""
 
     def start(self) -> None:
         self.start_web()

@@ -1,5 +1,7 @@
-"""The service as it is deployed: nginx by `deploy/nginx.conf`, two gunicorns, a worker for each queue, and Redis with
-the access rules of `deploy/redis.acl`."""
+"""The service as deployed: nginx with `deploy/nginx.conf`, two gunicorns, one worker for each queue, and Redis.
+
+Redis has the access rules of `deploy/redis.acl`.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,12 @@ TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
 class DeployedStack(Stack):
-    """A `Stack` behind nginx; `call` goes through nginx, by TLS."""
+    """A `Stack` behind nginx. `call` uses TLS through nginx."""
 
-    #: Where the program of Redis is.
+    #: Path of the Redis server program.
     redis_server = staticmethod(valkey_server)
 
-    #: What else is not as it is shipped.
+    #: More replacements in `deploy/nginx.conf`.
     changes: ClassVar[dict[str, str]] = {}
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
@@ -78,7 +80,7 @@ class DeployedStack(Stack):
         return self.start_web(code=code, BIND=bind, PROMETHEUS_MULTIPROC_DIR=str(metrics))
 
     def is_ready(self) -> bool:
-        # /readyz is not for the world, but we are on the machine itself.
+        # nginx allows /readyz only from the machine itself.
         both = all(path.exists() for path in self.sockets)
         return both and self.session.get(f"https://localhost:{self.tls_port}/readyz", timeout=10).status_code == 200
 
@@ -89,14 +91,14 @@ class DeployedStack(Stack):
         )
 
     def connect(self, server_name: str = "localhost") -> ssl.SSLSocket:
-        """A bare TLS connection to nginx."""
+        """Open a TLS connection to nginx, without HTTP."""
         context = ssl.create_default_context(cafile=str(self.certificate))
         return context.wrap_socket(
             socket.create_connection(("127.0.0.1", self.tls_port), timeout=PATIENCE_S), server_hostname=server_name
         )
 
     def _rendered(self) -> Path:
-        """The shipped file with our ports, names and folders in place of those of a real machine."""
+        """Write `deploy/nginx.conf` with ports, names and folders of this test, and return its path."""
         text = (ROOT / "deploy/nginx.conf").read_text()
         temporary = "".join(f"    {kind}_temp_path {self.folder}/{kind};\n" for kind in TEMPORARY)
         for theirs, ours in {
@@ -124,14 +126,14 @@ class DeployedStack(Stack):
         return rendered
 
     def restart_web(self, number: int, *, code: Path = ROOT) -> None:
-        """End one, start it anew, and wait until it is ready."""
+        """End one gunicorn, start it again, and wait until it is ready."""
         self.end(self.webs[number - 1])
         self.webs[number - 1] = self.start_web_at(number, code=code)
         wait_until(lambda: readiness(self.sockets[number - 1]) == 200)
 
 
 def readiness(path: Path) -> int | None:
-    """The status of `/readyz` of one gunicorn, by its own socket; None while it does not answer."""
+    """Return the status of `/readyz` on the socket of one gunicorn, or None while it does not answer."""
     connection = http.client.HTTPConnection("localhost")
     connection.sock = socket.socket(socket.AF_UNIX)
     connection.sock.settimeout(PATIENCE_S)

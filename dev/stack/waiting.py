@@ -1,7 +1,7 @@
-"""Waiting for what other processes and threads do.
+"""Waiting for other processes and threads.
 
-No verdict may depend on how fast the machine is: a test waits for an event, looks at the order of events, or counts
-them. How long something takes is measured by `bench/`.
+No test result may depend on the speed of the machine. A test waits for an event, checks the order of events, or counts
+them. `bench/` measures durations.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-#: Seconds after which an event is taken for one that never comes. On an idle machine each comes within a few.
+#: Seconds until a test stops waiting for an event. On an idle machine events take a few seconds.
 PATIENCE_S = 180.0
 
 
 def eventually(condition: Callable[[], bool], seconds: float = PATIENCE_S) -> bool:
-    """Whether the condition comes to hold within the time."""
+    """Wait until the condition holds, and return whether it did within `seconds`."""
     stop = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > stop:
