@@ -73,6 +73,5 @@ class Simulator:
             return [call.as_dict() for call in self.calls]
 
     def reset(self) -> None:
-        """Delete all recorded calls and return to the initial state."""
         with self.lock:
             self.calls.clear()

@@ -62,7 +62,6 @@ class Messaging(Simulator):
         }
 
     def whatsapp_env(self) -> dict[str, str]:
-        """Return the settings for the WhatsApp Cloud API."""
         return self.env() | {"MESSAGING_PROVIDER": "whatsapp_cloud"}
 
     def routes(self, blueprint: Blueprint) -> None:
@@ -128,7 +127,6 @@ class Messaging(Simulator):
             self._tell({"device": "628110000000", "status": "connect", "reason": ""})
 
     def ban(self) -> None:
-        """Ban the account, as WhatsApp does."""
         with self.lock:
             self.sender.banned = True
             ban = {"event": "DISABLED_UPDATE", "ban_info": {"waba_ban_state": "DISABLE"}}
@@ -181,7 +179,6 @@ class Messaging(Simulator):
         return ref
 
     def _send(self, message: Message) -> None:
-        """Deliver the message to the phone, and send its receipts."""
         self.sent.append(message)
         if message.wire == "fonnte":
             self.webhooks.receipts(partial(webhooks.fonnte_status, message.ref))
@@ -221,7 +218,6 @@ class Messaging(Simulator):
             }
 
     def _delete(self) -> ResponseReturnValue:
-        """Cancel a message that still waits for the phone."""
         if request.headers.get("Authorization") != TOKEN:
             return fonnte_refusal("token invalid")
         with self.lock:

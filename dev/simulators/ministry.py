@@ -76,7 +76,6 @@ class Ministry(Simulator):
         return self.address(article)
 
     def address(self, article: Article) -> str:
-        """Return the canonical address of an article."""
         return self.url + article.path
 
     # --- pages ---

@@ -112,12 +112,10 @@ class PlacesSearch(Simulator):
             self._tokens.clear()
 
     def add(self, place_id: str, name: str, lat: float, lng: float, **values: Any) -> None:
-        """Add a place to the map."""
         with self.lock:
             self.facilities[place_id] = Facility(place_id, name, lat, lng, **values)
 
     def set_delay(self, seconds: float) -> None:
-        """Set the seconds after which new page tokens work."""
         with self.lock:
             self.delay_s = seconds
 

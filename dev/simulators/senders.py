@@ -30,7 +30,7 @@ class Sender:
     banned: bool = False
     quality: str = "GREEN"
     quota: int = 1_000_000
-    #: Maximum number of different recipients outside the 24 hours. None: unlimited.
+    #: Maximum number of different recipients who have not written to us. None: unlimited.
     limit: int | None = None
     people: set[str] = field(default_factory=set)
     #: People who wrote to us within 24 hours.
@@ -77,7 +77,6 @@ class Sender:
 
 
 def whatsapp_failure(ref: str, target: str, callback: str | None, code: str) -> dict[str, Any]:
-    """Return the webhook body that reports a failed message."""
     status = {
         "id": ref,
         "status": "failed",

@@ -78,7 +78,6 @@ class Server:
 
     @property
     def env(self) -> dict[str, str]:
-        """Return the settings that make the service use all simulators."""
         return {name: value for simulator in self.simulators.values() for name, value in simulator.env().items()}
 
     @property
@@ -104,7 +103,6 @@ class Server:
             self._stopped = Event()
 
     def reset(self) -> None:
-        """Remove all faults and recorded calls."""
         self.clear_faults()
         for simulator in self.simulators.values():
             simulator.reset()

@@ -135,17 +135,14 @@ class Videos(Simulator):
             self.quota = DAILY_QUOTA
 
     def add(self, id: str, title: str, **values: Any) -> None:  # noqa: A002  # the platform's name
-        """Publish a video."""
         with self.lock:
             self.catalogue[id] = Video(id, title, **values)
 
     def exhaust(self) -> None:
-        """Use up the day's quota."""
         with self.lock:
             self.units = self.quota
 
     def count(self, read: str) -> int:
-        """Return the number of calls of `videos`, `playlistItems` or `search`."""
         with self.lock:
             return sum(call.path == f"/{read}" for call in self.calls)
 

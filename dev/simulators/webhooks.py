@@ -51,8 +51,6 @@ class Manner:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a webhook."""
-
     path: str
     body: bytes
     tries: int = 0

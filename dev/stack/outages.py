@@ -104,8 +104,6 @@ class Load:
 
 @dataclass
 class IsolatedStack:
-    """A stack with its own PostgreSQL and Valkey."""
-
     supervisor: Supervisor
     postgres: Postgres
     valkey: Valkey

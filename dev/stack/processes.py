@@ -98,7 +98,6 @@ class Stack:
         return self.spawn(str(PROGRAMS / "rq"), "worker", "-c", "worker", "-w", "worker.Worker", *queues, code=code)
 
     def flask(self, *words: str, code: Path = ROOT) -> str:
-        """Run a `flask` command and return its output."""
         command = [sys.executable, "-m", "flask", *words]
         done = subprocess.run(command, cwd=code, env=self.env, check=True, capture_output=True, text=True)
         return done.stdout

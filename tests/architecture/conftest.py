@@ -1,4 +1,4 @@
-"""Fixtures of the rules: the modules of the application, parsed once for all rules."""
+"""Fixtures of the architecture tests: the modules of the application, parsed once."""
 
 from __future__ import annotations
 
@@ -9,5 +9,4 @@ from tests.architecture.modules import APP, Module, modules_of
 
 @pytest.fixture(scope="package")
 def modules() -> list[Module]:
-    """All modules of `app/`."""
     return modules_of(APP)

@@ -1,4 +1,4 @@
-"""Each limit on what a person may do: what it protects, whom it counts, and the test that tries to get around it."""
+"""Table of all rate limits and quotas: what each protects, what it counts, and the test that tries to bypass it."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ from typing import NamedTuple
 
 
 class Limit(NamedTuple):
-    """A row of the table."""
-
     protects: str
-    #: Whose calls, messages or rows are counted together.
+    #: Calls, messages or rows that are counted together.
     counts: str
-    #: Below `tests`, the file and the test.
+    #: File and test, relative to `tests`.
     test: str
 
 
-#: The test of routes whose limit is a plain count of calls.
+#: Test of routes that only count calls.
 GENERIC = "architecture/test_limits.py::test_a_full_window_refuses_the_call"
 
 _LOGIN = "accounts/test_limits.py::test_"
 _STOLEN = "accounts/test_stolen_session.py::test_"
 
-#: By where the limit stands below `app`, and its figures as the code writes them.
+#: Limits by file, function and value as written in the code. Files are relative to `app`.
 LIMITS: dict[str, Limit] = {
     # accounts
     "accounts/routes.py login '10 per 5 minutes; 20 per hour'": Limit(
@@ -169,7 +167,7 @@ LIMITS: dict[str, Limit] = {
         "answers by one token",
         "pengingat/test_links.py::test_many_behind_one_address_answer_and_a_refusal_is_a_page",
     ),
-    # what people write
+    # texts of users
     "forum/routes.py create_thread '10 per minute; 60 per day'": Limit("readers", "an author", GENERIC),
     "forum/routes.py create_reply '30 per minute; 300 per day'": Limit("readers and authors", "an author", GENERIC),
     "forum/routes.py report '20 per day'": Limit(
@@ -238,7 +236,7 @@ LIMITS: dict[str, Limit] = {
         "browsers of a person, unproven ones last",
         "push/test_subscriptions.py::test_claims_never_crowd_out_proven_browsers",
     ),
-    # what costs money or work elsewhere
+    # costs or work of providers
     "articles/routes.py get_live_article '60 per minute'": Limit("the ministry's site", "an address", GENERIC),
     "articles/routes.py save_article '120 per minute; 2000 per day'": Limit(
         "the database",

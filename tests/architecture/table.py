@@ -1,4 +1,4 @@
-"""Every route of the API and who may call it, word by word as the specification and the contract say."""
+"""Table of every route of the API and its callers, as in the specification and the contract."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ACCESS: dict[str, str] = {
     "GET /profile/ekspor/<int:export_id>": "anybody",
     "GET /users/<int:user_id>": "anybody",
     "GET /provinces": "public",
-    # what is the caller's own
+    # the caller's own data
     "GET /profile/notifikasi": "anybody",
     "PUT /profile/notifikasi": "anybody",
     "GET /pengiriman": "anybody",
@@ -177,7 +177,7 @@ ACCESS: dict[str, str] = {
     "POST /push/send": "optional",
     "POST /push/subscribe": "optional",
     "DELETE /push/subscribe": "public",
-    # messages that come back
+    # incoming messages
     "GET /webhooks/whatsapp": "public",
     "POST /webhooks/whatsapp": "public",
     "POST /webhooks/fonnte/<token>/message": "public",
@@ -237,7 +237,7 @@ def routes(app: Flask) -> set[str]:
     }
 
 
-#: Public reads of which no copy is kept, and why.
+#: Public reads that are not cached, with the reason.
 NOT_KEPT = {
     "GET /send-verification-code": "it sends a message",
     "GET /users/<int:user_id>/roles": "it is about a person",

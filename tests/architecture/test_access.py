@@ -1,4 +1,4 @@
-"""Who may call what: a table of all routes. A route without a row fails, and so does a row without a route."""
+"""Access rules of all routes. A route without a row in the table fails, and so does a row without a route."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.helpers.factories import make_user
 from tests.helpers.offenders import assert_none
 
 PEOPLE = {"pasien", "pendamping", "pendamping of a dependent", "admin", "superadmin", "superadmin console"}
-#: Whom each word of the table lets in; everybody else gets 401 without a token, 403 with one.
+#: Identities that each access value allows. Others get 401 without a token and 403 with one.
 LETS_IN = {
     "public": {"nobody", *PEOPLE},
     "optional": {"nobody", *PEOPLE},
@@ -27,7 +27,7 @@ LETS_IN = {
     "superadmin": {"superadmin console"},
 }
 
-#: In this order all of them meet every route; `superadmin` came through `/login`, the console through its own.
+#: Identities that call every route. `superadmin` used `/login`, `superadmin console` used `/superadmin/login`.
 IDENTITIES = (
     "nobody",
     "pasien",
@@ -44,9 +44,9 @@ def test_the_table_names_every_route_and_no_other(real_app: Flask) -> None:
 
 
 def _status(client: Client, route: str) -> int:
-    """The status of a call whose path names no record, with an empty body.
+    """Call a route with an unknown id and an empty body, and return the status.
 
-    Whoever is let in gets 400 or 404 at the worst, and nothing happens.
+    An allowed caller gets 400 or 404 at worst, and nothing changes.
     """
     method, path = route.split(" ")
     path = re.sub(r"<int:\w+>", "999999999", re.sub(r"<(?!int:)[^>]*>", "tidak-ada", path))
@@ -54,7 +54,7 @@ def _status(client: Client, route: str) -> int:
 
 
 def _login(client: Client, identity: str) -> Callable[[], Client]:
-    """Return what begins a session of a new person of this kind: routes end sessions, so each is called in its own."""
+    """Return a function that begins a new session, because some routes end the session."""
     if identity == "nobody":
         return lambda: client
     user = make_user(identity.split(maxsplit=1)[0])

@@ -1,4 +1,4 @@
-"""What others may keep: public reads that declare it, and nothing of a person."""
+"""Caching rules: public reads declare caching, and personal responses are never cached."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.helpers.factories import make_user
 
 
 def kept(app: Flask) -> set[str]:
-    """The routes that declare caching."""
+    """Return the routes that declare caching."""
     return {
         f"GET {rule.rule.removeprefix('/api')}"
         for rule in app.url_map.iter_rules()
@@ -54,7 +54,7 @@ def test_the_document_tells_which_reads_are_kept(client: Client, real_app: Flask
 
 @pytest.mark.parametrize("identity", [None, "pasien", "admin"])
 def test_no_other_response_may_be_kept(client: Client, real_app: Flask, identity: str | None) -> None:
-    """The proxy keeps whatever a response allows it to keep, so every response says so itself."""
+    """The proxy caches every response that allows it, so every other response must forbid it."""
     reads = kept(real_app)
     keepable = set()
     for route in ACCESS:

@@ -1,4 +1,4 @@
-"""Every code that an error can have is in the list that clients are typed by."""
+"""Every error code is in the list from which client types are generated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.architecture.modules import Module
 
 
 def codes(module: Module) -> Iterator[str]:
-    """What is written as `code="..."` in a call, or as `code = "..."` in a class."""
+    """Yield the codes in calls (`code="..."`) and classes (`code = "..."`)."""
     for node in module.nodes:
         match node:
             case ast.keyword(arg="code", value=ast.Constant(value=str(code))):

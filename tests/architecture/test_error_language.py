@@ -1,4 +1,4 @@
-"""Every way in which input can be wrong is told in plain Indonesian, of a field by the name that a person knows."""
+"""Every validation error is in plain Indonesian and uses field names that a person understands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.pengingat.details_schemas import DETAILS
 from tests.helpers.language import faults
 from tests.helpers.offenders import assert_none
 
-#: Names that need no label, because a person knows their words.
+#: Words of field names that need no label, because people understand them.
 PLAIN = frozenset(
     """
     alamat aturan deskripsi dokter faskes format frekuensi hari id jadwal jam jenis judul jumlah karbohidrat kategori
@@ -27,20 +27,20 @@ PLAIN = frozenset(
     """.split()  # noqa: SIM905  # as a list it would fill pages
 )
 
-#: One of them breaks whatever a field asks for.
+#: Values of which at least one is wrong for any field.
 WRONG = [
     None, "", " ", "teks", "x" * 300_000, "1e999", "0812", "25:00", "monday", "<b>", "https://", "ya", "2026-02-30",
     0, -1, 1.5, 7, 2**63, -(2**63), 1e300, float("nan"), True, [], ["teks"], [0] * 200, {}, {"x": 1}, [{}], [None],
 ]  # fmt: skip
 
 
-#: Sentences that are understood without the name of their field.
+#: Sentences that need no field name before them.
 WHOLE_SENTENCES = {UNFIT, "Jumlah jam harus sama dengan frekuensi."}
 
 
 @dataclass(frozen=True)
 class Place:
-    """A field of a schema, and how a value gets there."""
+    """A field of a schema, and a function that wraps a value for this field."""
 
     schema: Schema
     path: tuple[str, ...]
@@ -52,7 +52,7 @@ class Place:
 
 
 def schemas() -> Iterator[Schema]:
-    """All that a route reads, each once, and what services and commands read themselves."""
+    """Yield the schemas of all routes once, and those that services and commands load themselves."""
     seen: set[type[Schema]] = set()
     for blueprint in sections.blueprints():
         for documented in blueprint._docs.values():
@@ -83,10 +83,10 @@ def places(schema: Schema) -> Iterator[Place]:
 
 SCHEMAS = list(schemas())
 
-#: Each field of each of them.
+#: All fields of all schemas.
 PLACES = [place for schema in SCHEMAS for place in places(schema)]
 
-#: What a client can send that is no object of fields.
+#: Inputs that are no object.
 NO_OBJECTS: tuple[object, ...] = ([], None, "teks", 7)
 
 
@@ -99,7 +99,10 @@ def refusal(schema: Schema, sent: object) -> ValidationFailed | None:
 
 
 def wrong_in(error: ValidationFailed) -> Iterator[str]:
-    """What a person cannot read in a refusal, or a program: a sentence goes on after its field's name, or is whole."""
+    """Yield the faults of a validation error.
+
+    A sentence must continue after the field's name, or be a whole sentence.
+    """
     yield from faults(error.message)
     if not error.errors:
         yield "it names no field"

@@ -1,4 +1,4 @@
-"""What the code says to people, literal by literal: plain Indonesian, in sentences of at most 20 words."""
+"""All texts for people in the code are plain Indonesian, with at most 20 words in a sentence."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from tests.architecture.modules import Module, called
 from tests.helpers.language import faults
 from tests.helpers.offenders import assert_none
 
-#: What only operators and programs read.
+#: Modules with texts for operators and programs only.
 FOR_OPERATORS = ("cli.py", "core/operations/")
 
-#: Modules that write nothing but messages to people.
+#: Modules in which every text is a message to people.
 MESSAGES = ("accounts/notices.py", "forum/service/notices.py", "pengingat/outgoing/texts.py")
 
-#: Calls whose texts go to people.
+#: Functions whose text arguments are sent to people.
 SENDERS = frozenset({"message_user", "send_message", "announce"})
 
-#: Words of sentences for people, by which others than the above are found.
+#: Indonesian words that mark a text for people in other modules.
 INDONESIAN = re.compile(
     r"\b(anda|atau|baru|bukan|belum|berhasil|boleh|dapat|dihapus|dikenal|dipakai|ditemukan|harus|paling|sedang|silakan|sudah"
     r"|terlalu|tidak|untuk|wajib|yang)\b",
     re.IGNORECASE,
 )
 
-#: Where a word of English stands, or more than 20 words in a sentence.
+#: Advice for an English word or a sentence of more than 20 words.
 ADVICE = "People read it: plain Indonesian, at most 20 words a sentence, a full stop at the end of an error:"
 
 
@@ -41,7 +41,7 @@ def is_docstring(node: ast.AST) -> bool:
 
 
 def literals(node: ast.AST) -> Iterator[tuple[int, str]]:
-    """Line and text of each literal, an f-string with a number for what is not known yet; no documentation."""
+    """Yield line and text of each literal, without documentation. In an f-string "7" replaces each value."""
     if isinstance(node, ast.JoinedStr):
         yield node.lineno, "".join(str(part.value) if isinstance(part, ast.Constant) else "7" for part in node.values)
         node = ast.Tuple([part.value for part in node.values if isinstance(part, ast.FormattedValue)], ast.Load())
@@ -54,20 +54,20 @@ def literals(node: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def goes_to_people(call: ast.Call, names: dict[str, object]) -> bool:
-    """Whether what is called raises something that is told, or sends a message."""
+    """Return whether the call raises an error that a person reads, or sends a message."""
     meant = names.get(called(call))
     raises = isinstance(meant, type) and issubclass(meant, (AppError, ValidationError, Refused))
     return raises or called(call) in SENDERS
 
 
 def told(module: Module) -> Iterator[tuple[int, str]]:
-    """The texts of a module that people read, each with its line."""
+    """Yield line and text of everything in a module that people read."""
     names = vars(import_module(f"app.{module.name.removesuffix('.py').replace('/', '.')}"))
     yield from (each for each in literals(module.tree) if module.name in MESSAGES or INDONESIAN.search(each[1]))
     for call in module.calls:
         sentences = [
             *(call.args if goes_to_people(call, names) else ()),
-            *(keyword.value for keyword in call.keywords if keyword.arg == "error"),  # of marshmallow's validators
+            *(keyword.value for keyword in call.keywords if keyword.arg == "error"),  # of marshmallow validators
         ]
         for node in sentences:
             yield from literals(node)
@@ -77,7 +77,7 @@ def told(module: Module) -> Iterator[tuple[int, str]]:
 
 @pytest.fixture(scope="module")
 def prose(modules: list[Module]) -> list[tuple[str, str]]:
-    """Place and text of what has words: no key of a dictionary, no path, no statement for the database."""
+    """Place and text of literals with several words, without paths, dictionary keys and SQL statements."""
     statement = re.compile(r"\b(SELECT|FROM|INSERT|UPDATE|WITH|LOCK|ALTER|GRANT|redis\.call)\b|<.*>")
     speaking = (m for m in modules if not m.name.startswith(FOR_OPERATORS) and m.path.name != "__init__.py")
     return [

@@ -1,4 +1,4 @@
-"""Limits: a table of all of them. A limit without a row fails, and so does a row without a limit or without a test."""
+"""Every limit has a row in the table, and every row has a limit and a test."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tests.architecture.table import ACCESS
 from tests.helpers.client import Client, assert_error
 from tests.helpers.offenders import assert_none
 
-#: Constants that are limits: so many within a time, of a person, or of a code.
+#: Names of constants that are limits: per period, per person, or per code.
 NAME = re.compile(r"(MOST|MAX)_(\w+_)?(A|AN)_(DAY|HOUR|MINUTE|USER)|MOST_TRIES")
-#: Limits whose names do not say so.
+#: Limits whose names do not match `NAME`.
 OTHERS = {"pengingat/timetable/limits.py MOST", "identity/own_pictures.py MOST_BYTES", "accounts/notices.py TOGETHER"}
 SETTING = re.compile(r"    (\w+_per_\w+): ", re.MULTILINE)
 
 
 def _within(node: ast.AST, where: str) -> Iterator[tuple[str, ast.Call]]:
-    """Each call below a node, with the function or the constant that it stands in."""
+    """Yield each call below a node, with the name of its function or constant."""
     for child in ast.iter_child_nodes(node):
         name = where
         if isinstance(child, ast.FunctionDef):

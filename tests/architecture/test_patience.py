@@ -1,6 +1,6 @@
-"""No verdict depends on how fast the machine is: tests wait for an event as long as it takes (`PATIENCE_S`).
+"""No test result depends on the speed of the machine: tests wait for events up to `PATIENCE_S`.
 
-What takes seconds of its own is measured by `bench/`, and gates nothing.
+`bench/` measures durations, and no duration fails the tests.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import ast
 from tests.architecture.modules import TESTS, called, modules_of
 from tests.helpers.offenders import assert_none
 
-#: Names of what waits, and at which place they take the longest time that they do so.
+#: Functions that wait, and the position of their timeout argument.
 WAITING = {"wait_until": 1, "eventually": 1, "wait": 0, "join": 0, "result": 0, "communicate": 1}
 CLOCKS = {"monotonic", "perf_counter"}
-#: A shorter wait is a look between two others.
+#: Seconds. A shorter wait is the pause between two checks.
 LOOK_S = 1
 
 
@@ -22,7 +22,7 @@ def number(node: ast.expr | None) -> float:
 
 
 def waits_for_seconds(node: ast.AST) -> bool:
-    """`wait_until(condition, 10)`, `thread.join(5)`, `process.wait(timeout=3)`"""
+    """Return whether a call has a timeout, such as `wait_until(condition, 10)` or `process.wait(timeout=3)`."""
     if not isinstance(node, ast.Call) or called(node) not in WAITING:
         return False
     place = WAITING[called(node)]
@@ -31,7 +31,7 @@ def waits_for_seconds(node: ast.AST) -> bool:
 
 
 def bounds_seconds(node: ast.AST) -> bool:
-    """`monotonic() - started < 2`"""
+    """Return whether a comparison limits a duration, such as `monotonic() - started < 2`."""
     if not isinstance(node, ast.Compare) or not isinstance(node.ops[-1], ast.Lt | ast.LtE):
         return False
     calls = {called(call) for call in ast.walk(node.left) if isinstance(call, ast.Call)}

@@ -1,4 +1,4 @@
-"""The rules of the house that a linter does not know."""
+"""Rules of this project that no linter checks."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from config import ROOT
 from tests.architecture.modules import TESTS, Module, called, modules_of
 from tests.helpers.offenders import assert_none
 
-#: The edges of the service, which alone may commit: requests, jobs, commands, and the unit of work itself.
+#: Modules that may commit: requests, jobs, commands, and the unit of work.
 EDGES = (
     "core/database/session.py",
     "core/web/edge.py",
     "cli.py",
-    # A delivery is claimed in one transaction, sent in none and marked in the next: the drain's own edge.
+    # Claiming a delivery and storing its outcome are two transactions. Sending happens in between, without one.
     "notifications/delivery/claims.py",
     "notifications/delivery/messaging.py",
     "push/transport.py",
     "pengingat/outgoing/presend_checks.py",
     "notifications/broadcasts/sending.py",
-    # Worked off in pages, each a transaction, so that a worker may die between any two.
+    # Each page is a transaction, so that a worker can stop between pages.
     "notifications/broadcasts/fan_out.py",
 )
 
 
-#: Documented names that begin with an underscore: of named tuples, `os`, marshmallow's fields and type stubs.
+#: Documented names with an underscore: of named tuples, `os`, marshmallow fields and type stubs.
 PUBLIC = {"_asdict", "_exit", "_serialize", "_deserialize", "_typeshed"}
 
-#: Functions that take the name of an attribute as a string.
+#: Functions with an attribute's name as a string argument.
 BY_NAME = {"getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcaller"}
 
-#: The private names of libraries that the service uses, and why there is no public one. The list may only shrink.
+#: Private names of libraries that the service uses, and the reason. The list may only become shorter.
 PRIVATE = {
     "providers/sockets.py _new_conn": "urllib3 looks up the address there, and has no hook to check it",
     "providers/sockets.py _dns_host": "the host whose address `_new_conn` looks up",
@@ -53,7 +53,7 @@ def is_edge(module: Module) -> bool:
 
 
 def commits(module: Module, call: ast.Call) -> bool:
-    """Return whether the call commits, or opens a transaction that commits, outside the edge."""
+    """Return whether the call commits, or opens a transaction that commits, outside the allowed modules."""
     if called(call) == "unit_of_work":
         return not is_edge(module)
     is_session = ast.unparse(call.func) == "orm.Session"
@@ -73,7 +73,7 @@ def test_nobody_commits_but_the_edge(modules: list[Module]) -> None:
 
 
 def test_little_is_of_any_type(modules: list[Module]) -> None:
-    """Mostly of what libraries give us without types of their own."""
+    """Most uses are values of libraries without types."""
     named = [node for each in modules for node in each.nodes if isinstance(node, ast.Name) and node.id == "Any"]
     assert len(named) <= 150, "say what it is, or `object`"
 
@@ -110,7 +110,7 @@ def test_private_names_of_libraries_are_those_of_the_list(modules: list[Module])
 
 
 def test_a_package_has_an_empty_init(modules: list[Module]) -> None:
-    """A module that outgrew its file keeps its face there (`service/`)."""
+    """`service/` is excepted: a module that became a package exports its names there."""
     assert_none(
         (
             module.at(1)
@@ -124,7 +124,7 @@ def test_a_package_has_an_empty_init(modules: list[Module]) -> None:
 
 
 def imports(module: Module) -> Iterator[tuple[int, str]]:
-    """Yield what a module imports, with the line."""
+    """Yield line and name of each import."""
     for node in module.nodes:
         match node:
             case ast.Import(names=names):
@@ -134,7 +134,7 @@ def imports(module: Module) -> Iterator[tuple[int, str]]:
 
 
 def test_no_test_imports_another_test() -> None:
-    """Import-linter cannot hold this: its wildcards stand for a whole name, never for `test_*`."""
+    """Import-linter cannot check this, because its wildcards stand for a whole name, not for `test_*`."""
     assert_none(
         (
             f"{module.at(line)} {name}"

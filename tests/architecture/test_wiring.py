@@ -1,4 +1,4 @@
-"""What runs by itself stands in `app/wiring.py`: nothing registers itself by being imported, no job is forgotten."""
+"""`app/wiring.py` lists all automatic jobs and hooks. No import registers anything, and no job is missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.identity import jobs as identity
 from tests.architecture.modules import APP, Module
 from tests.helpers.offenders import assert_none
 
-#: Decorators of ours that mark or wrap what stands below them, and put it into no list.
+#: Our decorators that mark or wrap a function without registering it in a list.
 MARKS = {
     "public",
     "optional",
@@ -32,9 +32,9 @@ MARKS = {
 
 
 def self_registrations(tree: ast.Module) -> list[tuple[int, str]]:
-    """Lines and statements by which a module changes another one, or calls something, while it is imported.
+    """Return line and text of statements that change another module or call something at import.
 
-    Its own blueprint, command group or enumeration is its own affair; so is a name that it defines.
+    A module's own names, blueprint, command group or enumeration are allowed.
     """
     imported = {
         (alias.asname or alias.name).split(".")[0]: node.module or ""
@@ -68,7 +68,7 @@ def _effects(node: ast.stmt, imported: dict[str, str]) -> Iterator[ast.stmt | as
 
 
 def _root(node: ast.AST) -> str:
-    """`lanes` of `lanes.senders[Channel.PUSH]`."""
+    """Return the first name of an expression: `lanes` for `lanes.senders[Channel.PUSH]`."""
     while not isinstance(node, ast.Name):
         match node:
             case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Call(func=inner):
@@ -83,7 +83,7 @@ def test_no_module_registers_itself_by_being_imported(modules: list[Module]) -> 
         (
             f"{module.at(line)} {effect}"
             for module in modules
-            if module.name != "superadmin/runner/__main__.py"  # a program, not a module
+            if module.name != "superadmin/runner/__main__.py"  # run as a program, never imported
             for line, effect in self_registrations(module.tree)
         ),
         "An import changes nothing elsewhere. What runs by itself stands in app/wiring.py:",

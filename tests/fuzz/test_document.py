@@ -1,4 +1,4 @@
-"""The OpenAPI document: sound by itself, and true of what the service answers. `make fuzz` does the same for long."""
+"""The OpenAPI document is valid and matches the service's responses. `make fuzz` runs the same checks for longer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def document(client: Client) -> dict[str, Any]:
 
 @pytest.fixture
 def served(committed: Flask, variables: dict[str, str], sim: Server) -> Iterator[Flask]:
-    """The application with demo data and stand-ins for all that is outside."""
+    """Yield the application with demo data and provider simulators."""
     public, private = vapid.new_keys()
     keys = {"VAPID_PUBLIC_KEY": public, "VAPID_PRIVATE_KEY": private, "VAPID_SUBJECT": "mailto:fuzz@example.org"}
     app = create_patient_app(config_for_tests(**variables, **sim.env, **keys, LOG_LEVEL="ERROR"))

@@ -1,4 +1,4 @@
-"""Applications for tests, and the emptying of their database."""
+"""Applications for tests, and functions that empty their data."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from dev.stack.waiting import PATIENCE_S, wait_until
 
 
 def config_for_tests(**overrides: str) -> Config:
-    """A configuration for tests; `overrides` are environment variables."""
+    """Return a configuration for tests. `overrides` are environment variables."""
     return Config.from_env({"ENVIRONMENT": "testing", "RATE_LIMITS": "off", **overrides})
 
 
 def create_patient_app(config: Config) -> Flask:
-    """The application, but what is slow on a busy machine is not taken for away: Redis, a login, a statement."""
+    """Return an application with long timeouts for Redis and SQL statements, so that a busy machine fails no test."""
     with pytest.MonkeyPatch.context() as patch:
         for limit in ("socket_timeout", "socket_connect_timeout"):
             patch.setitem(redis.WEB, limit, PATIENCE_S)
@@ -40,19 +40,20 @@ def migrate(database_url: str) -> None:
 
 
 def dispose(app: Flask) -> None:
-    """Give up all connections that this process keeps."""
+    """Close all database and Redis connections of this process."""
     with app.app_context():
         db.engine.dispose()
         app.extensions["autocommit"].dispose()
     app.extensions["redis"].close()
 
 
-#: Up to so many rows a table is sooner emptied row by row than by new files for it and its indexes.
+#: Maximum rows of a table for DELETE. It is faster than TRUNCATE, which creates new files for the table and its
+#: indexes.
 FEW_ROWS = 500
 
 
 def empty() -> None:
-    """As after the migrations and the seed, the counting of ids included."""
+    """Reset the database to its state after migrations and seed, including id sequences."""
     from app.cli import seed_all
 
     db.session.remove()
@@ -61,13 +62,13 @@ def empty() -> None:
 
 
 def _empty_tables() -> bool:
-    """Returns whether no process that runs beside the test stood in the way, with whom this met in a deadlock."""
+    """Empty the tables, and return False after a deadlock with a process that runs during the test."""
     names = [f'"{table.name}"' for table in reversed(db.metadata.sorted_tables)]
     sizes = ", ".join(f"(SELECT count(*) FROM (SELECT FROM {name} LIMIT {FEW_ROWS + 1}) AS few)" for name in names)
     try:
         with db.engine.begin() as connection:
             rows = dict(zip(names, connection.execute(sa.text(f"SELECT {sizes}")).one(), strict=True))
-            # The audit log refuses to be emptied by anybody but its owner, with this much ado.
+            # A trigger prevents deletions from the audit log, and only the owner may disable it.
             connection.execute(sa.text("ALTER TABLE audit_entries DISABLE TRIGGER append_only"))
             if max(rows.values()) > FEW_ROWS:
                 connection.execute(sa.text(f"TRUNCATE {', '.join(names)}"))
@@ -84,7 +85,7 @@ def _empty_tables() -> bool:
 
 
 def empty_rooms() -> None:
-    """What lies beside the pictures is of people whom the database does not know any more."""
+    """Delete all stored files, because they belong to deleted people."""
     for room in map(storage.room, storage.Room):
         for name, _ in list(room.names()):
             room.remove(name)

@@ -1,4 +1,4 @@
-"""A test client that speaks as a person: with a session of theirs, and JSON both ways."""
+"""A test client with JSON requests and responses, and with a person's session."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.identity.models import RoleName, User
 from tests.helpers import document
 from tests.helpers.language import assert_readable
 
-#: What is not below `/api`.
+#: Prefixes that are not below `/api`.
 AT_THE_ROOT = ("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev", "/console", "/k/", "/undangan/")
 
 
@@ -26,23 +26,22 @@ class Client:
         self._client: FlaskClient = app.test_client()
 
     def as_(self, user: User) -> Client:
-        """Return the client of a person who has just logged in."""
+        """Return a client of this person with a new session."""
         return Client(self.app, sessions.begin(user).access_token, user.id)
 
     def as_superadmin(self, user: User) -> Client:
-        """Return the client of a person who came through `/superadmin/login`."""
+        """Return a client of this person with a session from `/superadmin/login`."""
         assert RoleName.SUPERADMIN in user.role_names
         return Client(self.app, sessions.begin_superadmin(user), user.id)
 
     @property
     def id(self) -> int:
-        """The id of the person who is logged in."""
         assert self._user_id is not None
         return self._user_id
 
     @property
     def user(self) -> User:
-        """The person who is logged in, as the database has them now."""
+        """Return the logged-in person, read from the database."""
         return db.session.get_one(User, self.id)
 
     def with_token(self, token: str) -> Client:
@@ -55,14 +54,13 @@ class Client:
         if json is not None:
             options["json"] = json
         prefix = "" if path == "/" or path.startswith(AT_THE_ROOT) else "/api"
-        # Buffered: a streamed file is read and closed.
-        # The request has a session and a `g` of its own, as in a server: what the test wrote is committed for it (to
-        # the savepoint that stands in for a commit), and what it wrote is read again by the test.
+        # `buffered` reads a streamed file to its end and closes it. The request has its own session and `g`, as on a
+        # server. Commit what the test wrote, to the savepoint that replaces commits, and afterwards read it again.
         db.session.commit()
         with self.app.app_context():
             response = self._client.open(prefix + path, method=method, headers=headers, buffered=True, **options)
         db.session.expire_all()
-        # werkzeug leaves the temporary file of a large upload to the garbage collector, which warns.
+        # werkzeug leaves the temporary file of a large upload to the garbage collector, which prints a warning.
         response.request.environ["wsgi.input"].close()
         assert_words(response)
         document.check(self.app, response)
@@ -82,9 +80,9 @@ class Client:
 
 
 def assert_words(response: TestResponse) -> None:
-    """Whatever a person may read in the response is plain Indonesian, and `errors` has its one shape."""
+    """Assert that all texts for people are plain Indonesian, and that `errors` has the right shape."""
     body = response.json if response.data and response.mimetype == "application/json" else None
-    if not isinstance(body, dict) or "sqlstate" in body:  # of which the message is the database's
+    if not isinstance(body, dict) or "sqlstate" in body:  # the SQL console's message is PostgreSQL's
         return
     if isinstance(message := body.get("message"), str):
         assert_readable(message)
@@ -97,7 +95,7 @@ def assert_words(response: TestResponse) -> None:
 
 
 def assert_error(response: TestResponse, status: int, code: str | None = None, field: str | None = None) -> None:
-    """The answer is an error in the one shape, with this status and, when given, this code and field or part of it."""
+    """Assert that the response is an error with this status, and with this code and field if given."""
     assert response.status_code == status, response.get_data(as_text=True)
     assert response.mimetype == "application/json"
     body = response.json

@@ -1,4 +1,4 @@
-"""What the service answers, held against its own OpenAPI document. The test client asks for every response."""
+"""Comparison of responses with the OpenAPI document. The test client checks every response."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from werkzeug.test import TestResponse
 
 from app.core.web.blueprint import PREFIX, api
 
-#: A piece of the document.
+#: A part of the document.
 Node = dict[str, Any]
 
-#: These headers may not come unless the document promises them.
+#: Headers that a response may only have if the document lists them.
 PROMISED = ("X-Total-Count", "Link", "Retry-After", "Content-Disposition", "Location", "ETag")
 
-#: What belongs to no operation: an address or a method that is not there.
+#: Responses for an unknown address or method, which has no operation.
 ELSEWHERE: Node = {"responses": {"404": "DEFAULT_ERROR", "405": "DEFAULT_ERROR"}}
 
-#: No operation foretells a crash.
+#: Status of a crash, which only `default` describes.
 CRASH = "500"
 
 
 def check(app: Flask, response: TestResponse) -> None:
-    """Fail where the document does not foretell this response: its status, type, body or headers."""
+    """Fail if the document does not describe the status, type, body or headers of this response."""
     request = response.request
     if not request.path.startswith(PREFIX + "/") or request.method == "OPTIONS":
         return
@@ -42,7 +42,7 @@ def check(app: Flask, response: TestResponse) -> None:
 
 
 def answer_fields(method: str, path: str) -> set[str]:
-    """The names of all fields that a successful answer of a route (as the access table writes it) can hold."""
+    """Return the names of all fields in successful responses of a route, written as in the access table."""
     operation = _operations()[PREFIX + re.sub("<[^>]*>", "{}", path), method.lower()]
     answers = [_resolved(answer) for status, answer in operation["responses"].items() if str(status).startswith("2")]
     return _fields(answers, frozenset())
@@ -92,7 +92,7 @@ def _faults(schema: bytes, body: object) -> str:
 
 
 def _operation(app: Flask, method: str, path: str) -> Node | None:
-    """The operation that a request is one of; None for what no section has: the document, its page, where to begin."""
+    """Return the operation of a request, or None for paths outside the sections, such as the document itself."""
     try:
         rule, _ = app.url_map.bind("").match(path, method, return_rule=True)
     except HTTPException:
@@ -125,7 +125,7 @@ def _document() -> Node:
 
 
 def _resolved(node: Node | str) -> Node:
-    """A response or a header itself, where there is a reference to a component or a component's name."""
+    """Return a response or a header, after resolving a reference or a component's name."""
     if isinstance(node, str):
         node = {"$ref": f"#/components/responses/{node}"}
     if "$ref" not in node:

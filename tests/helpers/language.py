@@ -1,4 +1,4 @@
-"""What people read is plain Indonesian in short sentences; this is how a test knows."""
+"""Checks that a text is plain Indonesian in short sentences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 MAX_WORDS = 20
 
-#: English words that are no Indonesian ones.
+#: English words that are not also Indonesian.
 ENGLISH = frozenset(
     """
     address after again allowed already and any are authorization bad be been before between boolean browser by call
@@ -21,12 +21,12 @@ ENGLISH = frozenset(
     """.split()  # noqa: SIM905  # as a list it would fill pages
 )
 
-#: What the API itself calls its choices, and what somebody sent, is not prose.
+#: Quoted values, which are no prose: names of choices, and what a person has sent.
 QUOTED = re.compile(r"(salah satu dari: |tidak dikenal: )[^.]*")
 
 
 def faults(text: str) -> list[str]:
-    """Return the English words and the sentences that are too long."""
+    """Return a description of each English word and of each sentence that is too long."""
     prose = QUOTED.sub(r"\1", text)
     english = {word for word in re.findall(r"[a-z-]+", prose.lower()) if word in ENGLISH}
     sentences = ((len(sentence.split()), sentence) for sentence in re.split(r"(?<=[.!?])\s+", text))
@@ -37,5 +37,4 @@ def faults(text: str) -> list[str]:
 
 
 def assert_readable(text: str) -> None:
-    """Fail for a word of English, and for a sentence that is too long."""
     assert not (found := faults(text)), "; ".join(found)

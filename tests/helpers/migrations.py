@@ -1,4 +1,4 @@
-"""`flask db` in a process of its own, and a value of the database that it changes."""
+"""Helpers for migration tests: `flask db` in its own process, and reads from its database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dev.stack.waiting import PATIENCE_S
 
 @pytest.fixture
 def database(variables: dict[str, str]) -> str:
-    """An empty database's address."""
+    """Return the address of an empty database."""
     from dev.testing import empty_database
 
     return empty_database(variables["DATABASE_URL"])

@@ -1,4 +1,4 @@
-"""Rules over many rows: one test that names everything that breaks the rule."""
+"""Assertion over many rows, for tests that report every violation of a rule."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from collections.abc import Iterable
 
 
 def assert_none(offenders: Iterable[str], advice: str) -> None:
-    """Fail with a line for each offender, each once, below a sentence that says what to do."""
+    """Fail with `advice` and one line for each offender, without duplicates."""
     lines = list(dict.fromkeys(offenders))
     assert not lines, "\n".join([advice, *lines])

@@ -1,4 +1,4 @@
-"""Two transactions that do the same at the same moment, without leaving that to chance."""
+"""Two transactions at the same moment, in a fixed order."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ IS_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_data
 
 
 def done_twice_at_once(app: Flask, work: Callable[[], object]) -> Future[None]:
-    """Do `work`, and again in another transaction that begins before the first has committed.
+    """Run `work` in two transactions, and begin the second before the first commits.
 
-    The second has ended by then, or it waits for a lock of the first; returns what became of it.
+    Commit the first when the second has ended or waits for a lock. Return the future of the second.
     """
 
     def again() -> None:

@@ -1,4 +1,4 @@
-"""How PostgreSQL would answer a statement: its plan as text, and tables filled until a scan would show."""
+"""Query plans of PostgreSQL as text."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def _explain(element: Explain, compiler: Any, **options: Any) -> str:
 
 
 def plan_of(statement: Any, **values: Any) -> str:
-    """The plan of a statement with the values that it carries, and `values` for its parameters."""
+    """Return the plan of a statement. `values` are its parameters."""
     return "\n".join(db.session.connection().execute(Explain(statement), values).scalars())
 
 
 def analyse(*tables: str) -> None:
-    """Let the planner know what the tables hold now, and that all of it is visible."""
+    """Run VACUUM ANALYZE, so that the planner uses current statistics and the visibility map."""
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(sa.text(f"VACUUM ANALYZE {', '.join(tables)}"))
 
 
 @contextmanager
 def plans_of_all() -> Iterator[list[str]]:
-    """Gives the plans of all SELECTs that run inside, in their order."""
+    """Yield a list that contains the plans of all SELECTs in the block, in order, after its end."""
     ran: list[tuple[str, Any]] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Where the programs of PostgreSQL are."""
+"""Search path with the PostgreSQL programs of our wheel."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 from dev.servers import programs
 
-#: A search path that finds them first.
+#: These programs come first.
 PATH = f"{programs()}:{os.environ['PATH']}"

@@ -1,4 +1,4 @@
-"""Checks of a route whose method and path are the docstring of a test class."""
+"""Checks of a route whose method and path are the docstring of the test class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.helpers.client import Client, assert_error
 
 
 def assert_refused(test: object, client: Client, *others: Client) -> None:
-    """Assert that the route of a test class answers 401 without a token, and 403 to these people."""
+    """Assert that the route answers 401 without a token, and 403 to each of `others`."""
     method, path = str(test.__doc__).split()
     path = re.sub(r"<\w+>", "1", path)
     assert_error(client.open(method, path), 401)
@@ -17,7 +17,7 @@ def assert_refused(test: object, client: Client, *others: Client) -> None:
 
 
 class TokenNeeded:
-    """The method and path of a route that anybody with a token may call."""
+    """Base class for tests of a route that anyone with a token may call."""
 
     def test_needs_a_token(self, client: Client) -> None:
         assert_refused(self, client)

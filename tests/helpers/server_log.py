@@ -1,4 +1,4 @@
-"""Where PostgreSQL writes its log while the tests run."""
+"""Path of PostgreSQL's log during the tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from flask import Flask
 
 
 def postgres_log(app: Flask) -> Path | None:
-    """Of the server of the tests; one that somebody else runs keeps its log where we may not look."""
+    """Return the log of the test server, or None for a server that the tests did not start."""
     query = parse_qs(urlsplit(app.extensions["config"].database_url).query)
     path = Path(unquote(query.get("host", ["/nowhere"])[0])).parent / "logs" / "postgres.log"
     return path if path.exists() else None

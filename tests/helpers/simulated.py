@@ -1,4 +1,4 @@
-"""A plugin of `tests/conftest.py`: the stand-ins of the outside services, as new for each test."""
+"""Fixtures with the provider simulators, reset after each test. Plugin of `tests/conftest.py`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def sim(running: Server) -> Iterator[Server]:
 
 @pytest.fixture
 def outside(app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """The stand-ins, with the application pointed at all of them."""
+    """Yield the simulators, with the application configured to use all of them."""
     simulated = Config.from_env({"ENVIRONMENT": "testing", **sim.env})
     pointed = {each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in sim.env}
     monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], **pointed))
@@ -44,14 +44,14 @@ def outside(app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 @pytest.fixture
 def gateway(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """Messages of the application go to the simulator."""
+    """Send the application's messages to the simulator."""
     monkeypatch.setitem(real_app.extensions, "messenger", messaging.make(config_for_tests(**sim.messaging.env())))
     return sim
 
 
 @pytest.fixture
 def keys(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The application has VAPID keys; gives the public one."""
+    """Give the application VAPID keys, and return the public key."""
     public, private = vapid.new_keys()
     config = replace(
         real_app.extensions["config"],

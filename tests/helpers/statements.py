@@ -1,4 +1,4 @@
-"""Counts SQL statements, so that a list that grows a query a row fails its test."""
+"""Counter of SQL statements, for tests that limit the queries of a request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg2.extensions
 
-#: Not work of the code under test: savepoints stand in for its commits, and a connection prepares a statement once.
+#: Statements that are not counted: savepoints replace commits, and a connection prepares a statement once.
 FRAME = ("SAVEPOINT", "RELEASE SAVEPOINT", "ROLLBACK TO SAVEPOINT", "PREPARE")
 
 
@@ -21,7 +21,7 @@ class Statements:
             self.seen.append(statement)
 
     def cursor(self, *args: Any, **options: Any) -> psycopg2.extensions.cursor:
-        """A psycopg2 cursor that is recorded, whoever opened it: SQLAlchemy, or a hot read past it."""
+        """Return a recording psycopg2 cursor, for SQLAlchemy and for direct reads."""
         return _Recorded(self, *args, **options)
 
     @contextmanager
@@ -39,6 +39,6 @@ class _Recorded(psycopg2.extensions.cursor):
         super().__init__(*args, **options)
         self._recorder = recorder
 
-    def execute(self, query: str, vars: Any = None) -> None:  # noqa: A002  # psycopg2 calls it so
+    def execute(self, query: str, vars: Any = None) -> None:  # noqa: A002  # psycopg2's name
         self._recorder.record(query)
         super().execute(query, vars)
