@@ -1,4 +1,4 @@
-"""Encounters at the browsers of a person: subscribing, unsubscribing, being told."""
+"""Concurrent requests about a person's browsers: subscribe, unsubscribe, fan-out of pushes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.races.meeting import NOBODY, Call, Job, Person, Scene, Script, encoun
 from tests.races.people import remove
 from tests.races.reminders import left_of, remind
 
-#: What a session leaves, and whose it is.
+#: Tables whose rows are deleted with a session, and the column with the owner.
 OWNERS = {"push_subscriptions": "user_id", "invitations": "patient_id", "phone_verifications": "user_id"}
 
 
@@ -59,7 +59,7 @@ def subscription_twins(scene: Scene) -> Script:
 
 @encounter(200, 201, 409)
 def two_people_on_one_browser(scene: Scene) -> Script:
-    """And a claim, which takes the browser of neither."""
+    """An anonymous request claims the browser at the same time, and must not take it from its owner."""
     a, b, data = scene.person(), scene.person(), browser(scene)
     yield [subscribe(a, data), subscribe(b, data), subscribe(NOBODY, data)]
     assert subscriptions(scene, data["endpoint"]) == 1
@@ -93,7 +93,7 @@ def subscribing_meets_the_end_of_the_session(scene: Scene) -> Script:
 
 @encounter(200, 201, 401, 409)
 def sessions_end_while_the_person_is_deleted(scene: Scene) -> Script:
-    """An invitation to deadlock: one deletes the session before its subscriptions, the other after them."""
+    """Provoke a deadlock: one deletes the session before its subscriptions, the other after them."""
     leaving = scene.person(RoleName.ADMIN)
     for _ in range(2):
         scene.send(subscribe(leaving, browser(scene)))
@@ -117,7 +117,7 @@ def more_browsers_than_a_person_may_have(scene: Scene) -> Script:
 
 @encounter(200, 201)
 def all_browsers_subscribe_anew(scene: Scene) -> Script:
-    """An invitation to deadlock: there are more than a person may have, and for each these are the others' oldest."""
+    """Provoke a deadlock: each request deletes the oldest browsers, which the other requests subscribe again."""
     person = scene.person()
     browsers = [browser(scene) for _ in range(4)]
     for data in browsers:
@@ -154,7 +154,7 @@ def subscriptions_meet_delete_of_the_person(scene: Scene) -> Script:
 
 @encounter(200)
 def fanning_out_meets_delete_of_the_person(scene: Scene) -> Script:
-    """The worker adds a delivery for each browser of somebody who is being deleted with their deliveries."""
+    """The worker inserts a delivery for each browser while the person and their deliveries are deleted."""
     admin, leaving = scene.admin(), scene.person(RoleName.ADMIN)
     for _ in range(3):
         scene.send(subscribe(leaving, browser(scene)))

@@ -1,4 +1,4 @@
-"""Encounters over consent and numbers: invitations, cuts, changes in a patient's place, proofs; somebody is deleted."""
+"""Concurrent requests about caregivers and phone numbers: invitations, links, scopes, verification, deletion."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ SCOPES = ["alerts", "history", "manage"]
 
 
 def care(scene: Scene, patient: Person, caregiver: Person, *scopes: str) -> None:
-    """Link the two; the patient allows all, or what is named."""
+    """Link the two. The patient grants `scopes`, or all scopes if none are given."""
     scene.new(caregiver.post("/caregiver/patients", patient_id=patient.id))
     scene.send(patient.put(f"/patient/caregivers/{caregiver.id}", scopes=list(scopes or SCOPES)))
 
 
 def couple(scene: Scene, *, leaving: str = "") -> tuple[Person, Person]:
-    """A patient and their caregiver; the one who is `leaving` is an administrator too, whom another may delete."""
+    """Return a linked patient and caregiver. Whoever is `leaving` is also an administrator, who can be deleted."""
     roles = {"patient": (RoleName.PASIEN,), "caregiver": (RoleName.PENDAMPING,)}
     patient, caregiver = (
         scene.person(*own, *([RoleName.ADMIN] if name == leaving else [])) for name, own in roles.items()
@@ -75,7 +75,7 @@ def invitation_is_taken_while_the_patient_is_deleted(scene: Scene) -> Script:
     assert links_of(scene, patient) == 0
 
 
-# --- changes in a patient's place -----------------------------------------------------------------------------------
+# caregivers who act for a patient
 
 
 @encounter(200, 201, 404)
@@ -131,7 +131,7 @@ def patient_and_caregiver_make_reminders_at_once(scene: Scene) -> Script:
 
 
 def word(scene: Scene, person: Person, nomor_hp: str) -> Job:
-    """The person writes the word to us from a number."""
+    """Verify a number by an incoming message with the person's code."""
     asked = person.post("/profile/phone/verification", nomor_hp=nomor_hp, method="message")
     code = scene.send(asked).body["code"]
 

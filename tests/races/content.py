@@ -1,5 +1,6 @@
-"""Encounters of administrators over the service's records: each pair of change, delete and create on one row, and the
-same on a row and the one that it refers to.
+"""Concurrent requests of administrators about the service's records.
+
+Every pair of update, delete and create meets on one row. The same pairs meet on a row and the row that it references.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ Record = Callable[[int], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Section:
-    """A kind of record. `record(n)` is one that no other number gives; `first` and `second` change different fields."""
+    """A kind of record.
+
+    `record(n)` is a record that is different for each `n`. `first` and `second` update different fields.
+    """
 
     name: str
     path: str
@@ -23,9 +27,9 @@ class Section:
     record: Record
     first: Record
     second: Record
-    #: Answered when the same record is created twice; 201 where two alike are no contradiction.
+    #: Status of a second, equal create: 409, or 201 if equal records are allowed.
     twin: int = 409
-    #: Whether a change names every field, so that the last one wins as a whole.
+    #: Whether an update sets every field, so that the last one overwrites all.
     is_whole: bool = False
 
 
@@ -84,7 +88,7 @@ def _create_path(section: Section) -> str:
 
 
 def _new(scene: Scene, section: Section) -> tuple[str, Any, int]:
-    """Path, id and number of a new record."""
+    """Create a record, and return its path, id and number."""
     n = scene.number()
     record_id = scene.new(scene.admin().post(_create_path(section), **section.record(n)))
     return f"{section.path}/{record_id}", record_id, n
@@ -133,7 +137,7 @@ for _section in SECTIONS:
     _meet_on_one_row(_section)
 
 
-# --- a row and the one that it refers to ----------------------------------------------------------------------------
+# a row and the row that it references
 
 KATEGORI, KOMUNITAS, ARTICLE = SECTIONS[0], SECTIONS[2], SECTIONS[5]
 
@@ -180,7 +184,7 @@ def create_of_dokter_meets_delete_of_its_faskes(scene: Scene) -> Script:
 
 @encounter(200, 400)
 def change_of_dokter_meets_delete_of_its_faskes(scene: Scene) -> Script:
-    """The doctor leaves one facility that is deleted and comes to another that is."""
+    """Both the old and the new facility of the doctor are deleted."""
     (old, old_id, _), (new, new_id, _) = _new(scene, SECTIONS[4]), _new(scene, SECTIONS[4])
     dokter_id = scene.new(scene.admin().post("/dokter", nama="dr. Ani", faskes_ids=[old_id]))
     a, b = scene.admin(), scene.admin()

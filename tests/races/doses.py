@@ -1,4 +1,4 @@
-"""Encounters over what is left of a medicine, and over caregivers who hear of what was missed."""
+"""Concurrent requests and jobs about medicine stocks, missed doses and alerts to caregivers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MISS, TELL_CAREGIVERS = Job(jobs.miss_overdue), Job(jobs.tell_caregivers)
 
 
 def stocked(scene: Scene, person: Person, sisa: float) -> tuple[str, int]:
-    """The path and id of a medicine with so much left, one dose of which is due, and which is to be looked at."""
+    """Create a medicine with a due dose and a stock to check. Return its path and id."""
     details: dict[str, Any] = {**medicine(1, 9, 17), "persediaan": {"sisa": sisa}}
     id_ = scene.new(person.post("/pengingat/obat", judul="Obat", details=details))
     fall_due(scene, id_)
@@ -59,7 +59,7 @@ def stocks_meet_delete_of_the_person(scene: Scene) -> Script:
 
 
 def missed(scene: Scene, patient: Person, caregiver: Person) -> str:
-    """The path of a medicine whose dose was due an hour ago; the caregiver may hear of it."""
+    """Create a medicine whose dose was due an hour ago, and let the caregiver get alerts. Return its path."""
     scene.send(caregiver.post("/caregiver/patients", patient_id=patient.id))
     scene.send(patient.put(f"/patient/caregivers/{caregiver.id}", scopes=["alerts"]))
     path, id_ = stocked(scene, patient, 10)
@@ -75,7 +75,7 @@ def alerts_to(scene: Scene, caregiver: Person) -> int:
 
 
 def clocks(scene: Scene) -> None:
-    """What the next ticks do; at night too, whenever the test runs."""
+    """Run the next jobs. The reminders are important, so that alerts are sent at night too."""
     scene.change("UPDATE reminders SET details = details || '{\"penting\": true}'")
     jobs.miss_overdue()
     jobs.tell_caregivers()
@@ -131,12 +131,12 @@ def alerts_meet_delete_of_the_patient(scene: Scene) -> Script:
     assert left_of(scene, leaving) == 0
 
 
-# --- answers that are taken back ------------------------------------------------------------------------------------
+# answers that are undone
 
 
 @dataclass(frozen=True)
 class Dose:
-    """The dose of a stocked medicine that fell due a minute ago, and its person's answers to it."""
+    """A due dose of a stocked medicine, and the answers to it."""
 
     scene: Scene
     person: Person
@@ -198,13 +198,13 @@ def undos_meet_edits(scene: Scene) -> Script:
     scene.send(dose.say("done"))
     other = dose.person.put(dose.path, details={**medicine(2, 10, 18), "persediaan": {"sisa": 20}})
     yield [dose.say("undo"), dose.person.put(dose.path, judul="Lain"), dose.say("done"), dose.say("undo"), other]
-    # Whatever comes last, each coming dose is told of by two deliveries, and no other.
+    # In any order, each future dose has two pending deliveries.
     coming = "SELECT count(*) FROM occurrences WHERE state = 'pending' AND due_at > now() AND reminder_id = :id"
     waiting = """
         SELECT count(*) FROM deliveries JOIN occurrences AS o ON o.id = occurrence_id
         WHERE deliveries.state = 'pending' AND o.due_at > now() AND reminder_id = :id"""
     assert scene.sql(waiting, id=dose.id) == 2 * scene.sql(coming, id=dose.id)
-    assert left(scene, dose.id) in (19, 20, 21)  # as the edit came before, between or after the answers
+    assert left(scene, dose.id) in (19, 20, 21)  # the edit ran before, between or after the answers
 
 
 @encounter(200)

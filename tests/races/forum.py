@@ -1,4 +1,4 @@
-"""Encounters in the forum: taps, replies below what is deleted, and invitations to deadlock."""
+"""Concurrent requests in the forum: likes, replies to deleted posts, and deadlocks."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def reply_is_written_while_the_thread_is_deleted(scene: Scene) -> Script:
 
 @encounter(200, 404)
 def reply_is_edited_while_the_thread_is_deleted(scene: Scene) -> Script:
-    """The edit replaces a notice that waits; until it locked the thread first, the deletion held that notice."""
+    """The edit replaces a pending notice, which the deletion locks, so the edit must lock the thread first."""
     author, other = scene.person(), scene.person()
     thread_id = scene.new(write(author))
     replies = [scene.new(answer(other, thread_id)) for _ in range(3)]
@@ -123,7 +123,7 @@ def thread_is_changed_while_it_is_deleted(scene: Scene) -> Script:
 
 @encounter(200)
 def threads_change_places(scene: Scene) -> Script:
-    """An invitation to deadlock: each move counts down where the other counts up."""
+    """Provoke a deadlock: each move decreases the counter that the other increases."""
     author = scene.person()
     one, two = scene.new(write(author, 1)), scene.new(write(author, 2))
     yield [author.put(thread(one), category_id=2), author.put(thread(two), category_id=1)]
@@ -131,7 +131,7 @@ def threads_change_places(scene: Scene) -> Script:
 
 @encounter(200, 201, 401, 404)
 def forum_meets_delete_of_its_author(scene: Scene) -> Script:
-    """An invitation to deadlock: the deletion takes back taps, and unlinks threads that others reply to."""
+    """Provoke a deadlock: the deletion removes likes, and unlinks threads that others reply to."""
     admin, leaving, other = scene.admin(), scene.person(RoleName.ADMIN), scene.person()
     own, foreign = scene.new(write(leaving)), scene.new(write(other))
     reply_id = scene.new(answer(leaving, foreign))
@@ -156,7 +156,7 @@ def two_answer_each_other(scene: Scene) -> Script:
 
 @encounter(200, 404)
 def two_admins_who_like_the_same_are_deleted(scene: Scene) -> Script:
-    """An invitation to deadlock: each deletion locks the posts that the other locks."""
+    """Provoke a deadlock: each deletion locks the posts that the other locks."""
     admin, a, b = scene.admin(), scene.admin(), scene.admin()
     one, two = scene.new(write(a)), scene.new(write(b))
     for thread_id in (one, two):

@@ -1,4 +1,4 @@
-"""Encounters with somebody who wants everything of theirs erased, before and after the seven days."""
+"""Concurrent requests about the deletion of an account, before and after its seven days."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def erase(person: Person) -> Job:
 
 
 def gone(scene: Scene, person: Person, forum: str = "anonymise") -> None:
-    """The person has left, and the seven days are over."""
+    """Request the deletion of the account, and let its seven days end."""
     assert scene.send(leave(person, forum)).status == 202
     scene.change("UPDATE users SET erasure_due_at = now() WHERE id = :id", id=person.id)
 

@@ -1,8 +1,8 @@
-"""Where requests meet: a real server on loopback, real commits, and threads that start their calls together.
+"""Concurrent requests: a real server on loopback, real commits, and threads that start at the same moment.
 
-An encounter is a generator function: it arranges rows, yields the calls that meet, is sent their responses in the same
-order, and asserts what must hold. `@encounter(200, 404)` names the statuses that are in order; everything else, above
-all a 500, fails it.
+An encounter is a generator function. It prepares rows, yields the concurrent calls, receives their responses in the
+same order, and asserts the result. `@encounter(200, 404)` lists the allowed statuses. Every other status, above all
+500, is a failure.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from app.identity.models import RoleName
 from dev.stack.waiting import PATIENCE_S
 from tests.helpers.factories import PASSWORD, make_user
 
-#: What any call may be answered where it loses nothing by it.
+#: Statuses of success.
 FINE = frozenset({200, 201, 202, 204})
 
 
@@ -39,7 +39,7 @@ class Response:
 
 @dataclass(frozen=True)
 class Call:
-    """One request, not sent yet. `upload` is sent as the picture of a multipart form, `key` as `Idempotency-Key`."""
+    """One request that is not yet sent. `upload` is the picture of a multipart form, `key` the `Idempotency-Key`."""
 
     method: str
     path: str
@@ -68,7 +68,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker or a clock does in the same moment; it is answered 200, or 500 when it breaks."""
+    """Work of a worker or the scheduler at the same moment. Its status is 200, or 500 after an exception."""
 
     work: Callable[[], object]
 
@@ -78,7 +78,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who is logged in, and the calls that they make."""
+    """A logged-in person, and the calls that they make."""
 
     id: int = 0
     username: str = ""
@@ -109,14 +109,14 @@ NOBODY = Person()
 
 @dataclass
 class Scene:
-    """What encounters arrange their rows with, and look at them."""
+    """Preparation and inspection of an encounter's rows."""
 
     app: Flask
     port: int
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def person(self, *roles: str, **data: Any) -> Person:
-        """A new person, logged in."""
+        """Create a person with a session."""
         with unit_of_work():
             user = make_user(*roles, **data)
             pair = sessions.begin(user)
@@ -126,7 +126,7 @@ class Scene:
         return self.person(RoleName.ADMIN)
 
     def new(self, call: Call) -> Any:
-        """Make a record by a call that meets nobody; returns its id."""
+        """Create a record by a call without concurrency, and return its id."""
         response = self.send(call)
         assert response.status in FINE, response
         return response.body["id"]
@@ -135,12 +135,12 @@ class Scene:
         return next(self.numbers)
 
     def sql(self, text: str, **values: Any) -> Any:
-        """The first column of the first row."""
+        """Return the first column of the first row."""
         with db.engine.connect() as connection:
             return connection.execute(sa.text(text), values).scalar()
 
     def change(self, text: str, **values: Any) -> None:
-        """Arrange rows as no call can."""
+        """Change rows in a way that no call can."""
         with db.engine.begin() as connection:
             connection.execute(sa.text(text), values)
 
@@ -165,7 +165,7 @@ class Scene:
                 return Response(500, repr(error))
 
     def meet(self, calls: Sequence[Call | Job]) -> list[Response]:
-        """Send all calls in the same moment."""
+        """Run all calls at the same moment."""
         barrier = Barrier(len(calls))
 
         def start(call: Call | Job) -> Response:
@@ -190,7 +190,7 @@ ENCOUNTERS: list[Registered] = []
 
 
 def encounter(*statuses: int, name: str = "") -> Callable[[Encounter], Encounter]:
-    """Take part in the suite; `statuses` are those that may be answered."""
+    """Register an encounter. `statuses` are the allowed statuses of its calls."""
 
     def register(run: Encounter) -> Encounter:
         ENCOUNTERS.append(Registered(name or run.__name__, run, frozenset(statuses)))
@@ -200,7 +200,7 @@ def encounter(*statuses: int, name: str = "") -> Callable[[Encounter], Encounter
 
 
 def play(scene: Scene, registered: Registered) -> None:
-    """One round: arrange, meet, look."""
+    """Run one round of an encounter, and check the statuses."""
     script = registered.run(scene)
     calls = next(script)
     responses = scene.meet(calls)
@@ -218,12 +218,12 @@ def play(scene: Scene, registered: Registered) -> None:
 
 class _Handler(WSGIRequestHandler):
     def log_request(self, *_: object) -> None:
-        """The application's own line is enough."""
+        """Write no line, because the application logs each request."""
 
 
 @contextmanager
 def serving(app: Flask) -> Iterator[int]:
-    """The application behind a threaded HTTP server on a port of loopback."""
+    """Serve the application with a threaded HTTP server, and yield its loopback port."""
     server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=_Handler)
     thread = Thread(target=server.serve_forever, name="races")
     thread.start()

@@ -1,4 +1,4 @@
-"""Encounters in moderation: storms of reports, and posts that change or go while somebody decides about them."""
+"""Concurrent requests in moderation: many reports, and posts that change or are deleted during a decision."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.races.people import remove
 
 
 def reporters(scene: Scene, count: int = 3) -> list[Person]:
-    """People whose accounts are old enough."""
+    """Create people whose accounts are old enough to report."""
     people = [scene.person() for _ in range(count)]
     for person in people:
         scene.change("UPDATE users SET created_at = now() - interval '30 days' WHERE id = :id", id=person.id)
@@ -68,7 +68,7 @@ def a_decision_meets_reports(scene: Scene) -> Script:
 
 @encounter(200, 201)
 def a_keep_meets_the_report_that_would_hide(scene: Scene) -> Script:
-    """Whichever comes first, the moderator's word stands: what was kept is not hidden by reports from before."""
+    """The moderator's decision wins in both orders: earlier reports do not hide a kept post."""
     admin, thread_id = scene.admin(), scene.new(write(scene.person()))
     first, second, third = reporters(scene)
     for who in (first, second):
@@ -81,7 +81,7 @@ def a_keep_meets_the_report_that_would_hide(scene: Scene) -> Script:
 
 @encounter(200, 201, 409)
 def an_appeal_meets_the_decision(scene: Scene) -> Script:
-    """An appeal that came first is decided; one that came second finds the post shown, or waits for a moderator."""
+    """An earlier appeal is decided. A later appeal finds the post visible, or waits for a moderator."""
     admin, author = scene.admin(), scene.person()
     thread_id = scene.new(write(author))
     case_id = scene.new(decide(admin, "hide", thread_id=thread_id))
@@ -103,7 +103,7 @@ def an_appeal_meets_the_decision(scene: Scene) -> Script:
 
 @encounter(200, 201, 404, 409)
 def a_hiding_meets_the_authors_deletion(scene: Scene) -> Script:
-    """Nobody is told that a post is hidden which is gone."""
+    """A deleted post leads to no notice that it is hidden."""
     admin, author = scene.admin(), scene.person()
     thread_id = scene.new(write(author))
     reply_id = scene.new(answer(author, thread_id))
@@ -169,7 +169,7 @@ def two_moderators_decide_at_once(scene: Scene) -> Script:
 
 @encounter(200, 201, 403, 404, 409)
 def a_decision_meets_its_author(scene: Scene) -> Script:
-    """An invitation to deadlock: the author moves, edits and deletes what is hidden, shown and deleted."""
+    """Provoke a deadlock: the authors move and edit posts while a moderator hides and deletes them."""
     admin, author, other = scene.admin(), scene.person(), scene.person()
     thread_id = scene.new(write(author))
     reply_id = scene.new(answer(other, thread_id))
@@ -199,7 +199,7 @@ def a_pseudonym_is_lifted_once(scene: Scene) -> Script:
 
 @encounter(200, 201, 401, 404, 409)
 def moderation_meets_delete_of_the_author(scene: Scene) -> Script:
-    """An invitation to deadlock: the account goes while its post is decided, reported, blocked and unmasked."""
+    """Provoke a deadlock: the account is deleted while its post is decided, reported, blocked and unmasked."""
     one, two, leaving = scene.admin(), scene.admin(), scene.admin()
     sent = leaving.post("/forum/threads", category_id=1, title="T", content="C", use_pseudonym=True)
     thread_id = scene.new(sent)
@@ -227,7 +227,7 @@ def reporting_and_blocking_meet_delete_of_who_does_it(scene: Scene) -> Script:
 
 
 def crowd(scene: Scene, author: Person, thread_id: int) -> list[Call]:
-    """Like, save, answer, edit, report, block, hide and delete in one popular thread."""
+    """Return many concurrent calls to one thread: like, save, reply, edit, report, block, hide and delete."""
     admin, other, *fans = scene.admin(), *(scene.person() for _ in range(4))
     first, second = (scene.new(answer(other, thread_id)) for _ in range(2))
     of_fans: list[Callable[[Person], Call]] = [

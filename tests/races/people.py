@@ -1,4 +1,4 @@
-"""Encounters over people: registrations, profiles, roles, logins, resets, links; somebody is deleted meanwhile."""
+"""Concurrent requests about people: registration, profiles, roles, logins, resets, links and deletion."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.races.meeting import NOBODY, Call, Person, Scene, Script, encounter, 
 
 
 def registration(n: int, **data: object) -> Call:
-    """Of the person with number `n`."""
+    """Return the registration of the person with number `n`."""
     return NOBODY.post(
         "/register",
         **{
@@ -168,7 +168,7 @@ def the_last_two_admins_remove_one_another(scene: Scene) -> Script:
     assert scene.sql("SELECT count(*) FROM user_roles WHERE role_id = :role", role=admin_role) == 1
 
 
-# --- somebody is deleted --------------------------------------------------------------------------------------------
+# deletion of a person
 
 
 @encounter(200, 404)
@@ -208,7 +208,7 @@ def own_requests_meet_delete_of_the_person(scene: Scene) -> Script:
 
 @encounter(200, 400)
 def reset_meets_delete_of_the_person(scene: Scene) -> Script:
-    """Until the row of the person is locked first, each of them holds what the other needs."""
+    """Both must lock the person's row first, because otherwise each could wait for a lock of the other."""
     a, leaving = scene.admin(), scene.admin()
     code = tokens.new_opaque()
     with unit_of_work():
@@ -256,7 +256,7 @@ def link_is_made_twice(scene: Scene) -> Script:
 
 @encounter(200, 403)
 def link_is_made_while_it_is_deleted(scene: Scene) -> Script:
-    """Whoever comes after the cut is refused, and whoever comes before it is cut."""
+    """After the patient has cut the link, the caregiver cannot make it again."""
     caregiver, patient = scene.person(RoleName.PENDAMPING), scene.person(RoleName.PASIEN)
     make = caregiver.post("/caregiver/patients", patient_id=patient.id)
     scene.send(make)
@@ -274,7 +274,7 @@ def link_is_made_while_a_side_is_deleted(scene: Scene) -> Script:
 
 @encounter(200, 401, 404)
 def two_link_one_another(scene: Scene) -> Script:
-    """And cut it, both ways at once."""
+    """Both also cut the other's link at the same moment."""
     both = (RoleName.PENDAMPING, RoleName.PASIEN)
     a, b = scene.person(*both), scene.person(*both)
     scene.send(a.post("/caregiver/patients", patient_id=b.id))

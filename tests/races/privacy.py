@@ -1,4 +1,4 @@
-"""Encounters over what is people's own: settings, consents, devices, and who looks at them; somebody is deleted."""
+"""Concurrent requests about privacy: settings, consents, devices, the access log and deletion."""
 
 from __future__ import annotations
 

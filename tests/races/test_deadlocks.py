@@ -1,4 +1,4 @@
-"""Concurrent requests cause no deadlocks. A request that PostgreSQL cancels in a deadlock is run once more."""
+"""Concurrent requests cause no deadlocks. If PostgreSQL cancels a request in a deadlock, it is retried once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
 CATEGORY = "SELECT FROM forum_categories WHERE id = :id FOR NO KEY UPDATE"
 THREAD = "SELECT FROM forum_threads WHERE id = :id FOR UPDATE"
-#: Whether the backend `pid` has waited for a lock longer than PostgreSQL waits before it looks for a deadlock.
+#: Whether the backend `pid` has waited for a lock longer than `deadlock_timeout`, and does not check again.
 HAS_LOOKED = """
     SELECT count(*) FROM pg_stat_activity
     WHERE pid = :pid AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '3 s'"""
@@ -50,7 +50,10 @@ def transaction() -> Iterator[sa.Connection]:
 
 
 def move_into_a_deadlock(scene: Scene) -> tuple[int, Response]:
-    """Move a thread from category 1 to 2 while somebody who holds 2 waits for the thread; the request loses."""
+    """Move a thread from category 1 to 2 and cause a deadlock in which the request is cancelled.
+
+    Another transaction locks category 2 and waits for the thread.
+    """
     author = scene.person()
     thread_id = scene.new(write(author, 1))
 
@@ -64,10 +67,10 @@ def move_into_a_deadlock(scene: Scene) -> tuple[int, Response]:
         holder.execute(sa.text(CATEGORY), {"id": 1})
         other.execute(sa.text(CATEGORY), {"id": 2})
         request = pool.submit(scene.send, author.put(thread(thread_id), category_id=2))
-        wait_until(lambda: bool(scene.sql(IS_WAITING)))  # it holds the thread, and waits for category 1
+        wait_until(lambda: bool(scene.sql(IS_WAITING)))  # the request has locked the thread
         waiting = pool.submit(wait_for_thread, other)
         wait_until(lambda: bool(scene.sql(HAS_LOOKED, pid=pid)))
-        holder.rollback()  # the request goes on to category 2 and closes the circle
+        holder.rollback()  # the request now waits for category 2, which completes the deadlock
         response = request.result()
         waiting.result()
     return thread_id, response
@@ -103,7 +106,7 @@ def count_deadlocks(scene: Scene) -> int:
 
 
 def play_without_deadlock(scene: Scene, rounds: int, *scripts: Encounter) -> None:
-    """Play the encounters in turn for a number of rounds, and check that no deadlock was counted."""
+    """Run the encounters in turn for a number of rounds, and assert that PostgreSQL counted no deadlock."""
     registered = [each for each in ENCOUNTERS if each.run in scripts]
     before = count_deadlocks(scene)
     for _ in range(rounds):

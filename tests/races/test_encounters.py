@@ -1,6 +1,6 @@
-"""People who meet: no request is answered by a crash, no change is lost, every counter and reference stays right.
+"""Concurrent requests cause no crash, no lost update, and no wrong counter or reference.
 
-`RACE_ROUNDS=200 pytest tests/races` plays each encounter so often; the suite plays a few.
+`RACE_ROUNDS=200 pytest tests/races` runs each encounter 200 times. The default is 3.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from flask import Flask
 from app.core.media import pictures
 from config import environment
 
-# They register their encounters.
+# These modules register their encounters.
 from tests.races import (  # noqa: F401
     browsers,
     care,
@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
 ROUNDS = int(environment().get("RACE_ROUNDS", "3"))
 
-#: Each counts rows that must not be: counters that are wrong, and references to what is gone that no foreign key sees.
+#: Queries that count wrong rows: wrong counters, and references to deleted rows that have no foreign key.
 WRONG = {
     "threads of a category": """
         SELECT count(*) FROM forum_categories AS c
@@ -82,7 +82,7 @@ WRONG = {
 
 @pytest.fixture
 def scene(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
-    monkeypatch.setitem(committed.config, "PROPAGATE_EXCEPTIONS", False)  # a crash is answered as in production
+    monkeypatch.setitem(committed.config, "PROPAGATE_EXCEPTIONS", False)  # a crash has a 500 response, as in production
     with serving(committed) as port:
         yield Scene(committed, port)
 
@@ -112,7 +112,7 @@ def test_no_picture_is_left_behind_by_two_uploads(scene: Scene, png: bytes) -> N
 
 @pytest.fixture
 def png(committed: Flask) -> bytes:
-    """A small picture; the store is emptied of those of other tests."""
+    """Return a small picture, after deleting the pictures of other tests."""
     from io import BytesIO
 
     from PIL import Image

@@ -1,4 +1,4 @@
-"""Whoever touches what belongs to a person locks the person first, or does not wait for them: no circle can close."""
+"""Lock order: code that changes a person's rows locks the person first, or skips locked people."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def scene(committed: Flask) -> Iterator[Scene]:
 
 @contextmanager
 def being_deleted(user_id: int) -> Iterator[sa.Connection]:
-    """Somebody whose row a deletion holds, but not yet what belongs to them."""
+    """Lock a person's row, as a deletion does before it deletes the rows that reference it."""
     with db.engine.connect() as connection, connection.begin():
         connection.execute(sa.select(User.id).where(User.id == user_id).with_for_update())
         yield connection
@@ -57,7 +57,7 @@ def being_deleted(user_id: int) -> Iterator[sa.Connection]:
 
 @contextmanager
 def running(app: Flask, work: Callable[[], T]) -> Iterator[Future[T]]:
-    """`work` in another thread, which has ended or waits for a lock."""
+    """Run `work` in another thread. Yield its future when it has ended or waits for a lock."""
 
     def run() -> T:
         with app.app_context():
@@ -82,7 +82,7 @@ def test_topping_up_does_not_wait_for_somebody_who_is_being_deleted(scene: Scene
         assert page.done()
         assert page.result() == 1
         assert (hours_waiting(scene, ids[leaving]), hours_waiting(scene, ids[other])) == (set(), {1, 9, 17})
-    jobs.top_up_page()  # the deletion was given up
+    jobs.top_up_page()  # the deletion was rolled back
     assert hours_waiting(scene, ids[leaving]) == {1, 9, 17}
 
 
@@ -108,7 +108,7 @@ def test_sweeping_sessions_does_not_wait_for_somebody_who_is_being_deleted(scene
         assert sweep.done()
         assert db.session.scalars(sa.select(LoginSession.user_id)).all() == [leaving.id]
         db.session.rollback()
-    identity_jobs.drop_dead_sessions()  # the deletion was given up
+    identity_jobs.drop_dead_sessions()  # the deletion was rolled back
     assert scene.sql("SELECT count(*) FROM sessions") == 0
 
 
@@ -126,7 +126,7 @@ def test_a_logout_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> N
 
 def test_an_answer_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> None:
     leaving = scene.person()
-    far = (now().hour + 12) % 24  # no next occurrence within the half hour that is asked for
+    far = (now().hour + 12) % 24  # no next occurrence within half an hour, so that the answer means the due one
     id_ = scene.new(remind(leaving, far))
     fall_due(scene, id_)
 
@@ -143,12 +143,12 @@ def test_an_answer_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> 
 
 
 def test_no_push_leaves_that_was_added_beside_the_answer(scene: Scene) -> None:
-    """The answer cancels what was in the outbox when it began, and then waited for the person's row."""
+    """Fan-out adds a push while the answer waits for the person's row. This push must be cancelled too."""
     person = scene.person()
     scene.send(subscribe(person, browser(scene)))
     id_ = scene.new(remind(person))
     fall_due(scene, id_)
-    # As an old reminder has it.
+    # An older reminder, so that its due occurrence is valid.
     scene.change("UPDATE reminders SET active_from = now() - interval '1 day' WHERE id = :id", id=id_)
     scene.change("UPDATE deliveries SET next_try_at = now() WHERE channel = 'push_fan_out'")
     delivery = claims.claim("urgent", Channel.PUSH_FAN_OUT)
