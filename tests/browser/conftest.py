@@ -1,4 +1,4 @@
-"""A real Chromium on the service that `make run` starts; whatever is wrong on a page fails the test."""
+"""Chromium on the service of `make run`. An error on a page fails the test."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.e2e.launcher import Launcher, copy_checkout
 expect.set_options(timeout=PATIENCE_S * 1000)
 
 
-#: A file of the page for front ends: its name in a heading, then its code.
+#: A file in `docs/client.md`: its name in a heading, then its code.
 CODE = re.compile(r"^## `(\S+)`\n\n```js\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -40,13 +40,12 @@ def axe() -> str:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """Where the system's Chromium is."""
     return str(require("chromium"))
 
 
 @pytest.fixture(scope="session")
 def front_end(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The origin of a client's page, which calls the service from there; the code of `docs/client.md` is beside it."""
+    """Serve a client's page from another origin, with the code of `docs/client.md`, and yield the origin."""
     folder = tmp_path_factory.mktemp("front_end")
     shutil.copytree(Path(__file__).with_name("front_end"), folder, dirs_exist_ok=True)
     for name, code in CODE.findall((ROOT / "docs/client.md").read_text()):
@@ -76,7 +75,10 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Page]:
-    """A fresh page. A console error, an uncaught exception or a request to another host fails the test."""
+    """Open a page in a new browser context.
+
+    A console error, an exception or a request to another host fails the test.
+    """
     context = browser.new_context(base_url=service.url)
     context.set_default_timeout(PATIENCE_S * 1000)
     page = context.new_page()

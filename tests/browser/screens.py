@@ -1,4 +1,4 @@
-"""The screens of a phone and of a desk."""
+"""Screen sizes of a phone and a desktop computer, in pixels."""
 
 from __future__ import annotations
 

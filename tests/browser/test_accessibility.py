@@ -1,4 +1,4 @@
-"""The pages for developers, as axe, a phone and a dark screen see them."""
+"""Accessibility of the developers' pages, on a phone, on a desktop computer and in dark mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The administrators' page: a clinic's day, by keyboard, on a phone, in the dark; and how its session ends."""
+"""The administrators' console: daily work, keyboard, phone, dark mode, and the end of the session."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ pytestmark = pytest.mark.browser
 
 PASSWORD = "rahasia123"
 TABS = ("Hari ini", "Pengguna", "Moderasi", "Laporan", "Layanan", "Catatan", "Akun")
-#: What the page stores, and nothing else.
+#: The only key that the page stores.
 STORED = "console.refresh_token"
 
 
 @pytest.fixture
 def console(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Page]:
-    """The page in a fresh browser. An error in its script, or a request to anybody else, fails the test."""
+    """Open the console in a new browser context. A script error or a request to another host fails the test."""
     context = browser.new_context(base_url=service.url, locale="id-ID")
     context.set_default_timeout(PATIENCE_S * 1000)
     page = context.new_page()
     problems: list[str] = []
-    # Chromium writes a line for each refused call, which the page itself tells the person.
+    # Chromium prints an error for each refused call. The page shows these refusals itself.
     refused = "Failed to load resource"
     page.on(
         "console",
         lambda line: problems.append(line.text) if line.type == "error" and not line.text.startswith(refused) else None,
     )
     page.on("pageerror", lambda error: problems.append(str(error)))
-    own = (service.url, f"blob:{service.url}")  # the second: what the page itself has fetched
+    own = (service.url, f"blob:{service.url}")  # `blob:` addresses are data of the page itself
     page.on("request", lambda request: None if request.url.startswith(own) else problems.append(request.url))
     page.goto("/console")
     yield page
@@ -53,7 +53,7 @@ def console(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Pag
 
 @cache
 def _logged_in(url: str, username: str) -> str:
-    """One login a person: an address may log in sixty times a minute."""
+    """Log in once for each person, because an address may log in sixty times a minute."""
     answer = requests.post(f"{url}/api/login", json={"username": username, "password": PASSWORD}, timeout=PATIENCE_S)
     assert answer.ok, answer.text
     return str(answer.json()["access_token"])
@@ -81,7 +81,7 @@ def open_tab(page: Page, name: str) -> None:
 
 
 def look_for(page: Page, text: str) -> Locator:
-    """Search for somebody in the tab of people; returns the first card."""
+    """Search in the tab Pengguna, and return the first card."""
     open_tab(page, "Pengguna")
     page.get_by_label("Nama, nama pengguna").fill(text)
     page.get_by_role("button", name="Cari").click()
@@ -89,7 +89,7 @@ def look_for(page: Page, text: str) -> Locator:
 
 
 def register(page: Page, username: str) -> dict[str, str]:
-    """A new patient; returns the header with the token."""
+    """Register a patient, and return the header with the token."""
     body = {"username": username, "password": PASSWORD, "nama_ktp": username.title(), "nama_samaran": username}
     answer = page.request.post("/api/register", data={**body, "nomor_hp": f"0813{abs(hash(username)) % 10**8:08}"})
     assert answer.ok, answer.text()
@@ -97,7 +97,7 @@ def register(page: Page, username: str) -> dict[str, str]:
 
 
 def report(page: Page, title: str, **reason: Any) -> int:
-    """A thread of Siti's that Budi reports; returns its id."""
+    """Create a thread of Siti, report it as Budi, and return its id."""
     siti, budi = token(page, "siti"), token(page, "budi")
     (category, *_) = page.request.get("/api/forum/categories").json()
     written = {"title": title, "content": "Sembuh sehari!", "category_id": category["id"]}
@@ -121,7 +121,7 @@ def press_until(page: Page, wanted: Locator, key: str = "Tab") -> None:
     raise AssertionError(f"{wanted} is not reached by {key}")
 
 
-# --- a clinic's day -------------------------------------------------------------------------------------------------
+# a working day
 
 
 def test_the_first_tab_says_how_today_goes_and_how_many_patients_there_are(console: Page) -> None:
@@ -439,7 +439,7 @@ def test_a_decided_case_does_not_hide_one_of_the_next_page(console: Page) -> Non
     first.get_by_role("button", name="Putuskan").click()
     expect(first).to_contain_text("Dibiarkan.")
     console.get_by_role("button", name="Tampilkan berikutnya").click()
-    expect(console.get_by_role("article")).to_have_count(21)  # to the end of the page that begins one earlier now
+    expect(console.get_by_role("article")).to_have_count(21)  # page 2 now starts one case earlier
     console.get_by_role("button", name="Tampilkan berikutnya").click()
     expect(console.get_by_role("article")).to_have_count(25)
     expect(console.get_by_text("Itu semuanya.")).to_be_visible()
@@ -453,7 +453,7 @@ def test_the_picture_of_a_hidden_post_is_shown_to_whoever_decides(console: Page)
     thread = console.request.post("/api/forum/threads", multipart={**written, "image": picture}, headers=siti).json()
     hidden = {"thread_id": thread["id"], "decision": "hide", "reason": "Diperiksa."}
     assert console.request.post("/api/admins/moderasi", data=hidden, headers=admin).ok
-    urgent = {"reason": "self_harm"}  # which opens even what is decided
+    urgent = {"reason": "self_harm"}  # reopens a decided case
     reported = console.request.post(f"/api/forum/threads/{thread['id']}/lapor", data=urgent, headers=budi)
     assert reported.ok, reported.text()
     assert console.request.get(thread["image"]).status == 404
@@ -517,7 +517,7 @@ def test_a_look_that_is_not_answered_is_one_that_failed(console: Page) -> None:
     expect(console.get_by_role("heading", name="Keadaan tidak dapat dibaca")).to_be_visible()
 
 
-#: The network swallows what is asked, and the time that a look is given passes at once.
+#: Every request hangs, and the timeout of 15 seconds ends at once.
 NO_ANSWER = """() => {
   const { setTimeout } = window;
   window.setTimeout = (work, ms) => setTimeout(work, ms === 15000 ? 0 : ms);
@@ -552,7 +552,7 @@ def test_wrong_passwords_and_other_roles_are_told_why(console: Page) -> None:
 
 
 def set_up(page: Page, own: dict[str, str]) -> list[str]:
-    """Set a second factor up; returns its recovery codes."""
+    """Set up a second factor, and return its recovery codes."""
     setup = page.request.post("/api/profile/otp", data={"password": PASSWORD}, headers=own).json()
     (secret,) = parse_qs(urlsplit(setup["uri"]).query)["secret"]
     assert page.request.put("/api/profile/otp", data={"otp": pyotp.TOTP(secret).now()}, headers=own).ok
@@ -583,7 +583,7 @@ def test_a_login_with_a_second_factor_and_new_recovery_codes(console: Page) -> N
 
 
 def stored(page: Page) -> dict[str, str]:
-    """Everything that the page has left in the browser."""
+    """Return what the page has stored in the browser."""
     assert page.evaluate("[localStorage.length, document.cookie]") == [0, ""]
     return dict(page.evaluate("({ ...sessionStorage })"))
 
@@ -670,7 +670,7 @@ def test_an_access_token_that_has_ended_is_refreshed_once_for_all(console: Page)
         return route.continue_()
 
     console.clock.install()
-    console.wait_for_timeout(1100)  # so that the next token differs: its times are of whole seconds
+    console.wait_for_timeout(1100)  # the next token must differ, and its times are whole seconds
     console.route("**/api/**", is_over)
     open_tab(console, "Moderasi")  # five calls at once
     expect(console.get_by_role("link", name=re.compile(r"Menunggu \(\d+\)"))).to_be_visible()
@@ -689,7 +689,7 @@ def test_another_origin_can_neither_frame_nor_read_it(console: Page, service: La
     assert "access-control-allow-origin" not in call.headers
 
 
-# --- for everybody --------------------------------------------------------------------------------------------------
+# accessibility
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -699,7 +699,7 @@ def test_axe_finds_nothing_on_any_of_its_pages(console: Page, axe: str, size: di
     console.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
 
     def check(name: str) -> None:
-        # The policy of the page lets no foreign script in, so the tool comes by the debugger's way.
+        # Playwright injects axe, because the page's policy forbids foreign scripts.
         assert console.evaluate("document.documentElement.scrollWidth") == size["width"], name
         console.evaluate(axe)
         violations = console.evaluate("axe.run().then((result) => result.violations)")

@@ -1,4 +1,4 @@
-"""A reminder as its person meets it, by a front end of another origin: made, due, answered by a tap, looked back at."""
+"""A reminder in a front end of another origin: created, due, answered by link, and shown in the history."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TITLE = "Fisioterapi bahu kiri"
 
 
 class Client:
-    """The page of a front end, see `front_end/index.html`."""
+    """The page of a front end, `front_end/index.html`."""
 
     def __init__(self, page: Page, front_end: str, service: Launcher) -> None:
         page.goto(f"{front_end}/")
@@ -69,7 +69,7 @@ def test_a_reminder_is_made_told_of_answered_by_a_tap_and_looked_back_at(client:
 
 
 def test_the_page_of_today_answers_and_takes_back(client: Client) -> None:
-    """The developers' page of one call, on a small telephone."""
+    """Use the developers' page of today's doses on a small phone."""
     title = "Fisioterapi lutut"
     due = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=2)
     client.call(

@@ -1,4 +1,4 @@
-"""The pages for people, as a browser sees them."""
+"""The start page, the API documentation and the outbox in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people do in an application that uses the example client."""
+"""Actions of people in an application that uses the example client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 PASSWORD = "rahasia123"
 
 
-#: What a page of another origin may read.
+#: Headers that let a page of another origin read the response.
 READABLE = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After",
             "Content-Type": "application/json"}  # fmt: skip
 
@@ -30,7 +30,7 @@ def own(page: Page, title: str) -> list[dict[str, Any]]:
 
 
 def open_again(page: Page) -> None:
-    """As after a reload: the access token is gone, what is stored stays."""
+    """Reload the page. The access token is lost, and stored data stays."""
     api = page.evaluate("client.api")
     page.reload()
     page.evaluate("(api) => start(api)", api)

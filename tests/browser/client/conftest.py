@@ -1,4 +1,4 @@
-"""The example client of `docs/client.md`, as it stands there, in a browser and from another origin."""
+"""The example client of `docs/client.md` in a browser, served from another origin."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def context(browser: Browser, tmp_path: Path) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def page(context: BrowserContext, front_end: str, service: Launcher) -> Iterator[Page]:
-    """The client's page; an uncaught error in its script fails the test."""
+    """Open the client's page. An uncaught error in its script fails the test."""
     page = context.new_page()
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))

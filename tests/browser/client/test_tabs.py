@@ -1,4 +1,4 @@
-"""The example client in several tabs of one browser, of which each may be of another person."""
+"""The example client in several tabs of one browser, with a different person in each."""
 
 from __future__ import annotations
 
