@@ -1,6 +1,6 @@
-"""A program under the system calls that a unit of systemd leaves it: `python -m tests.e2e.confined UNIT PROGRAM ...`.
+"""Run a program with only the system calls of a systemd unit: `python -m tests.e2e.confined UNIT PROGRAM ...`.
 
-As with systemd, a call that is not allowed ends the process (SIGSYS), and whatever it starts is confined as well.
+As with systemd, a forbidden call ends the process with SIGSYS, and child processes have the same restrictions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ ALLOW, KILL_PROCESS = 0x7FFF0000, 0x80000000
 
 
 def allowed_calls(unit: Path, groups: dict[str, list[str]]) -> set[str]:
-    """What the lines `SystemCallFilter=` of a unit come to: the first says what there is, others add and take away."""
+    """Return the calls that the `SystemCallFilter=` lines of a unit allow.
+
+    Lines with `~` remove calls, others add calls.
+    """
     calls = _calls("@default", groups)
     for taken_away, names in re.findall(r"^SystemCallFilter=(~?)(.+)$", unit.read_text(), re.MULTILINE):
         named = {call for name in names.split() for call in _calls(name, groups)}
@@ -31,7 +34,7 @@ def _calls(name: str, groups: dict[str, list[str]]) -> set[str]:
 
 
 def groups_of_systemd() -> dict[str, list[str]]:
-    """The members of each group (`@chown`), which may be groups themselves."""
+    """Return the members of each group, such as `@chown`. A member may be a group."""
     command = [require("systemd"), "--no-pager", "syscall-filter"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     groups: dict[str, list[str]] = {}
@@ -44,13 +47,13 @@ def groups_of_systemd() -> dict[str, list[str]]:
 
 
 def confine(calls: set[str]) -> None:
-    """Let this process, and whatever it starts, live without these system calls."""
-    library = ctypes.CDLL("libseccomp.so.2")  # systemd's own
+    """Forbid these system calls for this process and its children."""
+    library = ctypes.CDLL("libseccomp.so.2")  # the library of systemd
     library.seccomp_init.restype = ctypes.c_void_p
     context = ctypes.c_void_p(library.seccomp_init(ctypes.c_uint32(ALLOW)))
     for call in sorted(calls):
         number = library.seccomp_syscall_resolve_name(call.encode())
-        if number >= 0:  # those of other machines have none
+        if number >= 0:  # calls of other architectures have no number
             failed = library.seccomp_rule_add(context, ctypes.c_uint32(KILL_PROCESS), number, 0)
             assert not failed, call
     assert library.seccomp_load(context) == 0

@@ -1,4 +1,4 @@
-"""The running service for end-to-end tests."""
+"""Fixtures with the running service for end-to-end tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.helpers.apps import empty
 
 @pytest.fixture(scope="module", autouse=True)
 def _emptied(real_app: Flask) -> Iterator[None]:
-    """What whole processes have committed is gone when a file ends."""
+    """Empty the database after each file, because separate processes have committed to it."""
     yield
     with real_app.app_context():
         empty()

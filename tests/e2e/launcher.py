@@ -1,4 +1,4 @@
-"""`make run` in a copy of the checkout, as a person would start it in another folder."""
+"""`make run` in a copy of the checkout."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from config import ROOT, Config
 from dev.stack.processes import free_port
 from dev.stack.waiting import PATIENCE_S, wait_until
 
-#: What Python has compiled comes along: it holds for copies as well, and starts them a third faster.
+#: Compiled Python files are copied too, which makes the start a third faster.
 LEFT_OUT = (".git", ".venv", ".env", "instance", ".*_cache", ".hypothesis", "node_modules")
 
 READY = "Ctrl-C ends everything."
@@ -28,14 +28,14 @@ def copy_checkout(folder: Path) -> Path:
 
 
 class Launcher:
-    """`with Launcher(checkout) as launcher:` is started when the block begins, and gone when it ends."""
+    """A running `make run`: `with Launcher(checkout) as launcher:` starts and ends it."""
 
     def __init__(self, checkout: Path, *, port: int | None = None, **settings: str) -> None:
         self.checkout = checkout
         self.port = port or free_port()
         ours = {spec.name.upper() for spec in fields(Config)} | {"SIMULATE", "BIND"}
         inherited = {name: value for name, value in os.environ.items() if name not in ours}
-        # Each process of gunicorn imports the whole application, and one is enough here.
+        # One process of gunicorn is enough, because each imports the whole application.
         self.env = {**inherited, "PORT": str(self.port), "WEB_CONCURRENCY": "1", **settings}
         self.screen = checkout.with_name(f"{checkout.name}.screen")
 
@@ -45,7 +45,7 @@ class Launcher:
 
     @property
     def output(self) -> str:
-        """What a person has seen since the last start."""
+        """Return the terminal output since the last start."""
         return self.screen.read_text()
 
     def __enter__(self) -> Self:
@@ -70,15 +70,15 @@ class Launcher:
                 env=self.env,
                 stdout=screen,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # as a shell does: a Ctrl-C goes to this group
+                start_new_session=True,  # like a shell, so that a Ctrl-C reaches this process group
             )
 
     def flask(self, *words: str) -> str:
-        """What a `flask` command in the checkout prints for somebody who has set nothing."""
+        """Run a `flask` command in the checkout without settings, and return its output."""
         return self._run("flask", *words)
 
     def beside(self, *words: str) -> str:
-        """What a command prints that brings servers along when none run, as `make migration` does."""
+        """Run a command that starts servers if none run, like `make migration`. Return its output."""
         return self._run("dev.command", *words)
 
     def _run(self, *words: str) -> str:
@@ -88,7 +88,7 @@ class Launcher:
         return done.stdout
 
     def child(self, words: str) -> psutil.Process:
-        """The first process of this checkout whose command line holds `words`; waits for it."""
+        """Wait for a process with these words in its command line, and return the oldest."""
         found: list[psutil.Process] = []
 
         def is_there() -> bool:
@@ -99,7 +99,7 @@ class Launcher:
         return min(found, key=lambda one: one.create_time())
 
     def processes(self) -> list[psutil.Process]:
-        """Every process that works in this checkout."""
+        """Return every process whose working directory is in this checkout."""
         found = []
         for process in psutil.process_iter():
             try:

@@ -1,4 +1,4 @@
-"""The whole of accounts as the single-page application walks it, through real processes."""
+"""All account routes, in the order of a single-page application, through real processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dev.stack.waiting import wait_until
 
 
 def register(stack: Stack, sim: Server, username: str, role: str, phone: str) -> dict[str, str]:
-    """Three steps of data, one call at the end."""
+    """Register with the data of three form steps in one call."""
     account = {"username": username, "password": "rahasia123", "nomor_hp": phone, "role": role}
     identity = {"nama_ktp": username.title(), "nama_samaran": f"Samaran {username}", "domicile": "Jawa Barat"}
     preferences = {"preferences": {"medical": True, "religion": ["islam"]}}
@@ -28,7 +28,7 @@ def register(stack: Stack, sim: Server, username: str, role: str, phone: str) ->
 
 
 def reset_code(sim: Server, phone: str) -> str:
-    """The code in the message that a worker sends."""
+    """Wait for the message that a worker sends, and return its code."""
 
     def codes() -> list[str]:
         texts = "\n".join(message.text for message in sim.messaging.to(phone))
@@ -44,7 +44,7 @@ def test_a_person_walks_through_all_of_it(stack: Stack, sim: Server) -> None:
     budi = register(stack, sim, "budi", "pendamping", "+62 812-9876-5432")
     assert stack.call("POST", "/auth/check-username", json={"username": "Siti"}).json()["available"] is False
 
-    # Login by phone, then the profile with a picture.
+    # Log in by phone, then change the profile with a picture.
     login = stack.call("POST", "/login", json={"username": "0812 3456 7890", "password": "rahasia123"})
     access, refresh = login.json()["access_token"], login.json()["refresh_token"]
     picture = io.BytesIO()
@@ -56,7 +56,7 @@ def test_a_person_walks_through_all_of_it(stack: Stack, sim: Server) -> None:
     served = stack.call("GET", f"/..{changed.json()['image']}")
     assert served.headers["Content-Type"] == "image/webp"
 
-    # The access token expires; a 401 sends the client to refresh, once, and the request is repeated.
+    # The access token has expired. After a 401 the client refreshes it once and repeats the request.
     expired = _expired(stack, access)
     assert stack.call("GET", "/profile", expired).json()["error"] == "token_expired"
     access = stack.call("POST", "/refresh", json={"refresh_token": refresh}).json()["access_token"]
@@ -70,7 +70,7 @@ def test_a_person_walks_through_all_of_it(stack: Stack, sim: Server) -> None:
     assert stack.call("DELETE", f"/caregiver/patients/{patient_id}", budi["access_token"]).status_code == 200
     assert stack.call("GET", "/caregiver/patients", budi["access_token"]).json() == []
 
-    # Forgotten password, by message.
+    # Forgotten password.
     assert stack.call("GET", "/send-verification-code", params={"phone": "081234567890"}).status_code == 200
     body = {"code": reset_code(sim, "6281234567890"), "new_password": "baru-sekali"}
     assert stack.call("POST", "/update-password", json=body).status_code == 200
@@ -78,13 +78,13 @@ def test_a_person_walks_through_all_of_it(stack: Stack, sim: Server) -> None:
     assert stack.call("GET", "/profile", siti["access_token"]).status_code == 401
     assert stack.call("POST", "/refresh", json={"refresh_token": refresh}).status_code == 401
 
-    # In again with the new one, and out.
+    # Log in with the new password, and log out.
     again = stack.call("POST", "/login", json={"username": "siti", "password": "baru-sekali"}).json()
     assert stack.call("POST", "/logout", again["access_token"]).status_code == 200
     assert stack.call("GET", "/profile", again["access_token"]).status_code == 401
     assert stack.call("POST", "/refresh", json={"refresh_token": again["refresh_token"]}).status_code == 401
 
-    # One log line a request, and nothing secret in any.
+    # Each request has one log line without secrets.
     log = stack.log.read_text()
     assert '"route":"/api/send-verification-code"' in log
     for secret in ("081234567890", "6281234567890", body["code"], "rahasia123", refresh):
@@ -92,7 +92,7 @@ def test_a_person_walks_through_all_of_it(stack: Stack, sim: Server) -> None:
 
 
 def _expired(stack: Stack, access: str) -> str:
-    """The same token, a minute after its end: signed with the key of the running service."""
+    """Return the token with an expiry one minute ago, signed with the key of the running service."""
     key = stack.env["JWT_SECRET_KEYS"]
     claims = jwt.decode(access, options={"verify_signature": False})
     return jwt.encode({**claims, "exp": int(time.time()) - 60}, key, headers={"kid": tokens.key_id(key)})

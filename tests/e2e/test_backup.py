@@ -1,4 +1,4 @@
-"""A backup put into an empty place is the service again."""
+"""A backup that is restored into an empty database and folder serves the main paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The service with the system calls alone that the units of `deploy/systemd` leave it."""
+"""The service with only the system calls that the units of `deploy/systemd` allow."""
 
 from __future__ import annotations
 

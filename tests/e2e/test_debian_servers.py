@@ -1,4 +1,4 @@
-"""The oldest servers that are promised, as Debian ships them: PostgreSQL 15 and Redis 7, below nginx."""
+"""The oldest supported servers, from Debian packages: PostgreSQL 15 and Redis 7, with nginx."""
 
 from __future__ import annotations
 

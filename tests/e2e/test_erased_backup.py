@@ -1,4 +1,4 @@
-"""Who was erased is in no backup that is made afterwards, and an older one does not bring them back."""
+"""Later backups contain nothing of an erased person, and an older backup does not restore the person."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def erase(app: Flask, user_id: int) -> None:
 
 
 def traces(url: str) -> list[str]:
-    """The tables of a database in which a mark is."""
+    """Return the tables that contain a mark of the erased person."""
     with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
         tables = [name for (name,) in cursor.fetchall()]
@@ -54,7 +54,7 @@ def traces(url: str) -> list[str]:
 
 
 def dumped(folder: Path) -> str:
-    """The database of a backup as text."""
+    """Return the database of a backup as text."""
     program = shutil.which("pg_restore", path=PATH)
     assert program
     dump = subprocess.run([program, "--file=-", folder / backup.DUMP], capture_output=True, check=True)
@@ -84,7 +84,7 @@ def test_an_older_backup_brings_nobody_back(
     assert not (newer / backup.PICTURES / name).exists()
     assert list((newer / backup.TOMBSTONES).iterdir())
 
-    # Elsewhere, by the tombstones of the newer backup beside it.
+    # Restored on another host, with the tombstones of the newer backup in the same folder.
     there = tmp_path / "there"
     there.mkdir()
     url = empty_database(variables["DATABASE_URL"])
@@ -96,7 +96,7 @@ def test_an_older_backup_brings_nobody_back(
         cursor.execute("SELECT username FROM users")
         assert cursor.fetchall() == [("tinggal",)]
 
-    # On the same host, by those beside the pictures.
+    # Restored on the same host, with the tombstones next to the pictures.
     alone = tmp_path / "alone" / "older"
     shutil.copytree(older, alone)
     here = tmp_path / "here"

@@ -1,4 +1,4 @@
-"""PostgreSQL, Redis and the disk fail under light load: clear answers at once, nothing lost, back by themselves."""
+"""PostgreSQL, Redis and the disk fail under light load: quick errors, no data loss, automatic recovery."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from dev.stack.waiting import PATIENCE_S, eventually, wait_until
 
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
-#: So many answers of each kind an outage has to meet.
+#: Minimum number of responses of each kind during an outage.
 SEEN = 60
 
-#: Half of all answers come sooner. They waited for no timeout, of which the shortest is a second.
-#: `make bench T=outages` measures the slowest answer, and how soon all is back.
+#: Maximum median seconds of a response. A response that waited for a timeout takes at least one second.
+#:
+#: `make bench T=outages` measures the slowest response and the time to recover.
 AT_ONCE_S = 0.5
 
-#: Smaller than the picture of the test, larger than the logs and metrics that the web process writes.
+#: Bytes: less than the picture of the test, more than the logs and metrics of the web process.
 SMALL_FILE = 512 * 1024
 
 
@@ -45,7 +46,7 @@ def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedStack
 
 
 def all_logged(isolated: IsolatedStack, before: int, load: Load) -> bool:
-    """Whether all logs that were accepted are in the table; no more of them, where none was cut off."""
+    """Return whether the table contains all accepted logs, and no others. No log request was cut off."""
     return eventually(lambda: isolated.logged() - before == load.answers["logs"].accepted)
 
 
@@ -64,7 +65,7 @@ def test_postgresql_stopped_is_503_at_once_and_back_once_it_is(isolated: Isolate
     assert reads.retry_after == {"5"}
     assert reads.median_s(down, ready) < AT_ONCE_S
     assert reads.statuses(back) == {200}
-    # A log needs no database to be accepted, and none is lost.
+    # The service accepts logs without a database, and loses none.
     assert all_logged(isolated, before, load)
 
 
@@ -77,7 +78,7 @@ def test_postgresql_frozen_is_503_by_nginx_and_back_once_it_is(tmp_path: Path) -
             own_answers = load.answers["own"]
             with deployed.without_postgres("frozen"):
                 down = time.monotonic()
-                wait_until(lambda: own_answers.within(down))  # without nginx, it would hang until the database is back
+                wait_until(lambda: own_answers.within(down))  # without nginx it would hang until the database is back
                 ready = time.monotonic()
             wait_until(lambda: 200 in own_answers.statuses(ready))
             back = own_answers.first(200, ready)
@@ -85,7 +86,7 @@ def test_postgresql_frozen_is_503_by_nginx_and_back_once_it_is(tmp_path: Path) -
         assert own_answers.statuses(down, ready) == {503}
         assert own_answers.retry_after == {"5"}
         assert own_answers.statuses(back) == {200}
-        assert load.answers["reads"].statuses(down) == {200}  # nginx has a copy
+        assert load.answers["reads"].statuses(down) == {200}  # from nginx's cache
         assert load.answers["logs"].statuses(down, ready) == {202}
         assert all_logged(deployed, before, load)
 

@@ -1,4 +1,4 @@
-"""docs/front-end.md: each example is run as it stands, against what `make run` starts, and answers what is shown."""
+"""Every example of `docs/front-end.md` runs on `make run` and returns the shown response."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.helpers.client import Client
 pytestmark = [pytest.mark.takes(seconds=20), pytest.mark.processes]
 
 PAGE = (ROOT / "docs/front-end.md").read_text()
-#: An example, and what it shows as its answer, if anything.
+#: An example, and its shown response if there is one.
 EXAMPLES = re.compile(r"^```sh\n(.*?)^```\n(?:```(json|text)\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 SEPARATOR = "-- the next example --"
 
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
-    """What each example printed, all run in one shell."""
+    """Run all examples in one shell, and yield the output of each."""
     require("curl")
     examples = [example.replace("http://127.0.0.1:8000", "$HERE") for example, _, _ in EXAMPLES.findall(PAGE)]
     script = f"echo; echo '{SEPARATOR}'\n".join(examples)
@@ -52,7 +52,7 @@ def test_every_example_runs_and_answers_as_shown(answers: list[str]) -> None:
 
 
 def assert_same_shape(shown: dict[str, object], got: dict[str, object]) -> None:
-    """The page may leave fields out, but shows none that is not there, and none of another type."""
+    """Assert that the shown fields exist and have the same types. The page may leave out fields."""
     for name, value in shown.items():
         assert name in got, got
         if value is not None:

@@ -1,4 +1,4 @@
-"""The parts that a larger installation adds, by configuration alone: PgBouncer in transaction mode, a managed Redis."""
+"""Optional parts of a larger installation: PgBouncer in transaction mode, and a managed Redis."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ admin_users = boss
 
 
 class Grown(Stack):
-    """A `Stack` whose database stands behind PgBouncer, and whose Redis fails over behind one address."""
+    """A `Stack` with PgBouncer before its database, and with a Redis that can fail over at one address."""
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         super().__init__(env, folder)
@@ -78,7 +78,7 @@ class Grown(Stack):
                 pool_size=POOL_SIZE,
             )
         )
-        # It refuses to be root, and the folder of PostgreSQL's socket is its owner's alone.
+        # PgBouncer refuses to run as root, and only PostgreSQL's user can enter the folder of its socket.
         owner = ["-u", "nobody"] if os.geteuid() == 0 else ["-u", getpass.getuser()]
         self.spawn(self.pgbouncer, *owner, str(pooler))
         self.spawn_redis()
@@ -113,7 +113,7 @@ def test_everything_goes_on_through_a_pooler_and_over_a_failover(grown: Grown, c
     assert grown.call("POST", "/log/user-log", json={"event_type": "before"}).status_code == 202
     assert eventually(logged("before"))
     with psycopg2.connect(host="127.0.0.1", port=grown.pooler_port, user="boss", dbname="pgbouncer") as _:
-        pass  # the console answers, so it was PgBouncer that we spoke to
+        pass  # only PgBouncer has this console
 
     grown.processes[1].kill()
     grown.processes[1].wait()
@@ -145,19 +145,19 @@ def test_twenty_people_who_want_one_email_do_not_use_up_the_pool(grown: Grown, c
     def change(token: str) -> int:
         return grown.call("PUT", "/profile", token, json={"email": "sama@example.org"}).status_code
 
-    # A transaction holds the e-mail until requests that wait for it have every connection of the pool.
+    # A transaction locks the e-mail until waiting requests use all connections of the pool.
     with closing(psycopg2.connect(grown.direct_url)) as holder, ThreadPoolExecutor(len(tokens)) as threads:
         holder.cursor().execute("UPDATE users SET email = 'sama@example.org' WHERE id = %s", [holder_id])
         calls = [threads.submit(change, token) for token in tokens]
         pool_is_used_up = eventually(lambda: waiting() == POOL_SIZE)
         holder.rollback()
     assert pool_is_used_up
-    # A request that waits in vain for a second connection is a 503.
+    # A request that needed a second connection would get a 503.
     assert sorted(call.result() for call in calls) == [200] + [409] * 19
 
 
 def waiting() -> int:
-    """Return how many statements wait for a lock."""
+    """Return the number of statements that wait for a lock."""
     db.session.rollback()
     activity = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     return db.session.scalar(sa.text(activity)) or 0

@@ -1,4 +1,4 @@
-"""`make run`: one command serves, one signal ends it, and nothing stays behind."""
+"""`make run`: one command starts the service, and one signal ends it without remains."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
-    """One that runs all the time."""
     with Launcher(copy_checkout(tmp_path_factory.mktemp("run") / "first")) as launcher:
         yield launcher
     assert launcher.is_gone()
@@ -34,7 +33,7 @@ def other_checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def lived_in(other_checkout: Path) -> Path:
-    """A checkout in which Joko had an account before it was ended by Ctrl-C."""
+    """Return a checkout in which the user joko was created before a Ctrl-C."""
     with Launcher(other_checkout) as launcher:
         launcher.flask("users", "create", "--username", "joko", "--role", "pasien", "--password", "sandi123")
         for _ in range(2):
@@ -96,7 +95,7 @@ def test_a_crash_of_one_process_is_told_and_ends_the_rest_but_not_another_checko
     secrets = (lived_in / "instance" / "secrets.env").read_text()
     with Launcher(lived_in) as other:
         assert (lived_in / "instance" / "secrets.env").read_text() == secrets
-        assert login(other, "joko", "sandi123") == 200  # his data is found again, however it ended before
+        assert login(other, "joko", "sandi123") == 200  # his data is still there
         assert login(running, "joko", "sandi123") == 401
         other.child(words).kill()
         assert other.process.wait(PATIENCE_S) == 1
@@ -132,10 +131,10 @@ def test_servers_of_the_user_and_simulators_are_used_instead(lived_in: Path, var
         assert not [command for command in commands if "postgres" in command or "valkey" in command]
         settings = (lived_in / "instance" / "development.env").read_text()
         assert re.search(r"^VIDEO_URL='http://127\.0\.0\.1:\d+/", settings, re.MULTILINE)
-        # What the user sets wins.
+        # Settings of the user win.
         assert "MESSAGING_PROVIDER='outbox'" in settings
         assert launcher.child("dev.simulators").is_running()
-        # Even a kill ends every process.
+        # SIGKILL of the launcher also ends every child.
         launcher.process.kill()
         wait_until(launcher.is_gone)
 

@@ -1,4 +1,4 @@
-"""Public reads through nginx as it is deployed: seen in time, nobody's own, and there while PostgreSQL is away."""
+"""Public reads through the deployed nginx: updated in time, without personal data, and available without PostgreSQL."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 KEPT = PUBLIC_READS - set(NOT_KEPT)
 MARKER = "penanda"
 
-#: What a read needs to find something.
+#: Query strings with which a read finds something.
 QUESTIONS = {
     "GET /emergency/nearby": "lat=-6.88&lng=107.55",
     "GET /province-config/nearby": "lat=-6.88&lng=107.55",
@@ -47,7 +47,7 @@ _numbers = count(1)
 
 
 def path_of(route: str) -> str:
-    """The address of something that is there, where the test made it."""
+    """Return the address of an existing record for a route."""
     path = re.sub(r"<int:\w+>", "1", route.removeprefix("GET "))
     names = {"<province>": "default", "<faskes_id>": "rsud", "<username>": f"{MARKER}.admin", "<report>": "users"}
     names |= {"<table_name>": "users", "<string:video_id>": "1", "<string:channel_id>": "UCkemenkesSimulasi0000001"}
@@ -57,7 +57,7 @@ def path_of(route: str) -> str:
 
 
 def found_by(site: DeployedStack, route: str) -> str:
-    """As `path_of`; the ministry's simulator alone knows the addresses of its articles."""
+    """Return the address as `path_of` does. Only the ministry's simulator has the addresses of its articles."""
     if route != "GET /articles/detail":
         return path_of(route)
     return f"/articles/detail?url={site.call('GET', '/articles').json()[0]['url']}"
@@ -80,7 +80,7 @@ def site(isolated: IsolatedStack) -> DeployedStack:
 
 @pytest.fixture(scope="module")
 def tokens(site: DeployedStack) -> dict[str, str]:
-    """One person of each role, whose own data all say so, and what there is to read."""
+    """Create one person of each role, whose data contain `MARKER`, and public content. Return the tokens."""
     app = create_app(Config.from_env(site.env))
     with app.app_context():
         with unit_of_work():
@@ -104,7 +104,7 @@ def tokens(site: DeployedStack) -> dict[str, str]:
 
 
 def write_thread(site: DeployedStack, token: str, **changed: str) -> dict[str, Any]:
-    """A thread under a pseudonym, liked by who wrote it."""
+    """Create a thread under a pseudonym, with a like of its author."""
     category = site.call("GET", "/forum/categories", token).json()[0]["id"]
     thread = {
         "category_id": category,
@@ -141,7 +141,7 @@ def test_a_public_read_is_kept_for_nobody_in_particular_alone(
     assert "ETag" not in own.headers
 
 
-#: What a client sends to change the copy that others get. nginx passes these on.
+#: Request headers that must not change the cached response for others. nginx passes them on.
 LIES = {
     "Accept": "text/evil", "Accept-Language": "xx", "Accept-Encoding": "evil", "Content-Type": "text/evil",
     "Cookie": "evil=1", "Range": "bytes=0-1", "Origin": "https://evil.example", "User-Agent": "evil",
@@ -168,7 +168,7 @@ def test_what_one_reader_sends_changes_no_copy(site: DeployedStack, tokens: dict
 
 @pytest.mark.parametrize("nobody_is", ["first", "last"])
 def test_nothing_of_a_person_is_kept(site: DeployedStack, tokens: dict[str, str], nobody_is: str) -> None:
-    """Everybody asks for everything, twice, while there are no copies yet and when there are."""
+    """Every identity reads every route twice, so that the cache is empty first and filled later."""
     forget_copies(site)
     persons = [*tokens.values(), "expired"]
     identities: list[str | None] = [None, *persons] if nobody_is == "first" else [*persons, None]
@@ -204,14 +204,14 @@ def test_what_people_write_is_seen_in_time(site: DeployedStack, tokens: dict[str
 
     wait_until(lambda: titles() == ("Menu sehat", "Menu sehat"))
     site.call("PUT", path, tokens["pasien"], json={"title": "Menu baru"})
-    assert site.call("GET", path, tokens["pendamping"]).json()["title"] == "Menu baru"  # at once, to who has a token
+    assert site.call("GET", path, tokens["pendamping"]).json()["title"] == "Menu baru"  # at once with a token
     wait_until(lambda: titles() == ("Menu baru", "Menu baru"))
     site.call("DELETE", path, tokens["pasien"])
     wait_until(lambda: site.call("GET", path).status_code == 404)
 
 
 def test_a_hidden_post_leaves_every_copy(site: DeployedStack, tokens: dict[str, str]) -> None:
-    """At once for whoever has a token; for all others with the second that a copy is good, and the next fetch."""
+    """Callers with a token see the change at once, others after the cached response expires (one second)."""
     thread = write_thread(site, tokens["pasien"], content=f"Beli {MARKER} di sini")
     paths = [
         "/forum/threads",
@@ -221,7 +221,7 @@ def test_a_hidden_post_leaves_every_copy(site: DeployedStack, tokens: dict[str, 
     ]
     assert all(MARKER in site.call("GET", path).text for path in paths)
     hide = {"thread_id": thread["id"], "decision": "hide", "reason": "Iklan."}
-    # The author's account is new, so the thread has a case already.
+    # The author's account is new, so the thread already has a case.
     assert site.call("POST", "/admins/moderasi", tokens["admin"], json=hide).status_code == 200
     for path in paths:
         assert MARKER not in site.call("GET", path, tokens["pendamping"]).text
@@ -238,7 +238,7 @@ def test_while_postgresql_is_away_what_was_read_is_there(
     reads = ["/forum/threads", "/forum/threads/1", "/emergency/nearby?lat=-6.88&lng=107.55", "/provinces"]
     before = {path: site.call("GET", path) for path in reads}
     with isolated.without_postgres("stopped"):
-        # Until the copies of what people write are older than one that is only shown while the next is fetched.
+        # Wait until cached forum responses are too old to be served during an update.
         asked = [site.call("GET", path) for path in reads]
         made = parsedate_to_datetime(before["/forum/threads"].headers["Date"]).timestamp()
         while time.time() < made + 8:

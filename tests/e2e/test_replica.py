@@ -1,4 +1,4 @@
-"""A real streaming replica: which reads come from it, and what happens while it lags, hangs or is gone."""
+"""A real streaming replica: which reads use it, and what happens if it lags, hangs or stops."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from tests.helpers.factories import make_user
 
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
-#: 60 MB of log, which no buffer between PostgreSQL and the client holds.
+#: 60 MB of logs, more than any buffer between PostgreSQL and the client.
 LOG = """INSERT INTO activity_logs (event_id, log, created_at, activity_description)
 SELECT gen_random_uuid(), 'user', now(), repeat('x', 1000) FROM generate_series(1, 60000)"""
 WHERE = {"query": "SELECT CASE WHEN pg_is_in_recovery() THEN 'replica' ELSE 'primary' END AS here"}
 
 
 class Site:
-    """A gunicorn on a primary and its replica."""
+    """A gunicorn with a primary and its replica."""
 
     def __init__(self, supervisor: Supervisor, folder: Path) -> None:
         self.supervisor, self.folder = supervisor, folder
@@ -63,13 +63,13 @@ class Site:
 
     def kill_replica(self) -> None:
         child = self.replica.child
-        child.process.send_signal(signal.SIGQUIT)  # at once, as a crash
+        child.process.send_signal(signal.SIGQUIT)  # at once, like a crash
         child.process.wait()
         self.supervisor.children.remove(child)
 
     @contextlib.contextmanager
     def standing_still(self) -> Iterator[None]:
-        """Let the replica show nothing of what is written inside."""
+        """Pause replication during the block."""
         wait_until(lambda: self.count(self.replica) == self.count(self.primary))
         _run(self.replica.url(role="postgres"), "SELECT pg_wal_replay_pause()")
         try:
@@ -78,7 +78,7 @@ class Site:
             _run(self.replica.url(role="postgres"), "SELECT pg_wal_replay_resume()")
 
     def write(self) -> str:
-        """Store one more person, and return their name."""
+        """Insert a person on the primary, and return their name."""
         self.users += 1
         name = f"Baru{self.users}"
         _run(
@@ -93,12 +93,12 @@ class Site:
         return response
 
     def counted(self) -> int:
-        """Return how many people the overview counts."""
+        """Return the number of users in the overview."""
         count: int = self.ask("GET", "/admins/overview", self.admin).json()["totals"]["users"]
         return count
 
     def exported(self, format_: str) -> str:
-        """Return the text of the export of all people."""
+        """Return the text of the export of all users."""
         content = self.ask("GET", f"/admins/export/users?format={format_}", self.admin).content
         match format_:
             case "xlsx":
@@ -142,7 +142,7 @@ def _run(url: str, statement: str) -> None:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("replica")
-    folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
+    folder.chmod(0o711)  # root runs PostgreSQL as nobody, who must be able to enter the folder
     with Supervisor(folder / "logs") as supervisor:
         site = Site(supervisor, folder)
         with site.web:
@@ -189,7 +189,7 @@ def test_a_replica_that_dies_breaks_what_it_is_sending_and_nothing_else(site: Si
         chunks = download.iter_content(65536)
         next(chunks)
         site.kill_replica()
-        with pytest.raises(requests.RequestException):  # half a file is not taken for a whole one
+        with pytest.raises(requests.RequestException):  # the client must notice that the file is incomplete
             list(chunks)
     assert name in site.exported("csv")
     assert site.console_reads() == "primary"

@@ -1,4 +1,4 @@
-"""A new version is rolled out and back under load: migrations, then one process after the other. Nobody notices."""
+"""Rollout of a new version and back under load, without an error: migrations, then each process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.helpers.apps import migrate
 pytestmark = [pytest.mark.takes(seconds=35), pytest.mark.processes]
 
 NEXT = "next"
-#: What the next version's migration does to the busiest tables.
+#: Migration of the next version, which changes the busiest tables.
 MIGRATION = """
     import sqlalchemy as sa
     from alembic import op
@@ -48,7 +48,7 @@ MIGRATION = """
 
 @pytest.fixture(scope="module")
 def next_version(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """This code with one migration more."""
+    """Copy this code with one more migration."""
     code = tmp_path_factory.mktemp("next") / "service"
     code.mkdir()
     for folder in ("app", "migrations"):
@@ -63,7 +63,7 @@ def next_version(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def site(process_number: int, variables: Mapping[str, str], running: Server, tmp_path: Path) -> Iterator[DeployedStack]:
-    """On a database of its own, which goes ahead of what the other tests know."""
+    """Start the site on its own database, whose migrations are newer than those of other tests."""
     require("nginx")
     database = own_database(environment()[DATABASE_VARIABLE], f"rolling_{process_number}", migrate)
     env = {"DATABASE_URL": database, **running.messaging.env(), "RATE_LIMITS": "off"}
@@ -73,7 +73,7 @@ def site(process_number: int, variables: Mapping[str, str], running: Server, tmp
 
 
 class Rollout:
-    """The site, one person of it who is reminded all the time, and the steps from one version to another."""
+    """The site, a person with many reminders, and the steps between two versions."""
 
     def __init__(self, site: DeployedStack, sim: Server) -> None:
         self.site, self.sim = site, sim
@@ -94,7 +94,7 @@ class Rollout:
         }
 
     def remind(self) -> None:
-        """Three reminders that fall due within the next seconds, none before its request is through."""
+        """Create three reminders that are due in 5 to 7 seconds, after their requests have ended."""
         for seconds in (5, 6, 7):
             self.reminders += 1
             at = rfc3339(datetime.now(UTC) + timedelta(seconds=seconds))
@@ -103,7 +103,7 @@ class Rollout:
             assert response.status_code == 201, response.text
 
     def roll(self, code: Path) -> None:
-        """Webs one after the other, then the workers: each is ended and started with this code."""
+        """Restart the web processes one after the other, then replace the workers."""
         for number in (1, 2):
             self.remind()
             self.site.restart_web(number, code=code)
@@ -118,7 +118,7 @@ class Rollout:
         return Counter(name for n in range(self.reminders) for text in texts if (name := f"pengingat-{n + 1}-") in text)
 
     def start_beside(self, code: Path) -> Path:
-        """One more web, which gets no requests; gives its socket."""
+        """Start another web process that gets no requests, and return its socket."""
         path = self.site.folder / "beside.sock"
         self.site.start_web(code=code, BIND=f"unix:{path}", PROMETHEUS_MULTIPROC_DIR=str(self.site.folder / "beside"))
         return path

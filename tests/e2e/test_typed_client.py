@@ -1,6 +1,6 @@
-"""What others make of the OpenAPI document: two linters without a finding, a strict TypeScript client that works.
+"""Tools that read the OpenAPI document: two linters without findings, and a strict TypeScript client.
 
-`make client` and `make test-all` install the packages of npm; without them all of this is skipped.
+`make client` and `make test-all` install the npm packages that these tests need.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 
 @pytest.fixture(scope="module")
 def document(real_app: Flask) -> Path:
-    """The document in a file, where the linters' settings look for it."""
+    """Write the document to the file that the linters' settings name."""
     file = CLIENT / "build" / "openapi.json"
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps(api.spec.to_dict()))
