@@ -1,8 +1,8 @@
-"""`make bench`: every benchmark, or one (`make bench T=forum`), and one table of targets and results at the end.
+"""`make bench`: all benchmarks, or one (`make bench T=forum`), and a table of targets and results.
 
-`make bench T="edge --short"` makes what takes minutes take seconds, and `T="growth --most 100000"` stops at tables of
-that size. A benchmark is a module here with `run(environment)`, which yields its results. Each gets servers and a
-database of its own.
+`make bench T="edge --short"` shortens benchmarks of minutes to seconds. `T="growth --most 100000"` limits the largest
+table. A benchmark is a module here with `run(environment)`, which yields its results. Each gets its own servers and
+database.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import traceback
 
 from bench.environment import Result, environment, print_table
 
-#: In this order.
+#: Default order of the benchmarks.
 BENCHMARKS = (
     "login",
     "faskes",
@@ -53,7 +53,7 @@ def main(words: list[str]) -> int:
         try:
             with environment(short=options.short, most=options.most, memory=getattr(module, "MEMORY", None)) as bench:
                 results += module.run(bench)
-        except Exception:  # noqa: BLE001  # what the others have measured in half an hour is worth more than a quick end
+        except Exception:  # noqa: BLE001  # keep the results of the other benchmarks
             traceback.print_exc()
             results.append(Result(name, "a result", "none", holds=False))
         print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)

@@ -1,4 +1,4 @@
-"""A broadcast to 100,000 people: nothing for the request to do, flat memory in the worker, resumable."""
+"""A broadcast to 100,000 people: one job, constant memory in the worker, and one delivery each after a restart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An idle tick of the clock with 1,000,000 reminders and 1,000,000 planned deliveries."""
+"""Cost of a scheduler tick with nothing due, with 1,000,000 reminders and 1,000,000 planned deliveries."""
 
 from __future__ import annotations
 

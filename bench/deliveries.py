@@ -84,7 +84,7 @@ def _wait(name: str) -> None:
 
 
 def _rate(name: str) -> float:
-    """Return the deliveries a second between the first and the last that was sent."""
+    """Return the deliveries a second between the first and the last one sent."""
     settled = deliveries.c.settled_at
     with unit_of_work():
         count, seconds = db.session.execute(

@@ -23,7 +23,7 @@ READS = {
 }
 
 AWAY_S = 300.0
-#: Seconds with `--short`. A cached copy becomes stale within this time.
+#: Seconds with `--short`. A cached response becomes stale within this time.
 SHORTLY_AWAY_S = 20.0
 #: Seconds for which 32 clients request one address.
 CROWD_S = 10
@@ -41,13 +41,13 @@ UPDATE forum_categories c SET threads_count = (SELECT count(*) FROM forum_thread
 
 
 class SiteWithFiles(DeployedStack):
-    """The deployed site with additional static files, which are the floor."""
+    """The deployed site with additional static files, which are the baseline."""
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         super().__init__(env, folder)
         (folder / "static").mkdir()
         files = f"location /static/ {{ root {folder}; default_type application/json; }}\n        "
-        self.changes = {"location /api/ {": files + "location /api/ {"}  # type: ignore[misc]  # its folder is its own
+        self.changes = {"location /api/ {": files + "location /api/ {"}  # type: ignore[misc]  # with its own folder
 
     def asked(self, route: str) -> int:
         """Return the number of requests for a route that reached the service."""
@@ -86,7 +86,7 @@ def against_files(site: SiteWithFiles) -> Iterator[Result]:
 
 def a_crowd(site: SiteWithFiles) -> Iterator[Result]:
     route, target = "/api/forum/threads/<int:thread_id>", Target(["/api/forum/threads/1"])
-    time.sleep(2)  # log lines are written together
+    time.sleep(2)  # log lines are written in batches
     before = site.asked(route)
     wrk.rate(site.url.removesuffix("/api"), target, seconds=CROWD_S, connections=32)
     time.sleep(2)

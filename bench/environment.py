@@ -28,13 +28,13 @@ from config import ROOT, Config
 from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
 
 HELLO = Target(["/floor/hello"])
-#: One row of a hundred, by its key.
+#: SELECT of one of a hundred rows by its primary key.
 SELECT = Target([f"/floor/select/{n}" for n in range(1, 101)])
 
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the table."""
+    """One row of the table of results."""
 
     name: str
     target: str
@@ -69,7 +69,7 @@ class BenchEnvironment:
 
     def __init__(self, env: dict[str, str], *, short: bool = False, most: int | None = None) -> None:
         self.env = env
-        #: Run for seconds, not minutes: a check that the benchmark works, not a measurement.
+        #: True to run for seconds instead of minutes: a check that the benchmark works, not a measurement.
         self.short = short
         #: Rows of the largest table to measure. None means all sizes.
         self.most = most
@@ -77,7 +77,7 @@ class BenchEnvironment:
 
     @property
     def database_url(self) -> str:
-        """The URL for psycopg2, to fill tables inside PostgreSQL."""
+        """Return the URL for psycopg2, to fill tables inside PostgreSQL."""
         return self.env["DATABASE_URL"]
 
     def people(self, count: int) -> list[str]:
@@ -94,7 +94,7 @@ class BenchEnvironment:
 
     @contextlib.contextmanager
     def serving(self, **settings: str) -> Iterator[str]:
-        """Run gunicorn as in production, with the application and both floors, and yield its address."""
+        """Run gunicorn as in production, with the application and both floors (baselines), and yield its address."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -124,7 +124,10 @@ def environment(
     most: int | None = None,
     memory: float | None = None,
 ) -> Iterator[BenchEnvironment]:
-    """Yield an environment. `memory` is PostgreSQL's share of the machine's memory, for its buffers."""
+    """Yield the environment of one benchmark.
+
+    `memory` is the share of the machine's memory for PostgreSQL's buffers.
+    """
     buffers = {"shared_buffers": f"{psutil.virtual_memory().total * memory / 2**20:.0f}MB"} if memory else {}
     with temporary_servers(**buffers) as servers, tempfile.TemporaryDirectory() as media:
         env = {

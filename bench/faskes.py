@@ -22,8 +22,8 @@ from dev.simulators import simulators
 
 FASKES = 200_000
 
-#: Degrees by which a position differs from a village. Without them most searches would be in crowded Java. A usual
-#: search finds a few facilities.
+#: Degrees by which a position differs from a village. Without this most searches would be in densely populated Java. A
+#: usual search finds a few facilities.
 SPREAD = 0.5
 RADIUS_M = 5000
 
@@ -58,13 +58,13 @@ def nearby_paths() -> list[str]:
 
 
 def search_paths() -> list[str]:
-    """Return searches for selective words. Each word is in one name."""
+    """Return searches for selective words. Each word is in the name of one facility."""
     words = (hashlib.md5(str(n).encode()).hexdigest()[:8] for n in range(1, FASKES, 700))
     return [f"/api/faskes/search?keyword={word}" for word in words]
 
 
 def times_faster_than_a_scan(environment: BenchEnvironment) -> float:
-    """Return the time of a full scan divided by that of the indexed query, both as measured by PostgreSQL."""
+    """Return the execution time of a full scan divided by the time of the indexed query, as measured by PostgreSQL."""
     far = distance_km(sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double))
     scan = sa.select(*reads.COLUMNS, far).where(far <= RADIUS_M / 1000).order_by(far)
     spent = {"indexed": 0.0, "scanned": 0.0}
@@ -89,9 +89,9 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     yield at_least("/faskes/nearby from the database", rates["nearby"] / rates["F1"], 0.5)
     yield at_least("/faskes/search, a selective word", rates["search"] / rates["F1"], 0.45)
     with simulators() as sim:
-        # Open sea without facilities. Only the recorded coverage prevents calls of the provider.
+        # Open sea without facilities. Only the recorded coverage prevents calls to the provider.
         rates = environment.compare({"hit": Target(["/api/faskes/nearby?lat=-10.5&lng=100"])}, **sim.places.env())
         asked = sim.places.searches()
-    # Each request reads the database, so that an edit shows at once.
+    # Each request reads the database, so that an edit is visible at once.
     yield at_least("/faskes/nearby in a covered circle", rates["hit"] / rates["F1"], 0.5)
     yield at_most("calls of the provider in that circle", asked, 1, "calls")

@@ -16,10 +16,10 @@ PEOPLE = 10_000
 THREADS = 100_000
 REPLIES = 1_000_000
 MARKS = 400_000
-#: Replies of the last thread. All other threads have ten.
+#: Number of replies in the last thread. All other threads have ten.
 LONG = 5_000
 
-#: People who log in. The others have no password.
+#: Number of people who log in. The others have no password.
 CALLERS = 16
 
 #: SQL that fills the tables.
@@ -66,7 +66,8 @@ UPDATE forum_categories c SET threads_count = (SELECT count(*) FROM forum_thread
 SELECT setval('forum_threads_id_seq', {THREADS + 1}), setval('forum_replies_id_seq', {REPLIES + LONG});
 """
 
-#: Foreign keys and indexes are faster to build once than to keep with every row: how to drop each, and how to build it.
+#: Query for statements that drop each foreign key and index, and create it again. Building indexes once is faster than
+#: updating them for every row.
 SCAFFOLD = """
 SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
        format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
@@ -97,7 +98,7 @@ def fill(url: str) -> float:
 
 
 def bare_seconds(url: str) -> float:
-    """Return the seconds to read only the rows of the longest thread by psycopg2, on an open connection."""
+    """Return the seconds in which psycopg2 reads only the rows of the longest thread, on an open connection."""
     with contextlib.closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
         spent = []
         for _ in range(15):

@@ -1,10 +1,10 @@
-"""`make fuzz`: generated requests against our own OpenAPI document, as nobody, as a pasien and as an admin.
+"""`make fuzz`: generated requests from our own OpenAPI document, as nobody, as a pasien and as an admin.
 
-Schemathesis makes requests that fit the document and requests that do not; each answer must be one that the document
-describes, and none may be a crash. Then come bodies and headers that follow nothing (`bench.malformed`). `tests/fuzz`
-runs a small round of both in the suite.
+Schemathesis sends valid and invalid requests. Each response must be in the document, and none may be a crash. Then come
+malformed bodies and headers (`bench.malformed`). `tests/fuzz` runs a small round of both.
 
-`python -m bench.fuzz [number of requests, 20000] [seed]`: that number from the document, and half as many malformed.
+`python -m bench.fuzz [number of requests, 20000] [seed]` sends this number of requests from the document, and half as
+many malformed ones.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from dev.simulators import simulators
 
 WHO: tuple[RoleName | None, ...] = (None, RoleName.PASIEN, RoleName.ADMIN)
 
-#: Checks that ask for what a document cannot say, or what our routes rightly do otherwise.
+#: Checks of rules that the document cannot express, or that our routes break on purpose.
 LEFT_OUT = {
-    "negative_data_rejection",  # forms are read leniently: digits for a number, 0 for false, blank items passed over
-    "positive_data_acceptance",  # rules between fields, codes that were handed out, provinces: a 400 is right
-    "allow_header_conformance",  # `/faskes/search` also answers to the methods of `/faskes/<id>`
-    "ignored_auth",  # tests/architecture asks every route with every kind of token
-    "missing_required_header",  # the same, in schemathesis' words
+    "negative_data_rejection",  # forms are lenient: digits for a number, 0 for false, blank items ignored
+    "positive_data_acceptance",  # rules between fields, expiring codes, provinces: a 400 is right
+    "allow_header_conformance",  # `/faskes/search` also accepts the methods of `/faskes/<id>`
+    "ignored_auth",  # tests/architecture calls every route with every kind of token
+    "missing_required_header",  # the same check under another name
 }
 
-#: More of one fault teaches nothing.
+#: Maximum number of examples that are kept for one fault.
 SHOWN = 3
 
 
 @dataclass
 class Findings:
-    """The responses of a round by status, and each fault with the requests that show it."""
+    """Statuses of all responses, and each fault with the requests that show it."""
 
     answers: Counter[int] = field(default_factory=Counter)
     faults: dict[tuple[str, str], list[str]] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Findings:
 
 
 class Identity:
-    """Somebody who logs in before each request, because the last one may have ended the session or the account."""
+    """A person who logs in before each request, because the last request may have ended the session or account."""
 
     def __init__(self, app: Flask, role: RoleName) -> None:
         self.app = app
@@ -94,14 +94,14 @@ class Identity:
 
 
 def fuzz(app: Flask, role: RoleName | None, *, examples: int, seed: int, edges: bool) -> Findings:
-    """Ask every operation `examples` times as `role`; `edges` adds the limits of every field."""
-    app.config["PROPAGATE_EXCEPTIONS"] = False  # a crash is an answer like any other here
+    """Send `examples` requests to every operation as `role`. `edges` adds the limits of every field."""
+    app.config["PROPAGATE_EXCEPTIONS"] = False  # a crash must be a 500 response
     findings = Findings()
     schema = schemathesis.openapi.from_wsgi("/api/openapi.json", app, config=SchemathesisConfig(seed=seed))
     schema.config.generation.update(max_examples=examples)
     schema.config.phases.coverage.enabled = edges
     schema.config.phases.stateful.enabled = False
-    schema.config.auth.auto_signup = False  # who is nobody stays nobody; schemathesis would register somebody
+    schema.config.auth.auto_signup = False  # otherwise schemathesis registers a user
     for name in LEFT_OUT:
         getattr(schema.config.checks, name).enabled = False
     if role is not None:
@@ -160,7 +160,7 @@ def main(requests: int = 20_000, seed: int = 1) -> int:
 
 
 def _examples(requests: int) -> int:
-    """Return the number of examples of each operation in one round. The limits of fields are additional."""
+    """Return the number of examples of each operation in one round, without the limits of fields."""
     return max(1, min(20, requests // 1000))
 
 

@@ -1,8 +1,8 @@
-"""Cost of each hot path while its table grows from 10,000 to 10,000,000 rows. `--most 100000` stops earlier.
+"""Cost of each hot path while its table grows from 10,000 to 10,000,000 rows. `--most 100000` limits the size.
 
-A path calls the function that a route or a worker calls, without HTTP, for rows all over the table. Its cost is counted
-in primary-key selects made in between, so that other work of the machine cancels out. A person, a thread and a circle
-hold the same number of rows at every size. The tests of plans (`tests.plans`) hold which index each statement reads.
+A path is the function that a route or a worker calls, without HTTP, for rows all over the table. Its cost is measured
+in primary-key selects made in between, so that other load of the machine cancels out. A person, a thread and a circle
+have the same number of rows at every size. The tests `test_plans.py` check which index each statement uses.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from app.pengingat.ledger.schemas import NewAnswer
 from bench.environment import BenchEnvironment, Result, at_most
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
-#: Highest ratio of the costs at two neighbouring sizes. For a flat path: of the costs at the largest and smallest size.
+#: Maximum ratio of the costs at two neighbouring sizes. For a flat path: of the costs at the largest and smallest size.
 MAX_GROWTH = 1.3
 
-#: The paths of a table take turns, so that a slow minute of the machine does not hit one path alone.
+#: The paths of a table take turns, so that a slow minute of the machine affects all paths.
 TURNS, ROUNDS, CALLS, WARM_CALLS = 3, 5, 40, 10
 
-#: Share of the machine's memory for PostgreSQL's buffers, as its manual advises. With the default of 128 MB a large
-#: table is read from the system's cache, and the figure would be the cost of that.
+#: Share of the machine's memory for PostgreSQL's buffers, as its manual recommends. With the default of 128 MB
+#: PostgreSQL would read a large table from the operating system's cache, and the benchmark would measure that.
 MEMORY = 0.25
 
-#: Rows of one thread, person and reminder.
+#: Number of rows of one thread, person and reminder.
 REPLIES_EACH, REMINDERS_EACH, OCCURRENCES_EACH = 10, 10, 100
 #: A word in the name of every facility.
 COMMON = "sari"
-#: Degrees between facilities, which form a square around a point of the equator.
+#: Degrees between facilities, which form a square grid around a point on the equator.
 GRID = 0.018
 
 FIRST = Page(1, 20)
@@ -57,7 +57,7 @@ FIRST = Page(1, 20)
 
 @dataclass(frozen=True)
 class HotPath:
-    """A call that is measured, with the number of a row. `before` prepares rows and is not measured."""
+    """A measured call, which receives the number of a row. `before` prepares rows and is not measured."""
 
     name: str
     work: Callable[[int], object]
@@ -67,7 +67,7 @@ class HotPath:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that grows. In `fill`, `{rows}` is its number of rows and `{people}` the number of users."""
+    """A growing table. In `fill`, `{rows}` is its number of rows and `{people}` the number of users."""
 
     name: str
     fill: str
@@ -142,7 +142,7 @@ def _tick(_: int) -> None:
 
 # --- the tables -----------------------------------------------------------------------------------------------------
 
-#: The users come first, and stay at their largest number while the other tables grow.
+#: The users come first, and keep their largest number while the other tables grow.
 TABLES = (
     Table(
         "users",
@@ -162,7 +162,7 @@ TABLES = (
         (HotPath("any page of the list", _list),),
     ),
     Table(
-        # The second half of a thread's replies answers its first reply.
+        # The second half of a thread's replies are replies to its first reply.
         "forum_replies",
         f"""
         INSERT INTO forum_replies (id, thread_id, parent_id, depth, user_id, content)
@@ -188,7 +188,7 @@ TABLES = (
         empty="faskes",
     ),
     Table(
-        # In the order of their due times: one day of all reminders after the other, up to five minutes ago.
+        # Ordered by due time: all reminders of one day, then of the next day, until five minutes ago.
         "occurrences",
         f"""
         TRUNCATE reminders RESTART IDENTITY CASCADE;
@@ -210,7 +210,7 @@ TABLES = (
         empty="reminders, occurrences",
     ),
     Table(
-        # A thousand are planned for later, and all others are settled.
+        # A thousand deliveries are planned for later, and all others are sent.
         "deliveries",
         """
         INSERT INTO deliveries (dedupe_key, queue, channel, kind, about_type, about_id, user_id, occurrence_id, payload,
@@ -230,7 +230,8 @@ TABLES = (
     ),
 )
 
-#: Constraints and indexes are faster to build once than to keep with every row: how to drop each, and how to build it.
+#: Query for statements that drop each constraint and index, and create it again. Building indexes once is faster than
+#: updating them for every row.
 SCAFFOLD = """
 SELECT format('ALTER TABLE %%s DROP CONSTRAINT %%I', conrelid::regclass, conname),
        format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', conrelid::regclass, conname, pg_get_constraintdef(oid))
@@ -239,8 +240,7 @@ UNION ALL
 SELECT format('DROP INDEX %%I', indexname), indexdef FROM pg_indexes
 WHERE tablename = %(table)s AND indexname NOT IN (SELECT conname FROM pg_constraint)
 """
-#: Load a table, its indexes and the users into PostgreSQL's buffers. Otherwise the first calls on a large table pay for
-#: reading its pages.
+#: Loads a table, its indexes and the users into PostgreSQL's buffers, so that the first calls need no disk reads.
 WARM = """
 SELECT pg_prewarm(%(table)s), pg_prewarm('users'), pg_prewarm('pk_users'),
     (SELECT sum(pg_prewarm(indexrelid)) FROM pg_index WHERE indrelid = %(table)s::regclass)
@@ -248,18 +248,18 @@ SELECT pg_prewarm(%(table)s), pg_prewarm('users'), pg_prewarm('pk_users'),
 
 
 def _fill(cursor: Any, table: Table, rows: int, people: int) -> None:
-    """Replace the rows of a table and of all tables that refer to it."""
+    """Replace the rows of a table. Empty all tables that reference it."""
     started = time.monotonic()
     cursor.execute("SET synchronous_commit = off; SET work_mem = '256MB'; SET maintenance_work_mem = '1GB'")
     cursor.execute(f"TRUNCATE {table.name} RESTART IDENTITY CASCADE")
     cursor.execute(SCAFFOLD, {"table": table.name})
     drops, builds = zip(*cursor.fetchall(), strict=True)
-    # After a checkpoint the first change of each page is more expensive. With one here, that holds at every size.
+    # After a checkpoint the first change of each page is more expensive. Here this is so at every size.
     upkeep = f"VACUUM ANALYZE {table.name}", "CHECKPOINT"
     for statement in (*drops, table.fill.format(rows=rows, people=people), *builds, *upkeep):
         cursor.execute(statement)
     cursor.execute(WARM, {"table": table.name})
-    # Connections that are open keep plans made for the smaller table.
+    # Open connections keep plans that were made for the smaller table.
     db.engine.dispose()
     current_app.extensions["autocommit"].dispose()
     print(f"{table.name}: {rows:,} rows filled in {time.monotonic() - started:.0f} s", flush=True)
@@ -273,7 +273,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     sizes = [rows for rows in SIZES if rows <= most]
     if len(sizes) < 2:
         raise SystemExit(f"Growth needs two sizes: --most {SIZES[1]} or more.")
-    # Only a superuser may prewarm tables and write checkpoints.
+    # Only a superuser may prewarm tables and run checkpoints.
     superuser = psycopg2.connect(environment.database_url, user="postgres")
     with contextlib.closing(superuser) as connection, connection.cursor() as cursor:
         connection.autocommit = True
@@ -286,7 +286,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
                     measured: dict[HotPath, list[float]] = {path: [] for path in costs}
                     for turn, path in itertools.product(range(TURNS), costs):
                         measured[path] += _rounds(cursor, path, rows, turn)
-                    # The lower quartile: the disk still writes what was filled in, which makes some rounds slower.
+                    # The lower quartile, because PostgreSQL still writes the filled rows, which slows down some rounds.
                     for path, spent in costs.items():
                         spent.append(quantiles(measured[path], n=4)[0])
                 yield from (_result(f"growth: {table.name}: {path.name}", path, costs[path], sizes) for path in costs)
@@ -295,7 +295,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
 
 
 def _rounds(cursor: Any, path: HotPath, rows: int, turn: int) -> list[float]:
-    """Return the median call of each round, in median primary-key selects of that round."""
+    """Return the median cost of each round, in median primary-key selects of the same round."""
     draw = random.Random(f"{path.name} {turn}")
 
     def call() -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""The ledger: answers by every way, adherence over 92 days, and the sweep with 1,000,000 open occurrences."""
+"""The ledger: answers by every channel, adherence over 92 days, and the sweep with 1,000,000 open occurrences."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from bench.wrk import Target
 
 PEOPLE = 64
 REMINDERS_EACH = 10
-#: Doses that one way answers in turn. The number is odd, so that each dose gets the two answers alternately.
+#: Number of doses that each channel answers in turn. It is odd, so that each dose gets the two answers alternately.
 ASKED = PEOPLE * 2 - 1
 OPEN = 1_000_000
 ROUNDS, CALLS = 5, 60
 
-#: One occurrence a day of each reminder: 92 days up to five minutes ago, and tomorrow's, which is planned.
+#: One occurrence a day for each reminder: 92 days until five minutes ago, and tomorrow's, which is planned.
 FILL = f"""
 INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
 SELECT u.id, 'makan', 'Makan ' || n, now(), 'Asia/Jakarta', '{{}}',
@@ -49,7 +49,7 @@ FROM generate_series({MOST_DAYS - 1}, -1, -1) d, reminders r, LATERAL (
 ANALYZE reminders; ANALYZE occurrences;
 """
 SET_LINK = "UPDATE occurrences SET link_hash = %s WHERE reminder_id = %s AND due_at = %s"
-#: The message of each person that was sent last.
+#: The last message of each person.
 FILL_SENT = """
 INSERT INTO deliveries (dedupe_key, queue, channel, kind, user_id, occurrence_id, payload, due_at, expires_at,
     next_try_at, state, settled_at)
@@ -89,7 +89,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
 
 
 def _answers(environment: BenchEnvironment, tokens: list[str]) -> Iterator[Result]:
-    """Compare all ways to answer. Each way has reminders of its own, and every answer changes an occurrence."""
+    """Compare all channels. Each channel has its own reminders, and every answer changes an occurrence."""
     with contextlib.closing(psycopg2.connect(environment.database_url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
         cursor.execute("SELECT user_id, array_agg(id ORDER BY id) FROM reminders GROUP BY user_id ORDER BY user_id")
@@ -131,7 +131,7 @@ def _select() -> None:
 
 
 def _ratio(work: Callable[[], object], floor: Callable[[], object]) -> float:
-    """Return the median of (time of the work / time of the floor) over rounds that run both."""
+    """Return the median ratio of the work's time to the floor's time, over rounds that run both."""
     return median(_seconds(work) / _seconds(floor) for _ in range(ROUNDS))
 
 

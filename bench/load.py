@@ -1,6 +1,6 @@
 """`make load`: mixed, realistic traffic through the whole stack behind nginx, and a table of response times and errors.
 
-Reads 80, writes 15, logins 5 of a hundred, at an even rate, with the people, threads and facilities of the demo data.
+80 % reads, 15 % writes and 5 % logins at an even rate, with the people, threads and facilities of the demo data.
 
 `python -m bench.load [minutes, 3] [requests a second, 60]`
 """
@@ -96,14 +96,14 @@ class Person:
         self.session.verify = str(site.certificate)
         self.token = self._login().json()["access_token"]
         self.threads = [row["id"] for row in self._ask("GET", "/forum/threads").json()]
-        soon = datetime.now(UTC) + timedelta(minutes=45)  # what is due within the hour can be answered already
+        soon = datetime.now(UTC) + timedelta(minutes=45)  # a dose can be answered an hour before it is due
         jadwal = [{"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}]
         details = {"nama_obat": "Metformin", "frekuensi": 1, "aturan": "setelah makan", "jadwal": jadwal}
         dose = self._ask("POST", "/pengingat/obat", signed_in=True, json={"judul": "Obat", "details": details})
         self.reminder = dose.json()["id"]
 
     def act(self) -> str | None:
-        """One request of the mixture; what it was and what came, where that is an error."""
+        """Send one random request. Return its error, or None."""
         lot = self.random.randrange(100)
         if lot < 5:
             answer = self._login()
@@ -135,27 +135,27 @@ class Person:
 
 
 def _named(answer: requests.Response) -> str:
-    """Return a failed request and its error: `POST /api/login: 503 service_unavailable, Silakan …`."""
+    """Return a failed request and its error, such as `POST /api/login: 503 service_unavailable, Silakan …`."""
     path = re.sub(r"\d+", "<id>", urlsplit(answer.url).path)
     try:
         told = ", ".join(str(answer.json()[name]) for name in ("error", "message"))
     except (ValueError, KeyError, TypeError):
-        told = answer.text[:80]  # of nginx itself
+        told = answer.text[:80]  # an error of nginx itself
     return f"{answer.request.method} {path}: {answer.status_code} {told}"
 
 
 class OneAddress(DeployedStack):
-    """All clients of the load have one address, so the limit of guesses by address is lifted."""
+    """The site with a higher limit of guesses for an address, because all clients have the same address."""
 
     changes: ClassVar[dict[str, str]] = {"rate=120r/m": "rate=60000r/m"}
 
     def is_ready(self) -> bool:
-        """With both workers: while they load, for some seconds, they take both cores from logins that come already."""
+        """Wait for both workers, because their start uses both cores for some seconds."""
         return super().is_ready() and Worker.count(connection=Redis.from_url(self.env["REDIS_URL"])) == len(QUEUES)
 
 
 def drive(site: DeployedStack, seen: Seen, rate: float, end: float) -> None:
-    """Keep `CLIENTS` people busy, together at `rate` a second, until `end`."""
+    """Run `CLIENTS` people until `end` (monotonic time), with `rate` requests a second in total."""
     people = [Person(site, seed) for seed in range(CLIENTS)]
 
     def live(person: Person, first: float) -> None:
@@ -166,7 +166,7 @@ def drive(site: DeployedStack, seen: Seen, rate: float, end: float) -> None:
                 error = person.act()
             except requests.RequestException as failed:
                 error = type(failed).__name__
-            # From when it was due: a service that falls behind is not helped by being asked less.
+            # Measured from the due time, so that a slow service does not get better figures from fewer requests.
             seen.add(time.monotonic() - due, error)
             due += CLIENTS / rate
 
@@ -181,7 +181,7 @@ def drive(site: DeployedStack, seen: Seen, rate: float, end: float) -> None:
 
 
 def memory_mib(site: DeployedStack) -> float:
-    """Return the memory of web and worker processes that they do not share."""
+    """Return the memory of web and worker processes without shared pages, in MiB."""
     total = 0
     for process in site.processes:
         for each in (root := psutil.Process(process.pid), *root.children(recursive=True)):

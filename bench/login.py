@@ -1,4 +1,4 @@
-"""Reads while six clients log in. They must keep at least half of their throughput."""
+"""Reads while six clients log in. The reads must keep at least half of their rate."""
 
 from __future__ import annotations
 

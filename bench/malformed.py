@@ -1,6 +1,6 @@
-"""Malformed bodies and headers, made by hypothesis. Every route refuses them with our error format and no crash.
+"""Malformed bodies and headers, made by hypothesis. Every route must refuse them in our error format, without a crash.
 
-`make fuzz` sends 10,000 after its requests that follow the document. `tests/fuzz` sends a few hundred.
+`make fuzz` sends 10,000 such requests, after the requests from the document. `tests/fuzz` sends a few hundred.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HEADERS = (
     "Origin", "Range", "Referer", "Transfer-Encoding", "X-Forwarded-For", "X-Forwarded-Proto", "X-Request-ID",
 )  # fmt: skip
 
-#: In place of `<int:id>` and the like.
+#: Values for path parameters such as `<int:id>`.
 NAMES = ("1", "0", "-1", "99999999999999999999999999", "x", "%00", "%ff", "..", "a b", "'")
 
 values = st.recursive(
@@ -70,7 +70,7 @@ class Operation:
 
 
 def operations(document: dict[str, Any]) -> list[Operation]:
-    """All of the document, with the fields that each takes in a body."""
+    """Return all operations of the document, with the fields of their bodies."""
     schemas = document["components"]["schemas"]
     operations = []
     for path, methods in document["paths"].items():
@@ -87,12 +87,12 @@ def operations(document: dict[str, Any]) -> list[Operation]:
 
 
 def ask(app: Flask, tokens: Sequence[str], *, examples: int, seed: int) -> Counter[int]:
-    """Send `examples` requests and check each answer; how many had which status.
+    """Send `examples` requests, check each response, and return the number of responses by status.
 
-    Half are bodies of the right fields with wrong values, under wrong headers: they may be refused, and never crash.
-    Half are bodies that are no JSON object, sent where one is needed: they are refused whatever else.
+    Half have the right fields with wrong values, and wrong headers. They may succeed, but never crash. Half have a body
+    that is no JSON object where one is required. They must get a 4xx status.
     """
-    app.config["PROPAGATE_EXCEPTIONS"] = False  # a crash is an answer like any other here
+    app.config["PROPAGATE_EXCEPTIONS"] = False  # a crash must be a 500 response
     client = app.test_client()
     known = operations(client.get("/api/openapi.json").get_json())
     statuses: Counter[int] = Counter()

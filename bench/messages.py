@@ -1,4 +1,4 @@
-"""Messages added to the outbox directly."""
+"""Messages that are inserted into the outbox directly."""
 
 from __future__ import annotations
 

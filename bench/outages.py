@@ -1,4 +1,4 @@
-"""PostgreSQL and Redis stopped and frozen for half a minute: what people get, and what becomes of what falls due."""
+"""PostgreSQL and Redis stopped and frozen for half a minute: the responses, and the reminders that are due."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from dev.stack.site import DeployedStack
 from dev.stack.waiting import eventually
 
 AWAY_S = 30.0
-#: Quiet time before and after, to compare with and to come back in.
+#: Seconds without a fault before and after, for comparison and recovery.
 CALM_S = 8.0
 
 PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "S", "nama_samaran": "M", "nomor_hp": "0812345678"}
 LOGIN: Request = ("POST", "/login", {"json": {"username": "siti", "password": "rahasia123"}})
-#: Four who log, so that half a minute and the calm around it see 5,000 logs.
+#: Four clients send logs, so that each outage has 5,000 logs.
 KINDS = {"reads": READ, "logins": LOGIN, "logs": LOG, "logs 2": LOG, "logs 3": LOG, "logs 4": LOG}
 
-#: Requests that fail without PostgreSQL. Behind nginx, which is there for `frozen`, the reads come from its cache.
+#: Requests that fail without PostgreSQL. For `frozen` the stack has nginx, which serves the reads from its cache.
 NEED_POSTGRES = {"stopped": ("reads", "logins"), "frozen": ("logins",)}
 
-#: Seconds after which nginx answers for a database that hangs (`proxy_read_timeout`).
+#: Seconds after which nginx sends an error if the database hangs (`proxy_read_timeout`).
 ANSWERED_S = 20.0
 
 
@@ -55,7 +55,7 @@ def run(_: BenchEnvironment) -> Iterator[Result]:
                 yield at_most(f"{name}: latest", outcome.latest_s, latest_s, "s after due")
 
 
-# --- what people get ------------------------------------------------------------------------------------------------
+# responses
 
 
 def without_postgres(isolated: IsolatedStack, how: str, *, refused_s: float, back_s: float) -> Iterator[Result]:
@@ -102,13 +102,13 @@ def lost_logs(isolated: IsolatedStack, load: Load, before: int, name: str) -> Re
     return at_most(f"{name}: logs lost", accepted - (isolated.logged() - before), 0, f"of {accepted:,}")
 
 
-# --- what falls due -------------------------------------------------------------------------------------------------
+# reminders
 
 
 def through(world: World, server: str, how: str, meanwhile: Callable[[], object]) -> Outcome:
-    """Return the outcome of reminders if `server` (redis, postgres) is `stopped` or `frozen` from the first on.
+    """Stop or freeze `server` (redis, postgres) from the first due reminder on, and return the outcome.
 
-    The server returns when `meanwhile` returns.
+    `how` is "stopped" or "frozen". The server returns when `meanwhile` returns.
     """
     world.remind()
     world.go_on_until(world.first_due)

@@ -1,4 +1,4 @@
-"""Load by `wrk` (Debian's package of that name): compiled, so that the client takes little from the two cores."""
+"""Load from `wrk` (the Debian package). It is compiled, so the client takes little time from the two cores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from statistics import median
 
 from dev.system_packages import require
 
-#: `wrk` sends the requests of a target in turn.
+#: Script of `wrk`, which sends the requests of a target in turn.
 SCRIPT = """
 local paths = {paths}
 local tokens = {tokens}
@@ -36,7 +36,7 @@ end
 class Target:
     """Requests to measure. `paths`, access `tokens` and JSON `bodies` are used in turn.
 
-    `NUMBER` in a body is replaced by a different number each time.
+    Each `NUMBER` in a body becomes a different number.
     """
 
     paths: Sequence[str]

@@ -1,7 +1,7 @@
-"""The WSGI application of the benchmarks: the service, and the floors under `/floor`.
+"""WSGI application of the benchmarks: the service, and under `/floor` the floors (baselines for comparison).
 
 `/floor/hello` is H, a bare Flask route that returns JSON. `/floor/select/<id>` is F1, the same with one indexed SELECT
-on a raw pooled autocommit psycopg2 connection. `/floor/reply/<id>` answers a reminder as the job for messages does.
+on a raw pooled autocommit psycopg2 connection. `/floor/reply/<id>` answers a reminder like the job for messages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from config import Config
 config = Config.from_env()
 
 
-#: Each worker imports this module itself, so workers do not share connections.
+#: Each gunicorn worker imports this module itself, so workers do not share connections.
 pool = ThreadedConnectionPool(16, 16, config.database_url.replace("+psycopg2", ""))
 
 

@@ -1,7 +1,7 @@
-"""`make chaos`: reminders fall due while something goes wrong. Nothing may be lost, early or doubled.
+"""`make chaos`: reminders fall due during faults. None may be lost, sent early or sent twice.
 
 Print one table of targets and results. The exit code is 1 if a target is missed. `make chaos ARGS="kills freezes"` runs
-some rows, and `ARGS=--short` runs all of them with smaller plans.
+some rows, and `ARGS=--short` runs all rows with smaller plans.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import ModuleType
 from bench.chaos import backlog, clock_steps, confirmed, cut_lines, freezes, hung_worker, kills, outages, paused, poison
 from bench.environment import Result, print_table
 
-#: Each has `run(plan)`, which yields its results, and its plans: WHOLE and SHORT.
+#: Rows of the table. Each module has `run(plan)`, which yields its results, and the plans WHOLE and SHORT.
 ROWS: dict[str, ModuleType] = {
     "kills": kills,
     "freezes": freezes,

@@ -19,15 +19,15 @@ from bench.chaos.outcome import Alerts
 from bench.chaos.people import LOOK_AGAIN_S, Medicine, People, insist
 from bench.chaos.world import OPEN, SETTLE_S, World, named
 
-#: Scopes of a caregiver while the doses fall due, and when they are missed. All include the history, because the alert
-#: then contains the medicine's name, which identifies it here.
+#: Scopes of a caregiver, first while the doses fall due, then when they are missed. All include `history`, because then
+#: the alert contains the medicine's name, by which this module recognises the dose.
 HEARS = (("alerts", "history"), ("alerts", "history"))
 MAY_NOT_HEAR = (("history", "manage"), ("history", "manage"))
 LOSES_IT = (("alerts", "history"), ("history",))
-#: The caregivers of one patient after the other.
+#: Caregivers of each patient, in turn.
 FAMILIES = ((HEARS, HEARS), (HEARS, MAY_NOT_HEAR), (HEARS, LOSES_IT), ())
 
-#: Doses of each patient that are missed at once: as many as a push, which is short, still names.
+#: Doses of each patient that are missed at once. A push is short and names at most two.
 DOSES_AT_ONCE = 2
 
 LET_AN_HOUR_PASS = """
@@ -40,7 +40,7 @@ UPDATE occurrences SET due_at = due_at - interval '61 minutes' WHERE id IN (
     ) AS settled WHERE place <= %s
 )
 """
-#: Later alerts are sent two hours after the first, or in the evening. Moving them by a day sends them now.
+#: Moves alerts by a day. Otherwise later alerts would be sent two hours after the first, or in the evening.
 LET_A_DAY_PASS = """
 UPDATE caregiver_alerts SET due_at = due_at - interval '1 day', told_at = told_at - interval '1 day'
 WHERE (told_at IS NULL AND due_at > now()) OR told_at > now() - interval '1 day'
@@ -50,7 +50,7 @@ SELECT (SELECT count(*) FROM caregiver_alerts WHERE told_at IS NULL) + (
     SELECT count(*) FROM occurrences WHERE state = 'pending' AND due_at < now() - interval '1 hour'
 )
 """
-#: Everybody's, as the providers name them.
+#: User ids by the address that a provider uses.
 PHONES = "SELECT ltrim(phone, '+'), id FROM users WHERE phone IS NOT NULL"
 BROWSERS = "SELECT endpoint, user_id FROM push_subscriptions"
 UNKNOWN = """
@@ -69,19 +69,19 @@ class Link:
     scopes_when_missed: Sequence[str]
 
 
-#: The recipient of an alert, and the name of its dose.
+#: Recipient of an alert, and name of its dose.
 Told = tuple[int, str]
 
 
 class Caregivers:
-    """Most patients have one or two caregivers. A caregiver has one patient."""
+    """The caregivers of a round. Most patients have one or two. A caregiver has one patient."""
 
     def __init__(self, world: World, people: People) -> None:
         self.world, self.people = world, people
         self.links: list[Link] = []
 
     def link(self) -> None:
-        """Give the patients of this round their caregivers; nothing is wrong yet."""
+        """Create caregivers for the patients of this round. Call this before any fault."""
         families = zip(self.world.people, cycle(FAMILIES), strict=False)
         pairs = [(patient_id, scopes) for patient_id, family in families for scopes in family]
         with self.world.app.app_context():
@@ -93,7 +93,7 @@ class Caregivers:
         self.world.listeners = {address for address, owner in owners.items() if owner in ids}
 
     def cut(self) -> None:
-        """Some patients take back what they allowed: between the doses and the moment when they are missed."""
+        """Withdraw scopes of some caregivers, after the doses are due and before they are missed."""
         with self.world.app.app_context():
             for link in self.links:
                 if link.scopes_when_missed != link.scopes:
@@ -103,7 +103,7 @@ class Caregivers:
     def let_hours_pass(self, trouble: Callable[[int], None] = lambda _: None) -> None:
         """Let unanswered doses be missed, a few of each patient at once. Skip doses that are still being sent.
 
-        `trouble` is called each time, with the number of calls left, this one included.
+        Call `trouble` each time with the number of calls left, including this one.
         """
         for left in range(self._times(), 0, -1):
             self._change(LET_AN_HOUR_PASS, [medicine.id for medicine in self._unanswered.values()], DOSES_AT_ONCE)
@@ -111,7 +111,7 @@ class Caregivers:
             self._wait_until_none(UNTOLD)
 
     def judge(self) -> Alerts:
-        """Wait until every alert is recorded and sent, and count."""
+        """Wait until every alert is recorded and sent, and count the alerts."""
         self._wait_until_none(UNTOLD)
         self._wait_until_none(OPEN)
         may_hear = {(link.caregiver_id, link.patient_id) for link in self.links if "alerts" in link.scopes_when_missed}
@@ -138,17 +138,17 @@ class Caregivers:
         return {name: medicine for name, medicine in self.people.medicines.items() if not medicine.habit}
 
     def _told(self, addresses: str, sent: Sequence[tuple[str, str]]) -> Counter[Told]:
-        """Count the alerts by recipient and dose. Reminders to the patients themselves are left out."""
+        """Count the alerts by recipient and dose, without reminders to the patients themselves."""
         owners = dict(self._rows(addresses))
         told = [(owners[address], name) for address, text in sent for name in named(text)]
         return Counter((id_, name) for id_, name in told if id_ != self.people.medicines[name].user_id)
 
     def _times(self) -> int:
-        """In how many steps what nobody answers is missed."""
+        """Return the number of steps until all unanswered doses are missed."""
         most = max(Counter(medicine.user_id for medicine in self._unanswered.values()).values(), default=0)
         return math.ceil(most / DOSES_AT_ONCE)
 
-    # --- the database, which may be away ---
+    # database access with retries
 
     def _wait_until_none(self, query: str) -> None:
         stop = time.monotonic() + SETTLE_S

@@ -1,4 +1,4 @@
-"""The database's clock steps, forwards and back, for 15 s each: nothing is sent early, and nothing is missed."""
+"""The database's clock steps forwards and back, for 15 s each. Nothing may be sent early or missed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHORT = Plan(reminders=120, seconds=30)
 STEPS = ("+2h", "-2h", "+50m")
 #: Length of a step and of the time between two steps, as parts of the plan's seconds: 15 s and 5 s in the whole plan.
 STEPPED, CALM = 1 / 5, 1 / 15
-#: Reminders of the next two hours, which are due by a clock that is ahead.
+#: Reminders of the next two hours, which are due on a clock that is ahead.
 LATER = [timedelta(minutes=10 * n) for n in range(1, 12)]
 
 MISSED = "SELECT count(*) FROM deliveries WHERE state = 'missed'"
@@ -33,7 +33,7 @@ def run(plan: Plan) -> Iterator[Result]:
 
 @contextlib.contextmanager
 def fake_clock() -> Iterator[tuple[Path, dict[str, str]]]:
-    """Give a file that says how far a process's clock is off, and the environment of such a process."""
+    """Yield a file that sets the offset of a process's clock, and the environment for such a process."""
     with tempfile.TemporaryDirectory(prefix="clock-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -72,7 +72,7 @@ def _play(world: World, clock: Path) -> Iterator[Result]:
 
 
 def set_clock(clock: Path, by: str) -> None:
-    """Replace the file as a whole, because PostgreSQL reads it with each look at its clock."""
+    """Replace the whole file at once, because PostgreSQL reads it whenever it reads the clock."""
     draft = clock.with_suffix(".new")
     draft.write_text(by)
     draft.chmod(0o644)

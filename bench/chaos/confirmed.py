@@ -1,7 +1,7 @@
-"""Kills as in `kills`, with a provider that sends receipts. A call that was cut is confirmed, not repeated.
+"""Kills as in `kills`, with a provider that sends receipts. A confirmed call is not retried.
 
 WhatsApp's receipts contain our delivery's id. Each arrives twice at a web process, in any order. A receipt settles the
-delivery of a killed worker before the lease ends. Only calls that did not reach the provider are repeated.
+delivery of a killed worker before the lease ends. Only calls that did not reach the provider are retried.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A provider takes every message and cuts the line before its response, so the outcome is unknown."""
+"""The provider accepts every message and closes the connection before its response, so the outcome is unknown."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from bench.chaos.outcome import Plan
 from bench.chaos.world import opened
 from bench.environment import Result
 
-#: `seconds` is how long the provider does so.
+#: `seconds` is the duration of the fault.
 WHOLE = Plan(reminders=300, seconds=70)
 SHORT = Plan(reminders=150, seconds=25)
 
-#: From when the provider is sound: it rests for seconds, and what is unknown is repeated after 30 s and a quarter.
+#: Maximum seconds until the last message after the fault. The service pauses the provider for some seconds, and retries
+#: unknown outcomes after 30 s plus or minus a quarter.
 BACK_S = 60.0
 
 

@@ -1,4 +1,4 @@
-"""Workers are frozen (SIGSTOP) for 15 to 25 s, less than a claim's lease. Only calls under way may be repeated."""
+"""Workers are frozen (SIGSTOP) for 15 to 25 s, less than a claim's lease. Only calls in progress may be repeated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WHOLE = Plan(reminders=800, seconds=120, faults=5)
 SHORT = Plan(reminders=200, seconds=25, faults=1)
 
 FROZEN_S = (15.0, 25.0)
-#: The provider is slow, so that a call is always under way.
+#: Seconds of each call. The provider is slow, so that a call is always in progress.
 LATENCY_S = 1.5
 
 
@@ -30,7 +30,7 @@ def run(plan: Plan) -> Iterator[Result]:
         for number in range(plan.faults):
             calls = len(world.sim.messaging.calls)
             wait_until(lambda: len(world.sim.messaging.calls) > calls or time.time() > world.last_due)  # noqa: B023
-            # First all workers, as on a paused machine, and then some.
+            # All workers first, as on a paused machine, and then some workers.
             some = world.random.sample(world.workers, len(world.workers) - number % len(world.workers))
             with contextlib.ExitStack() as freeze:
                 for worker in some:

@@ -1,4 +1,4 @@
-"""A worker's process hangs in the middle of a call: what falls due from then on does not wait for it."""
+"""A worker's process hangs during a call. Reminders that fall due later must not wait for it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from bench.chaos.world import Workers, World, opened
 from bench.environment import Result, at_most
 from dev.stack.waiting import wait_until
 
-#: `faults` is how many ways of hanging are tried, each for `seconds`.
+#: `faults` is the number of ways to hang, each for `seconds`.
 WHOLE = Plan(reminders=90, seconds=60, faults=2)
 SHORT = Plan(reminders=60, seconds=30, faults=1)
 
-#: Two workers, the fewest that there are in production.
+#: Two workers, the minimum in production.
 WORKERS = Workers(queues=("urgent", "bulk"))
 LATENCY_S = 1.0
 LATEST_S = 15.0
@@ -37,7 +37,7 @@ def run(plan: Plan) -> Iterator[Result]:
             since = time.time()
             world.go_on_until(world.last_due)
             for pid in hung:
-                with contextlib.suppress(ProcessLookupError):  # its worker has ended it
+                with contextlib.suppress(ProcessLookupError):  # already ended by its worker
                     os.kill(pid, signal.SIGKILL)
             outcome = world.finish()
             print(outcome)
@@ -47,7 +47,7 @@ def run(plan: Plan) -> Iterator[Result]:
 
 
 def _hang(world: World, *, with_worker: bool) -> list[int]:
-    """Stop the urgent worker's job in the middle of a call, and the worker too; its clock goes on."""
+    """Stop the urgent worker's job during a call, and optionally the worker. Its scheduler process continues."""
     leader = psutil.Process(world.workers[0].process.pid)
 
     def horses() -> list[int]:

@@ -1,7 +1,7 @@
-"""SIGKILL of workers, horses and clocks, kills and FLUSHALL of Valkey, and crashes of PostgreSQL, at random.
+"""Random kills of workers, their jobs ("horses"), schedulers, Valkey and PostgreSQL, and FLUSHALL of Valkey.
 
-During the kills people answer their reminders. At the end each dose is in the ledger once, with the last answer. The
-caregivers get alerts about missed doses, during half as many further kills.
+People answer their reminders at the same time. At the end each dose is in the ledger once, with the last answer.
+Caregivers get alerts about missed doses, during half as many further kills.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bench.environment import Result
 #: Relative frequency of each fault.
 FAULTS = {"horse": 30, "worker": 20, "clock": 18, "redis killed": 10, "redis emptied": 12, "postgres crash": 10}
 MOST_DOUBLED = 0.05
-#: Maximum seconds between two kills while alerts are sent, which takes about as long.
+#: Maximum seconds between two kills while alerts are sent. Sending them takes about as long.
 BESIDE_S = 1.0
 
 WHOLE = Plan(reminders=2000, seconds=300, faults=80)
@@ -63,7 +63,7 @@ class Kills:
         with people.answering():
             self._kill()
             caregivers.cut()
-            # The last deliveries that were cut wait for their lease. Alerts are sent in that time.
+            # Interrupted deliveries wait for their lease, and alerts are sent in that time.
             caregivers.let_hours_pass(self._kill_beside(max(len(FAULTS), world.plan.faults // 2)))
             outcome = world.finish()
         caregivers.let_hours_pass()
@@ -79,7 +79,7 @@ class Kills:
             world.outcome.faults[self._do_or_make_up(kind)] += 1
 
     def _kill_beside(self, faults: int) -> Callable[[int], None]:
-        """Return a function that kills a share of `faults` processes. Its argument is the number of calls left."""
+        """Return a function that kills its share of `faults` processes. Its argument is the number of calls left."""
         kinds = self._kinds(faults)
 
         def kill(left: int) -> None:
@@ -96,7 +96,10 @@ class Kills:
         return kinds
 
     def _do_or_make_up(self, kind: str) -> str:
-        """A horse that is too quick to be caught is made up for, so that there are as many faults as were asked for."""
+        """Apply a fault, and return its name.
+
+        If no horse can be caught, kill a worker, so that the number of faults is right.
+        """
         return next(fault for fault in (kind, "worker") if self._do(fault))
 
     def _do(self, kind: str) -> bool:
@@ -113,9 +116,9 @@ class Kills:
         return False
 
     def _kill_below(self, matches: Callable[[int, int], bool]) -> bool:
-        """Kill a process that a worker has forked: a horse leads a group of its own, a clock stays in the worker's.
+        """Kill a child of a worker. A horse leads its own process group, and a scheduler is in the worker's group.
 
-        A horse lives for milliseconds: it is waited for.
+        A horse lives for milliseconds, so look for it for two seconds.
         """
         workers = self.world.workers
         stop = time.monotonic() + 2
@@ -125,7 +128,7 @@ class Kills:
                 with contextlib.suppress(psutil.Error, ProcessLookupError):
                     for child in psutil.Process(leader).children(recursive=True):
                         words = " ".join(child.cmdline())
-                        is_ours = "rq" in words or "spawn_main" in words  # a clock that was started again
+                        is_ours = "rq" in words or "spawn_main" in words  # "spawn_main" is a restarted scheduler
                         if is_ours and matches(child.pid, os.getpgid(leader)):
                             child.kill()
                             return True
@@ -149,7 +152,7 @@ class Kills:
         return True
 
     def _crash_postgres(self) -> bool:
-        """Kill one backend: the server ends all the others at once and recovers from its log, as after any crash."""
+        """Kill one backend. PostgreSQL then ends all others and recovers from its log, as after any crash."""
         for process in psutil.process_iter(["cmdline"]):
             words = " ".join(process.info["cmdline"] or [])
             if words.startswith("postgres: ") and "[local]" in words and process.ppid() == self._postmaster():

@@ -1,4 +1,4 @@
-"""Plans of the chaos rows, and the outcomes that are compared with their targets."""
+"""Plans of the chaos rows, and outcomes to compare with their targets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LATEST_S = 60.0
 
 @dataclass(frozen=True)
 class Plan:
-    """Number of reminders, the seconds within which they fall due, and the number of faults."""
+    """Number of reminders, the seconds within which they fall due, the number of faults, and the random seed."""
 
     reminders: int
     seconds: float
@@ -23,13 +23,13 @@ class Plan:
 
 @dataclass
 class Ledger:
-    """The state of the ledger at the end."""
+    """State of the ledger at the end."""
 
     occurrences: int
     states: list[str] = field(default_factory=list)
-    #: Occurrences that are missing, doubled, or in another state than the last answer.
+    #: Occurrences that are missing, duplicated, or in another state than the last answer.
     wrong: int = 0
-    #: Medicines whose stock differs from the first stock minus the doses taken.
+    #: Medicines with a stock that differs from the first stock minus the doses taken.
     miscounted: int = 0
 
     @property
@@ -53,12 +53,12 @@ class Ledger:
 
 @dataclass
 class Alerts:
-    """The alerts at the end. One alert is one missed dose for one caregiver."""
+    """Alerts at the end. One alert is one missed dose for one caregiver."""
 
     due: int = 0
     lost: int = 0
     lost_pushes: int = 0
-    #: Messages sent twice although the outcome of the first was recorded, or sent three times.
+    #: Messages sent again although the first outcome was recorded, or sent three times.
     twice: int = 0
     #: Messages with an unknown outcome, and how many arrived twice.
     unknown: int = 0
@@ -77,7 +77,7 @@ class Alerts:
         return self.lost == self.lost_pushes == 0 and not any(wrong)
 
     def results(self, name: str, *, repeated: int) -> Iterator[Result]:
-        """Yield the lines of the table. At most `repeated` alerts with an unknown outcome may arrive twice."""
+        """Yield the rows of the table. At most `repeated` alerts with an unknown outcome may arrive twice."""
         yield at_most(f"{name}: alerts lost", self.lost + self.lost_pushes, 0, f"of {2 * self.due:,}")
         yield at_most(f"{name}: alerts left open", self.unsettled, 0, "alerts")
         yield at_most(f"{name}: alerts sent twice", self.twice, 0, "alerts")
@@ -99,7 +99,7 @@ class Alerts:
 class Outcome:
     plan: Plan
     faults: Counter[str] = field(default_factory=Counter)
-    #: By reminder: the number of messages on the phone, and the seconds that the first was late.
+    #: By reminder: the number of messages on the phone, and the seconds by which the first was late.
     arrived: Counter[str] = field(default_factory=Counter)
     late_s: dict[str, float] = field(default_factory=dict)
     pushes: Counter[str] = field(default_factory=Counter)
@@ -133,7 +133,7 @@ class Outcome:
 
     @property
     def keeps_promises(self) -> bool:
-        """Return whether nothing is lost or early, and only unknown outcomes are doubled. Speed does not matter."""
+        """Return whether nothing is lost or early, and only unknown outcomes are sent twice. Delays do not count."""
         return (
             self.lost == self.lost_pushes == self.unsettled == self.early == 0
             and self.doubled <= self.unknown
@@ -145,7 +145,7 @@ class Outcome:
     def results(
         self, name: str, *, doubled: int = 0, repeated: int = 0, latest_s: float = LATEST_S
     ) -> Iterator[Result]:
-        """Yield the lines of the table. At most `doubled` messages and `repeated` alerts may arrive twice."""
+        """Yield the rows of the table. At most `doubled` messages and `repeated` alerts may arrive twice."""
         yield at_most(f"{name}: lost", self.lost + self.lost_pushes, 0, f"of {2 * self.plan.reminders:,}")
         yield at_most(f"{name}: left open", self.unsettled, 0, "deliveries")
         yield at_most(f"{name}: early", self.early, 0, "messages")

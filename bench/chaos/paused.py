@@ -1,7 +1,7 @@
-"""The whole machine is paused for 10 minutes, and its clock is right afterwards: reminders go on within 11 minutes.
+"""The whole machine is paused for 10 minutes, and its clock is right afterwards. Reminders continue within 11 minutes.
 
-Played twice. In a virtual machine the clocks of the database and of the workers jump forward by 10 minutes and stay
-there. With SIGSTOP of all processes, time passes for them as well.
+There are two rounds. As in a virtual machine, the clocks of the database and of the workers jump forward by 10 minutes
+and stay there. In the second round SIGSTOP freezes all processes, and real time passes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bench.environment import Result, at_most
 from dev.stack.outages import frozen
 
 WHOLE = Plan(reminders=600, seconds=1350)
-#: So short a jump is followed at once.
+#: Reminders continue at once after such a short jump.
 SHORT = Plan(reminders=100, seconds=45)
 
 #: Parts of the plan's seconds: the time before the pause, and the pause (600 s of the whole plan).
@@ -50,7 +50,7 @@ def _begin(world: World) -> None:
 
 
 def _expect_after_jump(world: World, jumped_at: datetime, by: timedelta) -> None:
-    """Move what is due after the jump to the time at which clocks that have jumped show it."""
+    """Move expected due times after the jump to the real time at which the changed clocks reach them."""
     world.due.update({name: max(jumped_at, due - by) for name, due in world.due.items() if due > jumped_at})
 
 

@@ -66,7 +66,7 @@ class Medicine:
 
 
 def insist(change: Callable[[], object]) -> None:
-    """Change something in a unit of work: who got no answer asks again."""
+    """Run `change` in a unit of work, and retry until it succeeds or `SETTLE_S` is over."""
     stop = time.monotonic() + SETTLE_S
     while time.monotonic() < stop:
         with contextlib.suppress(DBAPIError, PoolTimeoutError), unit_of_work():
@@ -85,11 +85,11 @@ class People:
         self._open: set[str] = set()
 
     def remind_of(self, name: str, due: datetime, user_id: int) -> None:
-        """A medicine that is due at a moment, and not at a full minute as the API has it: the plan is finer."""
+        """Create a medicine that is due at this second. The API only has full minutes."""
         soon = datetime.now(UTC) + timedelta(minutes=2)
         dose = {"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}
         details = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose]}
-        details["penting"] = True  # so that alerts are sent at night too
+        details["penting"] = True  # alerts are sent at night too
         data: Any = {"tipe": "obat", "judul": name, "timezone": "Asia/Jakarta"}
         with unit_of_work():
             medicine = service.create(user_id, {**data, "details": {**details, "persediaan": {"sisa": IN_STOCK}}})
@@ -118,7 +118,7 @@ class People:
         with ThreadPoolExecutor(PEOPLE_AT_ONCE) as people:
             is_over = False
             while not is_over:
-                is_over = ended.wait(LOOK_AGAIN_S)  # once more after the end, for what arrived since the last look
+                is_over = ended.wait(LOOK_AGAIN_S)  # once more after the end, for the last arrivals
                 for name in self._open & self.world.arrived():
                     self._open.remove(name)
                     medicine = self.medicines[name]
@@ -129,7 +129,7 @@ class People:
                         people.submit(self._say, medicine, medicine.habit)
 
     def _say(self, medicine: Medicine, habit: tuple[str, ...] | list[str]) -> None:
-        """Send each answer until the service accepts it. A retry may find the answer recorded."""
+        """Send each answer until the service accepts it. A retry may find that the answer is recorded."""
         with self.world.app.app_context():
             for status in habit:
                 insist(partial(self._confirm, medicine, status))
@@ -139,7 +139,7 @@ class People:
             answers.confirm(medicine.user_id, medicine.id, NewAnswer(status))
 
     def judge(self) -> Ledger:
-        """Let the hour pass in which somebody might still answer, and read the ledger."""
+        """Let the hour for answers pass, and read the ledger."""
         ids = [medicine.id for medicine in self.medicines.values()]
         with self.world.database() as cursor:
             cursor.execute(LET_AN_HOUR_PASS, [ids])

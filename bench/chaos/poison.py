@@ -1,4 +1,4 @@
-"""Deliveries that kill every process that claims them. The other deliveries must not suffer."""
+"""Deliveries that kill every process that claims them. Other deliveries must not be affected."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from bench.chaos.world import SETTLE_S, Workers, World, opened
 from bench.environment import Result, at_least, at_most
 from bench.messages import add_messages
 
-#: `faults` is the number of poisonous deliveries; they come with the first reminders.
+#: `faults` is the number of poisonous deliveries. They are due with the first reminders.
 WHOLE = Plan(reminders=1500, seconds=120, faults=2)
 SHORT = Plan(reminders=300, seconds=20, faults=1)
 
-#: The provider takes its time, so that there are always calls under way.
+#: Seconds of each call. The provider is slow, so that calls are always in progress.
 LATENCY_S = 0.5
 
 POISON = "racun"
-#: The worker class of `bench.chaos.poisoned` replaces that of production.
+#: The worker class of `bench.chaos.poisoned` replaces `worker.Worker`.
 WORKERS = Workers(kind="bench.chaos.poisoned.Worker")
 
-#: Processes killed by the poisonous deliveries, poisonous deliveries settled, and other deliveries failed.
+#: Processes killed by poisonous deliveries, poisonous deliveries settled, and other deliveries failed.
 STATES = f"""
     SELECT
         coalesce(sum(deaths) FILTER (WHERE dedupe_key LIKE '{POISON}:%'), 0),
@@ -38,7 +38,7 @@ HARMLESS = f"SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed
 
 
 def poisoned(transport: drain.Transport) -> drain.Transport:
-    """A transport that kills its process over a poisonous delivery."""
+    """Return a transport that kills its process for a poisonous delivery."""
 
     def send(delivery: Claimed) -> str | None:
         if POISON in str(delivery.words.get("text")):
@@ -66,7 +66,7 @@ def run(plan: Plan) -> Iterator[Result]:
         outcome = world.finish()
     print(outcome)
     name = f"{plan.faults} poisonous deliveries"
-    # The first dies at once, the next when the lease of the one before has ended.
+    # The first delivery kills at once, the next after the lease of the one before.
     expected = plan.faults * min(claims.POISON_DEATHS, int(plan.seconds // (claims.LEASE_S + 5)))
     yield at_least(f"{name}: processes that died and were missed", deaths, expected, "processes")
     yield at_most(f"{name}: given up", settled, 0, "of them")

@@ -1,4 +1,4 @@
-"""The worker of `rq worker -c worker -w bench.chaos.poisoned.Worker`, which some deliveries kill."""
+"""Worker of `rq worker -c worker -w bench.chaos.poisoned.Worker`, which poisonous deliveries kill."""
 
 from __future__ import annotations
 

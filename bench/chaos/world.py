@@ -1,7 +1,4 @@
-"""The servers, workers and people of a chaos row.
-
-Every process that dies is started again, as by systemd.
-"""
+"""Servers, workers and people of a chaos row. Every process that dies is restarted, as by systemd."""
 
 from __future__ import annotations
 
@@ -42,15 +39,15 @@ from dev.stack.processes import free_port
 from dev.stack.waiting import wait_until
 from dev.supervisor import Child, Supervisor
 
-#: Reminders of one person, at most.
+#: Maximum number of reminders of one person.
 EACH = 40
 #: Minimum seconds between the creation of a reminder and its due time.
 HEAD_START_S = 3.0
-#: Seconds after the last reminder until an open delivery counts as stuck. The claim of a dead worker waits for its
-#: lease and is then retried, which takes longer on a busy machine.
+#: Seconds after the last reminder until an open delivery counts as stuck. The claim of a dead worker is retried after
+#: its lease, which takes longer on a busy machine.
 SETTLE_S = 300.0
 
-#: Makes a reminder of this name, due at this moment, of this person.
+#: Function that creates a reminder with this name and due time for this person.
 RemindOf = Callable[[str, datetime, int], None]
 
 OPEN = "SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed') AND due_at < now() + interval '5 minutes'"
@@ -66,7 +63,7 @@ class Workers:
 
 
 class World:
-    """Servers, workers, people, and what has come of their reminders."""
+    """Servers, workers, people, and the results of their reminders."""
 
     def __init__(
         self,
@@ -114,7 +111,7 @@ class World:
     # --- people and their reminders ---
 
     def remind(self, remind_of: RemindOf | None = None) -> None:
-        """Make the reminders of a round, of new people; what came of an earlier round is forgotten."""
+        """Create the people and reminders of a round, and reset the results of the earlier round."""
         self.outcome = Outcome(self.plan)
         self.due.clear()
         self._rounds += 1
@@ -127,7 +124,7 @@ class World:
             start = datetime.now(UTC) + timedelta(seconds=self.plan.reminders / 50) + head_start
             offsets = sorted(self.random.uniform(0, self.plan.seconds) for _ in range(self.plan.reminders))
             for n, offset in enumerate(offsets):
-                # Never due before it is there: a slow machine stretches the plan.
+                # A slow machine delays the plan, so that no reminder is due before it exists.
                 due = max(start + timedelta(seconds=offset), datetime.now(UTC) + head_start)
                 name = f"pengingat-{self._rounds}-{n:05d}"
                 (remind_of or self.remind_of)(name, due, self.people[n % len(self.people)])
@@ -166,7 +163,7 @@ class World:
     # --- workers ---
 
     def start_workers(self) -> None:
-        """Start them all, and wait until they work."""
+        """Start all workers, and wait until they are registered."""
         self.workers = [self._start_worker(number) for number in range(len(self.wanted.queues))]
         with redis.Redis.from_url(self.settings["REDIS_URL"]) as connection:
             wait_until(lambda: connection.scard("rq:workers") == len(self.workers))
@@ -185,17 +182,17 @@ class World:
         return f"http://127.0.0.1:{port}"
 
     def end_workers(self) -> None:
-        """Before their servers: a job that finds its database gone waits for it."""
+        """End the workers before the servers, because a job without a database waits for it."""
         for worker in self.workers:
             worker.process.terminate()
         for worker in self.workers:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 worker.process.wait(worker.patience)
 
-    # --- what dies, and is started again ---
+    # restarts and outages
 
     def keep_up(self) -> None:
-        """Start again what has died, as systemd would."""
+        """Restart dead processes, as systemd would."""
         for number, child in enumerate(self.workers):
             if child.ended():
                 self.supervisor.children.remove(child)
@@ -206,7 +203,7 @@ class World:
             self.redis_child = self.supervisor.spawn("valkey", [valkey_server(), "valkey.conf"], cwd=folder)
 
     def go_on_until(self, moment: float) -> None:
-        """Let time pass until a moment (seconds since 1970)."""
+        """Restart dead processes until a moment (seconds since 1970)."""
         while time.time() < moment:
             self.keep_up()
             time.sleep(0.1)
@@ -216,7 +213,7 @@ class World:
 
     @property
     def first_due(self) -> float:
-        """The due time of the round's first reminder, in seconds since 1970."""
+        """Return the due time of the round's first reminder, in seconds since 1970."""
         return min(self.due.values()).timestamp()
 
     @property
@@ -225,7 +222,7 @@ class World:
 
     @contextlib.contextmanager
     def without(self, server: str, how: str) -> Iterator[None]:
-        """A server (redis, postgres) is `stopped` or `frozen` while the block lasts."""
+        """Stop or freeze a server (redis, postgres) during the block. `how` is "stopped" or "frozen"."""
         child = self.redis_child if server == "redis" else self.postgres.child
         if how == "frozen":
             with frozen(child.process.pid):
@@ -242,17 +239,17 @@ class World:
             yield
             self.postgres = start_postgres(self.supervisor, self.folder / "postgres", env=self._postgres_env)
 
-    # --- the verdict ---
+    # results
 
     def finish(self) -> Outcome:
-        """Wait until nothing is left to do, or the time for it is up, and count."""
+        """Wait until no delivery is open or `SETTLE_S` is over, and return the outcome."""
         while time.time() < self.last_due + SETTLE_S and not (time.time() > self.last_due + 1 and self._is_settled()):
             self.keep_up()
             time.sleep(0.3)
         return self._judge()
 
     def arrived(self) -> set[str]:
-        """The reminders that have reached the phone and the browser."""
+        """Return the reminders that have reached the phone and the browser."""
         outcome = Outcome(self.plan)
         self._count_arrivals(outcome)
         return outcome.arrived.keys() & outcome.pushes.keys()
@@ -265,7 +262,7 @@ class World:
 
     @contextlib.contextmanager
     def database(self) -> Iterator[Any]:
-        """A cursor of its own, past the application."""
+        """Yield a cursor on a new connection, outside the application."""
         with (
             contextlib.closing(psycopg2.connect(self.settings["DATABASE_URL"])) as connection,
             connection.cursor() as cursor,
@@ -273,7 +270,7 @@ class World:
             yield cursor
 
     def figure(self, query: str) -> int:
-        """The number that a query gives."""
+        """Return the single number of a query."""
         with self.database() as cursor:
             cursor.execute(query)
             (number,) = cursor.fetchone()
@@ -293,13 +290,13 @@ class World:
         return self.outcome
 
     def leave_database(self) -> None:
-        """Close what this process has open: the server is about to end."""
+        """Close the application's connections, because the server is about to end."""
         with self.app.app_context():
             db.engine.dispose()
             self.app.extensions["autocommit"].dispose()
 
     def _count_arrivals(self, outcome: Outcome) -> None:
-        """Of this round's reminders."""
+        """Count the messages and pushes of this round's reminders."""
         for message in list(self.sim.messaging.sent):
             for name in self._reminded_of(message.target, message.text):
                 outcome.arrived[name] += 1
@@ -313,7 +310,7 @@ class World:
 
 
 def named(text: str) -> list[str]:
-    """The reminders that a message or a push is about."""
+    """Return the names of the reminders in a message or a push."""
     return re.findall(r"pengingat-\d+-\d+", text)
 
 
@@ -325,10 +322,10 @@ def opened(
     postgres_env: Mapping[str, str] | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[World]:
-    """Yield a world whose workers are not started yet. The world ends with the block."""
+    """Yield a world whose workers are not yet started. End it after the block."""
     with tempfile.TemporaryDirectory(prefix="chaos-") as name, simulators() as sim:
         folder = Path(name)
-        folder.chmod(0o711)  # when we are root, PostgreSQL is not, and has to get in
+        folder.chmod(0o711)  # root runs PostgreSQL as nobody, who must be able to enter the folder
         with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
             world = World(plan, folder, supervisor, sim, workers, postgres_env or {}, settings or {})
             yield world
