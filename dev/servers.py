@@ -79,8 +79,8 @@ def start_postgres(
 ) -> Postgres:
     """Start PostgreSQL on the folder `data` and create the service's database. Create the folder if it is missing.
 
-    The server listens only on a Unix socket, in a folder that only its owner can enter. `folder` has other programs
-    than those of the wheel. `env` and `settings` are additional environment variables and parameters of the server.
+    The server listens only on a Unix socket, in a folder that only its owner can enter. `folder` replaces the
+    programs of the wheel. `env` and `settings` are additional environment variables and parameters of the server.
     """
     folder = folder or programs()
     data = data.absolute()
@@ -183,7 +183,7 @@ def programs() -> Path:
 def _owner() -> tuple[int, int]:
     """Return the user and group of PostgreSQL.
 
-    As root they are those of `nobody`: PostgreSQL refuses to run as root.
+    If we are root, return `nobody`, because PostgreSQL refuses to run as root.
     """
     if os.geteuid() != 0:
         return os.geteuid(), os.getegid()

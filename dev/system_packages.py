@@ -14,7 +14,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Package:
-    """A Debian package. Each program is a name on the PATH or an absolute glob pattern. One of them is enough."""
+    """A Debian package. One of its programs must exist: a name on the PATH or an absolute glob pattern."""
 
     programs: tuple[str, ...]
     purpose: str

@@ -75,7 +75,7 @@ def fill() -> None:
 
 
 def _fill_others(others: list[int]) -> None:
-    """Create medicines for some people, half of them answered today, and visits in the coming weeks."""
+    """Create medicines for some people, half with an answer today, and visits in the coming weeks."""
     for number, user_id in enumerate(others[:WITH_DOSES]):
         nama_obat, judul, jam = DOSES[number % len(DOSES)]
         dose = {"jam": jam, "jumlah": 1, "satuan": "tablet"}

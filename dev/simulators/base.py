@@ -68,7 +68,7 @@ class Simulator:
         return {}
 
     def received(self) -> list[dict[str, Any]]:
-        """Return the calls, or what the simulator made of them, for `/_control/calls/<name>`."""
+        """Return the calls, or the records made from the calls, for `/_control/calls/<name>`."""
         with self.lock:
             return [call.as_dict() for call in self.calls]
 

@@ -30,7 +30,7 @@ class Message:
     target: str  # as E.164 digits, without +
     text: str
     wire: str  # fonnte or whatsapp_cloud
-    kind: str = "text"  # or interactive, or template, whose text is its name and parameters
+    kind: str = "text"  # or interactive, or template, with its name and parameters as text
     buttons: tuple[str, ...] = ()  # payload of each button
     callback: str | None = None  # biz_opaque_callback_data
     at: float = field(default_factory=time.time)

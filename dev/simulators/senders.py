@@ -12,7 +12,7 @@ INVALID = "invalid"
 
 
 class Fate(StrEnum):
-    """What happens to an accepted message."""
+    """The result of an accepted message."""
 
     SENT = "sent"
     HELD = "held"
@@ -25,7 +25,7 @@ class Sender:
     """The number of the service. Tests change its fields in the role of the provider, the phone or the operator."""
 
     connected: bool = True
-    #: Whether the gateway accepts and keeps messages while the phone is off. Otherwise it refuses them.
+    #: True if the gateway accepts and keeps messages while the phone is off. Otherwise it refuses them.
     holds: bool = False
     banned: bool = False
     quality: str = "GREEN"
@@ -35,7 +35,7 @@ class Sender:
     people: set[str] = field(default_factory=set)
     #: People who wrote to us within 24 hours.
     wrote: set[str] = field(default_factory=set)
-    #: Whether the 24-hour rule applies, and whether a violation is reported only after the message was accepted.
+    #: True if the 24-hour rule applies, and True if a violation is reported only after the message was accepted.
     keeps_hours: bool = False
     tells_hours_late: bool = False
     #: Number of coming messages with each fate, and the error code of the failed ones.

@@ -27,7 +27,7 @@ PLAIN = frozenset(
     """.split()  # noqa: SIM905  # as a list it would fill pages
 )
 
-#: Values of which at least one is wrong for any field.
+#: Wrong values. For any field, at least one value is wrong.
 WRONG = [
     None, "", " ", "teks", "x" * 300_000, "1e999", "0812", "25:00", "monday", "<b>", "https://", "ya", "2026-02-30",
     0, -1, 1.5, 7, 2**63, -(2**63), 1e300, float("nan"), True, [], ["teks"], [0] * 200, {}, {"x": 1}, [{}], [None],

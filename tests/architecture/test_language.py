@@ -22,7 +22,7 @@ FOR_OPERATORS = ("cli.py", "core/operations/")
 #: Modules in which every text is a message to people.
 MESSAGES = ("accounts/notices.py", "forum/service/notices.py", "pengingat/outgoing/texts.py")
 
-#: Functions whose text arguments are sent to people.
+#: Functions that send their text arguments to people.
 SENDERS = frozenset({"message_user", "send_message", "announce"})
 
 #: Indonesian words that mark a text for people in other modules.

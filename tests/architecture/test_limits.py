@@ -20,7 +20,7 @@ from tests.helpers.offenders import assert_none
 
 #: Names of constants that are limits: per period, per person, or per code.
 NAME = re.compile(r"(MOST|MAX)_(\w+_)?(A|AN)_(DAY|HOUR|MINUTE|USER)|MOST_TRIES")
-#: Limits whose names do not match `NAME`.
+#: Limits with other names than `NAME` matches.
 OTHERS = {"pengingat/timetable/limits.py MOST", "identity/own_pictures.py MOST_BYTES", "accounts/notices.py TOGETHER"}
 SETTING = re.compile(r"    (\w+_per_\w+): ", re.MULTILINE)
 

@@ -99,7 +99,7 @@ class Launcher:
         return min(found, key=lambda one: one.create_time())
 
     def processes(self) -> list[psutil.Process]:
-        """Return every process whose working directory is in this checkout."""
+        """Return every process with a working directory in this checkout."""
         found = []
         for process in psutil.process_iter():
             try:

@@ -80,7 +80,7 @@ def site(isolated: IsolatedStack) -> DeployedStack:
 
 @pytest.fixture(scope="module")
 def tokens(site: DeployedStack) -> dict[str, str]:
-    """Create one person of each role, whose data contain `MARKER`, and public content. Return the tokens."""
+    """Create one person of each role, with `MARKER` in the names, and public content. Return the tokens."""
     app = create_app(Config.from_env(site.env))
     with app.app_context():
         with unit_of_work():

@@ -63,7 +63,7 @@ def next_version(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def site(process_number: int, variables: Mapping[str, str], running: Server, tmp_path: Path) -> Iterator[DeployedStack]:
-    """Start the site on its own database, whose migrations are newer than those of other tests."""
+    """Start the site on its own database, because the next version's migration must not affect other tests."""
     require("nginx")
     database = own_database(environment()[DATABASE_VARIABLE], f"rolling_{process_number}", migrate)
     env = {"DATABASE_URL": database, **running.messaging.env(), "RATE_LIMITS": "off"}

@@ -30,7 +30,7 @@ def sim(running: Server) -> Iterator[Server]:
 
 @pytest.fixture
 def outside(app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """Yield the simulators, with the application configured to use all of them."""
+    """Yield the simulators, with the application configured to use all simulators."""
     simulated = Config.from_env({"ENVIRONMENT": "testing", **sim.env})
     pointed = {each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in sim.env}
     monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], **pointed))

@@ -20,7 +20,7 @@ from tests.races.meeting import NOBODY, Call, Job, Person, Scene, Script, encoun
 from tests.races.people import remove
 from tests.races.reminders import left_of, remind
 
-#: Tables whose rows are deleted with a session, and the column with the owner.
+#: Tables with rows that are deleted with a session, and the column with the owner.
 OWNERS = {"push_subscriptions": "user_id", "invitations": "patient_id", "phone_verifications": "user_id"}
 
 

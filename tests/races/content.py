@@ -1,6 +1,6 @@
 """Concurrent requests of administrators about the service's records.
 
-Every pair of update, delete and create meets on one row. The same pairs meet on a row and the row that it references.
+Every pair of update, delete and create runs on one row, and on a row and the row that it references.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Section:
     second: Record
     #: Status of a second, equal create: 409, or 201 if equal records are allowed.
     twin: int = 409
-    #: Whether an update sets every field, so that the last one overwrites all.
+    #: True if an update sets every field, so that the last one overwrites all.
     is_whole: bool = False
 
 

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
 CATEGORY = "SELECT FROM forum_categories WHERE id = :id FOR NO KEY UPDATE"
 THREAD = "SELECT FROM forum_threads WHERE id = :id FOR UPDATE"
-#: Whether the backend `pid` has waited for a lock longer than `deadlock_timeout`, and does not check again.
+#: Counts 1 if the backend `pid` has waited for a lock longer than `deadlock_timeout`, and does not check again.
 HAS_LOOKED = """
     SELECT count(*) FROM pg_stat_activity
     WHERE pid = :pid AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '3 s'"""
