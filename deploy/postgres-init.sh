@@ -1,9 +1,9 @@
 #!/bin/sh
-# Run once by the image of PostgreSQL, on an empty volume: the service's role and its database. The role owns the
-# database and may make roles (`flask sql-role create`), but it is no superuser: the SQL console refuses those. The
-# console keeps its errors, which quote what they met, out of the server's log.
+# Create the service's role and database. The PostgreSQL image runs this once, on an empty volume. The role owns the
+# database and may create roles (`flask sql-role create`). It is no superuser, because the SQL console refuses those.
+# The console changes log_min_messages, because its errors would write personal data to the server's log.
 set -eu
-password=$(cat /run/secrets/postgres_password)  # a line of its own, or the script would go on without it
+password=$(cat /run/secrets/postgres_password)  # on its own line, so that a failure ends the script
 psql --no-psqlrc -v ON_ERROR_STOP=1 -v password="$password" \
     --username "$POSTGRES_USER" --dbname postgres <<'SQL'
 CREATE ROLE health LOGIN CREATEROLE PASSWORD :'password';
