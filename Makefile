@@ -1,4 +1,4 @@
-# Every command of the project. `make` alone lists them. Each installs the Python packages that it needs on its first use.
+# All commands of the project. `make` lists them. On first use each installs the Python packages that it needs.
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -25,7 +25,7 @@ needs-%: $(EVERYTHING)
 
 .PHONY: help run test test-all test-browser coverage client lint lock format migrate migration worker openapi bench chaos load fuzz clean
 
-help: # the list, from the comments behind the targets
+help: # print the targets with their comments
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "  make %-13s %s\n", $$1, $$2 }'
 
 run: $(SERVICE) ## serve it here, with its own PostgreSQL and Valkey (PORT=8000, SIMULATE=1)

@@ -1,4 +1,4 @@
-// Writes build/schema.ts, the types of build/openapi.json. What is `binary` in a form is a file.
+// Writes build/schema.ts, the types of build/openapi.json. A `binary` field of a form is a file.
 import { readFileSync, writeFileSync } from "node:fs";
 import openapiTS, { astToString } from "openapi-typescript";
 import ts from "typescript";
@@ -7,8 +7,8 @@ const FILE = ts.factory.createTypeReferenceNode("Blob");
 
 const document = JSON.parse(readFileSync("build/openapi.json", "utf8"));
 const types = await openapiTS(document, {
-  defaultNonNullable: false, // what has a default need not be sent
-  rootTypes: true, // each schema by its own name, as an application imports it
+  defaultNonNullable: false, // fields with a default are optional
+  rootTypes: true, // export each schema under its own name
   rootTypesNoSchemaPrefix: true,
   transform: (schema) => (schema.format === "binary" ? FILE : undefined),
 });

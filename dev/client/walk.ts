@@ -1,11 +1,11 @@
-// A strict client of the service, typed by its OpenAPI document alone: node build/walk.js ADDRESS CAPTCHA
+// A strict client of the service, with types from its OpenAPI document only: node build/walk.js ADDRESS CAPTCHA
 import createClient from "openapi-fetch";
 
 import type { ApiError, ObatDetails, paths, Pengingat, PengingatCreate, Province, Thread } from "./build/schema.js";
 
 declare const process: { argv: string[] };
 
-/** Four pixels. */
+/** A picture of four pixels. */
 const PICTURE =
   "data:image/png;base64," +
   "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR4nGNkaGhgYGBgYmBgYGBgAAALqgEE5z0TngAAAABJRU5ErkJggg==";
@@ -16,7 +16,7 @@ const domicile: Province = "Jawa Barat";
 // @ts-expect-error: a province is one of the 38
 const elsewhere: Province = "Atlantis";
 
-/** Every variant of a reminder has details of its own. */
+/** Describe a reminder. Each variant has its own details. */
 function describe(reminder: Pengingat): string {
   switch (reminder.tipe) {
     case "obat":
@@ -32,7 +32,7 @@ function describe(reminder: Pengingat): string {
   }
 }
 
-/** What has no data has an error of the one shape. */
+/** Return the data of a response, or throw its error. */
 function data<T>(answer: { data?: T; error?: ApiError; response: Response }): T {
   if (answer.data === undefined) {
     throw new Error(`${answer.response.status} ${answer.error?.error}: ${answer.error?.message}`);
@@ -62,7 +62,7 @@ api.use({
 });
 
 const refused = await api.POST("/api/login", { body: { username, password: "salah-sama-sekali" } });
-// @ts-expect-error: no error has such a code
+// @ts-expect-error: this error code does not exist
 if (refused.error?.error === "wrong_password" || refused.error?.error !== "wrong_credentials") {
   throw new Error("a wrong password was not refused as the document says");
 }
@@ -70,7 +70,7 @@ data(await api.POST("/api/refresh", { body: { refresh_token } }));
 
 const profile = data(await api.GET("/api/profile"));
 const pseudonym: string | null = profile.nama_samaran;
-// @ts-expect-error: a response has no such property
+// @ts-expect-error: the response has no such property
 profile.password;
 
 const details: ObatDetails = {

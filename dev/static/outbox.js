@@ -1,4 +1,4 @@
-// Replaces the rows every two seconds, unless somebody is selecting text or the page is hidden.
+// Replaces the rows every two seconds, unless text is selected or the page is hidden.
 const PAUSE_MS = 2000;
 let shownHtml = document.getElementById("rows").innerHTML;
 
@@ -17,7 +17,7 @@ async function refresh() {
   }
 }
 
-// What was unfolded stays so, and the keyboard stays where it was.
+// Keep open entries open, and keep the keyboard focus.
 function replace(rows) {
   shownHtml = rows.innerHTML;
   const focused = document.activeElement?.id;

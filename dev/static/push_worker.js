@@ -1,4 +1,4 @@
-// Shows a push as a notification, and tells the pages of /dev/ about it.
+// Shows a push as a notification, and sends it to the pages of /dev/.
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 
@@ -26,17 +26,17 @@ async function tell(payload) {
   for (const page of pages) page.postMessage({ at: new Date().toISOString(), payload });
 }
 
-// Without the permission a notification is refused; the page has been told all the same.
+// Without the permission the browser refuses the notification. The page gets the push anyway.
 async function show(payload) {
   try {
     const { body, url, token, actions } = payload;
     await self.registration.showNotification(payload.title, { body, data: { url, token }, actions });
   } catch {
-    // nothing to show it on
+    // the page shows the push
   }
 }
 
-// A button of the notification answers the reminder, without a login; the pages are told what came of it.
+// A button of the notification answers the reminder without a login. The pages get the response.
 async function answer(token, status) {
   const response = await fetch(`/api/konfirmasi/${token}`, {
     method: "POST",

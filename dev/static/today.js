@@ -11,7 +11,7 @@ async function api(method, path, body) {
   return found;
 }
 
-/** What can be said of a dose now: an answer, or that the one that was given is taken back. */
+/** Return the buttons of a dose: the possible answers, or undo. */
 function answersTo(dose) {
   if (dose.pengingat_id === null) return [];
   const isAnswered = ["done", "skipped"].includes(dose.state);
