@@ -66,7 +66,7 @@ def main() -> int:
 
 
 def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -> None:
-    """Start everything and watch it. Return only by an exception."""
+    """Start everything, and watch it until an exception ends this function."""
     end_orphans(SERVICE)
     end_orphans(SERVERS)
 

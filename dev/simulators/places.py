@@ -175,6 +175,6 @@ class PlacesSearch(Simulator):
 
 
 def refusal(status: str) -> ResponseReturnValue:
-    """Return an error. Errors have HTTP status 200 too."""
+    """Return an error, which also has HTTP status 200."""
     empty: dict[str, Any] = {} if status == "NOT_FOUND" else {"results": []}
     return {"html_attributions": [], **empty, "status": status, "error_message": ERRORS[status]}

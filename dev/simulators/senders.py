@@ -38,7 +38,7 @@ class Sender:
     #: True if the 24-hour rule applies, and True if a violation is reported only after the message was accepted.
     keeps_hours: bool = False
     tells_hours_late: bool = False
-    #: Number of coming messages with each fate, and the error code of the failed ones.
+    #: Number of next messages with each fate, and the error code of the failed ones.
     fates: Counter[Fate] = field(default_factory=Counter)
     code: str = "131026"
 

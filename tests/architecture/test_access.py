@@ -79,7 +79,7 @@ def test_every_route_lets_in_whom_the_table_names(client: Client, identity: str)
             for route, status in statuses.items()
             if not _is_right(identity, ACCESS[route], status)
         ),
-        "Mend the decorator above the view, or its row in tests/architecture/table.py:",
+        "Correct the decorator of the view, or its row in tests/architecture/table.py:",
     )
 
 
@@ -94,5 +94,5 @@ def test_a_wrong_token_is_refused_wherever_tokens_count(client: Client, kind: st
             for route, status in statuses.items()
             if (status == 401) is (ACCESS[route] == "public")
         ),
-        "A wrong token is a 401 everywhere but on public routes, which read none:",
+        "A wrong token must give a 401, except on public routes, which read no token:",
     )

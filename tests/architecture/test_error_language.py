@@ -125,7 +125,7 @@ def test_every_field_has_a_name_that_a_person_knows() -> None:
 
     assert_none(
         (f"{place} {part}" for place in PLACES for part in place.path if not is_known(part)),
-        "Give it a label in app/core/lib/labels.py, for the sentence that says what is wrong with it:",
+        "Add a label for the field in app/core/lib/labels.py, because error messages name it:",
     )
     assert_none(
         (f"{place} {fault}" for place in PLACES for fault in faults(label(place.path))), "A label is Indonesian:"
@@ -149,7 +149,7 @@ def test_every_wrong_whole_is_refused_in_indonesian() -> None:
     assert_none((f"{name} {sent!r}" for name, sent, error in refusals if not error and sent != {}), "It is accepted:")
     assert_none(
         (f"{name} {fault}" for name, _, error in refusals if error for fault in faults(error.message)),
-        "Say in Indonesian what is wrong with the whole:",
+        "Give the schema's error an Indonesian text:",
     )
 
 
@@ -162,5 +162,5 @@ def test_how_long_a_list_may_be_is_not_told_in_characters() -> None:
             for validator in place.field.validators
             if isinstance(validator, validate.Length) and not isinstance(validator, Items)
         ),
-        "A list has items, no characters: validate it with app.core.web.fields.Items:",
+        "Validate the length of a list with app.core.web.fields.Items, because its items are no characters:",
     )

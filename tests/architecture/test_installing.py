@@ -25,5 +25,5 @@ def test_no_test_installs_anything() -> None:
             for number, line in enumerate(module.text.splitlines(), start=1)
             if INSTALLS.search(line)
         ),
-        "Name the package in dev/system_packages.py, and ask for it with its require():",
+        "Add the package to dev/system_packages.py, and get its path with require():",
     )

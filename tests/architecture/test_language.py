@@ -33,7 +33,7 @@ INDONESIAN = re.compile(
 )
 
 #: Advice for an English word or a sentence of more than 20 words.
-ADVICE = "People read it: plain Indonesian, at most 20 words a sentence, a full stop at the end of an error:"
+ADVICE = "People read this text: use plain Indonesian, at most 20 words a sentence, and a full stop after an error:"
 
 
 def is_docstring(node: ast.AST) -> bool:

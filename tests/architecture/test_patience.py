@@ -46,5 +46,5 @@ def test_no_test_gives_an_event_so_many_seconds() -> None:
             for node in module.nodes
             if waits_for_seconds(node) or bounds_seconds(node)
         ),
-        "A busy machine takes longer. Wait for PATIENCE_S, or look at the order of events:",
+        "A busy machine takes longer. Wait for PATIENCE_S, or check the order of events:",
     )

@@ -73,9 +73,9 @@ def test_nobody_commits_but_the_edge(modules: list[Module]) -> None:
 
 
 def test_little_is_of_any_type(modules: list[Module]) -> None:
-    """Most uses are values of libraries without types."""
+    """Most uses of `Any` are values from libraries without types."""
     named = [node for each in modules for node in each.nodes if isinstance(node, ast.Name) and node.id == "Any"]
-    assert len(named) <= 150, "say what it is, or `object`"
+    assert len(named) <= 150, "use a type, or `object`, instead of `Any`"
 
 
 def private_names(module: Module) -> Iterator[tuple[int, str]]:

@@ -86,7 +86,7 @@ def test_no_module_registers_itself_by_being_imported(modules: list[Module]) -> 
             if module.name != "superadmin/runner/__main__.py"  # run as a program, never imported
             for line, effect in self_registrations(module.tree)
         ),
-        "An import changes nothing elsewhere. What runs by itself stands in app/wiring.py:",
+        "An import must change nothing in other modules. Add the job or hook to app/wiring.py:",
     )
 
 
@@ -120,7 +120,7 @@ def test_every_job_is_wired_or_called(modules: list[Module]) -> None:
             for node in module.tree.body
             if isinstance(node, ast.FunctionDef) and node.name not in used
         ),
-        "Nobody calls the job, and app/wiring.py does not name it:",
+        "No code calls the job, and app/wiring.py does not list it:",
     )
 
 

@@ -47,8 +47,8 @@ def dispose(app: Flask) -> None:
     app.extensions["redis"].close()
 
 
-#: Maximum rows of a table for DELETE. It is faster than TRUNCATE, which creates new files for the table and its
-#: indexes.
+#: Maximum number of rows for which tables are emptied with DELETE. For small tables TRUNCATE is slower, because it
+#: creates new files for the table and its indexes.
 FEW_ROWS = 500
 
 

@@ -23,7 +23,7 @@ PROMISED = ("X-Total-Count", "Link", "Retry-After", "Content-Disposition", "Loca
 #: Responses for an unknown address or method, which has no operation.
 ELSEWHERE: Node = {"responses": {"404": "DEFAULT_ERROR", "405": "DEFAULT_ERROR"}}
 
-#: Status of a crash, which only `default` describes.
+#: Status of a crash. The document describes it only as `default`.
 CRASH = "500"
 
 

@@ -103,7 +103,7 @@ def an_appeal_meets_the_decision(scene: Scene) -> Script:
 
 @encounter(200, 201, 404, 409)
 def a_hiding_meets_the_authors_deletion(scene: Scene) -> Script:
-    """A deleted post leads to no notice that it is hidden."""
+    """A deleted post must not lead to a notice that it is hidden."""
     admin, author = scene.admin(), scene.person()
     thread_id = scene.new(write(author))
     reply_id = scene.new(answer(author, thread_id))

@@ -148,7 +148,7 @@ def test_no_push_leaves_that_was_added_beside_the_answer(scene: Scene) -> None:
     scene.send(subscribe(person, browser(scene)))
     id_ = scene.new(remind(person))
     fall_due(scene, id_)
-    # An older reminder, so that its due occurrence is valid.
+    # Make the reminder active since yesterday, like an older one.
     scene.change("UPDATE reminders SET active_from = now() - interval '1 day' WHERE id = :id", id=id_)
     scene.change("UPDATE deliveries SET next_try_at = now() WHERE channel = 'push_fan_out'")
     delivery = claims.claim("urgent", Channel.PUSH_FAN_OUT)

@@ -141,7 +141,7 @@ def test_a_push_opens_its_address_in_the_page_that_is_there(
 ) -> None:
     worker = _worker(page, service)
     _deliver(page, {"title": "Balasan", "body": "Ada balasan.", "url": url})
-    worker.evaluate("WindowClient.prototype.focus = async function () { return this; }")  # a real click allows it
+    worker.evaluate("WindowClient.prototype.focus = async function () { return this; }")  # needs a real click
     worker.evaluate(CLICK, "")
     page.wait_for_url(opened)
     assert page.title() != "x"
