@@ -53,7 +53,6 @@ def _gateway() -> Iterator[dict[str, str]]:
 
 @contextlib.contextmanager
 def working(environment: BenchEnvironment, settings: dict[str, str], count: int = WORKERS) -> Iterator[None]:
-    """Run `count` workers of the urgent queue during the block."""
     command = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", "urgent"]
     env = {**os.environ, **environment.env, **settings, "LOG_LEVEL": "WARNING"}
     processes = [subprocess.Popen(command, cwd=ROOT, env=env) for _ in range(count)]

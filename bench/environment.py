@@ -34,8 +34,6 @@ SELECT = Target([f"/floor/select/{n}" for n in range(1, 101)])
 
 @dataclass(frozen=True)
 class Result:
-    """One row of the table of results."""
-
     name: str
     target: str
     reached: str
@@ -65,8 +63,6 @@ def print_table(results: Iterable[Result]) -> None:
 
 
 class BenchEnvironment:
-    """Servers, database and environment of one benchmark run."""
-
     def __init__(self, env: dict[str, str], *, short: bool = False, most: int | None = None) -> None:
         self.env = env
         #: True to run for seconds instead of minutes: a check that the benchmark works, not a measurement.

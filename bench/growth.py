@@ -111,7 +111,6 @@ def _confirm(n: int) -> None:
 
 
 def _reopen(cursor: Any, n: int) -> None:
-    """Make the last occurrence of a reminder unanswered."""
     reopen = """
         UPDATE occurrences SET state = 'pending', answered_at = NULL, answered_via = NULL
         WHERE reminder_id = %s AND due_at > now() - interval '12 hours'

@@ -150,7 +150,7 @@ class OneAddress(DeployedStack):
     changes: ClassVar[dict[str, str]] = {"rate=120r/m": "rate=60000r/m"}
 
     def is_ready(self) -> bool:
-        """Wait for both workers, because their start uses both cores for some seconds."""
+        """Return whether both workers are ready too, because their start uses both cores for some seconds."""
         return super().is_ready() and Worker.count(connection=Redis.from_url(self.env["REDIS_URL"])) == len(QUEUES)
 
 

@@ -70,7 +70,6 @@ class Operation:
 
 
 def operations(document: dict[str, Any]) -> list[Operation]:
-    """Return all operations of the document, with the fields of their bodies."""
     schemas = document["components"]["schemas"]
     operations = []
     for path, methods in document["paths"].items():

@@ -38,7 +38,6 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
 
 
 def _handle_all() -> float:
-    """Return the receipts a second that a job handles."""
     with unit_of_work():
         db.session.execute(sa.text(DELIVERIES))
     started, count = time.perf_counter(), 0

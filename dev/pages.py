@@ -73,7 +73,6 @@ def today_page() -> str:
 
 @bp.get("/push")
 def push() -> str:
-    """Subscribe this browser to pushes, and show the pushes that arrive."""
     return render_template("dev/push.html", configured=settings.vapid_public_key is not None)
 
 

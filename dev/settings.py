@@ -64,7 +64,6 @@ def write_private(file: Path, values: Mapping[str, str]) -> None:
 
 
 def known_to_config(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that `Config` reads."""
     names = {spec.name.upper() for spec in fields(Config)}
     return {name: value for name, value in env.items() if name.removesuffix("_FILE") in names}
 

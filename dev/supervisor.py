@@ -176,7 +176,6 @@ class Supervisor:
             self.pause(0.03)
 
     def check(self) -> None:
-        """Raise `CrashError` if a child has ended."""
         for child in self.children:
             if ended := child.ended():
                 raise CrashError(child, f"{ended}, unexpectedly")

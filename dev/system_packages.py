@@ -61,7 +61,6 @@ def require(package: str) -> Path:
 
 
 def missing(targets: list[str]) -> list[str]:
-    """Return the packages that these `make` targets need and that are not installed."""
     needed = [name for name, package in PACKAGES.items() if set(targets) & set(package.targets)]
     return [name for name in needed if find(name) is None]
 

@@ -144,7 +144,6 @@ class Caregivers:
         return Counter((id_, name) for id_, name in told if id_ != self.people.medicines[name].user_id)
 
     def _times(self) -> int:
-        """Return the number of steps until all unanswered doses are missed."""
         most = max(Counter(medicine.user_id for medicine in self._unanswered.values()).values(), default=0)
         return math.ceil(most / DOSES_AT_ONCE)
 

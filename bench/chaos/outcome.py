@@ -23,8 +23,6 @@ class Plan:
 
 @dataclass
 class Ledger:
-    """State of the ledger at the end."""
-
     occurrences: int
     states: list[str] = field(default_factory=list)
     #: Occurrences that are missing, duplicated, or in another state than the last answer.

@@ -38,8 +38,6 @@ HARMLESS = f"SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed
 
 
 def poisoned(transport: drain.Transport) -> drain.Transport:
-    """Return a transport that kills its process for a poisonous delivery."""
-
     def send(delivery: Claimed) -> str | None:
         if POISON in str(delivery.words.get("text")):
             os.kill(os.getpid(), signal.SIGKILL)

@@ -192,7 +192,6 @@ class World:
     # restarts and outages
 
     def keep_up(self) -> None:
-        """Restart dead processes, as systemd would."""
         for number, child in enumerate(self.workers):
             if child.ended():
                 self.supervisor.children.remove(child)
@@ -270,7 +269,6 @@ class World:
             yield cursor
 
     def figure(self, query: str) -> int:
-        """Return the single number of a query."""
         with self.database() as cursor:
             cursor.execute(query)
             (number,) = cursor.fetchone()
@@ -305,7 +303,6 @@ class World:
             outcome.pushes.update(self._reminded_of(sent.endpoint, sent.text or ""))
 
     def _reminded_of(self, address: str, text: str) -> set[str]:
-        """Return this round's reminders in a message to a patient."""
         return set() if address in self.listeners else self.due.keys() & named(text)
 
 

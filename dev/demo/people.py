@@ -62,6 +62,5 @@ def person(username: str) -> User:
 
 
 def caller(username: str) -> Caller:
-    """Return a demo person as a logged-in caller."""
     user = person(username)
     return Caller(user.id, frozenset(user.role_names), uuid.uuid4(), SessionKind.USER)

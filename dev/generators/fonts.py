@@ -41,7 +41,6 @@ NEEDLESS = ["BASE", "DSIG", "FFTM", "STAT", "gasp", "vhea", "vmtx", "GSUB", "GPO
 
 
 def make(data: bytes, weight: int) -> bytes:
-    """Return the font of one weight as a WOFF file."""
     font = TTFont(io.BytesIO(data), recalcTimestamp=False)
     characters = {
         character

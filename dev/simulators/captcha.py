@@ -48,7 +48,6 @@ class Captcha(Simulator):
             self._used.clear()
 
     def solve(self, age_s: float = 0.0) -> str:
-        """Return a valid token that is `age_s` seconds old."""
         with self.lock:
             token = f"{HUMAN}{len(self._solved)}-{time.monotonic_ns()}"
             self._solved[token] = time.time() - age_s

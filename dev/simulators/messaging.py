@@ -80,7 +80,6 @@ class Messaging(Simulator):
         return {act.__name__: act for act in acts}
 
     def received(self) -> list[dict[str, Any]]:
-        """Return the messages that reached a phone."""
         with self.lock:
             return [asdict(message) for message in self.sent]
 
@@ -155,12 +154,10 @@ class Messaging(Simulator):
             self.sender.limit = limit
 
     def mark_invalid(self, target: str) -> None:
-        """Refuse this number as invalid from now on."""
         with self.lock:
             self.invalid.add(digits(target))
 
     def to(self, target: str) -> list[Message]:
-        """Return the delivered messages of one number, in order."""
         with self.lock:
             return [message for message in self.sent if message.target == digits(target)]
 

@@ -68,7 +68,6 @@ class Ministry(Simulator):
             self._shown = set(variants)
 
     def publish(self, slug: str, title: str, text: str = "<p>Isi.</p>", *, dated: bool = True) -> str:
-        """Add an article at the top of the list, and return its address."""
         number = 9000 + len(self.articles)
         article = Article(slug, title, text, day="20260301", number=number if dated else None)
         with self.lock:

@@ -82,7 +82,6 @@ class Server:
 
     @property
     def closed_url(self) -> str:
-        """Return an address that refuses connections."""
         return f"http://127.0.0.1:{self._unheard.getsockname()[1]}"
 
     def fault(self, name: str, kind: str, **options: Any) -> Fault:

@@ -44,7 +44,6 @@ class Answers:
         return {status for _, _, status in self.within(start, end)}
 
     def first(self, status: int, since: float) -> float:
-        """Return the start time of the first request with this status."""
         return min(at for at, _, got in self.within(since) if got == status)
 
     def median_s(self, start: float, end: float = inf) -> float:

@@ -126,7 +126,6 @@ class DeployedStack(Stack):
         return rendered
 
     def restart_web(self, number: int, *, code: Path = ROOT) -> None:
-        """End one gunicorn, start it again, and wait until it is ready."""
         self.end(self.webs[number - 1])
         self.webs[number - 1] = self.start_web_at(number, code=code)
         wait_until(lambda: readiness(self.sockets[number - 1]) == 200)

@@ -16,7 +16,6 @@ from tests.helpers.factories import make_user
 
 
 def kept(app: Flask) -> set[str]:
-    """Return the routes that declare caching."""
     return {
         f"GET {rule.rule.removeprefix('/api')}"
         for rule in app.url_map.iter_rules()

@@ -124,7 +124,6 @@ def test_a_package_has_an_empty_init(modules: list[Module]) -> None:
 
 
 def imports(module: Module) -> Iterator[tuple[int, str]]:
-    """Yield line and name of each import."""
     for node in module.nodes:
         match node:
             case ast.Import(names=names):

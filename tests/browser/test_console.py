@@ -81,7 +81,6 @@ def open_tab(page: Page, name: str) -> None:
 
 
 def look_for(page: Page, text: str) -> Locator:
-    """Search in the tab Pengguna, and return the first card."""
     open_tab(page, "Pengguna")
     page.get_by_label("Nama, nama pengguna").fill(text)
     page.get_by_role("button", name="Cari").click()
@@ -89,7 +88,6 @@ def look_for(page: Page, text: str) -> Locator:
 
 
 def register(page: Page, username: str) -> dict[str, str]:
-    """Register a patient, and return the header with the token."""
     body = {"username": username, "password": PASSWORD, "nama_ktp": username.title(), "nama_samaran": username}
     answer = page.request.post("/api/register", data={**body, "nomor_hp": f"0813{abs(hash(username)) % 10**8:08}"})
     assert answer.ok, answer.text()
@@ -552,7 +550,6 @@ def test_wrong_passwords_and_other_roles_are_told_why(console: Page) -> None:
 
 
 def set_up(page: Page, own: dict[str, str]) -> list[str]:
-    """Set up a second factor, and return its recovery codes."""
     setup = page.request.post("/api/profile/otp", data={"password": PASSWORD}, headers=own).json()
     (secret,) = parse_qs(urlsplit(setup["uri"]).query)["secret"]
     assert page.request.put("/api/profile/otp", data={"otp": pyotp.TOTP(secret).now()}, headers=own).ok
@@ -583,7 +580,6 @@ def test_a_login_with_a_second_factor_and_new_recovery_codes(console: Page) -> N
 
 
 def stored(page: Page) -> dict[str, str]:
-    """Return what the page has stored in the browser."""
     assert page.evaluate("[localStorage.length, document.cookie]") == [0, ""]
     return dict(page.evaluate("({ ...sessionStorage })"))
 

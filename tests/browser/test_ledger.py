@@ -17,8 +17,6 @@ TITLE = "Fisioterapi bahu kiri"
 
 
 class Client:
-    """The page of a front end, `front_end/index.html`."""
-
     def __init__(self, page: Page, front_end: str, service: Launcher) -> None:
         page.goto(f"{front_end}/")
         self.page, self.api = page, f"{service.url}/api"

@@ -54,7 +54,6 @@ def traces(url: str) -> list[str]:
 
 
 def dumped(folder: Path) -> str:
-    """Return the database of a backup as text."""
     program = shutil.which("pg_restore", path=PATH)
     assert program
     dump = subprocess.run([program, "--file=-", folder / backup.DUMP], capture_output=True, check=True)

@@ -24,7 +24,6 @@ SEPARATOR = "-- the next example --"
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
-    """Run all examples in one shell, and yield the output of each."""
     require("curl")
     examples = [example.replace("http://127.0.0.1:8000", "$HERE") for example, _, _ in EXAMPLES.findall(PAGE)]
     script = f"echo; echo '{SEPARATOR}'\n".join(examples)

@@ -157,7 +157,6 @@ def test_twenty_people_who_want_one_email_do_not_use_up_the_pool(grown: Grown, c
 
 
 def waiting() -> int:
-    """Return the number of statements that wait for a lock."""
     db.session.rollback()
     activity = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     return db.session.scalar(sa.text(activity)) or 0

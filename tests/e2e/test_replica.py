@@ -78,7 +78,6 @@ class Site:
             _run(self.replica.url(role="postgres"), "SELECT pg_wal_replay_resume()")
 
     def write(self) -> str:
-        """Insert a person on the primary, and return their name."""
         self.users += 1
         name = f"Baru{self.users}"
         _run(
@@ -93,12 +92,10 @@ class Site:
         return response
 
     def counted(self) -> int:
-        """Return the number of users in the overview."""
         count: int = self.ask("GET", "/admins/overview", self.admin).json()["totals"]["users"]
         return count
 
     def exported(self, format_: str) -> str:
-        """Return the text of the export of all users."""
         content = self.ask("GET", f"/admins/export/users?format={format_}", self.admin).content
         match format_:
             case "xlsx":

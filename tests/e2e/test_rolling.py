@@ -103,7 +103,6 @@ class Rollout:
             assert response.status_code == 201, response.text
 
     def roll(self, code: Path) -> None:
-        """Restart the web processes one after the other, then replace the workers."""
         for number in (1, 2):
             self.remind()
             self.site.restart_web(number, code=code)

@@ -40,7 +40,6 @@ def migrate(database_url: str) -> None:
 
 
 def dispose(app: Flask) -> None:
-    """Close all database and Redis connections of this process."""
     with app.app_context():
         db.engine.dispose()
         app.extensions["autocommit"].dispose()

@@ -41,7 +41,6 @@ class Client:
 
     @property
     def user(self) -> User:
-        """Return the logged-in person, read from the database."""
         return db.session.get_one(User, self.id)
 
     def with_token(self, token: str) -> Client:

@@ -14,7 +14,6 @@ from dev.stack.waiting import PATIENCE_S
 
 @pytest.fixture
 def database(variables: dict[str, str]) -> str:
-    """Return the address of an empty database."""
     from dev.testing import empty_database
 
     return empty_database(variables["DATABASE_URL"])

@@ -88,7 +88,6 @@ def _create_path(section: Section) -> str:
 
 
 def _new(scene: Scene, section: Section) -> tuple[str, Any, int]:
-    """Create a record, and return its path, id and number."""
     n = scene.number()
     record_id = scene.new(scene.admin().post(_create_path(section), **section.record(n)))
     return f"{section.path}/{record_id}", record_id, n

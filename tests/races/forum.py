@@ -156,7 +156,6 @@ def two_answer_each_other(scene: Scene) -> Script:
 
 @encounter(200, 404)
 def two_admins_who_like_the_same_are_deleted(scene: Scene) -> Script:
-    """Provoke a deadlock: each deletion locks the posts that the other locks."""
     admin, a, b = scene.admin(), scene.admin(), scene.admin()
     one, two = scene.new(write(a)), scene.new(write(b))
     for thread_id in (one, two):

@@ -116,7 +116,6 @@ class Scene:
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def person(self, *roles: str, **data: Any) -> Person:
-        """Create a person with a session."""
         with unit_of_work():
             user = make_user(*roles, **data)
             pair = sessions.begin(user)
@@ -165,7 +164,6 @@ class Scene:
                 return Response(500, repr(error))
 
     def meet(self, calls: Sequence[Call | Job]) -> list[Response]:
-        """Run all calls at the same moment."""
         barrier = Barrier(len(calls))
 
         def start(call: Call | Job) -> Response:

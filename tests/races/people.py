@@ -13,7 +13,6 @@ from tests.races.meeting import NOBODY, Call, Person, Scene, Script, encounter, 
 
 
 def registration(n: int, **data: object) -> Call:
-    """Return the registration of the person with number `n`."""
     return NOBODY.post(
         "/register",
         **{

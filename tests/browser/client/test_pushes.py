@@ -224,7 +224,6 @@ def _deliver(page: Page, payload: dict[str, Any] | str) -> None:
 
 
 def _token(context: BrowserContext, service: Launcher, title: str) -> str:
-    """Return the token in the link of the reminder's message."""
     tab = context.new_page()
     tab.goto(f"{service.url}/dev/outbox")
     message = tab.locator(".entry", has_text=title).filter(has=tab.locator(".state.sent", has_text="sent")).first
