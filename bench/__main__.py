@@ -38,8 +38,8 @@ BENCHMARKS = (
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--short", action="store_true", help="to see that it works, rather than to measure")
-    parser.add_argument("--most", type=int, help="rows of the largest table")
+    parser.add_argument("--short", action="store_true", help="run for seconds, to check that a benchmark works")
+    parser.add_argument("--most", type=int, help="maximum rows of the largest table")
     options = parser.parse_args(words)
     unknown = set(options.names) - set(BENCHMARKS)
     if unknown:

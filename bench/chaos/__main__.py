@@ -49,10 +49,10 @@ def main(words: list[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
-    parser.add_argument("rows", nargs="*", metavar="row", help=f"of {', '.join(ROWS)}; none: all")
+    parser.add_argument("rows", nargs="*", metavar="row", help=f"one of {', '.join(ROWS)} (default: all)")
     parser.add_argument("--short", action="store_true", help="fewer reminders, shorter faults")
     for name, kind in (("reminders", int), ("seconds", float), ("faults", int), ("seed", int)):
-        parser.add_argument(f"--{name}", type=kind, help="other than the plan of the rows")
+        parser.add_argument(f"--{name}", type=kind, help="replaces the value in the plan of each row")
     return parser
 
 

