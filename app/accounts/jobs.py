@@ -1,4 +1,4 @@
-"""What accounts do by themselves."""
+"""Scheduled jobs of accounts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.identity.models import PhoneVerification
 
 
 def forget_expired() -> None:
-    """Delete the proofs of numbers that nobody finished, and old moves: some of them are numbers of others."""
+    """Delete expired phone verifications and old moves, because some of them hold other people's numbers."""
     with unit_of_work():
         moves.forget_old()
         db.session.execute(

@@ -1,4 +1,4 @@
-"""Moves of a number from one account to another, and back; numbers that are wrong, and numbers that are freed."""
+"""Moves of a phone number between accounts, moves back, wrong numbers and freed numbers."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from app.notifications import outbox
 from app.notifications.models import About
 from app.notifications.senders import numbers
 
-#: For so long the number itself takes its move back, and opens no account.
+#: For 24 hours after a move, SALAH NOMOR moves the number back, and the number gets no reset link.
 TAKEN_BACK_WITHIN = timedelta(hours=24)
 
 _is_recent = PhoneMove.moved_at > sa.func.statement_timestamp() - TAKEN_BACK_WITHIN
-#: Whether a person's number has just moved between accounts.
+#: Condition: the user's number moved between accounts within `TAKEN_BACK_WITHIN`.
 IS_RECENT = sa.exists().where(PhoneMove.phone == User.phone, _is_recent)
 
 
 def lock_holder(phone: str, except_id: int | None = None) -> User | None:
-    """Lock the account that has a number."""
+    """Lock and return the account that has a number."""
     held = sa.select(User).where(User.phone == phone, User.id.is_distinct_from(except_id))
     lock = held.with_for_update(of=User, key_share=True).execution_options(populate_existing=True)
-    # Twice, because the number may move to another account while the first statement waits for the lock.
+    # Run twice, because the number may move to another account while the first statement waits for the lock.
     return db.session.scalar(lock) or db.session.scalar(lock)
 
 
 def lock_prover(user_id: int) -> User | None:
-    """Lock the person who proves a number, before its holder."""
+    """Lock and return the user who verifies a number. Call this before `lock_holder`, to avoid a deadlock."""
     return db.session.get(User, user_id, with_for_update={"of": User, "key_share": True}, populate_existing=True)
 
 
 def move(user: User, nomor_hp: str, phone: str, holder: User | None) -> None:
-    """Give a number that a person has proven to them, and take it from its holder. All are locked."""
+    """Move a verified number from its holder to a user. The caller holds the locks of the number and both users."""
     if holder is not None:
         _note(user, phone, holder)
         _take(holder)
@@ -55,9 +55,9 @@ def move(user: User, nomor_hp: str, phone: str, holder: User | None) -> None:
 
 
 def refuse(phone: str) -> bool:
-    """Do what SALAH NOMOR asks for: take the number's last move back, else flag the number. Return whether it moved.
+    """Handle SALAH NOMOR: move the number back after a recent move, else flag it as wrong. Return whether it moved.
 
-    The number's row is locked.
+    The caller holds the lock of the number's row.
     """
     holder = lock_holder(phone)
     if _take_back(holder, phone):
@@ -73,7 +73,7 @@ def refuse(phone: str) -> bool:
 
 
 def free(user: User) -> None:
-    """Take the number from a person, who is locked, with all that is open or waits for it."""
+    """Remove the number from a locked user, with its open verifications, moves, reset links and messages."""
     phone = user.phone
     db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.user_id == user.id))
     _take(user)
@@ -84,7 +84,7 @@ def free(user: User) -> None:
 
 
 def forget_old() -> None:
-    """Delete moves that nobody can take back any more."""
+    """Delete moves that are too old to be moved back."""
     db.session.execute(sa.delete(PhoneMove).where(~_is_recent))
 
 
@@ -98,7 +98,7 @@ def _note(user: User, phone: str, holder: User) -> None:
         "moved_at": sa.func.statement_timestamp(),
     }
     adding = insert(PhoneMove).values(phone=phone, **values)
-    # After several moves in a row the number goes back to the first account.
+    # After several moves in a row, the number goes back to the first account.
     goes_on = sa.and_(PhoneMove.to_user_id.is_not(None), _is_recent)
     first = {
         name: sa.case((goes_on, PhoneMove.__table__.c[name]), else_=adding.excluded[name])
@@ -108,9 +108,9 @@ def _note(user: User, phone: str, holder: User) -> None:
 
 
 def _take_back(holder: User | None, phone: str) -> bool:
-    """Give a number back to its former account. The holder is locked. Return False if there is no recent move.
+    """Move a number back to its former account. Return False without a recent move. The caller holds the holder's lock.
 
-    The taker may have left the number since. Another account keeps it only if it has proven it.
+    The number may be on a third account now. That account keeps the number only if it has verified it.
     """
     which = sa.select(PhoneMove).where(PhoneMove.phone == phone, PhoneMove.to_user_id.is_not(None), _is_recent)
     moved = db.session.scalar(which.with_for_update().execution_options(populate_existing=True))
@@ -122,12 +122,12 @@ def _take_back(holder: User | None, phone: str) -> bool:
         _take(holder)
         notices.number_returned(holder)
         if holder.id == taker_id and moved.nomor_hp_before is not None:
-            _restore(holder, moved.nomor_hp_before)  # it counts as new, so no reset link goes there for a day
-    # A former holder with another number keeps that one.
+            _restore(holder, moved.nomor_hp_before)  # counts as a new number, so it gets no reset link for a day
+    # A former holder who has another number by now keeps it.
     if owner is not None and owner.nomor_hp is None and _restore(owner, moved.nomor_hp):
         owner.phone_changed_at = owner.phone_before = None
         owner.phone_verified_at = moved.verified_at
-    # An open question names an account that has the number no more.
+    # An open question names an account that no longer has the number.
     asked = PhoneVerification.phone == phone, PhoneVerification.asked_at.is_not(None)
     db.session.execute(sa.delete(PhoneVerification).where(*asked))
     db.session.flush()
@@ -141,7 +141,7 @@ def _must_give(holder: User, moved: PhoneMove) -> bool:
 
 
 def _restore(user: User, nomor_hp: str) -> bool:
-    """Give a person a former number, unproven. Return False if another account has it, or it is not allowed now."""
+    """Set a user's former number, unverified. Return False if another account has it or it is no longer allowed."""
     try:
         users.update(user, {"nomor_hp": nomor_hp})
     except AppError:
@@ -151,9 +151,9 @@ def _restore(user: User, nomor_hp: str) -> bool:
 
 
 def _take(user: User) -> None:
-    """Take the number from an account, which keeps its login."""
+    """Remove the number from an account. The account keeps its login."""
     users.update(user, {"nomor_hp": None})
-    # The number's owner must get no message that is meant for this account, such as a reset link.
+    # Messages meant for this account, such as a reset link, must not reach the number's new owner.
     user.phone_changed_at = user.phone_before = None
     _end_resets(user)
     db.session.flush()

@@ -1,4 +1,4 @@
-"""What a person is told of changes of their account, so that a thief of it does not stay unnoticed."""
+"""Security notices about changes of an account, so that its owner notices a thief."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ from app.notifications.delivery.sealing import Words
 from app.notifications.messages import message_user, send_message, tell_user
 from app.notifications.models import SECURITY_NOTICE, About, Channel, Delivery, State
 
-#: Events of security notices.
+#: Values of `event` in the payload of a security notice.
 ACCOUNT_CHANGED, HANDED_OVER = "account_changed", "handed_over"
 NUMBER_WAS_TAKEN, NUMBER_IS_WRONG = "number_taken", "number_wrong"
 NUMBER_WAS_FREED, NUMBER_WAS_RETURNED = "number_freed", "number_returned"
 SESSIONS_ENDED, SECOND_FACTOR_REMOVED = "sessions_ended", "second_factor_removed"
 
-#: So long is tried to send a notice.
+#: A notice that is not sent within this time expires.
 LIFETIME = timedelta(days=1)
 
-#: How long after a notice further changes are gathered, to be told in one more.
+#: After a notice, further changes are collected for this time and sent in one more notice.
 TOGETHER = timedelta(minutes=10)
 
-#: What can change, in the order and the words in which people are told.
+#: Account fields that trigger a notice, with their Indonesian names, in the order of the text.
 WORDS = {"password": "kata sandi", "email": "alamat e-mail", "nomor_hp": "nomor HP"}
 
-#: No word of it is the sender's: a new number may be a stranger's.
+#: The text contains no user input, because a new number may belong to a stranger.
 CHANGED = "Data akun Anda baru saja diubah: {what}."
 
 
 def account_changed(user: User, fields: Collection[str], *, phone_before: str | None) -> None:
-    """Tell the person's number which of `WORDS` changed, and the number `phone_before` that they had until now.
+    """Send a notice that fields of `WORDS` changed, to the user's number and to `phone_before` if it differs.
 
-    A number gets one notice in ten minutes. The person is locked, so no other notice is added meanwhile.
+    A number gets at most one notice in ten minutes. The caller holds the user's row lock, so no other request adds one.
     """
     for phone in sorted(filter(None, {user.phone, phone_before})):
         _tell_changed(user, phone, fields)
 
 
 def _tell_changed(user: User, phone: str, fields: Collection[str]) -> None:
-    """Add the fields to a notice that is not sent yet, or add a notice that leaves `TOGETHER` after the last one."""
+    """Add the fields to a pending notice, or add a new notice that is due `TOGETHER` after the last one."""
     owner_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
     last = _last_told(user, phone)
     if last and last.user_id == owner_id and last.state == State.PENDING and last.claim_token is None:
@@ -71,7 +71,7 @@ def _tell_changed(user: User, phone: str, fields: Collection[str]) -> None:
 
 
 def _last_told(user: User, phone: str) -> Delivery | None:
-    """Return the latest notice to a number, locked, if it was due within the last ten minutes or is due later."""
+    """Lock and return the latest notice to a number that was due in the last ten minutes or is due later."""
     rows = sa.select(Delivery).where(
         sa.or_(Delivery.user_id == user.id, Delivery.user_id.is_(None)),
         Delivery.target == phone,
@@ -89,7 +89,7 @@ def _changed(fields: Collection[str]) -> dict[str, object]:
 
 
 def render_changed(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the words of notices that an account was changed."""
+    """Return the texts of notices about changed account fields, by delivery id."""
     who = ask_administrator("Kalau bukan Anda yang mengubahnya, segera")
     return {each.id: {"text": CHANGED.format(what=_what(each.payload["fields"])) + who} for each in deliveries}
 
@@ -98,7 +98,7 @@ def _what(fields: object) -> str:
     return ", ".join(word for name, word in WORDS.items() if isinstance(fields, list) and name in fields)
 
 
-#: What an account is told of its number, by event. It may have no other number, so it is told by push alone.
+#: Texts about the account's phone number, by event. Sent only by push, because the account may have no number now.
 NUMBERS = {
     NUMBER_WAS_TAKEN: "Nomor HP di akun Anda sekarang dipakai akun lain, jadi kami lepas dari akun Anda. "
     "Masuk dengan nama pengguna, lalu isi nomor Anda sendiri.",
@@ -113,22 +113,22 @@ NUMBER_TITLE = "Nomor HP Anda"
 
 
 def number_taken(user: User) -> None:
-    """Tell an account that somebody else proved its number."""
+    """Send a push notice that another user verified this account's number."""
     _tell(user, NUMBER_WAS_TAKEN)
 
 
 def number_wrong(user: User) -> None:
-    """Tell an account that its number says that it is somebody else's."""
+    """Send a push notice that the account's number answered SALAH NOMOR."""
     _tell(user, NUMBER_IS_WRONG)
 
 
 def number_freed(user: User) -> None:
-    """Tell an account that an administrator took its number from it."""
+    """Send a push notice that an administrator removed the account's number."""
     _tell(user, NUMBER_WAS_FREED)
 
 
 def number_returned(user: User) -> None:
-    """Tell an account that the number that moved to it went back."""
+    """Send a push notice that the number which moved to this account was moved back."""
     _tell(user, NUMBER_WAS_RETURNED)
 
 
@@ -146,12 +146,12 @@ def _tell(user: User, event: str) -> None:
 
 
 def render_number(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the words of notices about the account's number."""
+    """Return the texts of notices about the account's number, by delivery id."""
     who = ask_administrator("Kalau ini keliru,")
     return {each.id: {"title": NUMBER_TITLE, "body": NUMBERS[str(each.payload["event"])] + who} for each in deliveries}
 
 
-#: Messages about what an administrator did to an account, by event.
+#: Texts about an administrator's action on the account, by event.
 BY_ADMINISTRATOR = {
     SESSIONS_ENDED: "Administrator mengeluarkan akun Anda dari semua perangkat. Silakan masuk lagi.",
     SECOND_FACTOR_REMOVED: "Administrator utama mematikan verifikasi dua langkah akun Anda. "
@@ -160,7 +160,7 @@ BY_ADMINISTRATOR = {
 
 
 def changed_by_administrator(user_id: int, event: str) -> None:
-    """Send the person a message about what an administrator did to the account."""
+    """Send the user a notice about an administrator's action on the account."""
     message_user(
         user_id,
         kind=SECURITY_NOTICE,
@@ -171,12 +171,12 @@ def changed_by_administrator(user_id: int, event: str) -> None:
 
 
 def render_by_administrator(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the words of notices about what an administrator did."""
+    """Return the texts of notices about an administrator's action, by delivery id."""
     end = ask_administrator("Kalau menurut Anda ini keliru,")
     return {each.id: {"text": BY_ADMINISTRATOR[str(each.payload["event"])] + end} for each in deliveries}
 
 
-#: Characters of a name in a notice, and what stands for a name of nothing but web addresses.
+#: Maximum characters of a name in a notice, and the fallback for a name that contains only web addresses.
 MAX_NAME, SOMEBODY = 40, "Orang itu"
 HANDED_OVER_TITLE = "Serah terima akun"
 YOURS = "Akun ini sekarang milik Anda, dengan semua pengingat dan riwayatnya."
@@ -186,7 +186,7 @@ TOLD_STILL = "Anda masih dikabari kalau obat belum ditandai."
 
 
 def handed_over(link: CaregiverLink) -> None:
-    """Tell a patient and the caregiver who kept the account that the patient has it now."""
+    """Notify the patient and the caregiver that the patient now controls the account."""
     for user_id in (link.patient_id, link.caregiver_id):
         tell_user(
             user_id,
@@ -199,7 +199,7 @@ def handed_over(link: CaregiverLink) -> None:
 
 
 def render_handed_over(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the words of notices that an account was handed over. A link that was cut has none."""
+    """Return the texts of handover notices, by delivery id. A deleted caregiver link gets no text."""
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     links = (
         sa.select(*CaregiverLink.__table__.c, patient.nama_ktp.label("patient"), caregiver.nama_ktp.label("caregiver"))

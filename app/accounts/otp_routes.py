@@ -18,7 +18,7 @@ bp = Blueprint("otp", __name__, url_prefix="/profile/otp", description="Second f
 @bp.response(200, schemas.OtpStatus)
 @bp.alt_response(403, "FORBIDDEN")
 def get_otp() -> Status:
-    """Whether the second factor is on, and how many recovery codes are left. For administrators."""
+    """Return whether the second factor is active, and how many recovery codes are left. For administrators."""
     return service.get_otp(caller)
 
 
@@ -30,9 +30,9 @@ def get_otp() -> Status:
 @bp.response(201, schemas.OtpSetup)
 @bp.alt_response(403, "FORBIDDEN")
 def begin_otp(data: dict[str, str]) -> Setup:
-    """Set up an authenticator app: its address for a QR code, and recovery codes, told this once.
+    """Set up an authenticator app. Return its URI for a QR code, and the recovery codes, which are shown once.
 
-    Nothing is asked for until a code confirms it. For administrators; 409 while another is in use.
+    Logins require no code until a PUT confirms the setup. For administrators. 409 if a second factor is active.
     """
     return service.begin_otp(caller, data["password"])
 
@@ -44,7 +44,7 @@ def begin_otp(data: dict[str, str]) -> Setup:
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")
 def confirm_otp(data: dict[str, str]) -> dict[str, str]:
-    """Confirm with a code of the app; from then on both logins ask for one."""
+    """Confirm the setup with a code of the app. From then on, both logins require a code."""
     service.confirm_otp(caller, data["otp"])
     return {"message": "Verifikasi dua langkah aktif."}
 
@@ -56,7 +56,7 @@ def confirm_otp(data: dict[str, str]) -> dict[str, str]:
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")
 def end_otp(data: dict[str, str]) -> dict[str, str]:
-    """Turn it off, with the password and a code of the app or a recovery code."""
+    """Disable the second factor. Requires the password and a code of the app or a recovery code."""
     service.end_otp(caller, **data)
     return {"message": "Verifikasi dua langkah dimatikan."}
 
@@ -70,5 +70,5 @@ def end_otp(data: dict[str, str]) -> dict[str, str]:
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(404, "NOT_FOUND")
 def replace_recovery_codes(data: dict[str, str]) -> dict[str, list[str]]:
-    """Make ten new recovery codes, told this once; the old ones end. For administrators with a second factor."""
+    """Create ten new recovery codes, shown once. The old codes stop working. Requires an active second factor."""
     return {"recovery_codes": service.replace_recovery_codes(caller, **data)}

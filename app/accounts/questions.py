@@ -1,4 +1,4 @@
-"""Questions to a number that another account uses: the number itself says by PINDAH whether it moves."""
+"""Questions sent to a number that another account uses. The number moves only if it answers PINDAH."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUESTION = (
     "Nomor ini dipakai akun {holder}. Kalau Anda mau memindahkannya ke akun {taker}, balas PINDAH. "
     f"Pertanyaan ini berlaku {MINUTES} menit."
 )
-#: What the account reads that wants the number.
+#: Response text for the user who wants the number.
 ASKED = (
     "Nomor ini dipakai akun lain. "
     f"Untuk memindahkannya ke akun Anda, balas PINDAH dari nomor itu dalam {MINUTES} menit."
@@ -33,7 +33,7 @@ _is_asked = sa.and_(
 
 
 def text(phone: str) -> str | None:
-    """Return the question that a number was asked last, with both accounts named."""
+    """Return the latest open question for a number, which names both accounts."""
     row = db.session.execute(_last(phone)).one_or_none()
     holder = db.session.scalar(sa.select(User.username).where(User.phone == phone))
     if row is None or holder is None:
@@ -42,7 +42,7 @@ def text(phone: str) -> str | None:
 
 
 def send(phone: str) -> None:
-    """Ask a number, once for each request, whether it moves."""
+    """Send the latest open question to the number. The dedupe key allows one message per request."""
     row = db.session.execute(_last(phone)).one()
     outbox.add(
         outbox.Draft(
@@ -57,7 +57,7 @@ def send(phone: str) -> None:
 
 
 def agree(phone: str) -> str | None:
-    """Move a number to the account that it was asked about last. Return its username; None if no question is open."""
+    """Move a number to the account of its latest open question. Return the username; None without a question."""
     numbers.lock(phone)
     asked = db.session.execute(_last(phone)).one_or_none()
     if asked is None:
@@ -74,7 +74,7 @@ def agree(phone: str) -> str | None:
         return None
     holder = moves.lock_holder(phone, user.id)
     if holder is not None and (holder.phone_changed_at or holder.created_at) > asked.asked_at:
-        return None  # the question named somebody else
+        return None  # the question named another account
     moves.move(user, nomor_hp, phone, holder)
     db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.phone == phone, _is_asked))
     return user.username

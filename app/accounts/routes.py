@@ -1,4 +1,4 @@
-"""Auth and account."""
+"""Routes of authentication and accounts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.identity.own_password import limit_own_password
 from app.identity.sessions import TokenPair
 from app.identity.upload_limits import limit_uploads
 
-bp = Blueprint("accounts", __name__, description="Registration, login, password reset and the own profile")
+bp = Blueprint("accounts", __name__, description="Registration, login, password reset and the caller's own profile")
 
 account = by_body(schemas.Login, "username", credentials.login_key)
 stranger = by_body(schemas.Login, "username", lambda text: credentials.stranger_key(text, caller_network()))
@@ -29,13 +29,13 @@ number = by_body(schemas.PhoneQuery, "phone", lambda text: phones.normalise(text
 
 
 def from_network() -> str | None:
-    """The key of guesses for one account from one network, which they shut out."""
+    """Return the rate limit key of wrong logins: the account and the caller's network."""
     key = account()
     return f"{key}:{caller_network()}" if key else None
 
 
 def _device() -> str:
-    """The plain name of what the request came from."""
+    """Return the plain name of the caller's device."""
     return devices.name_of(request.user_agent.string)
 
 
@@ -48,10 +48,10 @@ def _device() -> str:
 @bp.response(200, schemas.LoginTokens)
 @bp.alt_response(401, "UNAUTHORIZED")
 def login(data: Loaded) -> dict[str, str]:
-    """Log in with username, e-mail or phone number, and get an access token and a refresh token.
+    """Log in with username, e-mail or phone number. Return an access token and a refresh token.
 
     Send the access token with each call: `Authorization: Bearer <access_token>`. An administrator with a second factor
-    also sends `otp`. A login takes back a request for erasure that is younger than seven days.
+    also sends `otp`. A login cancels a request for erasure that is younger than seven days.
     """
     return service.login(**data, device=_device(), network=caller_network())
 
@@ -66,7 +66,7 @@ def login(data: Loaded) -> dict[str, str]:
 @bp.alt_response(401, "UNAUTHORIZED")
 @bp.alt_response(403, "FORBIDDEN")
 def superadmin_login(data: Loaded) -> dict[str, str]:
-    """Log in as a super-admin: a short access token, no refresh."""
+    """Log in as a super-admin. Return a short-lived access token without a refresh token."""
     return service.superadmin_login(**data, device=_device(), network=caller_network())
 
 
@@ -78,9 +78,9 @@ def superadmin_login(data: Loaded) -> dict[str, str]:
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
 def register(data: Loaded) -> TokenPair:
-    """Register as pasien or pendamping, logged in at once.
+    """Register as pasien or pendamping and log in.
 
-    With `handover_code` the account of a dependent becomes the caller's, with its id, reminders and history.
+    With `handover_code`, the caller takes over a dependent's account, with its id, reminders and history.
     """
     return service.register(data, request.remote_addr, device=_device(), network=caller_network())
 
@@ -92,7 +92,7 @@ def register(data: Loaded) -> TokenPair:
 @bp.response(200, schemas.AccessToken)
 @bp.alt_response(401, "UNAUTHORIZED")
 def refresh(data: dict[str, str]) -> dict[str, str]:
-    """A new access token; the refresh token stays valid."""
+    """Return a new access token. The refresh token stays valid."""
     return {"access_token": sessions.refresh(data["refresh_token"])}
 
 
@@ -102,7 +102,7 @@ def refresh(data: dict[str, str]) -> dict[str, str]:
 @bp.arguments(schemas.UsernameCheck)
 @bp.response(200, schemas.Availability)
 def check_username(data: dict[str, str]) -> service.Availability:
-    """Whether a username is free."""
+    """Return whether a username is available."""
     return service.check_username(data["username"])
 
 
@@ -113,7 +113,7 @@ def check_username(data: dict[str, str]) -> service.Availability:
 @bp.arguments(schemas.PhoneQuery, location="query")
 @bp.response(200, MessageSchema)
 def send_verification_code(data: dict[str, str]) -> dict[str, str]:
-    """Send a password reset link to a phone number; the response is the same for an unknown one."""
+    """Send a password reset link to a phone number. The response is the same for an unknown number."""
     service.send_reset_link(data["phone"])
     return {"message": "Bila nomor terdaftar, tautan atur ulang kata sandi telah dikirim."}
 
@@ -133,7 +133,7 @@ def update_password(data: Loaded) -> dict[str, str]:
 @authenticated
 @bp.response(200, MessageSchema)
 def logout() -> dict[str, str]:
-    """End this session, with its access token, its push subscriptions and its open invitations."""
+    """End this session, its access token, its push subscriptions and its open invitations."""
     sessions.end(caller)
     return {"message": "Berhasil keluar."}
 
@@ -142,7 +142,7 @@ def logout() -> dict[str, str]:
 @authenticated
 @bp.response(200, schemas.Profile)
 def get_profile() -> User:
-    """The own record, NIK decrypted."""
+    """Return the caller's own record, with the NIK decrypted."""
     return service.get_profile(caller)
 
 
@@ -155,10 +155,10 @@ def get_profile() -> User:
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
 def update_profile(data: Loaded) -> User:
-    """Change the own record; what is not sent stays. A new password ends all sessions but this one.
+    """Update the caller's own record. Missing fields stay unchanged. A new password ends all other sessions.
 
-    The number is told of a new password, e-mail or number, the old one too. Ten new e-mails and numbers an hour, and
-    five new passwords.
+    The old and the new number get a message about a new password, e-mail or number. At most ten new e-mails and numbers
+    per hour, and five new passwords.
     """
     return service.update_profile(caller, data)
 
@@ -172,10 +172,11 @@ def update_profile(data: Loaded) -> User:
 @bp.response(201, schemas.Verification)
 @bp.alt_response(409, "CONFLICT")
 def create_phone_verification(data: Loaded) -> Asked:
-    """Begin to show that a number is the caller's: the own one, or one that moves to them when it is shown.
+    """Start the verification of the caller's own number, or of a new number that becomes theirs after it.
 
-    They write `VERIFIKASI` and the code to us from it, or PUT the six digits that were sent to it. 15 minutes, once.
-    A number that answered SALAH NOMOR gets three codes, from its own account (409 `wrong_number`).
+    The user sends `VERIFIKASI` and the code to us from the number, or PUTs the six digits that we sent to it. A code is
+    valid once, for 15 minutes. After SALAH NOMOR, a number gets three codes, only from its own account (else 409
+    `wrong_number`).
     """
     return verification.create(caller, data)
 
@@ -185,13 +186,15 @@ def create_phone_verification(data: Loaded) -> Asked:
 @limit("20 per hour", key=by_caller)
 @bp.arguments(schemas.VerificationConfirm)
 @bp.response(200, schemas.Profile)
-@bp.alt_response(202, schema=MessageSchema, description="Another account uses the number, which is asked", success=True)
+@bp.alt_response(
+    202, schema=MessageSchema, description="Another account uses the number, so a question went to it", success=True
+)
 @bp.alt_response(409, "CONFLICT")
 def confirm_phone_verification(data: dict[str, str]) -> User | Response:
-    """Repeat the six digits that were sent to the number; five tries.
+    """Confirm the number with the six digits that we sent to it. Five tries.
 
-    A number that another account uses moves after it has answered PINDAH (202), within 15 minutes. Where messages do
-    not come back it stays where it is (409 `number_in_use`).
+    A number that another account uses moves after it answers PINDAH within 15 minutes (202). If the service receives no
+    messages, the number does not move (409 `number_in_use`).
     """
     return verification.confirm(caller, data["code"]) or raw_json({"message": questions.ASKED}, 202)
 
@@ -201,7 +204,7 @@ def confirm_phone_verification(data: dict[str, str]) -> User | Response:
 @bp.response(200, schemas.OwnRoles)
 @bp.alt_response(403, "FORBIDDEN")
 def get_user_roles(user_id: int) -> User:
-    """The roles of the authenticated user; administrators may ask about anybody."""
+    """Return a user's roles. Only administrators may request another user."""
     return service.get_roles(caller, user_id)
 
 
@@ -210,5 +213,5 @@ def get_user_roles(user_id: int) -> User:
 @cached(60, stale_if_error_s=A_DAY_S)
 @bp.plain_response(200, {"type": "array", "items": {"type": "string"}, "example": ["Aceh", "Sumatera Utara"]})
 def list_provinces() -> tuple[str, ...]:
-    """The 38 provinces that a domicile can be."""
+    """Return the 38 provinces allowed as domicile."""
     return provinces.PROVINCES

@@ -1,4 +1,4 @@
-"""What the account routes take and return."""
+"""Request and response schemas of the account routes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Otp(Text):
 
 class Login(Schema):
     username = Text(254, required=True, example="siti", metadata={"description": "E-mail, username or phone number"})
-    # Only the length is bounded: an old password may be shorter than today's rule.
+    # Only the length is checked, because an old password may be shorter than the current rule.
     password = fields.String(required=True, load_only=True, validate=Characters(1, 128))
     otp = Otp(
         metadata={
-            "description": "Six digits of the authenticator app, or a recovery code, where a second factor is set"
+            "description": "Six digits of the authenticator app or a recovery code; required with a second factor"
         }
     )
 
@@ -39,7 +39,7 @@ class Tokens(Schema):
 
 class LoginTokens(Tokens):
     message = fields.String(
-        metadata={"x-optional": True, "description": "Only where this login has taken back the account's deletion"}
+        metadata={"x-optional": True, "description": "Present only if this login cancelled the account's deletion"}
     )
 
 
@@ -54,17 +54,18 @@ class SuperadminToken(AccessToken):
 class Registration(UserCreate):
     nama_samaran = Name(50, required=True, example="Melati")
     nomor_hp = PhoneNumber(required=True)
-    # Another one is refused by the service, as forbidden.
+    # No validation here: the service answers another role with 403.
     role = fields.String(metadata={"enum": sorted(SELF_SERVICE), "example": "pasien"})
     handover_code = Text(
         20,
         minimum=1,
         load_only=True,
         example="K7MP4WQX9R",
-        metadata={"description": "Takes over the account that a caregiver kept; the role is pasien then"},
+        metadata={"description": "Takes over the account that a caregiver manages. The role is then pasien"},
     )
     consents = fields.Nested(
-        Consents(unknown=EXCLUDE), metadata={"description": "Absent: nobody was asked, and everything works"}
+        Consents(unknown=EXCLUDE),
+        metadata={"description": "Missing if the user was not asked. A missing consent restricts nothing"},
     )
     captcha_response = fields.String(
         data_key="captcha-response", load_only=True, allow_none=True, validate=validate.Length(max=4096)
@@ -72,7 +73,7 @@ class Registration(UserCreate):
 
 
 class Refresh(Schema):
-    # An access token, sent here by mistake, is unknown (401) and not bad input.
+    # Long enough for an access token, so that one sent by mistake gets 401 instead of 400.
     refresh_token = Text(MAX_TOKEN_LENGTH, required=True)
 
 
@@ -101,24 +102,24 @@ class CurrentPassword(fields.String):
             validate=Characters(1, 128),
             metadata={
                 "format": "password",
-                "description": "With a new password, e-mail or phone number; needed where PROFILE_REAUTH is required",
+                "description": "Required for a new password, e-mail or number if PROFILE_REAUTH is required",
             },
         )
 
 
 class Profile(identity_schemas.User):
-    """The own record."""
+    """The caller's own record."""
 
     phone_verified_at = Timestamp(
-        allow_none=True, metadata={"example": None, "description": "null: nobody has shown whose number it is"}
+        allow_none=True, metadata={"example": None, "description": "null if the number is not verified"}
     )
     phone_problem = fields.String(
         allow_none=True,
         metadata={
             **enumeration("PhoneProblem", ("wrong_number", "unreachable")),
             "example": None,
-            "description": "Why no message reaches the number. wrong_number: it answered SALAH NOMOR, which a new "
-            "proof ends. unreachable: the messaging provider knows nobody there",
+            "description": "Why messages do not reach the number. wrong_number: the number answered SALAH NOMOR; "
+            "a new verification clears this. unreachable: the messaging provider rejects the number",
         },
     )
 
@@ -130,15 +131,15 @@ class VerificationCreate(Schema):
         metadata={
             **enumeration("VerificationMethod", VerificationMethod),
             "example": "message",
-            "description": "message: the person writes the word to us, and the default where we hear people; "
-            "code: we send six digits to the number",
+            "description": "message: the user sends a code to us. code: we send six digits to the number. "
+            "The default is message if the service receives messages, else code",
         },
     )
     current_password = CurrentPassword()
 
 
 class Verification(Schema):
-    """What to write to us, and a link that does it; both null where six digits were sent."""
+    """The code that the user sends to us, and a link that opens the chat. Both are null for six digits."""
 
     code = fields.String(allow_none=True, metadata={"example": "K7MP4W"})
     link = fields.String(
@@ -152,9 +153,10 @@ class VerificationConfirm(Schema):
 
 
 class ProfileUpdate(PersonUpdate):
-    """A partial edit: what is not sent stays, and so does what is sent back as the profile shows it."""
+    """A partial update. Missing fields, and fields equal to the shown profile, stay unchanged."""
 
-    # What only some people have as the profile shows it, the service takes from them alone.
+    # The first three accept null or an old NIK, because forms send the profile back. The service rejects them as
+    # changes.
     nama_samaran = Name(50, example="Melati", allow_none=True)
     nomor_hp = PhoneNumber(allow_none=True)
     nik = Nik(legacy=True)
@@ -174,12 +176,12 @@ class OtpBegin(Schema):
 
 
 class OtpStatus(Schema):
-    active = fields.Boolean(metadata={"description": "Whether both logins ask for a code"})
+    active = fields.Boolean(metadata={"description": "Whether both logins require a code"})
     recovery_codes_left = fields.Integer(metadata={"example": 10})
 
 
 class RecoveryCodes(Schema):
-    """Told once: only hashes of the codes are stored."""
+    """Recovery codes, shown only once because the database stores only hashes."""
 
     recovery_codes = fields.List(fields.String(), metadata={"example": ["K7WD-9XME-2HFA-Q3TZ"]})
 
@@ -193,4 +195,4 @@ class OtpConfirm(Schema):
 
 
 class OtpEnd(OtpBegin, OtpConfirm):
-    """The password and a code: a stolen session turns nothing off."""
+    """The password and a code, so that a stolen session cannot disable the second factor."""

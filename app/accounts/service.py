@@ -1,4 +1,4 @@
-"""Registration, login, password reset and people's own profile."""
+"""Registration, login, password reset and the caller's own profile."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from app.notifications.models import About, Channel
 from app.notifications.senders import numbers
 from app.providers import captcha
 
-#: The kind of the message with a reset link.
+#: Kind of the message that contains a reset link.
 RESET = "password_reset"
 RESET_LIFETIME = timedelta(minutes=30)
 RESET_TEXT = (
@@ -58,9 +58,9 @@ RESET_REFUSED_TEXT = (
 STAYS = "Penghapusan akun Anda dibatalkan. Akun Anda tetap ada."
 WITHDRAW_LATER = "tidak dapat ditarik saat menerima akun. Tariklah sesudah mendaftar, di profil Anda."
 LOGGED_IN = "Berhasil masuk sebagai superadmin."
-#: E-mails and numbers that a person may try in their profile: each try says whether somebody has it.
+#: Limit per user for new e-mails and numbers, because each try reveals whether another account has them.
 CONTACT_CHANGES = "10 per hour"
-#: New passwords of one person, set without a reset link: each is told to their number.
+#: Limit per user for new passwords set without a reset link, because each one sends a notice.
 NEW_PASSWORDS = "5 per hour"
 
 
@@ -73,7 +73,7 @@ class Availability:
 def register(
     data: Loaded, remote_ip: str | None, *, device: str | None = None, network: str | None = None
 ) -> TokenPair:
-    """A new pasien or pendamping, logged in at once. With a handover code it is the dependent whose code that is."""
+    """Create a pasien or pendamping and log them in. With a handover code, take over the dependent's account."""
     role = (data.get("role") or RoleName.PASIEN).lower()
     code = data.get("handover_code")
     if code is None and role not in SELF_SERVICE:
@@ -91,16 +91,16 @@ def register(
 
 
 def _take_over(code: str, data: Loaded) -> User:
-    """Give a dependent the account that a caregiver kept, with what they register with. Both are told.
+    """Give a dependent's account to the patient and notify both. Store the fields sent with the registration.
 
-    `ValidationFailed` for a bad code. Any refusal keeps the code, because it undoes everything.
+    Raise `ValidationFailed` for a bad code. An error rolls back everything, so the code stays valid.
     """
     sent = cast(ConsentWishes, dict(data.get("consents", {})))
     if sent.get("health_data") is False:
         raise ValidationFailed({"consents": {"health_data": [WITHDRAW_LATER]}})
     user = dependents.redeem(code)
     if db.session.scalar(sa.select(consents.is_withdrawn(user.id, Purpose.HEALTH_DATA))):
-        sent.pop("health_data", None)  # their reminders have stopped, and only the profile lets them go on
+        sent.pop("health_data", None)  # health reminders are stopped, and only the profile can resume them
     users.update(user, data)
     user.roles = roles_named([RoleName.PASIEN])
     notification_settings.record_consents(user, sent, way=Way.REGISTRATION)
@@ -111,7 +111,7 @@ def _take_over(code: str, data: Loaded) -> User:
 def login(
     username: str, password: str, otp: str | None = None, *, device: str | None = None, network: str | None = None
 ) -> dict[str, str]:
-    """A new session's tokens. Who was about to be erased stays, and is told so."""
+    """Log in and return the session's tokens. Cancel a pending erasure of the account and say so in `message`."""
     user = _with_password(username, password)
     second_factor.check(user, otp)
     told = {"message": STAYS} if erasure.take_back(user) else {}
@@ -121,14 +121,16 @@ def login(
 def superadmin_login(
     username: str, password: str, otp: str | None = None, *, device: str | None = None, network: str | None = None
 ) -> dict[str, str]:
-    """An access token that opens the super-admin routes; right credentials of anybody else are `Forbidden`.
+    """Log in and return an access token for the super-admin routes. Raise `Forbidden` for any other role.
 
-    Who was about to be erased stays, and is told so.
+    Cancel a pending erasure of the account and say so in `message`.
     """
     user = _with_password(username, password)
     if RoleName.SUPERADMIN not in user.role_names:
         raise Forbidden("Hanya untuk superadmin.", code="superadmin_only")
-    second_factor.check(user, otp)  # after it: a refusal would give the code back, and tell that it is right
+    second_factor.check(
+        user, otp
+    )  # after the role check, because a 403 would roll back the used code and reveal that it is right
     second_factor.check_set_up(user)
     message = STAYS if erasure.take_back(user) else LOGGED_IN
     return {"access_token": sessions.begin_superadmin(user, device, network), "message": message}
@@ -143,12 +145,12 @@ def check_username(username: str) -> Availability:
 
 
 def send_reset_link(phone: str) -> bool:
-    """Store a reset token and its message for whoever has this number. Return whether there is one.
+    """Store a reset token for the account with this number, and enqueue its message. Return whether a link is sent.
 
-    An unknown number costs the same statements, so that the response time does not say whether it is known: its
-    message is cancelled in the transaction that adds it. So does a number that is new to its account, for it may be a
-    thief's: there the number before it is told. Nothing goes to a number that has just moved, that is wrong, or that
-    has been silent for 90 days.
+    The statements are the same for every number, so that the response time does not reveal an account. If no link may
+    be sent, the message is cancelled in the same transaction. No link goes to an unknown number or to one that moved in
+    the last 24 hours. No link goes to a wrong number or to an unproven one without use for 90 days. A number that is
+    new to its account may be a thief's. The previous number then gets a refusal instead.
     """
     number = phones.normalise(phone)
     code = tokens.new_opaque()
@@ -163,7 +165,7 @@ def send_reset_link(phone: str) -> bool:
             .where(User.phone == number)
             .where(sa.func.coalesce(User.phone_changed_at <= moment - users.NEW_PHONE, sa.true()))
             .where(~moves.IS_RECENT, ~numbers.IS_WRONG, ~numbers.IS_SILENT)
-            .with_for_update(of=User, read=True, key_share=True),  # nobody who is being deleted
+            .with_for_update(of=User, read=True, key_share=True),  # waits while the user is being deleted
         )
         .on_conflict_do_update(index_elements=["user_id"], set_={"token_hash": token_hash, "expires_at": expires_at})
         .returning(PasswordReset.user_id)
@@ -176,12 +178,12 @@ def send_reset_link(phone: str) -> bool:
     if user_id:
         about = About("user", user_id)
     elif owner and owner.phone_before and owner.phone_changed_at and moment - owner.phone_changed_at < users.NEW_PHONE:
-        # Once a change: the key of one that has left already adds nothing.
+        # One refusal for each change: the outbox ignores a dedupe key that was sent before.
         dedupe_key = f"password_reset_refused:{owner.id}:{owner.phone_changed_at.timestamp():.0f}"
         text = RESET_REFUSED_TEXT + ask_administrator("Kalau bukan Anda yang menggantinya, segera")
         number, expires_at, is_wanted = owner.phone_before, moment + notices.LIFETIME, True
     if about:
-        outbox.cancel(about, [RESET])  # an older link, which this one has replaced
+        outbox.cancel(about, [RESET])  # a newer link replaces the older one
     elif is_wanted:
         outbox.cancel_one(dedupe_key)
     outbox.add(
@@ -202,9 +204,9 @@ def send_reset_link(phone: str) -> bool:
 
 
 def reset_password(code: str, new_password: str) -> None:
-    """Set the password of whoever got this code; it works once, and ends every session of that person."""
+    """Set the password with the code of a reset link. The code works once, and all sessions of the user end."""
     is_open = (PasswordReset.token_hash == tokens.digest(code)) & (PasswordReset.expires_at > sa.func.now())
-    # The person first, as everybody locks who deletes or changes them; then the reset, which only one request gets.
+    # Lock the user first, in the same order as deletes and updates. Then delete the reset, so only one request gets it.
     whose = sa.select(PasswordReset.user_id).where(is_open).scalar_subquery()
     user = db.session.scalar(sa.select(User).where(User.id == whose).with_for_update(of=User, key_share=True))
     used = sa.delete(PasswordReset).where(is_open).returning(PasswordReset.user_id)
@@ -219,7 +221,7 @@ def get_profile(caller: Caller) -> User:
 
 
 def update_profile(caller: Caller, data: Loaded) -> User:
-    """Change the caller's own record; what is absent stays."""
+    """Update the caller's own record. Missing fields stay unchanged."""
     user = users.get_own(caller, to_change=True)
     data = _without_repeats(user, data)
     changes = users.credentials_changed(user, data)
@@ -233,7 +235,7 @@ def update_profile(caller: Caller, data: Loaded) -> User:
 
 
 def tell_of_change(user: User, changes: set[str], phone_before: str | None) -> None:
-    """Count a new password, then send the notices of a change. `TooManyRequests` undoes the change."""
+    """Count a new password, then send the notices of the changes. `TooManyRequests` rolls back the changes."""
     if "password" in changes:
         rate_limits.count(NEW_PASSWORDS, "password", f"user:{user.id}")
     if changes:
@@ -246,7 +248,7 @@ def _with_problem(user: User) -> User:
 
 
 def _without_repeats(user: User, data: Loaded) -> Loaded:
-    """`data` without what it only repeats: a form sends all back, a NIK of an older form and a missing number too."""
+    """Return `data` without unchanged fields. A form may send back a NIK of an old format, or a missing number."""
     shown = {"nama_samaran": user.nama_samaran, "nomor_hp": user.nomor_hp, "image": pictures.url(user.image)}
     if "nik" in data:
         shown["nik"] = shown_nik(user)
@@ -267,7 +269,7 @@ def begin_otp(caller: Caller, password: str) -> second_factor.Setup:
 
 def confirm_otp(caller: Caller, otp: str) -> None:
     second_factor.confirm(users.get_own(caller).id, otp)
-    sessions.end_all(caller.id, keep=caller.session_id)  # those passed no second factor, and nobody asks them for one
+    sessions.end_all(caller.id, keep=caller.session_id)  # the other sessions passed no second factor
 
 
 def get_otp(caller: Caller) -> second_factor.Status:
@@ -283,14 +285,17 @@ def end_otp(caller: Caller, password: str, otp: str) -> None:
 
 
 def get_roles(caller: Caller, user_id: int) -> User:
-    """The caller with their roles; an administrator may ask about anybody."""
+    """Return a user with their roles. Only administrators may request another user."""
     if user_id != caller.id and not caller.has(RoleName.ADMIN, RoleName.SUPERADMIN):
         raise Forbidden
     return users.get(user_id)
 
 
 def check_may_change(user: User, changes: set[str], current_password: str | None) -> None:
-    """Refuse a change of what opens the account to a stolen session, where `PROFILE_REAUTH` asks for the password."""
+    """Count a contact change and check the current password. `PROFILE_REAUTH=required` makes the password mandatory.
+
+    A stolen session alone must not change the fields that log in to the account.
+    """
     if changes - {"password"}:
         rate_limits.count(CONTACT_CHANGES, "contact", f"user:{user.id}")
     if changes and current_password is not None:

@@ -1,7 +1,7 @@
-"""Proofs of a number: a person writes a code to us from the number, or repeats six digits that we sent to it.
+"""Verification of a phone number: the user sends us a code from it, or enters six digits that we sent to it.
 
-No response tells whether a number is known before somebody has proven it. A number that another account uses moves only
-after the number itself was asked and answered PINDAH.
+Before the verification, no response reveals whether another account has the number. A number that another account uses
+moves only after the number itself answers PINDAH.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from app.notifications.models import About, Channel
 from app.notifications.senders import numbers
 
 LIFETIME = timedelta(minutes=15)
-#: What a person writes, before the code.
+#: The word before the code in the user's message.
 WORD = "VERIFIKASI"
 CHARACTERS = 6
 DIGITS = 6
-#: How often six digits may be tried.
+#: Maximum tries of one six-digit code.
 MOST_TRIES = 5
-#: Codes to one number for the account that has it, and as many for all other accounts together.
+#: Codes to one number: one limit for the account that has it, and one for all other accounts together.
 SENT = "3 per day"
-#: Of the message with six digits: WhatsApp takes it by a template for codes alone.
+#: Kind of the six-digit message. WhatsApp requires an authentication template for it.
 KIND = numbers.CODE
 TEXT = (
     "Kode verifikasi nomor HP Anda: {code}. Berlaku {minutes} menit. "
@@ -64,7 +64,7 @@ class WrongNumber(Conflict):
 
 
 class Asked(TypedDict):
-    """What a person writes to us and by which link; null when we wrote to them."""
+    """The code and the link of the user's message to us, both null for six digits, and the expiry time."""
 
     code: str | None
     link: str | None
@@ -72,17 +72,17 @@ class Asked(TypedDict):
 
 
 class Proof(StrEnum):
-    """What came of a code."""
+    """Result of a verification code."""
 
     PROVEN = "proven"
-    #: Of no open request for this number: mistyped, used, expired, or sent from another number.
+    #: No open request of this number has the code: it is mistyped, used, expired, or came from another number.
     UNKNOWN_CODE = "unknown_code"
-    #: Another account uses the number: the number is asked whether it moves.
+    #: Another account uses the number, so a question goes to the number first.
     ASKED = "asked"
 
 
 def create(caller: Caller, data: Loaded) -> Asked:
-    """Open a proof of the caller's number, or of another one that is theirs as soon as it is proven."""
+    """Start a verification of the caller's number, or of a new number that becomes theirs after it."""
     user = users.get_own(caller)
     nomor_hp = data.get("nomor_hp") or user.nomor_hp
     phone = phones.normalise(nomor_hp) if nomor_hp else None
@@ -109,9 +109,9 @@ def create(caller: Caller, data: Loaded) -> Asked:
 
 
 def confirm(caller: Caller, code: str) -> User | None:
-    """Take the six digits that the caller repeats. Return None if the number is asked whether it moves to them.
+    """Check the six digits. Return the user, or None if a question went to a number that another account uses.
 
-    Raise `WrongCode`, and `NumberInUse` where messages do not come back.
+    Raise `WrongCode`, or `NumberInUse` if the service receives no messages.
     """
     code_hash = digest(VerificationMethod.CODE, codes.normalise(code), caller.id)
     tried = _take_try(caller.id)
@@ -129,9 +129,9 @@ def confirm(caller: Caller, code: str) -> User | None:
 
 
 def confirm_by_message(phone: str, code: str) -> Proof:
-    """Take a code that somebody wrote to us from this number (E.164). It works once, and from this number alone.
+    """Check a code that we received from this number (E.164). The code works once, and only from this number.
 
-    Called inside a unit of work, in which all that follows from it happens.
+    Call this inside a unit of work, which must also contain the actions that follow.
     """
     code_hash = digest(VerificationMethod.MESSAGE, codes.normalise(code))
     asked = sa.select(PhoneVerification.user_id).where(
@@ -144,14 +144,14 @@ def confirm_by_message(phone: str, code: str) -> Proof:
 
 
 def digest(method: VerificationMethod, code: str, user_id: int | None = None) -> str:
-    """What is stored of a code. Six digits are soon equal to somebody else's, so they are hashed with the person."""
+    """Return the stored hash of a code. Six digits are not unique, so their hash includes the user id."""
     return codes.digest(f"phone_{method}:{user_id or ''}", code)
 
 
 def prove(user_id: int, method: VerificationMethod, code_hash: str, phone: str) -> Proof:
-    """Use the open request, which one caller alone gets, and give its number to whoever made it.
+    """Use up an open request, which only one caller gets, and give its number to its user.
 
-    A number that another account uses is asked first, and the request stays open for its answer.
+    If another account uses the number, the request stays open until the number answers the question.
     """
     numbers.lock(phone)
     user = moves.lock_prover(user_id)
@@ -179,9 +179,9 @@ _is_open = PhoneVerification.expires_at > sa.func.statement_timestamp()
 
 
 def _count_code(user: User, phone: str, wrong_at: datetime | None, wrong_codes: int) -> None:
-    """Count a code to a number before it is sent. Raise `WrongNumber` if the number may get none.
+    """Count a code to a number before it is sent. Raise `WrongNumber` if the number may get no more codes.
 
-    A wrong number gets a few from the account that has it, until somebody proves it.
+    A wrong number gets at most `MAX_WRONG_CODES`, only from the account that has it, until it is verified.
     """
     is_own = phone == user.phone
     if wrong_at is not None:
@@ -192,7 +192,7 @@ def _count_code(user: User, phone: str, wrong_at: datetime | None, wrong_codes: 
 
 
 def _open(caller: Caller, method: VerificationMethod, *, code: str, **values: object) -> None:
-    """The caller's one open request of a method; an older one ends."""
+    """Store the caller's one open request of a method. It replaces an older request."""
     values["code_hash"] = digest(method, code, caller.id if method is VerificationMethod.CODE else None)
     values["session_id"] = caller.session_id
     with translating(CONSTRAINTS):
@@ -207,7 +207,7 @@ def _open(caller: Caller, method: VerificationMethod, *, code: str, **values: ob
 
 
 def _send(user_id: int, phone: str, code: str) -> None:
-    """Send six digits to a number, whoever's it may be."""
+    """Enqueue six digits to a number, which may belong to another person. Cancel the user's older code message."""
     about = About("user", user_id)
     outbox.cancel(about, [KIND])
     text = TEXT.format(code=code, minutes=int(LIFETIME.total_seconds() // 60))
@@ -225,14 +225,14 @@ def _send(user_id: int, phone: str, code: str) -> None:
 
 
 def _link(code: str) -> str | None:
-    """Opens WhatsApp with the words ready to be sent; None where nobody said which number hears them."""
+    """Return a link that opens WhatsApp with the message filled in, or None without a `messaging_number` setting."""
     if settings.messaging_number is None:
         return None
     return f"https://wa.me/{settings.messaging_number[1:]}?text={quote(f'{WORD} {code}')}"
 
 
 def _take_try(user_id: int) -> sa.Row[str, str] | None:
-    """Count a try, whatever becomes of it. Return code_hash and phone; None if no code is open or no try is left."""
+    """Count a try, right or wrong. Return code_hash and phone; None if no code is open or no try is left."""
     tried = (
         sa.update(PhoneVerification)
         .where(
@@ -244,6 +244,6 @@ def _take_try(user_id: int) -> sa.Row[str, str] | None:
         .values(tries=PhoneVerification.tries + 1)
         .returning(PhoneVerification.code_hash, PhoneVerification.phone)
     )
-    # In a transaction of its own: a refusal rolls back the request's, and the try would not count.
+    # Own transaction: an error rolls back the request's transaction, and the try must still count.
     with own_transaction() as session:
         return session.execute(tried).one_or_none()

@@ -1,4 +1,4 @@
-"""Siti with a number and an e-mail that the tests know."""
+"""Fixture of a user with a fixed number and e-mail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody registers with."""
+"""Request body of a registration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reset links, as people ask for them and read them."""
+"""Helpers that request reset links and read their codes."""
 
 from __future__ import annotations
 

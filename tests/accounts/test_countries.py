@@ -1,4 +1,4 @@
-"""Messages cost money and leave in our name, so people's numbers are of the countries that the operator names."""
+"""Phone numbers must be of a country that the operator allows, because messages cost money."""
 
 from __future__ import annotations
 

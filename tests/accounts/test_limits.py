@@ -1,4 +1,4 @@
-"""Guessing is slow, and nobody learns who is here."""
+"""Rate limits against password guessing, and responses that do not reveal accounts."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_one_number_gets_five_links_an_hour(client: Client, limited: None) -> No
 
 
 def test_a_number_has_one_limit_whatever_the_method(client: Client, limited: None) -> None:
-    """A HEAD is answered as a GET is, and sends a link as well."""
+    """A HEAD request sends a link too, as GET does."""
     query = {"phone": "081234567890"}
     for n in range(5):
         address = {"REMOTE_ADDR": f"10.0.0.{n}"}
@@ -254,7 +254,7 @@ def test_a_reset_link_for_an_unknown_number_takes_as_long(client: Client, statem
     make_user(nomor_hp="081234567890")
 
     def ask(phone: str) -> list[str]:
-        """What the database is asked for, without the values."""
+        """Request a link. Return the first words of each SQL statement."""
         before = len(statements.seen)
         client.get(f"/send-verification-code?phone={phone}")
         return sorted(" ".join(statement.split()[:3]) for statement in statements.seen[before:])
@@ -264,9 +264,9 @@ def test_a_reset_link_for_an_unknown_number_takes_as_long(client: Client, statem
 
 
 def assert_alike(known: Callable[[], object], unknown: Callable[[], object]) -> None:
-    """Both take the same time of the processor, within 10 %: the least of many calls, for caches only add.
+    """Fail unless both calls need the same CPU time within 10 %. Compare the minimum, because caches only add time.
 
-    Time on the clock would be that of whatever else the machine does. A difference of ours would stay.
+    Wall-clock time would include other processes. A real difference stays in the minimum.
     """
     best = {known: inf, unknown: inf}
     for _ in range(30):

@@ -1,4 +1,4 @@
-"""Logging in while the password is changed: no session of the old password outlives it."""
+"""Logins during a password change: no session of the old password may survive."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def change_password(user_id: int, password: str) -> None:
 
 
 class Logins:
-    """Threads that log in with the old password at once; `tokens` are those that they got."""
+    """Threads that log in at the same time with the old password. `tokens` contains the access tokens."""
 
     def __init__(self, app: Flask, path: str = "/api/login") -> None:
         self.app, self.path = app, path
@@ -57,7 +57,7 @@ class Logins:
 
 @pytest.fixture
 def verified(monkeypatch: pytest.MonkeyPatch) -> tuple[Barrier, Event]:
-    """Every login waits after its password was verified: at the barrier for all of them, then for the event."""
+    """Make each login wait after the password check: first for all logins at the barrier, then for the event."""
     all_verified, go_on = Barrier(LOGINS + 1, timeout=PATIENCE_S), Event()
     matches: Callable[[str, str | None], bool] = passwords.matches
 

@@ -1,4 +1,4 @@
-"""New passwords: five an hour, and one notice for several changes within ten minutes."""
+"""Limits of new passwords: five per hour, and one notice for several changes within ten minutes."""
 
 from __future__ import annotations
 

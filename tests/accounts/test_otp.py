@@ -1,4 +1,4 @@
-"""The second factor of administrators."""
+"""Tests of the second factor of administrators."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOON = datetime(2026, 11, 22, 5, tzinfo=UTC)
 
 
 class Phone:
-    """An authenticator app, and the time."""
+    """An authenticator app with a fake clock."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.moment = NOON
@@ -36,7 +36,7 @@ class Phone:
         (self.secret,) = parse_qs(urlsplit(uri).query)["secret"]
 
     def code(self, steps: int = 0) -> str:
-        """The digits of so many steps of 30 seconds from now."""
+        """Return the code that is valid this many 30-second steps from now."""
         return pyotp.TOTP(self.secret).at(self.moment + timedelta(seconds=30 * steps))
 
     def pass_time(self, seconds: int = 30) -> None:
@@ -68,7 +68,7 @@ def begin(own: Client, phone: Phone) -> list[str]:
 
 @pytest.fixture
 def codes(own: Client, phone: Phone) -> list[str]:
-    """The recovery codes of a factor that is active; the next step has begun."""
+    """The recovery codes of an active factor. The clock is at the step after its confirmation."""
     recovery = begin(own, phone)
     assert own.put("/profile/otp", {"otp": phone.code()}).status_code == 200
     phone.pass_time()
@@ -121,7 +121,7 @@ def test_a_wrong_password_is_never_told_that_there_is_a_factor(client: Client, c
     body = {"username": "admin", "password": "salah-sekali"}
     assert_error(client.post("/login", body), 401, "wrong_credentials")
     assert_error(client.post("/login", {**body, "otp": phone.code()}), 401, "wrong_credentials")
-    assert log_in(client, otp=phone.code()).status_code == 200, "and uses no code up"
+    assert log_in(client, otp=phone.code()).status_code == 200, "a failed login must not use up the code"
 
 
 def test_a_code_works_once(client: Client, codes: list[str], phone: Phone) -> None:
@@ -244,7 +244,7 @@ def test_where_it_is_required_an_administrator_without_one_can_only_set_one_up(
     assert own.get("/admins/users").status_code == 200
     assert own.get("/admins/overview").status_code == 200
     siti = client.post("/login", {"username": "siti", "password": PASSWORD})
-    assert siti.status_code == 200, "nobody else is asked"
+    assert siti.status_code == 200, "other roles need no second factor"
 
 
 def test_where_it_is_required_a_superadmin_without_one_gets_no_console(
@@ -255,7 +255,7 @@ def test_where_it_is_required_a_superadmin_without_one_gets_no_console(
     assert_error(log_in(client, "/superadmin/login"), 403, "otp_setup_required")
     held = client.with_token(sessions.begin_superadmin(boss))
     assert_error(held.get("/superadmin/tables"), 403, "otp_setup_required")
-    assert log_in(client).status_code == 200, "to set one up"
+    assert log_in(client).status_code == 200, "the normal login still works, to set a factor up"
 
 
 def test_an_operator_takes_a_lost_factor_away(app: Flask, client: Client, codes: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""The routes of the second factor, in the order of `otp_routes.py`."""
+"""Tests of the second factor's routes, in the order of `otp_routes.py`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATH = "/profile/otp"
 
 
 def begin(admin: Client) -> tuple[str, list[str]]:
-    """Set a factor up; returns the digits of the app, and the recovery codes."""
+    """Set up a second factor. Return the app's code and the recovery codes."""
     response = admin.post(PATH, {"password": PASSWORD})
     assert (response.status_code, set(response.json)) == (201, {"uri", "recovery_codes"})
     (secret,) = parse_qs(urlsplit(response.json["uri"]).query)["secret"]
@@ -30,7 +30,7 @@ class TestGetOtp(TokenNeeded):
         off = {"active": False, "recovery_codes_left": 0}
         assert admin.get(PATH).json == off
         digits, codes = begin(admin)
-        assert admin.get(PATH).json == off, "nothing is asked for until a code has confirmed it"
+        assert admin.get(PATH).json == off, "the factor is inactive until a code confirms it"
         admin.put(PATH, {"otp": digits})
         assert admin.get(PATH).json == {"active": True, "recovery_codes_left": 10}
         login = {"username": admin.user.username, "password": PASSWORD, "otp": codes[0]}

@@ -1,4 +1,4 @@
-"""The own record."""
+"""Tests of the caller's own profile."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_new_password_ends_every_session_but_the_one_that_changed_it(client: C
 
 
 def test_what_the_profile_shows_may_be_sent_back(client: Client) -> None:
-    """A form sends all that it was filled with: a NIK of an older form, and the lack of a number and a pseudonym."""
+    """A form may send back a NIK of an old format, and an empty number and pseudonym."""
     user = make_user(username="budi", nama_samaran=None, nomor_hp=None)
     user.nik = "12-34/x"
     budi = client.as_(user)
@@ -133,7 +133,7 @@ def test_preferences_whose_text_nests_too_deep_say_nothing(siti: Client, text: s
 @pytest.mark.parametrize("field", ["nama_ktp", "nama_samaran"])
 @pytest.mark.parametrize("name", ["\u200b\u200b", "\u3164", "Budi\n\nPENTING", "\u202eimaleM", "\u0301"])
 def test_a_name_can_be_read(client: Client, siti: Client, field: str, name: str) -> None:
-    """A patient is told who has become their caregiver by this name alone."""
+    """Patients recognise a new caregiver only by this name."""
     assert_error(siti.put("/profile", {field: name}), 400, "validation_error", field)
 
 

@@ -1,4 +1,4 @@
-"""Registering."""
+"""Tests of registration."""
 
 from __future__ import annotations
 

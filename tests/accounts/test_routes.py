@@ -1,4 +1,4 @@
-"""The routes of accounts, in the order of `routes.py`."""
+"""Tests of the account routes, in the order of `routes.py`."""
 
 from __future__ import annotations
 

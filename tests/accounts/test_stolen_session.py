@@ -1,4 +1,4 @@
-"""Whoever stole an access token does not become the account, and its owner learns of what they do."""
+"""A thief with a stolen access token cannot take over the account, and the owner gets notices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _required(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def messages(kind: str = "security_notice") -> dict[str, str]:
-    """Who was sent what of a kind, the last of it, and is still to get it."""
+    """Return the latest pending text of a kind, by recipient."""
     pending = db.select(Delivery).where(Delivery.kind == kind, Delivery.state == State.PENDING)
     return {str(row.target): words_of(row)["text"] for row in db.session.scalars(pending.order_by(Delivery.id))}
 

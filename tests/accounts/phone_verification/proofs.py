@@ -1,4 +1,4 @@
-"""A number and its proof: by a message that comes from it, or by six digits that went to it."""
+"""Helpers that verify a number by a message or by six digits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def ask(client: Client, **data: str) -> dict[str, Any]:
 
 
 def write(code: str, phone: str = OWN) -> Proof:
-    """Somebody writes the word from a number."""
+    """Send a code to us from a number. Return the result."""
     return _in_a_session_of_its_own(lambda: verification.confirm_by_message(E164[phone], code))
 
 
@@ -45,7 +45,7 @@ def messages(kind: str) -> list[Delivery]:
 
 
 def digits(client: Client, **data: str) -> str:
-    """Ask for six digits; returns those that the message holds."""
+    """Request six digits. Return those in the message."""
     asked = ask(client, method="code", **data)
     assert (asked["code"], asked["link"]) == (None, None)
     (code,) = re.findall(r"\b\d{6}\b", str(words_of(messages("phone_code")[-1])["text"]))
@@ -57,36 +57,36 @@ def expire() -> None:
 
 
 def use(phone: str, **ago: float) -> None:
-    """The number has received a message, so long ago."""
+    """Record that the number received a message this long ago."""
     at = sa.func.now() - timedelta(**ago)
     row = insert(phone_numbers).values(phone=E164[phone], used_at=at)
     db.session.execute(row.on_conflict_do_update(index_elements=["phone"], set_={"used_at": at}))
 
 
 def take_long_ago(user_id: int, **ago: float) -> None:
-    """The person has had their number for so long."""
+    """Record that the user has had the number for this time."""
     values = {"created_at": sa.func.now() - timedelta(**ago), "phone_changed_at": None}
     db.session.execute(sa.update(User).where(User.id == user_id).values(**values))
 
 
 def agree(phone: str = NEW) -> str | None:
-    """PINDAH from a number."""
+    """Answer PINDAH from a number. Return the username that it moved to."""
     return _in_a_session_of_its_own(lambda: questions.agree(E164[phone]))
 
 
 def refuse(phone: str = NEW) -> bool:
-    """SALAH NOMOR from a number."""
+    """Answer SALAH NOMOR from a number. Return whether the number moved back."""
     return _in_a_session_of_its_own(lambda: moves.refuse(E164[phone]))
 
 
 def number_of(client: Client) -> tuple[str | None, bool]:
-    """The number in the profile, and whether it is proven."""
+    """Return the number in the profile, and whether it is verified."""
     profile = client.get("/profile").json
     return profile["nomor_hp"], profile["phone_verified_at"] is not None
 
 
 def pushes() -> list[tuple[int | None, str]]:
-    """What accounts were told of their numbers."""
+    """Return the user id and the event of each push notice about a number."""
     rows = [row for row in messages("security_notice") if row.channel == "push_fan_out"]
     return [(row.user_id, str(row.payload["event"])) for row in rows]
 

@@ -1,4 +1,4 @@
-"""Whose number it is, shown by six digits that went to it: who gets them, and how often they may be tried."""
+"""Verification of a number by six digits: who gets them, and how many tries there are."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_fifth_try_may_be_the_right_one(really: Client) -> None:
 
 
 def test_a_thousand_guesses_find_nothing(really: Client) -> None:
-    """Even with the right one among them, once five were wrong."""
+    """The right code fails too after five wrong guesses."""
     code = digits(really)
     guesses = [f"{(int(code) + n) % 10**6:06d}" for n in range(-900, 100)]
     assert {really.put(PATH, {"code": guess}).status_code for guess in guesses} == {400}

@@ -1,4 +1,4 @@
-"""Whose number it is, shown by a message that comes from it; and the requests for either way."""
+"""Verification of a number by a message from it, and the requests of both methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A number that another account uses moves after it has answered PINDAH, and goes back by SALAH NOMOR."""
+"""A number that another account uses moves after it answers PINDAH. SALAH NOMOR moves it back."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from tests.notifications.deliveries import words_of
 
 @pytest.fixture
 def holder(client: Client) -> Client:
-    """Ana, who has the number that others want."""
+    """Ana, who has the number that other users want."""
     user = make_user(username="ana", nomor_hp=NEW)
     user.created_at = clock.now() - timedelta(days=400)
     return client.as_(user)
@@ -199,7 +199,7 @@ def test_six_digits_move_a_number_that_is_not_in_use(owner: Client, holder: Clie
 
 
 def moved(owner: Client, holder: Client, *, is_proven: bool = False) -> None:
-    """The number of Ana moves to Siti."""
+    """Move Ana's number to Siti."""
     if is_proven:
         write(ask(holder)["code"], NEW)
     use(NEW, days=1)
@@ -302,7 +302,7 @@ def test_no_reset_link_goes_to_a_number_for_24_hours_after_its_move(
     moved(owner, holder)
     if is_back:
         refuse()
-    db.session.execute(sa.update(User).values(phone_changed_at=None))  # that alone would hold the link back
+    db.session.execute(sa.update(User).values(phone_changed_at=None))  # a recent change alone would also stop the link
     client.get("/send-verification-code", query_string={"phone": NEW})
     assert resets() == 0
     db.session.execute(sa.update(PhoneMove).values(moved_at=sa.func.now() - timedelta(hours=25)))
@@ -315,7 +315,7 @@ def test_no_reset_link_goes_to_a_number_for_24_hours_after_its_move(
 
 @pytest.fixture
 def asked(committed: Flask) -> tuple[int, int]:
-    """With real commits: Ana's number is asked whether it moves to Siti. Returns the ids of Siti and Ana."""
+    """Ask Ana's number, with real commits, whether it moves to Siti. Return the ids of Siti and Ana."""
     with unit_of_work():
         people = [make_user(username=name, nomor_hp=number).id for name, number in (("siti", OWN), ("ana", NEW))]
         use(NEW, days=-1)
@@ -331,7 +331,7 @@ def numbers_of(*people: int) -> list[str | None]:
 
 
 def both(app: Flask, *works: Callable[[], object]) -> list[object]:
-    """Do both in transactions that overlap; returns what came of them."""
+    """Run both functions in overlapping transactions. Return their results."""
     done, queue = [], list(works)
     done_twice_at_once(app, lambda: done.append(queue.pop(0)())).result()
     return done

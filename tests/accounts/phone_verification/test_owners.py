@@ -1,4 +1,4 @@
-"""Whose number it is when somebody else has it: a squatter, or another owner."""
+"""Verification of a number that another account has: a squatter's, or a real owner's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.notifications.deliveries import words_of
 
 @pytest.fixture
 def squatter(client: Client) -> User:
-    """Somebody who registered with a number that is not theirs."""
+    """A user who registered with another person's number."""
     return make_user(username="penumpang", nomor_hp=NEW, email="penumpang@contoh.id")
 
 
@@ -49,7 +49,7 @@ def test_the_squatter_keeps_the_login_and_is_told(client: Client, owner: Client,
 
 
 def test_the_owner_gets_the_number_and_nobodys_data(client: Client, owner: Client, squatter: User) -> None:
-    """Neither a reset link of the squatter's account nor a message that was meant for them."""
+    """The number's new owner gets no reset link and no message of the squatter's account."""
     client.get("/send-verification-code", query_string={"phone": NEW})
     code = str(words_of(messages("password_reset")[0])["text"]).split("code=")[1].split()[0]
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
@@ -66,7 +66,7 @@ def test_leaving_ends_a_proof_that_is_open(client: Client, owner: Client) -> Non
 
 @pytest.mark.parametrize("way", ["profile", "reset"])
 def test_a_new_password_ends_a_proof_that_is_open(client: Client, owner: Client, way: str) -> None:
-    """Begun in a stolen session it would give the account the thief's number, proven, when that session is over."""
+    """A verification started in a stolen session would otherwise add the thief's number after the session ends."""
     code = ask(owner, nomor_hp=NEW)["code"]
     if way == "profile":
         assert owner.put("/profile", {"password": "baru-sekali"}).status_code == 200
@@ -122,7 +122,7 @@ def test_known_and_unknown_numbers_are_answered_alike(
 
 
 def test_of_two_who_prove_a_number_at_once_one_gets_it(committed: Flask) -> None:
-    """Both are asked for it, as where one phone serves a family; the squatter has it until then."""
+    """A shared family phone may receive both codes. The squatter has the number first."""
     with unit_of_work():
         make_user(username="penumpang", nomor_hp=NEW)
         people = [make_user(username=name).id for name in ("ani", "budi")]

@@ -1,4 +1,4 @@
-"""A number that answered SALAH NOMOR: what its account reads, what still goes there, and what ends it."""
+"""A number that answered SALAH NOMOR: the profile's warning, the messages it still gets, and how the flag ends."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def problem(client: Client) -> str | None:
 
 @pytest.fixture
 def wrong(owner: Client) -> Client:
-    """Siti, whose number says that it is not hers."""
+    """Siti, whose number answered SALAH NOMOR."""
     assert refuse(OWN) is False
     return owner
 
@@ -142,7 +142,7 @@ def test_a_code_that_waits_is_not_sent_any_more(client: Client, owner: Client) -
 
 
 def test_an_account_has_three_codes_a_day_for_its_own_number(client: Client, owner: Client, limited: None) -> None:
-    """Others have used up theirs."""
+    """Codes requested by other accounts do not use up the owner's limit."""
     for n in range(4):
         response = client.as_(make_user()).post(PATH, {"method": "code", "nomor_hp": OWN})
         assert response.status_code == (201 if n < 3 else 429)
@@ -193,7 +193,7 @@ def test_a_number_that_is_silent_for_90_days_gets_a_link_only_if_it_is_proven(
     assert open_links() == links
 
 
-# --- what is known of a number's use --------------------------------------------------------------------------------
+# --- use of a number ------------------------------------------------------------------------------------------------
 
 
 def used_at() -> object:
