@@ -1,6 +1,6 @@
-"""The accounts that a caregiver keeps for people without a phone, and their handover by a code.
+"""Accounts that a caregiver manages for people without a phone, and their handover by a code.
 
-`app.personal_data` deletes them, as it deletes everybody.
+`app.personal_data` deletes these accounts, like all others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from app.identity.sessions import Caller
 
 
 class NewHandover(TypedDict):
-    """A handover with its code, which is known at this moment alone."""
+    """A handover with its code, which is not stored."""
 
     code: str
     link: str | None
@@ -30,12 +30,12 @@ class NewHandover(TypedDict):
 
 
 def create(caller: Caller, data: Loaded) -> User:
-    """Create the account of somebody without a phone. The caller is locked, so a sixth at the same time is refused."""
+    """Create a dependent of the caller. The caller is locked, so that concurrent requests cannot exceed the limit."""
     caregiver = users.get_own(caller, to_change=True)
     if RoleName.PENDAMPING not in caregiver.role_names:
         raise Forbidden
     dependents.check_room(caregiver.id)
-    # Nobody can choose a username with a hyphen, and nobody logs in with this one.
+    # Users cannot choose a name with a hyphen, so this name is free. The account has no password.
     username = f"tanpa-hp-{secrets.token_hex(8)}"
     user = users.create({**data, "username": username}, [RoleName.PASIEN], guardian_id=caregiver.id)
     db.session.add(
@@ -46,18 +46,18 @@ def create(caller: Caller, data: Loaded) -> User:
 
 
 def list_own(caregiver_id: int, page: Page) -> Listing[User]:
-    """A caregiver's dependents, the oldest first."""
+    """Return a caregiver's dependents, oldest first."""
     return paginate(dependents.of_caregiver(caregiver_id).order_by(User.id), page)
 
 
 def create_handover(caller: Caller, dependent_id: int) -> NewHandover:
-    """Return a code by which the dependent takes over the account. An older code ends."""
+    """Create a code that lets the dependent take over the account. An older code ends."""
     code, expires_at = dependents.create_handover(caller, dependent_id)
     return {"code": code, "link": invitations.link_of(code), "expires_at": expires_at}
 
 
 def delete_handover(caregiver_id: int, dependent_id: int) -> None:
-    """End the open code of a dependent. `NotFound` if there is none."""
+    """Delete the open code of a dependent. Raise `NotFound` if there is none."""
     dependents.lock_own(caregiver_id, dependent_id)
     if not dependents.end_handover(dependent_id):
         raise NotFound(NO_HANDOVER)

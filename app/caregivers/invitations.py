@@ -1,6 +1,6 @@
-"""Invitations: a patient gives somebody a code, and with it what they will be allowed.
+"""Invitations: a patient gives a caregiver a code, with the scopes that the caregiver will get.
 
-The code works once, within seven days, and only while the patient's session that made the invitation lasts.
+The code works once, for seven days, and only while the patient's session that created it lasts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from app.identity.models import User
 from app.identity.sessions import Caller
 
 LIFETIME = timedelta(days=7)
-#: 31 letters and digits to the tenth: a thousand million million possibilities.
+#: Length of a code. The alphabet has 31 characters, so there are about 8 x 10^14 codes.
 CHARACTERS = 10
 
 NOT_FOUND = "Undangan ini tidak dikenal, sudah dipakai, atau sudah tidak berlaku."
@@ -33,7 +33,7 @@ CONSTRAINTS: dict[str, AppError] = {"fk_invitations_session_id": sessions.ended(
 
 
 class NewInvitation(TypedDict):
-    """An invitation with its code, which is known at this moment alone."""
+    """An invitation with its code, which is not stored."""
 
     id: int
     code: str
@@ -65,12 +65,12 @@ def create(caller: Caller, scopes: Collection[str]) -> NewInvitation:
 
 
 def link_of(code: str) -> str | None:
-    """Return the address of a code's page; None without a public address of the service."""
+    """Return the URL of a code's page, or None without a `public_url` setting."""
     return f"{settings.public_url}/undangan/{code}" if settings.public_url else None
 
 
 def list_open(patient_id: int, page: Page) -> Listing[Invitation]:
-    """A patient's invitations that nobody has taken yet, newest first."""
+    """Return a patient's open invitations, newest first."""
     rows = sa.select(Invitation).where(Invitation.patient_id == patient_id, _is_open)
     return paginate(rows.order_by(Invitation.id.desc()), page)
 
@@ -82,7 +82,7 @@ def delete(patient_id: int, invitation_id: int) -> None:
 
 
 def look(code: str) -> Invitation:
-    """The open invitation with this code; looking changes nothing, however often it is previewed."""
+    """Return the open invitation with this code. Previews of the link change nothing."""
     invitation = db.session.scalar(sa.select(Invitation).where(Invitation.code_hash == _digest(code), _is_open))
     if invitation is None:
         raise NotFound(NOT_FOUND)
@@ -95,9 +95,9 @@ def is_over(code: str) -> bool:
 
 
 def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
-    """Take an invitation, which one caregiver alone gets: the link with all that it allows, and whether it is new."""
+    """Accept an invitation, which only one caregiver can do. Return the link, and whether it is new."""
     invitation = look(code)
-    users.lock(invitation.patient_id)  # before rows of theirs, as by whoever deletes them
+    users.lock(invitation.patient_id)  # locked before the patient's rows, as in an erasure
     taken = sa.delete(Invitation).where(Invitation.id == invitation.id, _is_open).returning(Invitation.scopes)
     scopes = db.session.scalar(taken)
     if scopes is None:
@@ -106,7 +106,7 @@ def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
 
 
 _has_expired = Invitation.expires_at <= sa.func.statement_timestamp()
-#: While the patient is leaving nobody takes it, nor after the session has expired that made it.
+#: An invitation is open until it expires, its session ends, or the patient asks for erasure.
 _is_open = sa.and_(
     ~_has_expired,
     sessions.has_live_session(Invitation),

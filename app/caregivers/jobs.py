@@ -1,4 +1,4 @@
-"""What links and invitations do by themselves."""
+"""Scheduled jobs of invitations and handovers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from app.caregivers.models import Invitation
 from app.core.database.session import db, unit_of_work
 from app.identity.dependents import Handover
 
-#: Time for which an expired invitation or handover is kept. Its page says that it is over.
+#: An expired invitation or handover is kept for this time, so that its page can say that it expired.
 KEPT = timedelta(days=7)
 
 
 def forget_expired() -> None:
-    """Delete expired invitations and handovers after the time for which their pages are kept."""
+    """Delete invitations and handovers that expired more than `KEPT` ago."""
     last = sa.func.statement_timestamp() - KEPT
     with unit_of_work():
         for table in (Invitation, Handover):

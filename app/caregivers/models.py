@@ -1,4 +1,4 @@
-"""Invitations of patients to whoever is to care for them."""
+"""Invitations from patients to caregivers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.identity.models import OfSession
 
 
 class Invitation(Base, OfSession, Created):
-    """An open invitation. The row is deleted when somebody takes it."""
+    """An open invitation. Accepting it deletes the row."""
 
     __tablename__ = "invitations"
     __personal__ = Personal(of=("patient_id",), export=Rows(without=("code_hash",)), erase=Delete())

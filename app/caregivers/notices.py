@@ -1,4 +1,4 @@
-"""What a patient is told of who cares for them. The name is a stranger's choice: no web address leaves in it."""
+"""Notices to patients about their caregivers. The caregiver's name is user input, so web addresses are removed."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from app.notifications.messages import tell_user
 from app.notifications.models import SECURITY_NOTICE, About, Channel, Delivery, Receipt, State
 
 SUBJECT = care.LINK
-#: Subject of a notice of several links.
+#: Subject of a notice about several links.
 GATHERED = "caregiver_links"
 LIFETIME = timedelta(days=7)
-#: Notices of one link each that a patient gets within a day. The other links are told together.
+#: Notices about one link that a patient gets per day. Further links are collected in one notice.
 MAX_A_DAY = 3
 DAY = timedelta(days=1)
-#: Names in a notice of several links.
+#: Maximum names in a notice about several links.
 MAX_NAMES = 3
 
 TITLE = "Pendamping baru"
-#: Who has a name of nothing but web addresses.
+#: Fallback for a name that contains only web addresses.
 SOMEBODY = "Seseorang"
 MOST_CHARACTERS = 40
 
-#: What a caregiver may do, in the words that patients and caregivers read.
+#: Texts that say what a caregiver may do, by scope.
 MAY = {
     Scope.ALERTS: "mendapat kabar kalau obat belum ditandai",
     Scope.HISTORY: "melihat riwayat dan kepatuhan",
@@ -53,11 +53,9 @@ CUT_SEVERAL = "Tidak setuju? Hapus pendamping itu di aplikasi."
 
 
 def last_told(patient_id: int, within: timedelta) -> sa.Select[int | None]:
-    """The id of the link that a message told a patient of last, within so long; it may have been cut since.
+    """Return a query for the link in the latest notice to a patient within this time. The link may be deleted by now.
 
-    None where that message told of several links.
-
-    One that failed comes after all that may have arrived: the patient can have read of it in the application alone.
+    The id is None if that notice is about several links. A failed message comes last, because it did not arrive.
     """
     has_failed = sa.and_(Delivery.state.in_((State.FAILED, State.MISSED, State.CANCELLED)), Delivery.unknowns == 0)
     has_left = sa.and_(~has_failed, Delivery.receipt.is_distinct_from(Receipt.FAILED))
@@ -76,10 +74,10 @@ def last_told(patient_id: int, within: timedelta) -> sa.Select[int | None]:
 
 
 def linked(link: CaregiverLink) -> None:
-    """Tell the patient, by message and push, who has just become a caregiver of theirs and what they may do.
+    """Notify the patient, by message and push, of a caregiver and what they may do.
 
-    Each call tells: what was taken back and is allowed again is news. Beyond `MAX_A_DAY` the links are gathered.
-    Whoever calls holds the patient and the link, and has changed it.
+    Call this for a new link and for new scopes. After `MAX_A_DAY` notices in a day, links are collected in one notice.
+    The caller holds the locks of the patient and the link.
     """
     singles = sa.select(sa.func.count(), sa.func.min(Delivery.created_at)).where(
         *_messages_about(link.patient_id, SUBJECT), Delivery.created_at > database_clock.now_sql() - DAY
@@ -98,7 +96,7 @@ def linked(link: CaregiverLink) -> None:
 
 
 def _gather(link: CaregiverLink, due_at: datetime) -> None:
-    """Add a link to the notice of several links that is not sent yet, or to a new one that leaves at `due_at`."""
+    """Add a link to the pending notice about several links, or to a new one that is due at `due_at`."""
     about = About(GATHERED, link.patient_id)
     waits = sa.and_(Delivery.state == State.PENDING, Delivery.due_at > database_clock.now_sql())
     waiting = sa.update(Delivery).where(*outbox.is_about(about), waits)
@@ -128,7 +126,7 @@ def _messages_about(patient_id: int, subject: str) -> tuple[sa.ColumnElement[boo
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read the words of notices about caregivers. A link that was cut has none."""
+    """Return the texts of notices about one link, by delivery id. A deleted link gets no text."""
     which = CaregiverLink.id.in_([each.about_id for each in deliveries])
     links = sa.select(CaregiverLink.id, User.nama_ktp, CaregiverLink.scopes)
     with autocommit() as connection:
@@ -138,7 +136,7 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 
 def render_gathered(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read the words of notices of several links. Links that were cut are left out."""
+    """Return the texts of notices about several links, by delivery id. Deleted links are left out."""
     ids = {each.id: cast(list[int], each.payload["links"]) for each in deliveries}
     names = sa.select(CaregiverLink.id, User.nama_ktp).join(User, User.id == CaregiverLink.caregiver_id)
     with autocommit() as connection:

@@ -1,6 +1,6 @@
-"""The page behind the link of an invitation or a handover, for somebody who has not heard of the service yet.
+"""Public page of an invitation or a handover code.
 
-Chat previews fetch it and it may be forwarded, so it names nobody, and showing it changes nothing.
+Chat apps preview the link and people forward it. The page therefore contains no names, and a request changes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ASK_AGAIN = "Mintalah undangan baru kepada pengirimnya."
 @bp.get("/undangan/<code>")
 @limit("60 per minute; 300 per hour")
 def show_invitation(code: str) -> Response:
-    """What the invitation allows, until when, and how to take it; of a handover the same."""
+    """Show what the invitation or handover allows, when it expires, and how to accept it."""
     try:
         invitation = invitations.look(code)
     except NotFound as error:

@@ -1,4 +1,4 @@
-"""Caregiver-patient links, what they allow, and invitations to them."""
+"""Routes of caregiver-patient links, their scopes, invitations and dependents."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ bp = Blueprint("caregivers", __name__, description="Links between caregivers (pe
 
 @bp.post("/caregiver/patients")
 @requires(RoleName.PENDAMPING)
-@limit("100 per hour; 200 per day", key=by_caller)  # each is a message to somebody
+@limit("100 per hour; 200 per day", key=by_caller)  # each new link sends a message
 @bp.arguments(schemas.PatientLinkCreate)
 @bp.response(201, schemas.Link)
 @bp.alt_response(200, schema=schemas.Link, description="The link existed already", success=True)
 @bp.alt_response(404, "NOT_FOUND")
 def create_link(data: Loaded) -> tuple[CaregiverLink, int]:
-    """Link a patient to the caller. 403 `invitation_needed` after the patient has cut the link."""
+    """Link a patient to the caller. 403 `invitation_needed` if the patient deleted an earlier link."""
     link, is_new = service.create(caller.id, data["patient_id"], uninvited=True)
     return link, 201 if is_new else 200
 
@@ -39,7 +39,7 @@ def create_link(data: Loaded) -> tuple[CaregiverLink, int]:
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.ConsentedPerson(many=True))
 def list_own_patients(page: Page) -> Listing[LinkedPerson]:
-    """The caller's patients."""
+    """List the caller's patients."""
     return service.list_patients(caller.id, Search(page))
 
 
@@ -47,7 +47,7 @@ def list_own_patients(page: Page) -> Listing[LinkedPerson]:
 @authenticated
 @bp.response(200, MessageSchema)
 def delete_link(other_id: int) -> dict[str, str]:
-    """Delete a link: a caregiver names the patient, a patient the caregiver."""
+    """Delete a link. A caregiver gives the patient's id, a patient the caregiver's."""
     service.delete_own(caller.id, other_id)
     return {"message": "Hubungan dihapus."}
 
@@ -57,7 +57,7 @@ def delete_link(other_id: int) -> dict[str, str]:
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.ConsentedPerson(many=True))
 def list_own_caregivers(page: Page) -> Listing[LinkedPerson]:
-    """The caller's caregivers."""
+    """List the caller's caregivers."""
     return service.list_caregivers(caller.id, page)
 
 
@@ -66,7 +66,7 @@ def list_own_caregivers(page: Page) -> Listing[LinkedPerson]:
 @bp.arguments(schemas.ConsentUpdate)
 @bp.response(200, schemas.ConsentedPerson)
 def update_consent(data: Loaded, caregiver_id: int) -> LinkedPerson:
-    """Say what a caregiver of the caller may do; what is taken away holds at once."""
+    """Replace the scopes of a caregiver of the caller. Removed scopes end immediately."""
     return service.update_scopes(caller.id, caregiver_id, data["scopes"])
 
 
@@ -80,9 +80,9 @@ def update_consent(data: Loaded, caregiver_id: int) -> LinkedPerson:
 @bp.arguments(schemas.InvitationCreate)
 @bp.response(201, schemas.InvitationCreated)
 def create_invitation(data: Loaded) -> NewInvitation:
-    """Invite somebody to be a caregiver of the caller: a code and a link, for one person and seven days.
+    """Create an invitation to become the caller's caregiver: a code and a link, for one person and seven days.
 
-    The invitation ends earlier with the session that made it.
+    The invitation also ends with the session that created it.
     """
     return invitations.create(caller, data["scopes"])
 
@@ -92,7 +92,7 @@ def create_invitation(data: Loaded) -> NewInvitation:
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Invitation(many=True))
 def list_invitations(page: Page) -> Listing[Invitation]:
-    """The caller's invitations that nobody has taken yet."""
+    """List the caller's open invitations."""
     return invitations.list_open(caller.id, page)
 
 
@@ -100,7 +100,7 @@ def list_invitations(page: Page) -> Listing[Invitation]:
 @authenticated
 @bp.response(204)
 def delete_invitation(invitation_id: int) -> None:
-    """Take an invitation back."""
+    """Delete an invitation."""
     invitations.delete(caller.id, invitation_id)
 
 
@@ -113,7 +113,7 @@ def delete_invitation(invitation_id: int) -> None:
 @bp.alt_response(200, schema=schemas.ConsentedLink, description="The link existed already", success=True)
 @bp.alt_response(404, "NOT_FOUND")
 def redeem_invitation(data: dict[str, str]) -> tuple[CaregiverLink, int]:
-    """Become a caregiver of whoever gave the caller this code."""
+    """Accept an invitation and become the patient's caregiver."""
     link, is_new = invitations.redeem(caller.id, data["code"])
     return link, 201 if is_new else 200
 
@@ -128,7 +128,7 @@ def redeem_invitation(data: dict[str, str]) -> tuple[CaregiverLink, int]:
 @bp.response(201, schemas.Dependent)
 @bp.alt_response(409, "CONFLICT")
 def create_dependent(data: Loaded) -> User:
-    """Make an account for somebody without a phone. The caller keeps it, and gets its reminders; five at most."""
+    """Create an account for a person without a phone. The caller manages it and gets its reminders. At most five."""
     return dependents.create(caller, data)
 
 
@@ -137,7 +137,7 @@ def create_dependent(data: Loaded) -> User:
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Dependent(many=True))
 def list_dependents(page: Page) -> Listing[User]:
-    """The people without a phone whose accounts the caller keeps."""
+    """List the people without a phone whose accounts the caller manages."""
     return dependents.list_own(caller.id, page)
 
 
@@ -148,9 +148,9 @@ def list_dependents(page: Page) -> Listing[User]:
 @bp.response(201, schemas.Handover)
 @bp.alt_response(404, "NOT_FOUND")
 def create_handover(dependent_id: int) -> NewHandover:
-    """Make a code by which the dependent takes over the account when registering. It works once, for seven days.
+    """Create a code that lets the dependent take over the account at registration. It works once, for seven days.
 
-    A new code ends the older one. A code ends earlier with the session that made it.
+    A new code replaces the older one. A code also ends with the session that created it.
     """
     return dependents.create_handover(caller, dependent_id)
 
@@ -160,7 +160,7 @@ def create_handover(dependent_id: int) -> NewHandover:
 @bp.response(204)
 @bp.alt_response(404, "NOT_FOUND")
 def delete_handover(dependent_id: int) -> None:
-    """Take the open code back."""
+    """Delete the open handover code."""
     dependents.delete_handover(caller.id, dependent_id)
 
 
@@ -172,7 +172,7 @@ def delete_handover(dependent_id: int) -> None:
 @bp.arguments(SearchSchema, location="query")
 @bp.response(200, identity_schemas.Person(many=True))
 def list_patients(search: Search) -> Listing[User]:
-    """Everybody with the role pasien, of whom 10,000 are counted at most; `q` looks into username and name."""
+    """List all users with the role pasien. The total stops at 10,000; `q` searches username and name."""
     return service.list_with_role(RoleName.PASIEN, search)
 
 
@@ -181,5 +181,5 @@ def list_patients(search: Search) -> Listing[User]:
 @bp.arguments(SearchSchema, location="query")
 @bp.response(200, identity_schemas.Person(many=True))
 def list_caregivers(search: Search) -> Listing[User]:
-    """Everybody with the role pendamping, of whom 10,000 are counted at most; `q` looks into username and name."""
+    """List all users with the role pendamping. The total stops at 10,000; `q` searches username and name."""
     return service.list_with_role(RoleName.PENDAMPING, search)

@@ -1,4 +1,4 @@
-"""A caregiver-patient link, and the people at its other end."""
+"""Schemas of links between caregivers and patients."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ SCOPE = {**enumeration("CareScope", SCOPES), "example": Scope.HISTORY}
 
 
 class Scopes(fields.List[str]):
-    """What a patient allows a caregiver, in a response."""
+    """The scopes that a patient allows a caregiver."""
 
     def __init__(self) -> None:
         super().__init__(fields.String(validate=validate.OneOf(SCOPES), metadata=SCOPE))
 
 
 class PatientLinkCreate(Schema):
-    """The link that a caregiver creates: the caller is the other end."""
+    """A new link. The caller is the caregiver."""
 
     patient_id = RecordId(required=True, metadata={"example": 12})
 
 
 class ConsentUpdate(Schema):
-    """What the patient allows from now on; what is not named is allowed no more."""
+    """The scopes that replace the current ones."""
 
     scopes = ListOf(
         fields.String(validate=validate.OneOf(SCOPES), metadata=SCOPE),
         most=len(SCOPES),
         required=True,
-        metadata={"description": "alerts: told of a missed dose; history: reads the history; manage: keeps reminders"},
+        metadata={"description": "alerts: gets missed-dose alerts; history: reads history; manage: edits reminders"},
     )
 
 
 class InvitationCreate(ConsentUpdate):
-    """What whoever takes the invitation will be allowed."""
+    """The scopes that the caregiver gets with the invitation."""
 
 
 class InvitationCode(Schema):
@@ -51,7 +51,7 @@ class Invitation(Schema):
 
 
 class CodeCreated(Schema):
-    """The code is kept as a hash: it is told here and nowhere else."""
+    """A new code, shown only here because the database stores only its hash."""
 
     code = fields.String(metadata={"example": "K7MP4WQX9R"})
     link = fields.String(
@@ -59,7 +59,7 @@ class CodeCreated(Schema):
         metadata={
             "format": "uri",
             "example": "https://sehat.example.id/undangan/K7MP4WQX9R",
-            "description": "null where the service has no public address",
+            "description": "null if the service has no public URL",
         },
     )
 
@@ -69,9 +69,9 @@ class InvitationCreated(CodeCreated, Invitation):
 
 
 class DependentCreate(Schema):
-    """Somebody without a phone, whose account the caller will keep."""
+    """A person without a phone, whose account the caller will manage."""
 
-    nama_ktp = Name(100, required=True, example="Ibu Siti", metadata={"description": "As messages will name them"})
+    nama_ktp = Name(100, required=True, example="Ibu Siti", metadata={"description": "The name used in messages"})
     domicile = PersonUpdate().fields["domicile"]
     preferences = PersonUpdate().fields["preferences"]
 
@@ -94,19 +94,19 @@ class Link(Schema):
 
 
 class ConsentedLink(Link):
-    """A link, and what the patient allows by it."""
+    """A link with the scopes that the patient allows."""
 
     scopes = Scopes()
 
 
 class LinkedPerson(Person):
-    """A person at the other end of a link, and since when."""
+    """The other person of a link, and when the link was created."""
 
     link_id = fields.Integer(metadata={"example": 9})
     linked_at = Timestamp()
 
 
 class ConsentedPerson(LinkedPerson):
-    """A person at the other end of an own link, and what the patient allows the caregiver."""
+    """The other person of the caller's link, with the scopes that the patient allows."""
 
     scopes = Scopes()

@@ -1,5 +1,4 @@
-"""Links between caregivers and patients: a caregiver or an administrator creates them, either side deletes them, and
-the patient alone says what they allow."""
+"""Links between caregivers and patients, and the scopes that the patient allows."""
 
 from __future__ import annotations
 
@@ -26,33 +25,34 @@ from app.notifications.models import About
 
 NOT_FOUND = "Hubungan pendamping dan pasien tidak ditemukan."
 INVITATION_NEEDED = "Hubungan ini sudah diputus oleh pasien. Mintalah undangan baru kepadanya."
-#: A patient who was deleted after their role was checked.
+#: The patient was deleted after the check of the role.
 CONSTRAINTS: dict[str, AppError] = {"fk_caregiver_links_patient_id": NotFound(users.NOT_FOUND)}
-#: How often a caregiver may link the same patient anew, who cuts the link and is told of each.
+#: Limit for new links to the same patient, because each one sends the patient a notice.
 LINKED = "5 per day"
 
-#: Id, username, nama_ktp, image and domicile of the person at the other end, then link_id, linked_at and scopes.
+#: Id, username, nama_ktp, image and domicile of the other person, then link_id, linked_at and scopes.
 LinkedPerson = sa.Row[int, str, str, str | None, str | None, int, datetime, list[str]]
 
 
 def create(
     caregiver_id: int, patient_id: int, scopes: Collection[str] = (), *, uninvited: bool = False
 ) -> tuple[CaregiverLink, bool]:
-    """The link between a pendamping and a pasien, and whether it is new; the patient is told of it.
+    """Link a pendamping and a pasien and notify the patient. Return the link, and whether it is new.
 
-    With `scopes` the link allows these too. `NotFound` for an unknown person and a dependent, `BadRequest` for one
-    without the role, `Forbidden` for a caregiver who comes `uninvited` after their link was cut.
+    `scopes` are added to those of the link. Raise `NotFound` for an unknown person or a dependent. Raise `BadRequest`
+    for a person without the role. Raise `Forbidden` if the patient deleted an earlier link and the caregiver is
+    `uninvited`.
     """
     if caregiver_id == patient_id:
         raise BadRequest("Pendamping dan pasien harus dua orang yang berbeda.", code="same_person")
     _with_role(caregiver_id, RoleName.PENDAMPING)
     if _with_role(patient_id, RoleName.PASIEN).guardian_id is not None:
         raise NotFound(users.NOT_FOUND)
-    users.lock(patient_id)  # before rows of theirs; and one link after the other counts what the patient was told
+    users.lock(patient_id)  # locked before the patient's other rows; also makes the count of notices exact
     _forget_cut(caregiver_id, patient_id, uninvited=uninvited)
     with translating(CONSTRAINTS):
-        # The update changes nothing and locks the link, so that nobody deletes it before it is read. It names no column
-        # of the key: the sweep would take the link for one that is being deleted, and alert nobody.
+        # The update changes nothing but locks the link until it is read. It sets no key column: the sweep would treat
+        # such a lock as a deletion and send no alert.
         link, is_new = db.session.execute(
             insert(CaregiverLink)
             .values(caregiver_id=caregiver_id, patient_id=patient_id)
@@ -71,7 +71,7 @@ def create(
 
 
 def update_scopes(patient_id: int, caregiver_id: int, scopes: Collection[str]) -> LinkedPerson:
-    """Set what the patient allows the caregiver; `NotFound` where they have no link."""
+    """Replace the scopes that a patient allows a caregiver. Raise `NotFound` without a link."""
     if scopes:
         check_may_allow(patient_id)
     which = sa.and_(CaregiverLink.patient_id == patient_id, CaregiverLink.caregiver_id == caregiver_id)
@@ -83,15 +83,15 @@ def update_scopes(patient_id: int, caregiver_id: int, scopes: Collection[str]) -
 
 
 def check_may_allow(patient_id: int) -> None:
-    """`ConsentWithdrawn` where the patient has taken back that caregivers see anything."""
+    """Raise `ConsentWithdrawn` if the patient withdrew the consent for caregivers."""
     users.lock(patient_id)
     consents.check(patient_id, Purpose.CAREGIVERS)
 
 
 def allow_nobody(patient_id: int) -> None:
-    """Take back all that a patient allows their caregivers, and the invitations to more; the links stay.
+    """Remove all scopes of a patient's caregivers, and the patient's invitations. The links stay.
 
-    So does what the caregiver of a dependent may do, who keeps the account.
+    The caregiver who manages a dependent's account keeps their scopes.
     """
     keeps = sa.exists().where(User.id == CaregiverLink.patient_id, User.guardian_id == CaregiverLink.caregiver_id)
     for link in _locked(sa.and_(CaregiverLink.patient_id == patient_id, CaregiverLink.scopes != [], ~keeps)):
@@ -100,13 +100,13 @@ def allow_nobody(patient_id: int) -> None:
 
 
 def leave(patient_id: int) -> None:
-    """End what caregivers hold of a patient who leaves or withdraws health data, and is locked; the links stay."""
+    """Cancel what caregivers have queued for a locked patient who leaves or withdraws health data. The links stay."""
     for link in _locked(CaregiverLink.patient_id == patient_id):
         _end(link.caregiver_id, patient_id, link.scopes)
 
 
 def delete(caregiver_id: int, patient_id: int) -> None:
-    """Cut a link in the patient's place: the caregiver needs an invitation for another one."""
+    """Delete a link for the patient. The caregiver then needs an invitation for a new link."""
     users.lock(patient_id)
     # Lock both people before the link, as a deletion of a person does.
     caregiver, patient = orm.aliased(User), orm.aliased(User)
@@ -120,7 +120,7 @@ def delete(caregiver_id: int, patient_id: int) -> None:
 
 
 def delete_own(caller_id: int, other_id: int) -> None:
-    """Delete the caller's link with a patient of theirs; with whoever is none, that with a caregiver of theirs."""
+    """Delete the caller's link as a caregiver of the other person, or else as their patient."""
     try:
         _delete(caller_id, other_id)
     except NotFound:
@@ -128,10 +128,10 @@ def delete_own(caller_id: int, other_id: int) -> None:
 
 
 def delete_last_told(patient_id: int, within: timedelta) -> str | None:
-    """Cut the link that the patient was told of last, within so long. Return the caregiver's name.
+    """Delete the link of the latest notice to the patient within this time. Return the caregiver's name.
 
-    None where that one is cut already, for who says it twice does not mean the one before. `NotFound` where they were
-    told of none.
+    Return None if that link is deleted already, so that a repeated PUTUS deletes no older link. Raise `NotFound` if
+    there was no such notice.
     """
     users.lock(patient_id)
     link_id = db.session.scalar(notices.last_told(patient_id, within))
@@ -151,7 +151,7 @@ def delete_last_told(patient_id: int, within: timedelta) -> str | None:
 
 
 def list_patients(caregiver_id: int, search: Search) -> Listing[LinkedPerson]:
-    """The patients of one caregiver, the latest link first; `search.q` is a part of username or name."""
+    """Return a caregiver's patients, the latest link first. `search.q` matches a part of username or name."""
     query = _linked(CaregiverLink.patient_id, CaregiverLink.caregiver_id == caregiver_id).where(erasure.IS_PRESENT)
     if search.q:
         query = query.where(like(contains(search.q), User.username, User.nama_ktp))
@@ -159,15 +159,14 @@ def list_patients(caregiver_id: int, search: Search) -> Listing[LinkedPerson]:
 
 
 def list_caregivers(patient_id: int, page: Page) -> Listing[LinkedPerson]:
-    """The caregivers of one patient, the latest link first."""
+    """Return a patient's caregivers, the latest link first."""
     return paginate_rows(
         _linked(CaregiverLink.caregiver_id, CaregiverLink.patient_id == patient_id).where(erasure.IS_PRESENT), page
     )
 
 
 def list_with_role(role: RoleName, search: Search) -> Listing[User]:
-    """Everybody with a role but dependents, newest first; `search.q` is a part of username or name, which is all that
-    others see."""
+    """Return users with a role, newest first, without dependents. `search.q` matches a part of username or name."""
     query = (
         users.with_role(role).where(erasure.IS_PRESENT, User.guardian_id.is_(None)).options(sa.orm.lazyload(User.roles))
     )
@@ -179,7 +178,6 @@ def list_with_role(role: RoleName, search: Search) -> Listing[User]:
 def _linked(
     other: sa.orm.InstrumentedAttribute[int], condition: sa.ColumnElement[bool]
 ) -> sa.Select[int, str, str, str | None, str | None, int, datetime, list[str]]:
-    """The people at the other end of the links that meet the condition, in one statement."""
     return (
         sa.select(
             User.id,
@@ -205,7 +203,7 @@ def _with_role(user_id: int, role: RoleName) -> User:
 
 
 def _forget_cut(caregiver_id: int, patient_id: int, *, uninvited: bool) -> None:
-    """Delete the row of an earlier cut; `Forbidden` if the caregiver comes `uninvited`."""
+    """Delete the record of an earlier deletion. Raise `Forbidden` if the caregiver is `uninvited`."""
     which = sa.and_(CaregiverCut.caregiver_id == caregiver_id, CaregiverCut.patient_id == patient_id)
     if not uninvited:
         db.session.execute(sa.delete(CaregiverCut).where(which))
@@ -225,7 +223,7 @@ def _delete(caregiver_id: int, patient_id: int) -> None:
 
 
 def _locked(which: sa.ColumnElement[bool]) -> Sequence[CaregiverLink]:
-    """The links as they are now: a change by a caregiver that they met is committed by now."""
+    """Lock the matching links and return their current values."""
     links = sa.select(CaregiverLink).where(which).order_by(CaregiverLink.caregiver_id).with_for_update(key_share=True)
     return db.session.scalars(links.execution_options(populate_existing=True)).all()
 
@@ -237,8 +235,7 @@ def _allow(link: CaregiverLink, scopes: list[str]) -> None:
 
 
 def _end(caregiver_id: int, patient_id: int, before: Collection[str], allowed: Collection[str] = ()) -> None:
-    """What held before and does no longer takes along what is queued, and what would be answered again. The link is
-    locked."""
+    """Cancel queued alerts and delete stored idempotent responses of the scopes that ended. The link is locked."""
     if Scope.ALERTS not in allowed:
         outbox.cancel(About(care.PATIENT, patient_id), to=caregiver_id)
     if Scope.MANAGE in before and Scope.MANAGE not in allowed:

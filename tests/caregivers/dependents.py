@@ -1,4 +1,4 @@
-"""People without a phone, whose accounts a caregiver keeps, made through the routes."""
+"""Helpers that create dependents and handovers through the routes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.helpers.client import Client
 
 PATH = "/caregiver/dependents"
 
-#: What the mother registers with.
+#: Registration of the mother.
 REGISTRATION: dict[str, Any] = {
     "username": "ibusiti",
     "password": "rahasia123",
@@ -19,14 +19,14 @@ REGISTRATION: dict[str, Any] = {
 
 
 def keep(caregiver: Client, name: str = "Ibu Siti", **data: Any) -> int:
-    """Let a caregiver make a dependent. Return the id."""
+    """Create a dependent of a caregiver. Return the id."""
     response = caregiver.post(PATH, {"nama_ktp": name, **data})
     assert response.status_code == 201, response.text
     return int(response.json["id"])
 
 
 def hand_over(caregiver: Client, dependent_id: int) -> str:
-    """Return a new code."""
+    """Create a handover code and return it."""
     response = caregiver.post(f"{PATH}/{dependent_id}/handover")
     assert response.status_code == 201, response.text
     return str(response.json["code"])

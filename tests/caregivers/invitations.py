@@ -1,4 +1,4 @@
-"""Invitations of a patient, made through the route."""
+"""Helper that creates an invitation through the route."""
 
 from __future__ import annotations
 

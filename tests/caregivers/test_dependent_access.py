@@ -1,4 +1,4 @@
-"""Every route that names a person, called by a stranger for a dependent, and by the dependent's own caregiver."""
+"""Calls of every route with a dependent's id, by a stranger and by the dependent's own caregiver."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD, make_user
 from tests.personal_data.leaving import OBAT
 
-#: Good bodies, so that nothing but the person is wrong with the call.
+#: Valid bodies, so that only the person can cause an error.
 BODIES: dict[str, Any] = {
     "POST /pengingat": {**OBAT, "tipe": "obat"},
     "POST /pengingat/obat": OBAT,
@@ -30,7 +30,7 @@ BODIES: dict[str, Any] = {
     "PUT /patient/caregivers/<int:caregiver_id>": {"scopes": ["manage"]},
     "POST /caregiver/patients": {},
 }
-#: Routes that take `patient_id` in the query or a patient, a dependent or a reminder in the path.
+#: Routes with `patient_id` in the query, or with a patient, dependent or reminder in the path.
 ROUTES = sorted(
     route
     for route, access in ACCESS.items()
@@ -41,7 +41,7 @@ ROUTES = sorted(
 
 @pytest.fixture
 def ibu(budi: Client) -> int:
-    """Budi's mother, with a medicine, and an export."""
+    """Budi's mother, with a medicine reminder."""
     ibu = keep(budi, "Ibu Rahasia")
     assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
     return ibu
@@ -59,7 +59,7 @@ def call(client: Client, route: str, ibu: int, reminder: int, export: int) -> An
 
 
 def known(ibu: int) -> list[Any]:
-    """What is stored of her."""
+    """Return the mother's stored reminders and access log."""
     db.session.expire_all()
     reminders = sa.select(Pengingat.judul).filter_by(user_id=ibu).order_by(Pengingat.id)
     return [list(db.session.scalars(reminders)), db.session.scalars(sa.select(AccessLogEntry.id)).all()]
@@ -75,5 +75,5 @@ def test_a_stranger_learns_and_changes_nothing(client: Client, budi: Client, ibu
     assert "Rahasia" not in response.text
     assert "Metformin" not in response.text
     assert known(ibu) == before
-    if response.status_code < 300:  # it ignores the name: the answer is of the caller's own
+    if response.status_code < 300:  # the route ignored the id, so the response is about the caller
         assert response.json in ([], None) or str(ibu) not in response.text

@@ -1,4 +1,4 @@
-"""Accounts that caregivers keep for people without a phone."""
+"""Tests of accounts that caregivers manage for people without a phone."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class TestCreating:
     def test_an_account_of_somebody_else_is_not_found(
         self, client: Client, caregiver: Client, siti: Client, ibu: int, method: str, path: str, whose: str
     ) -> None:
-        """Also to an own patient with a login, and to oneself."""
+        """The same holds for the caregiver's linked patient with a login, and for their own id."""
         as_ = client.as_(make_user(RoleName.PENDAMPING)) if whose == "another's" else caregiver
         id_ = {"another's": ibu, "linked": siti.id, "unknown": 999_999_999, "own": caregiver.id}[whose]
         assert_error(as_.open(method, path.format(id=id_)), 404, "not_found")
@@ -144,7 +144,7 @@ class TestLimit:
         assert db.session.scalar(count) == MAX_DEPENDENTS
 
     def test_who_loses_the_role_meanwhile_makes_none(self, committed: Flask) -> None:
-        """The role is asked for again once the caregiver is locked."""
+        """The role is checked again after the caregiver is locked."""
         with unit_of_work():
             budi_id = make_user(RoleName.PENDAMPING).id
         caller = signed_in(budi_id)
@@ -162,7 +162,7 @@ class TestLimit:
 
 
 class TestHavingDependents:
-    """A caregiver who has some cannot go away."""
+    """A caregiver with dependents can neither erase their account nor lose the role."""
 
     def test_they_cannot_erase_the_account(self, budi: Client, ibu: int) -> None:
         body = {"password": PASSWORD, "forum": "anonymise"}

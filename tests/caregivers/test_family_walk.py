@@ -1,4 +1,4 @@
-"""A walk: a daughter cares for her mother, who has no phone, until the mother gets one."""
+"""End-to-end test: a daughter manages the account of her mother, who later gets a phone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def client(committed: Flask, gateway: Server) -> Client:
 
 
 def fall_due(user_id: int) -> None:
-    """Let the next dose of a person, and what tells of it, be due now."""
+    """Make a person's next dose, and its deliveries, due now."""
     with unit_of_work():
         at = sa.func.date_trunc("minute", sa.func.now())
         pending = sa.select(sa.func.min(Occurrence.id)).filter_by(user_id=user_id, state="pending")
@@ -55,7 +55,7 @@ def fall_due(user_id: int) -> None:
 
 
 def texts(gateway: Server, number: str) -> list[str]:
-    """What has been sent to a number since it was asked last."""
+    """Return and remove the messages sent to a number since the last call."""
     for queue in ("urgent", "bulk"):
         jobs.send_due(queue)
     found = [message.text for message in gateway.messaging.sent if message.target == number.lstrip("+")]
@@ -69,7 +69,7 @@ def rows(archive: ZipFile, table: str) -> list[dict[str, Any]]:
 
 
 def test_a_daughter_cares_for_her_mother_until_the_mother_has_a_phone(client: Client, gateway: Server) -> None:
-    # The daughter registers, makes an account for her mother, and adds a medicine.
+    # The daughter registers, creates an account for her mother, and adds a medicine.
     body = {"username": "ani", "password": PASSWORD, "nama_ktp": "Ani Lestari", "nama_samaran": "Mawar"}
     session = client.post("/register", {**body, "nomor_hp": DAUGHTER, "role": "pendamping"}).json
     daughter = Client(client.app, session["access_token"])
@@ -77,7 +77,7 @@ def test_a_daughter_cares_for_her_mother_until_the_mother_has_a_phone(client: Cl
     reminder = daughter.post(f"/pengingat/obat?patient_id={mother_id}", MEDICINE)
     assert reminder.status_code == 201
 
-    # The message comes to the daughter's number, and her answer counts for her mother.
+    # The message goes to the daughter's number, and her answer counts for her mother.
     fall_due(mother_id)
     (text,) = texts(gateway, DAUGHTER)
     assert text.startswith("Pengingat untuk Ibu Siti: waktunya minum Amlodipin")
@@ -86,7 +86,7 @@ def test_a_daughter_cares_for_her_mother_until_the_mother_has_a_phone(client: Cl
     (dose, *_) = daughter.get(f"/pengingat/riwayat?patient_id={mother_id}").json
     assert (dose["state"], dose["answered_via"]) == ("done", "caregiver")
 
-    # She takes a copy of her mother's data to the doctor.
+    # She exports her mother's data for the doctor.
     export = daughter.post(f"/profile/ekspor?patient_id={mother_id}", {"password": PASSWORD}).json["id"]
     personal_data.make_export(export)
     archive = ZipFile(io.BytesIO(daughter.get(f"/profile/ekspor/{export}?patient_id={mother_id}").data))
@@ -104,7 +104,7 @@ def test_a_daughter_cares_for_her_mother_until_the_mother_has_a_phone(client: Cl
     assert any("milik Anda" in text for text in texts(gateway, MOTHER))
     assert any("memegang akunnya sendiri" in text for text in texts(gateway, DAUGHTER))
 
-    # Now the reminders come to her, and the daughter hears of missed doses alone.
+    # Reminders now go to the mother. The daughter gets only alerts about missed doses.
     fall_due(mother_id)
     (text,) = texts(gateway, MOTHER)
     assert text.startswith("Halo Siti, waktunya minum Amlodipin")

@@ -1,4 +1,4 @@
-"""A dependent takes over the account that a caregiver kept."""
+"""Tests of handovers: a dependent takes over the account that a caregiver managed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def scopes_of(patient_id: int) -> list[str]:
 
 
 def told(user_id: int) -> list[str]:
-    """What a person is told by message of a handover."""
+    """Return the handover messages to a person."""
     rows = db.session.scalars(sa.select(Delivery).filter_by(user_id=user_id, channel="messaging"))
     return [str(words_of(row)["text"]) for row in rows if row.payload.get("event") == "handed_over"]
 
@@ -93,7 +93,7 @@ class TestCodes:
         assert db.session.scalars(sa.select(Handover.user_id)).all() == []
 
     def test_a_code_ends_with_the_session_that_made_it(self, client: Client, budi: Client, ibu: int) -> None:
-        """A thief of the session makes one, to take the account after they were signed out."""
+        """A thief could otherwise create a code and take the account after the session ends."""
         stolen = client.as_(budi.user)
         code = hand_over(stolen, ibu)
         assert stolen.post("/logout").status_code == 200
@@ -136,7 +136,7 @@ class TestRegistering:
         assert client.post("/login", {"username": "081355550001", "password": "rahasia123"}).status_code == 200
         user = db.session.get_one(User, ibu)
         assert (user.guardian_id, user.self_registered) == (None, True)
-        assert user.phone_changed_at is not None  # the number is hers since now, however old the account is
+        assert user.phone_changed_at is not None  # the number is new, although the account is old
 
     def test_what_she_does_not_send_stays(self, client: Client, budi: Client) -> None:
         ibu = keep(budi, domicile="Jawa Barat", preferences={"medical": True})
@@ -274,7 +274,7 @@ class TestRaces:
         assert db.session.scalar(sa.select(sa.func.count()).select_from(User)) == 2
 
     def test_a_deletion_and_a_handover_at_once(self, committed: Flask, kept: tuple[int, int, str]) -> None:
-        """One of them wins: the account is handed over, or is deleted and nobody has registered."""
+        """Either the account is handed over, or it is deleted and the registration fails."""
         budi_id, ibu, code = kept
         caller = signed_in(budi_id)
         refusals: list[Exception] = []

@@ -1,4 +1,4 @@
-"""A patient gets three messages a day of new caregivers, and whom they have cut comes back by invitation alone."""
+"""Limits for many caregivers: three single notices per day, and an invitation after a deleted link."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_four_caregivers_at_once_are_three_messages_and_one(committed: Flask) ->
     assert len(links["links"]) == 3
 
 
-# --- who was cut ----------------------------------------------------------------------------------------------------
+# --- deleted links --------------------------------------------------------------------------------------------------
 
 
 def cut_in_the_application(siti: Client, caregiver: Client, _: Client) -> None:

@@ -1,4 +1,4 @@
-"""What patients are told of their links."""
+"""Tests of notices to patients about their links."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.notifications.deliveries import words_of
 
 
 def told(patient: Client) -> dict[str, dict[str, Any]]:
-    """What a patient was told last of their links, by channel."""
+    """Return the latest notice to a patient, by channel."""
     rows = sa.select(Delivery).filter_by(user_id=patient.id, kind="security_notice")
     return {row.channel: words_of(row) for row in db.session.scalars(rows.order_by(Delivery.id))}
 
 
 def notices(patient: Client) -> int:
-    """How many messages told a patient of their links."""
+    """Return the number of messages to a patient about links."""
     rows = sa.select(Delivery.id).filter_by(user_id=patient.id, kind="security_notice", channel="messaging")
     return len(db.session.scalars(rows).all())
 
@@ -96,7 +96,7 @@ def test_a_link_that_is_made_anew_is_told_anew_but_not_for_ever(budi: Client, si
 
 
 def test_a_caregiver_links_so_many_a_day(budi: Client, siti: Client, limited: None) -> None:
-    """Each is a message to somebody who may never have heard of them."""
+    """Each new link sends a message to a person who may not know the caregiver."""
     answer = budi.post("/caregiver/patients", {"patient_id": siti.id})
     assert '"200 per 1 day";q=200;w=86400' in answer.headers["RateLimit-Policy"]
 

@@ -1,4 +1,4 @@
-"""The routes of links and invitations, in the order of `routes.py` and `pages.py`."""
+"""Tests of the routes of links and invitations, in the order of `routes.py` and `pages.py`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.helpers.routes import TokenNeeded
 PERSON = {"id", "username", "nama_ktp", "image", "domicile"}
 LINK = {"id", "caregiver_id", "patient_id", "created_at"}
 
-#: Bodies with a wrong `scopes`.
+#: Bodies with an invalid `scopes`.
 SCOPES: list[dict[str, Any]] = [
     {}, {"scopes": None}, {"scopes": "manage"}, {"scopes": ["all"]}, {"scopes": [None]}, {"scopes": [1]},
 ]  # fmt: skip
@@ -99,7 +99,7 @@ class TestDeleteLink(TokenNeeded):
         bayu.post("/caregiver/patients", {"patient_id": both[0].id})
         assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200
         assert (ani.get("/caregiver/patients").json, ani.get("/patient/caregivers").json[0]["username"]) == ([], "bayu")
-        assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200  # now the one from the other side
+        assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200  # now the link in the other direction
         assert bayu.get("/caregiver/patients").json == []
 
     def test_a_stranger_cuts_nothing(self, client: Client, budi: Client, siti: Client) -> None:
@@ -156,7 +156,7 @@ class TestCreateInvitation(TokenNeeded):
     """POST /patient/invitations"""
 
     def test_gives_a_code_and_a_link(self, siti: Client, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert invite(siti)["link"] is None  # without an address of the service
+        assert invite(siti)["link"] is None  # no public URL
         address = "https://sehat.example.org"
         monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], public_url=address))
         invitation = invite(siti, "history", "alerts")

@@ -1,4 +1,4 @@
-"""What a patient allows a caregiver: nothing, until they say so."""
+"""Scopes of a link: none until the patient allows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding a patient or a caregiver by a part of the name."""
+"""Search for a patient or a caregiver by a part of the name."""
 
 from __future__ import annotations
 
@@ -140,5 +140,5 @@ def test_the_latest_links_are_read_without_the_others() -> None:
     page, count = (plan for plan in plans if "caregiver_links" in plan)
     assert "ix_caregiver_links_created_at" in page, page
     assert "Join" not in count, count
-    # The few deleted dependents are read once, from an index.
+    # The few deleted dependents come from an index, which is read once.
     assert "Seq Scan on users" not in count, count
