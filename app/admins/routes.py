@@ -1,4 +1,4 @@
-"""Administration: people, caregiver relations, statistics, exports, the audit log."""
+"""Routes of administration: users, caregiver links, statistics, exports and the audit log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from app.identity.models import RoleName, User
 from app.identity.own_password import limit_own_password
 from app.identity.upload_limits import limit_admin_uploads
 
-bp = Blueprint("admins", __name__, url_prefix="/admins", description="People, relations, statistics, exports, audit")
+bp = Blueprint("admins", __name__, url_prefix="/admins", description="Users, links, statistics, exports, audit log")
 
 # --- administrators -------------------------------------------------------------------------------------------------
 
@@ -35,7 +35,7 @@ bp = Blueprint("admins", __name__, url_prefix="/admins", description="People, re
 @bp.arguments(SearchSchema, location="query")
 @bp.response(200, schemas.UserRow(many=True))
 def list_admins(search: Search) -> Listing[User]:
-    """All administrators."""
+    """List all administrators."""
     return admins.list_all(search, by=caller)
 
 
@@ -46,7 +46,7 @@ def list_admins(search: Search) -> Listing[User]:
 @bp.response(201, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
 def create_admin(data: Loaded) -> User:
-    """Add an administrator; without a username one is made from the e-mail."""
+    """Create an administrator. Without a username, one is made from the e-mail."""
     return admins.create(data, by=caller)
 
 
@@ -54,7 +54,7 @@ def create_admin(data: Loaded) -> User:
 @requires(RoleName.ADMIN)
 @bp.response(200, identity_schemas.Account)
 def get_admin(username: str) -> User:
-    """One administrator, by username."""
+    """Return an administrator by username."""
     return admins.get(username, by=caller)
 
 
@@ -66,9 +66,9 @@ def get_admin(username: str) -> User:
 @bp.response(200, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
 def update_admin(data: Loaded, user_id: int) -> User:
-    """Change an administrator; what is not sent stays.
+    """Update an administrator. Missing fields stay unchanged.
 
-    Password and number of somebody who registered themselves are theirs alone to change (403).
+    403 for the password or number of another administrator who registered themselves.
     """
     return admins.update(user_id, data, by=caller)
 
@@ -78,9 +78,9 @@ def update_admin(data: Loaded, user_id: int) -> User:
 @bp.response(200, MessageSchema)
 @bp.alt_response(409, "CONFLICT")
 def delete_admin(user_id: int) -> dict[str, str]:
-    """Delete an administrator, but neither oneself nor the last one.
+    """Delete an administrator. 409 for the caller's own account and for the last administrator.
 
-    Whoever registered themselves loses role and sessions, and keeps the account; a super-admin deletes that too.
+    An administrator who registered themselves loses only role and sessions. A super-admin deletes the account too.
     """
     admins.delete(user_id, by=caller)
     return {"message": "Administrator dihapus."}
@@ -93,9 +93,9 @@ def delete_admin(user_id: int) -> dict[str, str]:
 @bp.response(204)
 @bp.alt_response(409, "CONFLICT")
 def remove_admin_otp(data: dict[str, str], user_id: int) -> None:
-    """Remove the second factor of somebody who lost phone and codes; for super-admins, with their own password.
+    """Remove the second factor of a user who lost phone and codes. For super-admins, with their own password.
 
-    It ends the other's sessions, and a message tells the other. Nobody removes the own one here (409).
+    The user's sessions end, and a message informs the user. 409 for the caller's own second factor.
     """
     admins.remove_otp(user_id, **data, by=caller)
 
@@ -108,10 +108,10 @@ def remove_admin_otp(data: dict[str, str], user_id: int) -> None:
 @bp.arguments(schemas.UserSearchSchema, location="query")
 @bp.response(200, schemas.UserRow(many=True))
 def list_users(search: UserSearch) -> Listing[User]:
-    """Everybody, narrowed and sorted; `q` looks into username, name, e-mail and phone number.
+    """List users, filtered and sorted. `q` searches username, name, e-mail and phone number.
 
-    `missed_days` shows who missed doses for days, and these people read it in their access log.
-    Of a narrowed list at most 10,000 are counted.
+    `missed_days` lists people who missed doses, and these people see it in their access log. The total of a filtered
+    list stops at 10,000.
     """
     return users.show_all(search, to=caller)
 
@@ -120,7 +120,7 @@ def list_users(search: UserSearch) -> Listing[User]:
 @requires(RoleName.ADMIN)
 @bp.response(200, identity_schemas.User)
 def get_user(user_id: int) -> User:
-    """One person with pseudonym and NIK decrypted; that they were shown goes into the audit log."""
+    """Return a user with pseudonym and decrypted NIK. The audit log records the access."""
     return users.get(user_id, by=caller)
 
 
@@ -130,7 +130,7 @@ def get_user(user_id: int) -> User:
 @bp.response(200, identity_schemas.Account)
 @bp.alt_response(409, "CONFLICT")
 def update_user(data: Loaded, user_id: int) -> User:
-    """Verify a person, or replace their roles."""
+    """Verify a user, or replace their roles."""
     return users.update(user_id, data, by=caller)
 
 
@@ -139,7 +139,7 @@ def update_user(data: Loaded, user_id: int) -> User:
 @bp.arguments(schemas.Reason)
 @bp.response(204)
 def end_user_sessions(data: dict[str, str], user_id: int) -> None:
-    """Log a person out of every device, for instance after a phone was lost; a message tells the person."""
+    """End all sessions of a user, for example after a phone was lost. A message informs the user."""
     users.end_sessions(user_id, data["reason"], by=caller)
 
 
@@ -148,9 +148,9 @@ def end_user_sessions(data: dict[str, str], user_id: int) -> None:
 @bp.arguments(schemas.Reason)
 @bp.response(200, identity_schemas.Account)
 def free_phone(data: dict[str, str], user_id: int) -> User:
-    """Take the number from an account, so that its owner can take it. The person reads the reason.
+    """Remove the number from an account, so that its real owner can use it. The user sees the reason.
 
-    Proofs and reset links that are open end, and so does what waits for the number. A super-admin's stays (403).
+    Open verifications, reset links and pending messages of the number end. 403 for a super-admin's number.
     """
     return users.free_phone(user_id, data["reason"], by=caller)
 
@@ -163,7 +163,7 @@ def free_phone(data: dict[str, str], user_id: int) -> User:
 @bp.arguments(SearchSchema, location="query")
 @bp.response(200, schemas.Relation(many=True))
 def list_relations(search: Search) -> Listing[Relation]:
-    """All links between caregivers and patients."""
+    """List all links between caregivers and patients."""
     return relations.list_all(search, by=caller)
 
 
@@ -173,7 +173,7 @@ def list_relations(search: Search) -> Listing[Relation]:
 @bp.arguments(SearchSchema, location="query")
 @bp.response(200, caregiver_schemas.LinkedPerson(many=True))
 def list_caregiver_patients(query: dict[str, int], search: Search) -> Listing[LinkedPerson]:
-    """The patients of one caregiver."""
+    """List the patients of a caregiver."""
     return relations.list_patients(query["caregiver_id"], search, by=caller)
 
 
@@ -208,7 +208,7 @@ def delete_relation(data: Loaded) -> dict[str, str]:
 @bp.arguments(schemas.RangeQuery, location="query")
 @bp.response(200, schemas.Overview)
 def get_overview(query: DayRange) -> dict[str, object]:
-    """Totals, provinces, growth, activity and categories; the last 30 days by default, ten years at most."""
+    """Return totals, provinces, growth, activity and categories. Default: the last 30 days; at most ten years."""
     return overview.get(caller, **query)
 
 
@@ -216,7 +216,7 @@ def get_overview(query: DayRange) -> dict[str, object]:
 @requires(RoleName.ADMIN)
 @bp.response(200, schemas.Today)
 def get_today() -> dict[str, object]:
-    """How today goes: reminders that fell due since midnight in Jakarta, and how many people miss doses for days."""
+    """Return today's reminders since midnight in Jakarta, and the number of people who missed doses on several days."""
     return reminders.get_today()
 
 
@@ -232,7 +232,7 @@ def get_today() -> dict[str, object]:
 def export_report(query: ExportChoice, report: str) -> Response:
     """Download a report (users, admins, activity-logs, domicile): xlsx or pdf for people, csv for programs.
 
-    A pdf holds at most 5,000 rows.
+    A pdf contains at most 5,000 rows.
     """
     return streaming.download_response(exports.export(report, caller, **query))
 
@@ -245,5 +245,6 @@ def export_report(query: ExportChoice, report: str) -> Response:
 @bp.arguments(schemas.AuditSearchSchema, location="query")
 @bp.response(200, schemas.AuditEntry(many=True))
 def list_audit_entries(search: AuditSearch) -> Listing[audit.Entry]:
-    """Who looked at a NIK or pseudonym, exported, changed roles or deleted; only super-admins see the SQL console's."""
+    """List audit entries: NIK and pseudonym reads, exports, role changes, deletions. SQL entries only for
+    super-admins."""
     return audit.list_all(caller, search)

@@ -1,4 +1,4 @@
-"""What the administrators' routes take and return."""
+"""Request and response schemas of the administration routes."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from app.identity.schemas import Name, Password, Person, PhoneNumber, Username
 # --- people ---------------------------------------------------------------------------------------------------------
 
 
-#: What `sort` orders people by; with a minus before it the other way round.
+#: Values of `sort`. A leading minus means descending.
 ORDERS = ("created_at", "nama_ktp", "username")
 
 
 @dataclass(frozen=True)
 class UserSearch(Search):
-    """Which people, and in which order."""
+    """Filters and order of a list of users."""
 
     role: str | None = None
     is_verified: bool | None = None
@@ -51,53 +51,53 @@ class UserSearch(Search):
 class UserSearchSchema(SearchSchema):
     search = UserSearch
 
-    role = Text(100, example="pasien", metadata={"description": "Those who have a role of this name"})
+    role = Text(100, example="pasien", metadata={"description": "Users with a role of this name"})
     is_verified = fields.Boolean()
     province = Province()
     missed_days = fields.Integer(
         validate=validate.Range(1, 14),
-        metadata={"example": 3, "description": "Who missed a dose on each of so many days, up to yesterday"},
+        metadata={"example": 3, "description": "Users who missed a dose on each of this many days, up to yesterday"},
     )
     sort = fields.String(
         validate=validate.OneOf([f"{sign}{name}" for name in ORDERS for sign in ("", "-")]),
-        metadata={"example": "-created_at", "description": "A minus: descending. Without it: `-created_at`"},
+        metadata={"example": "-created_at", "description": "A leading minus means descending. Default: `-created_at`"},
     )
 
 
 class UserRow(identity_schemas.Account):
-    """A person in the table of users."""
+    """A row in the table of users."""
 
     erasure_due_at = Timestamp(
-        allow_none=True, metadata={"description": "When the person, who asked for it, is erased. null: they stay"}
+        allow_none=True, metadata={"description": "When the user's requested erasure is due. null without a request"}
     )
 
     last_seen_at = Timestamp(
         allow_none=True,
         metadata={
-            "description": "Latest login, refresh or logged activity that is still kept; refreshes come every quarter "
-            "of an hour. null: there is none"
+            "description": "Time of the latest login, refresh or logged activity that is still stored. Refreshes come "
+            "every 15 minutes. null if there is none",
         },
     )
 
 
 class AdminFields(Form):
-    """What administrators say of one another."""
+    """Fields of an administrator's account."""
 
     username = Username()
-    # The first administrator, whom a command made, often has none; the profile lets it be removed as well.
+    # May be null: the first administrator, created by a command, often has no e-mail.
     email = fields.Email(allow_none=True, validate=validate.Length(max=254), metadata={"example": "admin@example.com"})
     password = Password()
     nama_ktp = Name(100, example="Rina Wijaya")
     nomor_hp = PhoneNumber(allow_none=True)
     role = fields.String(
         validate=validate.OneOf([RoleName.ADMIN, RoleName.SUPERADMIN]),
-        metadata={"example": "admin", "description": "Only a super-admin gives superadmin"},
+        metadata={"example": "admin", "description": "Only a super-admin may assign superadmin"},
     )
     image = Upload(allow_none=True)
 
 
 class AdminUpdate(AdminFields):
-    """A partial edit: what is not sent stays."""
+    """A partial update. Missing fields stay unchanged."""
 
     current_password = CurrentPassword()
 
@@ -115,7 +115,7 @@ class UserUpdate(Schema):
 
 
 class Reason(Form):
-    """Why an administrator does something to somebody's account."""
+    """An administrator's reason for an action on another account."""
 
     reason = Text(500, required=True, example="Ponselnya hilang.")
 
@@ -125,9 +125,9 @@ class OtpRemove(Reason):
         required=True,
         load_only=True,
         validate=Characters(1, 128),
-        metadata={"description": "Of the caller"},
+        metadata={"description": "The caller's own password"},
     )
-    otp = Otp(metadata={"description": "Of the caller, who has a second factor: six digits or a recovery code"})
+    otp = Otp(metadata={"description": "Six digits or a recovery code, if the caller has a second factor"})
 
 
 # --- caregivers and patients ----------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ class LinkCreate(Schema):
 
 
 class Relation(Link):
-    """A link and the people at both its ends."""
+    """A link with both users."""
 
     caregiver = fields.Nested(Person)
     patient = fields.Nested(Person)
@@ -164,8 +164,8 @@ class AuditSearchSchema(SearchSchema):
 class AuditEntry(Schema):
     id = fields.Integer(metadata={"example": 1})
     created_at = Timestamp()
-    actor_id = fields.Integer(allow_none=True, metadata={"description": "null: the operator, by a command"})
-    actor = fields.String(allow_none=True, metadata={"example": "rina", "description": "null: no longer there"})
+    actor_id = fields.Integer(allow_none=True, metadata={"description": "null for a command of the operator"})
+    actor = fields.String(allow_none=True, metadata={"example": "rina", "description": "null if the user is deleted"})
     action = fields.String(metadata=ACTION)
     subject = fields.String(metadata={"example": "user:12"})
     details = fields.Dict()
@@ -176,7 +176,7 @@ class AuditEntry(Schema):
 
 
 class DayRange(TypedDict, total=False):
-    """Days of Jakarta, both included; what is absent is up to the service."""
+    """Days in Jakarta, both included. A missing day gets the service's default."""
 
     start: date
     end: date
@@ -187,7 +187,7 @@ class ExportChoice(DayRange):
 
 
 class RangeQuery(Schema):
-    """Days of Jakarta, both included."""
+    """Days in Jakarta, both included."""
 
     start = AnyDay(metadata={"example": "2026-03-01"})
     end = AnyDay(metadata={"example": "2026-03-31"})
@@ -205,7 +205,7 @@ class RangeShown(Schema):
 
 
 class Totals(Schema):
-    """Of all that there is now, whatever the range."""
+    """Current totals. The date range does not apply."""
 
     users = fields.Integer(metadata={"example": 120})
     pasien = fields.Integer(metadata={"example": 80})
@@ -274,19 +274,19 @@ class Overview(Schema):
 
 
 class Today(Schema):
-    """Reminders that fell due since midnight in Jakarta, and who missed doses for days."""
+    """Reminders due since midnight in Jakarta, and people who missed doses on several days."""
 
     date = AnyDay(metadata={"example": "2026-03-31"})
-    sent = fields.Integer(metadata={"example": 26, "description": "At least one channel got it out"})
-    waiting = fields.Integer(metadata={"example": 1, "description": "Still to leave"})
-    failed = fields.Integer(metadata={"example": 0, "description": "No channel got it out"})
+    sent = fields.Integer(metadata={"example": 26, "description": "Sent by at least one channel"})
+    waiting = fields.Integer(metadata={"example": 1, "description": "Not sent yet"})
+    failed = fields.Integer(metadata={"example": 0, "description": "Sent by no channel"})
     done = fields.Integer(metadata={"example": 19, "description": "Answered as done"})
     missed_days = fields.Integer(metadata={"example": 3})
     missed_people = fields.Integer(
-        metadata={"example": 2, "description": "Who missed a dose on each of the last `missed_days` days"}
+        metadata={"example": 2, "description": "People who missed a dose on each of the last `missed_days` days"}
     )
     patients = fields.Integer(metadata={"example": 80})
-    unverified = fields.Integer(metadata={"example": 60, "description": "People who are not verified yet"})
+    unverified = fields.Integer(metadata={"example": 60, "description": "Users who are not verified yet"})
 
 
 class ExportQuery(RangeQuery):
@@ -297,7 +297,7 @@ class ExportQuery(RangeQuery):
     )
 
 
-#: What an export's address names, for the OpenAPI document.
+#: Path parameter of an export, for the OpenAPI document.
 REPORT = {
     "in": "path",
     "name": "report",

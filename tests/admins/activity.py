@@ -1,4 +1,4 @@
-"""Entries of the activity log, as they are buffered."""
+"""Helper that buffers entries of the activity log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports that are downloaded, and read."""
+"""Helpers that download and read reports."""
 
 from __future__ import annotations
 

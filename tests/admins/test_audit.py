@@ -1,4 +1,4 @@
-"""The audit log: who sees it, and that nobody changes it."""
+"""Tests of the audit log: who can read it, and that it cannot be changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports as files, opened by other libraries than those that wrote them."""
+"""Tests of reports as files, read with other libraries than those that wrote them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEADINGS = {
 }
 
 
-#: A workbook is for people: the same columns under the names that administrators know.
+#: Column names of the xlsx files: the labels that administrators see.
 LABELS = {
     "users": "ID,Nama pengguna,Nama,E-mail,Nomor HP,Peran,Domisili,Terverifikasi,Terdaftar (WIB)",
     "admins": "ID,Nama pengguna,Nama,E-mail,Nomor HP,Peran,Terverifikasi,Terdaftar (WIB)",
@@ -41,7 +41,7 @@ LABELS = {
 }
 
 
-#: Each could run as a formula somewhere, or break a cell, a row, a sheet or a page.
+#: Values that could run as a formula, or break a cell, a row, a sheet or a page.
 HOSTILE = [
     "=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1+1", "\r=1+1", '=HYPERLINK("http://x","y")', "=cmd|' /C calc'!A0", "'=1+1",
     '"=1+1"', "=1+1;=2+2", "a,=1+1", "Budi;=cmd|' /C calc'!A0", "a;@SUM(1)", "a; -1", "a\t+1", "a\n=1", "a\r\n=1",
@@ -103,7 +103,7 @@ def test_a_workbook_can_be_sorted_filtered_and_read_at_once(admin: Client) -> No
     sheet = openpyxl.load_workbook(io.BytesIO(response.get_data())).active
     moment = sheet["I2"]
     assert (moment.is_date, str(moment.value)) == (True, "2026-03-02 00:30:05")  # in Jakarta
-    assert sheet["E2"].value == "081234567890"  # a number would lose its zero
+    assert sheet["E2"].value == "081234567890"  # a numeric cell would lose the leading zero
     assert sheet.freeze_panes == "A2"
     assert sheet.auto_filter.ref == "A1:I2"
     for number, heading in enumerate(LABELS["users"].split(","), 1):
@@ -199,7 +199,7 @@ def test_a_client_that_leaves_frees_everything(committed: Flask, kind: str, tmp_
     )
 
     def nobody_works() -> bool:
-        db.session.rollback()  # a transaction sees the same activity all along
+        db.session.rollback()  # within one transaction, pg_stat_activity does not change
         return db.session.scalar(open_statements) == 0
 
     wait_until(nobody_works)

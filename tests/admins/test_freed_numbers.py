@@ -1,4 +1,4 @@
-"""A number that an administrator frees: what ends with it, and what its person reads."""
+"""Tests of numbers that an administrator frees: what ends, and which reason the user sees."""
 
 from __future__ import annotations
 

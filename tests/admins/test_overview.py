@@ -1,4 +1,4 @@
-"""The overview: the whole shape, any range, and every figure equal to a live count."""
+"""Tests of the overview: its fields, its ranges, and figures that equal a live count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everybody's reminders as administrators see them: today's figures, and who missed doses for days."""
+"""Tests of today's figures and of the list of people who missed doses on several days."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.helpers.factories import make_user
 
 @pytest.fixture(autouse=True)
 def _noon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is noon in Jakarta, so that something can have been due today."""
+    """Set the time to noon in Jakarta, so that doses can be due earlier today."""
     noon = midnight(today()) + timedelta(hours=12)
     monkeypatch.setattr("app.core.lib.clock.now", lambda: noon)
 
 
 def due(user_id: int, at: datetime, state: str, *channels: tuple[str, str | None], **fields: Any) -> None:
-    """An occurrence, and the state and receipt of each of its deliveries."""
+    """Create an occurrence, with a delivery for each given state and receipt."""
     values = {"tipe": "obat", "judul": "Metformin", "slot": "0", "day": at.astimezone(JAKARTA).date()}
     row = Occurrence(user_id=user_id, due_at=at, state=state, **{**values, **fields})
     db.session.add(row)

@@ -1,4 +1,4 @@
-"""The routes of administration, in the order of `routes.py`."""
+"""Tests of the administration routes, in the order of `routes.py`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def both(budi: Client, siti: Client) -> dict[str, int]:
 
 
 class AdminsOnly:
-    """The method and path of a route."""
+    """Base class of route tests. The docstring of a subclass is the method and path of its route."""
 
     def test_needs_an_administrator(self, client: Client, siti: Client, budi: Client) -> None:
         assert_refused(self, client, siti, budi)
@@ -215,7 +215,7 @@ class TestRemoveAdminOtp(AdminsOnly):
 
 
 def set_up(admin: Client) -> list[str]:
-    """Set up a second factor that is asked for; returns its recovery codes."""
+    """Set up an active second factor. Return its recovery codes."""
     setup = admin.post("/profile/otp", {"password": PASSWORD}).json
     (secret,) = parse_qs(urlsplit(setup["uri"]).query)["secret"]
     assert admin.put("/profile/otp", {"otp": pyotp.TOTP(secret).now()}).status_code == 200

@@ -1,4 +1,4 @@
-"""An administrator does not become a patient, and whoever gets or loses a role learns of it."""
+"""An administrator cannot take over a patient's account, and role changes send a notice."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def promote(admin: Client, user: User) -> None:
 def test_who_registered_does_not_lose_everything_for_having_become_an_administrator(
     client: Client, admin: Client, registered: User
 ) -> None:
-    """Promoted and deleted at once anybody's reminders and history would be gone for good, without a word to them."""
+    """Otherwise, a promotion and a deletion would erase a patient's reminders and history without notice."""
     promote(admin, registered)
     session = client.as_(registered)
     assert admin.delete(f"/admins/{registered.id}").status_code == 200

@@ -1,4 +1,4 @@
-"""The table of users: narrowed, sorted, and at what cost."""
+"""Tests of the table of users: filters, order and number of statements."""
 
 from __future__ import annotations
 
@@ -98,9 +98,9 @@ def test_a_narrowed_table_costs_a_fixed_number_of_statements(admin: Client, stat
         assert len(admin.get("/admins/users?sort=nama_ktp&per_page=10").json) == 10
 
 
-# --- at some size ---------------------------------------------------------------------------------------------------
+# --- at scale -------------------------------------------------------------------------------------------------------
 
-#: 20,000 people: nearly all of them pasien, unverified and of one province; a few of each other kind.
+#: 20,000 users: nearly all are pasien, unverified and in one province, with a few of each other kind.
 FILL = (
     """
     INSERT INTO users (username, password_hash, nama_ktp, domicile, is_verified, created_at)

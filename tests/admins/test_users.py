@@ -1,4 +1,4 @@
-"""Administrators look at people, search them, verify them and change their roles."""
+"""Tests of how administrators read, search, verify and change users."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def audited(admin: Client, **query: str) -> list[dict]:
     return admin.get("/admins/audit", query_string=query).json
 
 
-# --- looking --------------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------------------------
 
 
 def test_pseudonyms_stand_beside_no_names_but_in_the_detail_which_is_audited(admin: Client) -> None:

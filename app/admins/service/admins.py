@@ -1,4 +1,4 @@
-"""Administrators, as they see and change one another."""
+"""Administrators, as they list and update one another."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOT_FOUND = "Administrator tidak ditemukan."
 
 
 def list_all(search: Search, by: Caller) -> Listing[User]:
-    """Everybody with the role admin, newest first."""
+    """Return all users with the role admin, newest first."""
     query = users.with_role(RoleName.ADMIN).options(with_last_seen())
     if search.q:
         query = query.where(like(contains(search.q), *(getattr(User, name) for name in SEARCHED)))
@@ -45,7 +45,7 @@ def get(username: str, by: Caller) -> User:
 
 
 def create(data: Loaded, by: Caller) -> User:
-    """A new administrator; without a username one is made from the e-mail."""
+    """Create an administrator. Without a username, make one from the e-mail."""
     role = RoleName(data.get("role", RoleName.ADMIN))
     check_may_promote(roles_named([role]), by)
     admin = users.create(
@@ -64,10 +64,10 @@ def create(data: Loaded, by: Caller) -> User:
 
 
 def update(user_id: int, data: Loaded, by: Caller) -> User:
-    """Change what `data` names; a new password ends every session of the administrator, but the caller's own.
+    """Update the fields in `data`. A new password ends all sessions of the administrator except the caller's own.
 
-    What opens the caller's own account takes their password where `PROFILE_REAUTH` asks for it, as in the profile.
-    `Forbidden` for password and number of somebody else who registered themselves: both open the account.
+    As in the profile, the caller's own credentials need the current password if `PROFILE_REAUTH` requires it. Raise
+    `Forbidden` for the password or number of another administrator who registered themselves, because both give access.
     """
     admin = _get_changeable(user_id, by)
     access_log.note(by, admin.id, access_log.Action.PROFILE_READ)
@@ -89,29 +89,29 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
 
 
 def delete(user_id: int, by: Caller) -> None:
-    """Delete an administrator and everything of theirs for good; never oneself, and never the last one.
+    """Delete an administrator with all their data. Raise `Conflict` for the caller and for the last administrator.
 
-    Whoever registered themselves is an administrator no more, and keeps what is theirs; a super-admin deletes them too.
+    An administrator who registered themselves loses only the role. A super-admin deletes the account too.
     """
     if user_id == by.id:
         raise Conflict("Anda tidak dapat menghapus akun Anda sendiri.", code="own_account")
     if RoleName.SUPERADMIN not in by.roles and users.get(user_id).self_registered:
         _demote(user_id, by)
         return
-    # Posts before people, as everybody locks them who writes in the forum. What the person tapped until their own row
-    # was locked is taken back after that.
+    # Lock posts before users, as all forum writes do. `erase_now` then removes reactions that were added until the
+    # user was locked.
     toggles.take_back_all(user_id)
     admin = _get_changeable(user_id, by, to_delete=True)
     if RoleName.ADMIN in admin.role_names:
         keep_last_admin(admin)
     username, roles = admin.username, sorted(admin.role_names)
     personal_data.erase_now(admin)
-    # Which administrator was deleted, and by whom, is what the log is for: this alone names them.
+    # The audit log is the only place that still names the deleted administrator.
     audit.record(by, audit.Action.DELETED, f"user:{user_id}", username=username, roles=roles)
 
 
 def remove_otp(user_id: int, reason: str, password: str, otp: str | None = None, *, by: Caller) -> None:
-    """Remove somebody's second factor and end the sessions; a super-admin confirms it by password and own factor."""
+    """Remove a user's second factor and end the sessions. The super-admin confirms with password and own factor."""
     if not by.has(RoleName.SUPERADMIN):
         raise Forbidden("Hanya superadmin yang dapat mematikan verifikasi dua langkah.", code="superadmin_only")
     if user_id == by.id:
@@ -141,9 +141,9 @@ def _get_changeable(user_id: int, by: Caller, *, to_delete: bool = False) -> Use
 
 
 def _free_username(email: str) -> str:
-    """`rina.wijaya` for `rina.wijaya+kantor@example.com`, or `rina.wijaya2` when somebody has that.
+    """Return `rina.wijaya` for `rina.wijaya+kantor@example.com`, or `rina.wijaya2` if that name is taken.
 
-    One administrator at a time gets one: the next waits until the last is stored, and finds it used.
+    An advisory lock makes concurrent calls wait, so that each one sees the name that the last one stored.
     """
     db.session.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("admins:username", 0))))
     base = re.sub(r"[^a-z0-9_.]", "", email.partition("@")[0].partition("+")[0].lower())[:40]

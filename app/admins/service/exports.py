@@ -1,4 +1,4 @@
-"""Reports as files, each with its row in the audit log."""
+"""Reports as files. Each export adds a row to the audit log."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def export(
     start: date | None = None,
     end: date | None = None,
 ) -> Download:
-    """One report; without `start` it begins with the first record there is, without `end` it goes on to today."""
+    """Export a report. The default range is from the first record until today."""
     report = REPORTS.get(name)
     if report is None:
         raise NotFound("Laporan tidak dikenal.", code="unknown_report")
@@ -36,7 +36,7 @@ def export(
     last = end or max(today(), start or today())
     first = start or min(_first_day(report), last)
     connect = partial(replica_or, own_connection)
-    match format:  # the libraries of the last two take a good part of a second to load, so only those who ask wait
+    match format:  # import pdf and xlsx only here, because loading them takes a good part of a second
         case "pdf":
             from app.core.exports import pdf
 
@@ -48,18 +48,18 @@ def export(
             chunks = xlsx.stream(table, connect, title=report.sheet)
         case _:
             chunks = csv.stream(table, connect)
-    chunks = begun(chunks)  # which may take seconds, in which nobody is to wait for what is noted here
+    chunks = begun(chunks)  # may take seconds, so run it before the log rows below are locked
     _tell_people(name, by, start, end)
     audit.record(by, audit.Action.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
     return Download(f"{name}_{first}_{last}.{format}", MIMETYPES[format], chunks)
 
 
-#: Whom a report holds: those who registered within its days, or who did something then.
+#: The users in a report, by report name: those who registered or were active within its days.
 COVERS = {"users": Covers.REGISTERED, "activity-logs": Covers.ACTIVE}
 
 
 def _tell_people(name: str, by: Caller, start: date | None, end: date | None) -> None:
-    """A report of numbers holds nobody, and one of administrators those few who are one now."""
+    """Add the export to the access logs of the people in it. Reports of numbers contain no people."""
     if name == "admins":
         admins = users.with_role(RoleName.ADMIN).where(within(User.created_at, start, end))
         ids = db.session.scalars(admins.with_only_columns(User.id)).all()

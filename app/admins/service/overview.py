@@ -1,4 +1,4 @@
-"""The administrators' overview, from sums that are updated with every change, so that no log is ever counted."""
+"""The administrators' overview. Growth and activity come from daily sums, so that no log table is counted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RECENT = 20
 
 
 def get(by: Caller, start: date | None = None, end: date | None = None) -> dict[str, object]:
-    """Everything of the overview for these days of Jakarta, both included."""
+    """Return the overview of these days in Jakarta, both included."""
     start, end = _range(start, end)
     with replica_or(autocommit) as connection:
         provinces = connection.execute(_PROVINCES).all()
@@ -71,7 +71,7 @@ def get(by: Caller, start: date | None = None, end: date | None = None) -> dict[
 
 
 def _range(start: date | None, end: date | None) -> tuple[date, date]:
-    """The first and last day. By default the last 30 days; with one of the two, 30 days that begin or end there."""
+    """Return the first and last day. Default: the last 30 days, or 30 days from the one given day."""
     end = end or max(today(), start or today())
     start = start or date.fromordinal(max(1, end.toordinal() - DEFAULT_DAYS + 1))
     if (end - start).days >= MOST_DAYS:
@@ -97,7 +97,7 @@ def _activity(days: Sequence[date], rows: Sequence[sa.Row[date, int, int]]) -> I
         yield {"date": day, "events": row.events if row else 0, "active_users": row.active_users if row else 0}
 
 
-# --- statements, built once -----------------------------------------------------------------------------------------
+# --- statements -----------------------------------------------------------------------------------------------------
 
 _count = sa.func.count()
 
@@ -160,7 +160,7 @@ _ACTIVITY = sa.select(LogDay.day, LogDay.events, LogDay.active_users).where(LogD
 
 
 def recent(start: date, end: date) -> sa.Select[int, int | None, str, str | None, str | None, str | None, datetime]:
-    """The latest entries of the activity log within the days, read from the end of an index."""
+    """Return a query for the latest activity log entries within the days. An index gives the order."""
     return (
         sa.select(
             ActivityLog.id,

@@ -1,4 +1,4 @@
-"""Links between caregivers and patients, as administrators see and delete them."""
+"""Links between caregivers and patients, as administrators list and delete them."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Relation(TypedDict):
 
 
 def list_all(search: Search, by: Caller) -> Listing[Relation]:
-    """All links, the latest first, with the people at both ends in the same statement."""
+    """Return all links with both users, the latest link first, in one statement."""
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     query = (
         sa.select(CaregiverLink, caregiver, patient)
-        # Nobody is missing; but what is joined so is left out where links are counted.
+        # Outer joins, because the count leaves them out. Both users always exist.
         .outerjoin(caregiver, caregiver.id == CaregiverLink.caregiver_id)
         .outerjoin(patient, patient.id == CaregiverLink.patient_id)
         .where(CaregiverLink.patient_id.not_in(dependents.DELETED_IDS))
@@ -59,7 +59,7 @@ def list_all(search: Search, by: Caller) -> Listing[Relation]:
 
 
 def list_patients(caregiver_id: int, search: Search, by: Caller) -> Listing[caregivers.LinkedPerson]:
-    """The patients of one caregiver."""
+    """Return the patients of a caregiver."""
     listing = caregivers.list_patients(caregiver_id, search)
     access_log.note_today(by, {caregiver_id, *(row.id for row in listing.rows)}, access_log.Action.LISTED)
     return listing

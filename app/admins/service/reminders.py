@@ -1,4 +1,4 @@
-"""Everybody's reminders, as administrators see them: the figures of today, and who missed doses for days."""
+"""Reminders of all patients: today's figures, and people who missed doses on several days."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from app.notifications.models import State as DeliveryState
 from app.pengingat.models import State, occurrences
 from app.pengingat.timetable.tipe import Tipe
 
-#: Days in a row after which today's figures count somebody who missed doses.
+#: Days in a row with a missed dose, after which today's figures count a person.
 DAYS_IN_A_ROW = 3
 
 
 def get_today() -> dict[str, object]:
-    """Return the figures of today, a day of Jakarta: reminders that fell due, patients, who misses doses for days."""
+    """Return today's figures (Jakarta): reminders that were due, patients, and people who missed doses for days."""
     day = today()
     with replica_or(autocommit) as connection:
         counts = connection.execute(_counts(midnight(day), clock.now())).one()
@@ -31,9 +31,9 @@ def get_today() -> dict[str, object]:
 
 
 def missed_every_day(days: int) -> sa.ColumnElement[bool]:
-    """Return whether a person missed a dose on each of the last full days, as a condition of SQL.
+    """Return the SQL condition that a person missed a dose on each of the last full days.
 
-    It leaves out doses that no channel got out, and people who withdrew their consent or who asked to be erased.
+    It ignores doses that no channel sent, and people who withdrew consent or asked for erasure.
     """
     last = today() - timedelta(days=1)
     return sa.and_(
@@ -45,7 +45,7 @@ def missed_every_day(days: int) -> sa.ColumnElement[bool]:
 
 def _missing(first: date, last: date, days: int) -> sa.Select[int]:
     rows = occurrences.c
-    # The days are those of each reminder's own zone: the index on moments bounds them, with a day to spare.
+    # `day` is in each reminder's own time zone. The index is on `due_at`, so its bounds need a spare day on both sides.
     bounds = midnight(first) - timedelta(days=1), midnight(last) + timedelta(days=2)
     return (
         sa.select(rows.user_id)

@@ -1,4 +1,4 @@
-"""The reports that can be exported: which columns, which rows within a range of days, which chart."""
+"""Reports for export: columns, rows within a range of days, and chart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNKNOWN_PROVINCE = "Tidak diisi"
 
 @dataclass(frozen=True)
 class Report:
-    """A report; `moment` is the column that the range of days is about."""
+    """A report. The range of days applies to the column `moment`."""
 
     title: str
     sheet: str
@@ -35,7 +35,7 @@ class Report:
 def within(
     moment: sa.ColumnElement[datetime] | orm.InstrumentedAttribute[datetime], start: date | None, end: date | None
 ) -> sa.ColumnElement[bool]:
-    """Whether a moment lies in these days of Jakarta, both included; a missing end is open."""
+    """Return the condition that a moment lies in these days of Jakarta, both included. None leaves an end open."""
     bounds: list[sa.ColumnElement[bool]] = []
     if start is not None:
         bounds.append(moment >= midnight(start))
@@ -82,7 +82,7 @@ def _admins(when: sa.ColumnElement[bool]) -> Table:
 
 
 def _registrations(rows: Rows, start: date, end: date) -> Chart:
-    """How many registered: by day up to 45 days, by week up to 45 weeks, else by month (the last 60)."""
+    """Return a chart of registrations: by day up to 45 days, by week up to 45 weeks, else by month (the last 60)."""
     days = [row[-1].astimezone(JAKARTA).date() for row in rows]
     start, end = min([start, *days]), max([end, *days])
     span = (end - start).days + 1

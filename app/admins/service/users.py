@@ -1,4 +1,4 @@
-"""People, as administrators see and change them."""
+"""Users, as administrators list and update them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
 from app.roles import service as roles
 
-#: What people are sorted by; each has an index that ends in what is unique.
+#: Sort columns. Each entry has an index and ends in a unique column.
 ORDERS = {
     "created_at": (User.created_at, User.id),
     "nama_ktp": (sa.func.lower(User.nama_ktp), User.id),
@@ -30,7 +30,7 @@ ORDERS = {
 }
 assert set(ORDERS) == set(schemas.ORDERS)  # noqa: S101  # one list of orders, two places
 
-#: When something was last heard of a person: a session that was used, or an activity that was logged.
+#: Latest use of a session or logged activity of a user.
 _LAST_SEEN = sa.func.greatest(
     sa.select(sa.func.max(LoginSession.last_used_at)).where(LoginSession.user_id == User.id).scalar_subquery(),
     sa.select(ActivityLog.created_at)
@@ -42,7 +42,7 @@ _LAST_SEEN = sa.func.greatest(
 
 
 def list_all(search: UserSearch) -> Listing[User]:
-    """People, newest first or as `search.sort` says; `search.q` is a part of username, name, e-mail or phone number."""
+    """Return users in the order of `search.sort`. `search.q` matches a part of username, name, e-mail or phone."""
     page, order, conditions = search.page, order_of(search.sort), _conditions(search)
     matching = sa.select(User.id).where(User.id.not_in(dependents.DELETED_IDS), *conditions)
     rows = _loaded(matching.order_by(*order).offset(page.offset).limit(page.size), order)
@@ -56,7 +56,7 @@ def list_all(search: UserSearch) -> Listing[User]:
 
 
 def show_all(search: UserSearch, to: Caller) -> Listing[User]:
-    """As `list_all`, to an administrator: those who are shown read so in their access log."""
+    """Return `list_all`, and record the listing in the access logs of the users in it."""
     listing = list_all(search)
     action = access_log.Action.LISTED if search.missed_days is None else access_log.Action.MISSED_LISTED
     access_log.note_today(to, [row.id for row in listing.rows], action)
@@ -68,9 +68,9 @@ def with_last_seen() -> orm.interfaces.ORMOption:
 
 
 def get(user_id: int, by: Caller) -> User:
-    """The whole person; that their NIK and their pseudonym were shown, where they are, goes into the audit log.
+    """Return a user with all fields, and record this in the user's access log.
 
-    The person reads in their access log that somebody looked.
+    The audit log gets an entry if a NIK or a pseudonym is shown.
     """
     user = users.get(user_id)
     access_log.note(by, user.id, access_log.Action.PROFILE_READ)
@@ -84,7 +84,7 @@ def get(user_id: int, by: Caller) -> User:
 
 
 def update(user_id: int, data: Loaded, by: Caller) -> User:
-    """Verify a person, or replace their roles, at once for all their sessions."""
+    """Verify a user, or replace their roles. Roles change immediately in all sessions."""
     user = users.get_changeable(user_id, by)
     access_log.note(by, user.id, access_log.Action.PROFILE_READ)
     is_verified = data.get("is_verified", user.is_verified)
@@ -99,7 +99,7 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
 
 
 def end_sessions(user_id: int, reason: str, by: Caller) -> None:
-    """End every session of a person, who is told. The reason is for the audit log alone."""
+    """End all sessions of a user and notify them. The reason goes only into the audit log."""
     user = users.get_changeable(user_id, by)
     sessions.end_all(user.id)
     audit.record(by, audit.Action.SESSIONS_ENDED, f"user:{user.id}", username=user.username, reason=reason)
@@ -107,9 +107,9 @@ def end_sessions(user_id: int, reason: str, by: Caller) -> None:
 
 
 def free_phone(user_id: int, reason: str, by: Caller) -> User:
-    """Take the number from a person's account, so that its owner can take it. Done twice, it changes nothing.
+    """Remove the number from a user's account, so that its real owner can use it. A repeated call changes nothing.
 
-    Nobody takes a super-admin's number.
+    Raise `Forbidden` for a super-admin's number.
     """
     user = users.get_changeable(user_id, by)
     if RoleName.SUPERADMIN in user.role_names:
@@ -145,7 +145,7 @@ def order_of(sort: str) -> list[sa.ColumnElement[Any]]:
 
 
 def _loaded(ids: sa.Select[int], order: list[sa.ColumnElement[object]]) -> list[User]:
-    """The people with these ids, in this order. What the offset skips is read from the index alone."""
+    """Return the users with these ids, in this order. The database skips the offset in the index alone."""
     selected = ids.subquery()
     query = sa.select(User).join(selected, selected.c.id == User.id).order_by(*order)
     return list(db.session.scalars(query.options(with_last_seen())))
