@@ -1,4 +1,4 @@
-"""What follows by itself when somebody has taken back that health data may be kept."""
+"""Deletion of health data after a patient withdrew the consent for it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from app.identity.consents import Consent, Purpose
 from app.pengingat import withdrawal
 from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
 
-#: So long a withdrawal can be taken back. The job runs every hour, and 72 hours after it nothing may be left.
+#: Time in which a withdrawal can be undone. The job runs every hour and must finish within 72 hours.
 GRACE = timedelta(hours=70)
 
 
 def delete_withdrawn() -> int:
-    """Delete the reminders of those who withdrew that long ago, each person in one transaction; returns how many.
+    """Delete the reminders of patients who withdrew health data more than `GRACE` ago. Return the number of patients.
 
-    Killed at any line, the next run goes on where it stopped.
+    Each patient is one transaction. If the job is killed, the next run continues.
     """
     has_any = sa.or_(
         *(sa.exists().where(table.user_id == Consent.user_id) for table in (Pengingat, Occurrence, OccurrenceDay))
@@ -30,7 +30,7 @@ def delete_withdrawn() -> int:
 
 
 def _delete(user_id: int) -> bool:
-    """Delete one person's, unless they have given their consent again before their row was locked."""
+    """Delete one patient's reminders, unless the consent was given again before the lock."""
     with unit_of_work():
         users.lock(user_id)
         if db.session.scalar(sa.select(Consent.id).where(_is_over(), Consent.user_id == user_id)) is None:

@@ -1,4 +1,4 @@
-"""What is the caller's: how they are reached, what was sent to them, who looked, where they are signed in."""
+"""Routes of the caller's preferences, deliveries, devices, accesses and consents."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from app.privacy.service.consents import Consent
 from app.privacy.service.deliveries import Sent
 from app.privacy.service.devices import Device
 
-bp = Blueprint("privacy", __name__, description="What is the caller's own")
+bp = Blueprint("privacy", __name__, description="The caller's own settings and data")
 
 
 def of_whom(view: Callable[..., object]) -> Callable[..., object]:
-    """Take `patient_id`: whose data a view is about is its first argument."""
+    """Add the query parameter `patient_id`, passed as the view's first argument, and the 404 response."""
     return bp.arguments(identity_schemas.OwnOrDependent, location="query")(bp.alt_response(404, "NOT_FOUND")(view))
 
 
@@ -30,7 +30,7 @@ def of_whom(view: Callable[..., object]) -> Callable[..., object]:
 @authenticated
 @bp.response(200, schemas.NotificationSettings)
 def get_notification_settings() -> dict[str, object]:
-    """How the caller is reached."""
+    """Return the caller's delivery preferences."""
     return notifications.get(caller)
 
 
@@ -40,10 +40,10 @@ def get_notification_settings() -> dict[str, object]:
 @bp.response(200, schemas.NotificationSettings)
 @bp.alt_response(409, "CONFLICT")
 def update_notification_settings(data: Loaded) -> dict[str, object]:
-    """Change how the caller is reached, also by what is queued already; with reminders one channel stays on.
+    """Update the caller's delivery preferences. They also apply to queued deliveries.
 
-    A number that nobody has proven and that ended reminders by BERHENTI PENGINGAT gets messages again by MULAI, or by
-    a proof (409 `stopped_by_number`).
+    A caller with reminders must keep one channel. After BERHENTI PENGINGAT from an unverified number, messages return
+    by MULAI or by a verification of the number (409 `stopped_by_number`).
     """
     return notifications.update(caller, data)
 
@@ -53,7 +53,7 @@ def update_notification_settings(data: Loaded) -> dict[str, object]:
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Delivery(many=True))
 def list_deliveries(page: Page) -> Listing[Sent]:
-    """What was sent to the caller in the last 30 days and what is still to come, the latest due first."""
+    """List the caller's deliveries of the last 30 days and the pending ones, the latest due first."""
     return deliveries.list_own(caller, page)
 
 
@@ -62,7 +62,7 @@ def list_deliveries(page: Page) -> Listing[Sent]:
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Device(many=True))
 def list_sessions(page: Page) -> Listing[Device]:
-    """The devices on which the caller is signed in."""
+    """List the devices on which the caller is logged in."""
     return devices.list_own(caller, page)
 
 
@@ -71,7 +71,7 @@ def list_sessions(page: Page) -> Listing[Device]:
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")
 def end_session(session_id: str) -> dict[str, str]:
-    """Sign out one device, with its access token, its push subscriptions and its open invitations."""
+    """Log out one device. Its access token, push subscriptions and open invitations end."""
     sessions.end_own(caller, session_id)
     return {"message": "Perangkat telah dikeluarkan."}
 
@@ -80,9 +80,9 @@ def end_session(session_id: str) -> dict[str, str]:
 @authenticated
 @bp.response(200, MessageSchema)
 def end_other_sessions() -> dict[str, str]:
-    """Sign out all devices but this one, with their push subscriptions and open invitations.
+    """Log out all other devices. Their push subscriptions and open invitations end.
 
-    An open reset of the password and an open proof of a number end as well.
+    An open password reset and an open verification of a number end too.
     """
     sessions.end_all(caller.id, keep=caller.session_id)
     return {"message": "Semua perangkat lain telah dikeluarkan."}
@@ -94,7 +94,7 @@ def end_other_sessions() -> dict[str, str]:
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Access(many=True))
 def list_accesses(whose: Loaded, page: Page) -> Listing[Access]:
-    """Who looked at what of the caller's or a dependent's, the latest first; lists and exports are one line a day."""
+    """List accesses to the data of the caller or a dependent, latest first. Lists and exports are one line per day."""
     return access.list_own(caller, whose["patient_id"], page)
 
 
@@ -103,7 +103,7 @@ def list_accesses(whose: Loaded, page: Page) -> Listing[Access]:
 @of_whom
 @bp.response(200, schemas.Consent(many=True))
 def list_consents(whose: Loaded) -> list[Consent]:
-    """What the caller agreed to, for each purpose, or what was agreed to for a dependent."""
+    """List the consents of the caller or a dependent, one per purpose."""
     return consents.list_own(caller, whose["patient_id"])
 
 
@@ -113,9 +113,9 @@ def list_consents(whose: Loaded) -> list[Consent]:
 @bp.arguments(identity_schemas.Consents)
 @bp.response(200, schemas.Consent(many=True))
 def update_consents(whose: Loaded, data: ConsentWishes) -> list[Consent]:
-    """Give a consent or withdraw it; what is not sent stays.
+    """Give or withdraw consents. Missing ones stay unchanged.
 
-    Without `health_data` reminders stop at once and are deleted within 72 hours, unless it is given again before.
-    Without `caregivers` they see nothing of the caller but the name. `service` ends with the account alone.
+    Without `health_data`, reminders stop immediately. They are deleted within 72 hours, unless the consent is given
+    again. Without `caregivers`, they see only the caller's name. `service` ends only with the account.
     """
     return consents.update(caller, whose["patient_id"], data)

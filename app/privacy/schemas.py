@@ -1,4 +1,4 @@
-"""What people see and say of their own data."""
+"""Schemas of a person's own settings, deliveries, devices, accesses and consents."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from app.identity.consents import Purpose, Way
 
 
 class Status(StrEnum):
-    """What became of a channel's part, the furthest first."""
+    """Status of a delivery on one channel, the most advanced first."""
 
     READ = "read"
     DELIVERED = "delivered"
     SENT = "sent"
-    #: Still to come.
+    #: Not sent yet.
     WAITING = "waiting"
     FAILED = "failed"
-    #: Not sent before it was of no use any more.
+    #: Not sent before its expiry.
     LATE = "late"
     CANCELLED = "cancelled"
 
@@ -33,7 +33,7 @@ class QuietHours(TypedDict):
 
 
 class HourMinute(fields.String):
-    """`HH:MM`, a time of day, in and out."""
+    """A time of day as `HH:MM`."""
 
     def __init__(self, *, example: str) -> None:
         super().__init__(
@@ -64,37 +64,40 @@ class QuietHoursSchema(Schema):
 
 
 class NotificationSettings(Schema):
-    """How the caller is reached. A PUT takes what GET gives; what it leaves out stays."""
+    """The caller's delivery preferences. In a PUT, missing fields stay unchanged."""
 
-    messages = fields.Boolean(metadata={"description": "Whether messages to the phone number come"})
-    push = fields.Boolean(metadata={"description": "Whether pushes to browsers come"})
+    messages = fields.Boolean(metadata={"description": "Whether the phone number gets messages"})
+    push = fields.Boolean(metadata={"description": "Whether browsers get pushes"})
     quiet_hours = fields.Nested(
         QuietHoursSchema,
         allow_none=True,
         metadata={
-            "description": "Times of day in the zone of the domicile; an `end` before `start` is of the next day. "
-            "Reminders, password resets and security notices come at any hour; news waits for the end"
+            "description": "Times of day in the time zone of the domicile. An `end` before `start` is on the next day. "
+            "Reminders, password resets and security notices ignore quiet hours. News waits until they end"
         },
     )
     broadcasts = fields.Boolean(
-        metadata={"description": "Whether news come; one value with `preferences.broadcast` and the consent"}
+        metadata={"description": "Whether news is sent. Same value as `preferences.broadcast` and the consent"}
     )
 
 
 class DeliveryPart(Schema):
-    """What became of one channel's part of a delivery."""
+    """The result of a delivery on one channel."""
 
     channel = fields.String(metadata={**enumeration("DeliveryChannel", ("message", "push")), "example": "message"})
     status = fields.String(metadata={**enumeration("DeliveryStatus", Status), "example": "delivered"})
-    at = Timestamp(allow_none=True, metadata={"description": "Since when; null while it is still to come"})
+    at = Timestamp(allow_none=True, metadata={"description": "Time of the status. null while pending"})
     reason = fields.String(
         allow_none=True,
-        metadata={"example": "Nomor HP Anda sudah diganti sebelum pesan ini terkirim.", "description": "For a person"},
+        metadata={
+            "example": "Nomor HP Anda sudah diganti sebelum pesan ini terkirim.",
+            "description": "Text to show to the user",
+        },
     )
 
 
 class Delivery(Schema):
-    """One thing that was or will be sent: a reminder, a reply, news."""
+    """One past or pending delivery: a reminder, a reply or news."""
 
     id = fields.Integer(metadata={"example": 1})
     title = fields.String(metadata={"example": "Pengingat: Obat diabetes"})
@@ -103,34 +106,37 @@ class Delivery(Schema):
 
 
 class Device(Schema):
-    """Where the caller is signed in."""
+    """A device on which the caller is logged in."""
 
     id = fields.UUID()
     name = fields.String(metadata={"example": "Chrome di Android"})
     created_at = Timestamp()
-    last_used_at = Timestamp(metadata={"description": "When the access token was last refreshed"})
-    current = fields.Boolean(metadata={"description": "Whether it is the session of this request"})
-    notifications = fields.Boolean(metadata={"description": "Whether pushes come to a browser on this device"})
+    last_used_at = Timestamp(metadata={"description": "Time of the last refresh of the access token"})
+    current = fields.Boolean(metadata={"description": "Whether this is the session of the request"})
+    notifications = fields.Boolean(metadata={"description": "Whether a browser on this device gets pushes"})
 
 
 class Access(Schema):
-    """One look of somebody else at what is the caller's."""
+    """One access by another person to the caller's data."""
 
     at = Timestamp()
-    who = fields.String(metadata={"example": "Budi Santoso", "description": "A caregiver's name, or what they are"})
+    who = fields.String(metadata={"example": "Budi Santoso", "description": "A caregiver's name, or the role"})
     action = fields.String(metadata={**enumeration("AccessAction", access_log.Action), "example": "history_read"})
     reason = fields.String(
-        metadata={"example": "Riwayat pengingat Anda dibuka dengan izin Anda.", "description": "For a person"}
+        metadata={
+            "example": "Riwayat pengingat Anda dibuka dengan izin Anda.",
+            "description": "Text to show to the user",
+        }
     )
 
 
 class Consent(Schema):
-    """What the caller said of one purpose."""
+    """The caller's consent for one purpose."""
 
     purpose = fields.String(metadata={**enumeration("ConsentPurpose", Purpose), "example": "health_data"})
     granted = fields.Boolean()
     version = fields.String(
-        allow_none=True, metadata={"example": "1", "description": "Of the text agreed to; null: never asked"}
+        allow_none=True, metadata={"example": "1", "description": "Version of the consent text. null if never asked"}
     )
     at = Timestamp(allow_none=True)
     way = fields.String(allow_none=True, metadata={**enumeration("ConsentWay", Way), "example": "registration"})

@@ -1,4 +1,4 @@
-"""What the routes of the caller's own answer."""
+"""Fields of the responses of the caller's own routes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One walk of a marked person through the service and all that goes wrong there; the tests look at its traces."""
+"""Fixture that runs one marked person through the service, with errors, and collects the traces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.privacy.walk import Traces, Walk
 
 
 class Records(logging.Handler):
-    """Every record with all that it carries, the traceback included."""
+    """A log handler that keeps each record as text, with its traceback."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -30,7 +30,7 @@ class Records(logging.Handler):
 
 @pytest.fixture(scope="module")
 def traces(real_app: Flask, running: Server) -> Iterator[Traces]:
-    """What the walk has left in answers, logs, Redis, metrics, files, messages and pushes."""
+    """The traces of the walk in responses, logs, Redis, metrics, files, messages and pushes."""
     public, private = vapid.new_keys()
     subject = "mailto:operator@example.com"
     keys = {"vapid_public_key": public, "vapid_private_key": private, "vapid_subject": subject}

@@ -1,8 +1,8 @@
-"""The marked person: no other text of the suite holds these words, so where one turns up, it came from them."""
+"""The marked person. No other test text contains these words, so each match is a trace of this person."""
 
 from __future__ import annotations
 
-#: By what they say of the person.
+#: Unique words by what they reveal about the person.
 MARKS = {
     "name": "Qwertyana",
     "username": "penandaqx",
@@ -30,6 +30,6 @@ PERSON = {
 
 
 def seen(text: str, endpoint: str = "") -> set[str]:
-    """What a text tells of the person."""
+    """Return the names of the marks in a text."""
     marks = MARKS | ({"push endpoint": endpoint} if endpoint else {})
     return {name for name, word in marks.items() if word.lower() in text.lower()}

@@ -1,4 +1,4 @@
-"""What was sent to somebody, as rows of the outbox."""
+"""Helper that adds deliveries of a user to the outbox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people read of who looked at what of theirs, and that no look is left out."""
+"""Tests of the access log: what people read, and that every access is recorded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def actions(client: Client) -> list[str]:
     return sorted(row["action"] for row in lines(client))
 
 
-# --- what they read -------------------------------------------------------------------------------------------------
+# --- entries --------------------------------------------------------------------------------------------------------
 
 
 def test_a_nik_that_was_seen_is_a_line_each_time(client: Client, siti: Client) -> None:
@@ -139,21 +139,21 @@ def test_every_action_has_its_sentence_in_plain_indonesian() -> None:
         assert_readable(text)
 
 
-# --- that no look is left out ---------------------------------------------------------------------------------------
+# --- completeness ---------------------------------------------------------------------------------------------------
 
-#: What of somebody is nobody else's: a route whose answer can hold one of these leaves a line.
+#: Private fields. A route whose response can contain one of these must add an entry to the access log.
 PRIVATE = {"email", "nomor_hp", "nik", "nama_samaran", "preferences"}
 
 
 def case_of(client: Client, user: User) -> int:
-    """A moderation case about what the person wrote under their pseudonym."""
+    """Create a moderation case about a post under the person's pseudonym. Return its id."""
     thread = {"category_id": 1, "title": "Judul", "content": "Isi", "use_pseudonym": True}
     thread_id = client.as_(user).post("/forum/threads", thread).json["id"]
     decision = {"thread_id": thread_id, "decision": "keep", "reason": "Diperiksa"}
     return int(client.as_(make_admin()).post("/admins/moderasi", decision).json["id"])
 
 
-#: The routes that show what is another's, each with what the person then reads of it, and a call of it.
+#: Routes that show another person's data: the expected entry, and a function that makes the call.
 SHOWING: dict[str, tuple[str, Callable[[Client, User], tuple[str, Any]]]] = {
     "GET /admins": ("listed", lambda *_: ("/admins", None)),
     "GET /admins/<username>": ("profile_read", lambda _, user: (f"/admins/{user.username}", None)),
@@ -189,7 +189,7 @@ SHOWING: dict[str, tuple[str, Callable[[Client, User], tuple[str, Any]]]] = {
     "GET /superadmin/tables/<table_name>/export": ("export", lambda *_: ("/superadmin/tables/users/export", None)),
 }
 
-#: What is for administrators and shows nothing of anybody, or nothing that is not everybody's to see.
+#: Administrators' routes that show no private data.
 SHOWING_NOTHING = {
     "POST /admins": "the administrator who adds somebody knows what they wrote",
     "DELETE /admins/<int:user_id>": "a message",
@@ -215,12 +215,12 @@ SHOWING_NOTHING = {
     "DELETE /caregiver/patients/<int:other_id>": "a message",
 }
 
-#: Routes by which people see and change what is their own.
+#: Routes for people's own data.
 OWN = ("/profile", "/register", "/login", "/pengiriman")
 
 
 def shows_others(route: str) -> bool:
-    """Whether the route is one of those that must say what they show of others."""
+    """Return whether a route must declare which data of others it shows."""
     path = route.split(" ")[1]
     if path.startswith(OWN):
         return False
@@ -233,7 +233,7 @@ def test_every_route_that_can_show_what_is_anothers_says_what_it_shows() -> None
     assert {route for route in ACCESS if shows_others(route)} == {
         *SHOWING,
         *SHOWING_NOTHING,
-        # Each of these leaves its line, as the tests beside them show.
+        # Other tests check the entries of these routes.
         *managed.READ,
         *managed.CHANGE,
         *managed.OF_A_PATIENT,

@@ -1,4 +1,4 @@
-"""What people agree to, and what follows when they take it back."""
+"""Tests of consents and of the effects of a withdrawal."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def states(model: type[Delivery | Occurrence], *which: sa.ColumnElement[bool]) -
 
 
 def withdrawn_since(hours: float) -> None:
-    """The withdrawals are so old."""
+    """Set the age of the withdrawals."""
     db.session.execute(sa.update(Consent).values(created_at=now() - timedelta(hours=hours)))
 
 
-# --- what is said ---------------------------------------------------------------------------------------------------
+# --- values ---------------------------------------------------------------------------------------------------------
 
 
 def test_broadcasts_are_one_value_everywhere(siti: Client) -> None:

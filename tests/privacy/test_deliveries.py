@@ -1,4 +1,4 @@
-"""What people read of what was sent to them."""
+"""Tests of the list of a person's deliveries."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_every_sentence_is_plain_indonesian() -> None:
 
 
 def test_no_row_of_the_outbox_lacks_a_person(siti: Client) -> None:
-    """A message to a number that is nobody's, as a password reset of an unknown one, is in nobody's list."""
+    """A message to an unknown number, such as a password reset, is in no list."""
     row = add(siti.user)
     db.session.execute(sa.update(Delivery).where(Delivery.id == row.id).values(user_id=None))
     assert siti.get("/pengiriman").json == []

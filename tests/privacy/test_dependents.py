@@ -1,4 +1,4 @@
-"""The access log and the consents of a dependent, read and given by the caregiver who keeps the account."""
+"""Access log and consents of a dependent, used by the caregiver who manages the account."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
 from tests.personal_data.leaving import OBAT
 
-#: Each route that takes an own dependent, and a body for it.
+#: Routes that accept a dependent, with a valid body.
 ROUTES: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/profile/akses", None),
     ("GET", "/profile/persetujuan", None),
@@ -44,7 +44,7 @@ def noted(user_id: int) -> list[str]:
 def test_anybody_but_an_own_dependent_is_not_found(
     client: Client, siti: Client, caregiver: Client, ibu: int, method: str, path: str, body: Any, whose: str
 ) -> None:
-    """Also a patient who allows everything."""
+    """The same holds for a patient who allows the caregiver everything."""
     db.session.execute(sa.update(CaregiverLink).values(scopes=["alerts", "history", "manage"]))
     caller = client.as_(make_user(RoleName.PENDAMPING)) if whose == "another's" else caregiver
     if whose == "handed over":

@@ -1,4 +1,4 @@
-"""Where people are signed in, and how they sign out from afar."""
+"""Tests of the list of devices and of remote logout."""
 
 from __future__ import annotations
 

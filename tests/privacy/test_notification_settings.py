@@ -1,4 +1,4 @@
-"""The routes by which people say how they want to be reached."""
+"""Tests of the routes of delivery preferences."""
 
 from __future__ import annotations
 

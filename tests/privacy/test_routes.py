@@ -1,4 +1,4 @@
-"""Each route of the caller's own: what it answers, whom it refuses, and what it does not take."""
+"""Tests of the caller's own routes: responses, refusals and invalid input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The walk: what the marked person does, what others do to them, and what goes wrong on the way."""
+"""The walk: the actions of the marked person and of others, and the errors on the way."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.privacy.marks import MARKS, PERSON
 
-#: A statement that PostgreSQL refuses with words of the row itself, as somebody might type it by mistake.
+#: A typing mistake of an operator. PostgreSQL's error message contains values of the row.
 CARELESS = "SELECT nama_ktp::integer FROM users WHERE username LIKE 'penanda%'"
 
 
@@ -44,11 +44,11 @@ class Traces:
     endpoint: str = ""
     redis: list[str] = field(default_factory=list)
     metrics: str = ""
-    #: By number, what others were sent.
+    #: Recipient number and text of each message to others.
     messages: list[tuple[str, str]] = field(default_factory=list)
     pushes: list[tuple[str, str]] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
-    #: None: another's server keeps it where we may not look.
+    #: None if the server's log is on another machine and cannot be read.
     postgres_log: list[str] | None = None
 
 
@@ -79,7 +79,7 @@ class Walk:
         return self.traces
 
     def call(self, reader: str, method: str, path: str, json: Any = None, **options: Any) -> TestResponse:
-        """As somebody other than the person; what they get is kept."""
+        """Send a request as another person, and keep the response."""
         response = self.others[reader].open(method, path, json, **options)
         text = response.get_data().decode("utf-8", "replace") + str(response.headers)
         self.traces.answers.append(Answer(reader, method, path, response.status_code, text))
@@ -92,7 +92,7 @@ class Walk:
         login = {"username": PERSON["username"], "password": PERSON["password"]}
         for username in (PERSON["username"], PERSON["email"], PERSON["nomor_hp"]):
             assert self.nobody.post("/login", {"username": username, "password": "salah"}).status_code == 401
-        # Typed into the wrong field, and a number that nobody has.
+        # The password typed as username, and an unknown number.
         assert self.nobody.post("/login", {"username": PERSON["password"], "password": "x"}).status_code == 401
         tokens = self.nobody.post("/login", login).json
         assert self.nobody.post("/refresh", {"refresh_token": tokens["refresh_token"]}).status_code == 200
@@ -105,7 +105,7 @@ class Walk:
         self.subscribe(self.others["admin"])
 
     def subscribe(self, client: Client) -> str:
-        """Give somebody a browser; returns what marks its endpoint."""
+        """Subscribe a browser for a client. Return the mark of its endpoint."""
         browser = self.sim.push.subscribe(self.push_key)
         assert client.post("/push/subscribe", browser).status_code == 201
         return str(browser["endpoint"]).rpartition("/")[2]
@@ -125,10 +125,10 @@ class Walk:
         response = self.call("pendamping", "POST", "/caregiver/patients", {"patient_id": self.id})
         assert response.status_code == 201, response.text
 
-    # --- those who meet them ---
+    # --- other people ---
 
     def others_meet_them(self) -> None:
-        """Twins in each field that is one person's alone."""
+        """Try to register and update with each unique value of the person."""
         twin = {"username": "kembar", "password": "kembar-yang-lain-1", "nama_ktp": "Kembar", "nama_samaran": "Kembar",
                 "nomor_hp": "081300000009", "email": "kembar@contoh.id"}  # fmt: skip
         for name in ("username", "nomor_hp", "email"):
@@ -146,7 +146,7 @@ class Walk:
 
     @contextmanager
     def broken(self) -> Iterator[None]:
-        """No row of the person may be written, for a reason that no route knows: 500 with the whole row at hand."""
+        """Make every write of the person's row fail with an unexpected error: a 500 with the row in its message."""
         name = MARKS["name"]
         self.alter(f"ALTER TABLE users ADD CONSTRAINT broken CHECK (nama_ktp NOT LIKE '{name}%') NOT VALID")
         try:
@@ -170,7 +170,7 @@ class Walk:
         assert (refused.status_code, refused.json["error"]) == (400, "sql_error"), refused.text
 
     def moderators_look(self) -> None:
-        """What they wrote under the pseudonym is reported, blocked, decided about, and appealed for."""
+        """Report, block, decide and appeal posts that the person wrote under the pseudonym."""
         report = {"reason": "self_harm", "note": "Tolong dilihat."}
         for path in (f"/forum/threads/{self.thread}", f"/forum/replies/{self.reply}"):
             for reader in ("pasien", "pendamping"):
@@ -198,7 +198,7 @@ class Walk:
             self.call("admin", "GET", path)
 
     def others_read(self) -> None:
-        """Every read of the API that they may ask for, of the person where it is of one."""
+        """Call every GET route as each reader, with the person's ids."""
         ids = {
             "user_id": self.id,
             "pengingat_id": self.reminder,
@@ -208,12 +208,12 @@ class Walk:
         }
         for route in ACCESS:
             method, path = route.split()
-            if method != "GET" or path == "/send-verification-code":  # which sends something
+            if method != "GET" or path == "/send-verification-code":  # it sends a message
                 continue
             path = re.sub(r"<(?:\w+:)?(\w+)>", lambda match: str(ids.get(match[1], "1")), path)
             for reader in self.others:
                 if reader == "superadmin" and "<table_name>" in route:
-                    continue  # they see every table
+                    continue  # super-admins may read every table
                 query = {"q": MARKS["phone"]} if path in ("/patients", "/caregivers") else None
                 assert self.call(reader, method, path, query_string=query).status_code != 500
                 if path.startswith("/pengingat"):
@@ -235,7 +235,7 @@ class Walk:
         assert self.nobody.post("/update-password", body).status_code == 200
 
     def look(self) -> None:
-        """Everything is due, and leaves."""
+        """Send all deliveries, then collect the traces."""
         db.session.execute(sa.update(Delivery).values(due_at=sa.func.now(), next_try_at=sa.func.now()))
         db.session.commit()
         for _ in range(3):
@@ -249,7 +249,7 @@ class Walk:
 
 
 def _value(redis: Redis, key: bytes) -> str:
-    """A key with all that it holds."""
+    """Return a key with its value as text."""
     match redis.type(key):
         case b"string":
             value = redis.get(key)
@@ -261,7 +261,7 @@ def _value(redis: Redis, key: bytes) -> str:
             value = redis.smembers(key)
         case b"zset":
             value = redis.zrange(key, 0, -1)
-        case b"stream":  # RQ's, of what became of a job
+        case b"stream":  # RQ stores job results in a stream
             value = redis.xrange(key)
         case other:
             raise AssertionError(other)

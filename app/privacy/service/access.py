@@ -1,4 +1,4 @@
-"""Who looked at what of a person's, as the person reads it."""
+"""Accesses by others to a person's data, as that person reads them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
 
-#: Who looked, by what they looked as; a caregiver is named. No role: the operator, by a command.
+#: Who had access, by the role they used. A caregiver is shown by name. None means a command of the operator.
 WHO = {
     RoleName.ADMIN: "Administrator",
     RoleName.SUPERADMIN: "Administrator utama",
     RoleName.PENDAMPING: "Pendamping yang sudah tidak terdaftar",
     None: "Pengelola layanan",
 }
-#: Why, where the one who looked gave no reason.
+#: Default reasons of an access, by action.
 REASONS = {
     Action.NIK_READ: "NIK Anda dibuka bersama data akun.",
     Action.PROFILE_READ: "Data akun Anda dibuka.",
@@ -54,7 +54,7 @@ class Access:
 
 
 def list_own(caller: Caller, patient_id: int | None, page: Page) -> Listing[Access]:
-    """Each look at what is the caller's or an own dependent's, the latest first; what is noted once a day is one line a
+    """Return accesses to the data of the caller or their dependent, latest first. Daily entries are one line per
     day."""
     listing = paginate_rows(_looks(dependents.whose(caller, patient_id, Action.ACCESS_READ)), page)
     return Listing([_access(row) for row in listing.rows], listing.total, page)
@@ -67,7 +67,7 @@ def _access(row: sa.Row[*tuple[object, ...]]) -> Access:
 
 
 def _looks(user_id: int) -> sa.Select[*tuple[object, ...]]:
-    """Looks at the person alone, and at many of whom the person was one."""
+    """Return a query for accesses to this person alone, and bulk accesses that included the person."""
     own = sa.select(
         AccessLogEntry.created_at.label("at"),
         AccessLogEntry.action,
@@ -109,7 +109,7 @@ def _looks(user_id: int) -> sa.Select[*tuple[object, ...]]:
 
 
 def _covers(user_id: int) -> sa.ColumnElement[bool]:
-    """Whether a look at many concerned this person, who is joined to it."""
+    """Return the condition that a bulk access included this person."""
     since = sa.func.coalesce(BulkAccess.since, sa.literal_column("'-infinity'::timestamptz"))
     until = sa.func.coalesce(BulkAccess.until, sa.literal_column("'infinity'::timestamptz"))
     was_active = sa.exists().where(

@@ -1,4 +1,4 @@
-"""What a person agreed to, as they see and change it, and what follows from a change."""
+"""A person's consents, and the effects of a change."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ class Consent:
 
 
 def list_own(caller: Caller, patient_id: int | None) -> list[Consent]:
-    """Every purpose, of the caller or an own dependent; who was never asked counts as having agreed, with no version,
-    time and way."""
+    """Return the consents of the caller or their dependent, one per purpose.
+
+    A purpose that was never asked counts as granted, with version, time and way None.
+    """
     return _list(_person(caller, patient_id, Action.CONSENTS_READ))
 
 
 def update(caller: Caller, patient_id: int | None, sent: ConsentWishes) -> list[Consent]:
-    """Record what is sent of the caller or an own dependent, and let follow from it what must."""
+    """Record the sent consents of the caller or their dependent, and apply the effects."""
     user = _person(caller, patient_id, Action.CONSENTS_CHANGED)
     changed = notification_settings.record_consents(user, sent, way=Way.APP)
     if Purpose.HEALTH_DATA in changed:
@@ -43,7 +45,7 @@ def update(caller: Caller, patient_id: int | None, sent: ConsentWishes) -> list[
 
 
 def _person(caller: Caller, patient_id: int | None, action: Action) -> User:
-    """The caller or an own dependent, locked for a change."""
+    """Return the caller or their dependent, locked for a change."""
     user_id = dependents.whose(caller, patient_id, action)
     if user_id == caller.id:
         return users.get_own(caller, to_change=action is Action.CONSENTS_CHANGED)

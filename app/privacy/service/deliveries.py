@@ -1,4 +1,4 @@
-"""What was sent to a person and what is still to come: a message and the pushes of one thing are one row."""
+"""A person's past and pending deliveries. The message and the pushes about one thing are one row."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from app.privacy.service import words
 RANKS = {status: rank for rank, status in enumerate(Status)}
 SETTLED = {State.FAILED: Status.FAILED, State.MISSED: Status.LATE, State.CANCELLED: Status.CANCELLED}
 RECEIVED = {Receipt.READ: Status.READ, Receipt.DELIVERED: Status.DELIVERED, Receipt.FAILED: Status.FAILED}
-#: Our own words where the outbox recorded nothing of ours.
+#: Texts for deliveries without a recorded reason of our own.
 DEFAULT_REASONS = {Status.FAILED: words.FAILED, Status.LATE: words.LATE, Status.CANCELLED: words.CANCELLED}
 
 
 @dataclass(frozen=True)
 class Part:
-    """What became of one thing by one channel."""
+    """The result of a delivery on one channel."""
 
     channel: str
     status: Status
-    #: Since when; None while it is still to come.
+    #: Time of the status; None while the delivery is pending.
     at: datetime | None
     reason: str | None
 
@@ -48,12 +48,12 @@ class Sent:
 
 
 def list_own(caller: Caller, page: Page) -> Listing[Sent]:
-    """What was or will be sent to the caller, the latest due first."""
+    """Return the caller's past and pending deliveries, the latest due first."""
     return list_of(caller.id, page)
 
 
 def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing[Sent]:
-    """What was or will be sent to a person, the latest due first; of the deliveries that meet `which` alone."""
+    """Return a person's deliveries that match `which`, the latest due first."""
     listing = paginate_rows(_things(user_id, *which), page)
     wishes, now = notification_settings.wishes(user_id), database_clock.now()
     rows = [
@@ -64,7 +64,7 @@ def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing
 
 
 def _things(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
-    """The deliveries of a person by what they tell of: its message, its push, and the push of each browser."""
+    """Return a query that groups a person's deliveries: the message, the push, and the push of each browser."""
     delivery = sa.func.json_build_array(
         Delivery.channel,
         Delivery.state,
@@ -91,7 +91,7 @@ def _things(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[ob
 
 
 def _parts(row: sa.Row[*tuple[object, ...]], wishes: Wishes, now: datetime) -> list[Part]:
-    """What became of the message, and of the push: the furthest that any of the person's browsers got."""
+    """Return the status of the message and of the push. The push has the most advanced status of all browsers."""
     parts: dict[str, list[Part]] = {}
     fanned_out = any(delivery[0] == Channel.PUSH for delivery in row.rows)
     for channel, *columns in row.rows:
@@ -116,7 +116,7 @@ def _parts(row: sa.Row[*tuple[object, ...]], wishes: Wishes, now: datetime) -> l
 
 
 def _open(row: sa.Row[*tuple[object, ...]], name: str, error: str | None, wishes: Wishes | None, now: datetime) -> Part:
-    """What is still to come, unless the person has switched its channel off (`wishes` None)."""
+    """Return the status of a pending delivery. `wishes` is None if the person switched its channel off."""
     if wishes is None:
         return Part(name, Status.CANCELLED, None, words.REASONS[SWITCHED_OFF])
     is_held = row.due_at <= now and row.kind not in AT_ANY_HOUR and wishes.quiet_until(now) is not None

@@ -1,4 +1,4 @@
-"""Where a person is signed in, and how they sign out from afar."""
+"""Devices on which a person is logged in."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Device:
 
 
 def list_own(caller: Caller, page: Page) -> Listing[Device]:
-    """The caller's sessions that still live, the latest login first."""
+    """Return the caller's active sessions, the latest login first."""
     has_browser = sa.exists().where(PushSubscription.session_id == LoginSession.id)
     listing = paginate_rows(sessions.own(caller).add_columns(has_browser), page)
     rows = [

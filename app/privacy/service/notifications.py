@@ -1,4 +1,4 @@
-"""How a person wants to be reached, as they see and change it."""
+"""A person's delivery preferences."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ def get(caller: Caller) -> dict[str, object]:
 
 
 def update(caller: Caller, changes: Loaded) -> dict[str, object]:
-    """Change what is sent, for what is queued already too. `ChannelNeeded` when no reminder would come any more.
+    """Update the caller's preferences, which also apply to queued deliveries.
 
-    `StoppedByNumber` when the person's number, unproven, has ended reminders itself.
+    Raise `ChannelNeeded` if no reminder would arrive any more. Raise `StoppedByNumber` if messages are switched on, but
+    the unverified number stopped reminders.
     """
     user = users.get_own(caller, to_change=True)
     before = _settings_of(user)
@@ -48,7 +49,7 @@ def update(caller: Caller, changes: Loaded) -> dict[str, object]:
     if "broadcasts" in changes and changes["broadcasts"] != user.accepts_broadcasts:
         notification_settings.set_broadcasts(user, changes["broadcasts"], way=Way.APP)
     settings = _settings_of(user)
-    # Who has ended both by a word (BERHENTI PENGINGAT) may change the rest.
+    # Refuse only the change that switches off the last channel. After BERHENTI PENGINGAT, both may be off already.
     is_ending = (before["messages"] or before["push"]) and not (settings["messages"] or settings["push"])
     if is_ending and _has_reminders(user.id):
         raise ChannelNeeded
@@ -69,6 +70,6 @@ def _settings_of(user: User) -> dict[str, object]:
 
 
 def _has_reminders(user_id: int) -> bool:
-    """Whether the person receives any reminders, their own or a dependent's."""
+    """Return whether the person receives any reminders, their own or a dependent's."""
     people = dependents.is_received_by(User, user_id), erasure.IS_PRESENT
     return bool(db.session.scalar(sa.select(sa.exists().where(Pengingat.user_id == User.id, *people))))

@@ -1,4 +1,4 @@
-"""What people read of their deliveries: our own words, never a provider's."""
+"""Texts about deliveries. A provider's text is never shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.notifications.models import SECURITY_NOTICE
 from app.pengingat.caregiving.alerts import NOT_ALLOWED
 from app.push import transport as push
 
-#: What a delivery is about, by its kind; that of a reminder names it, that of no kind here is a message.
+#: Titles of deliveries by kind. Other kinds use `OTHER_TITLE`.
 TITLES = {
     "reminder": "Pengingat",
     "stock": "Persediaan obat",
@@ -28,7 +28,7 @@ TITLES = {
 }
 OTHER_TITLE = "Pesan"
 
-#: Why something failed or was cancelled, by what the outbox recorded.
+#: Texts for a failed or cancelled delivery, by the reason that the outbox recorded.
 REASONS = {
     SWITCHED_OFF: "Anda mematikan cara kirim ini.",
     "no number": "Akun Anda belum punya nomor HP.",
@@ -54,7 +54,7 @@ TRIED = "Belum berhasil dikirim, dan akan dicoba lagi."
 
 
 def with_contact(reason: str) -> str:
-    """Return the reason of a failure of ours, with the administrator to ask."""
+    """Append the administrator's contact to the reason of a failure on our side."""
     return reason + ask_administrator("Jika terulang,")
 
 
