@@ -1,6 +1,6 @@
-"""Everything of one person as a ZIP: each table as JSON and as CSV, their pictures, and a page that explains it.
+"""Export of a person's data as a ZIP: tables as JSON and CSV, pictures, and a README.
 
-Rows go from the database into the file as they come, so memory does not grow with them.
+Rows are streamed from the database to the file, so memory stays constant.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from app.identity import nik
 from app.identity.models import OwnPicture, User
 from app.personal_data.words import CONTENTS, README
 
-#: Rows that are in memory at one time.
+#: Maximum rows in memory.
 ROWS_AT_ONCE = 500
 
-#: Tells a spreadsheet that it is UTF-8.
+#: Makes spreadsheet programs read a CSV as UTF-8.
 BYTE_ORDER_MARK = "\ufeff"
 
-#: A NIK under a key that is not configured any more.
+#: Shown for a NIK whose key is no longer configured.
 UNREADABLE = "tidak dapat dibaca"
 
 Row = Mapping[str, object]
@@ -42,10 +42,10 @@ Query = sa.Select[*tuple[Any, ...]]
 
 
 def write(path: Path, user: User, connection: sa.Connection) -> None:
-    """Write the file for a person, reading on this connection. Beside `path` it uses `path.csv` meanwhile.
+    """Write the ZIP of a person to `path`, reading on this connection. `path.csv` is a temporary file.
 
-    What a number alone tells of is somebody's whose number it has been shown to be: else whoever types a stranger's
-    number would read what that stranger wrote.
+    Rows that only a phone number links to the person need a verified number. Otherwise a user could enter a stranger's
+    number and read what the stranger wrote.
     """
     numbers = (user.phone,) if user.phone and user.phone_verified_at else ()
     person = Person(user.id, numbers, user.phone_changed_at or user.created_at)
@@ -58,12 +58,12 @@ def write(path: Path, user: User, connection: sa.Connection) -> None:
         archive.writestr("README.txt", _readme(user, counts))
 
 
-#: What tables that declare `Custom` export: a statement, by the id of the person.
+#: Queries by user id, for tables whose export is `Custom`.
 EXPORTS: Mapping[str, Callable[[int], Query]] = {"forum_blocks": blocks.exported}
 
 
 def _exported(person: Person) -> Iterator[tuple[sa.Table, Query]]:
-    """The tables of an export, and the rows of each."""
+    """Yield each exported table with the query for its rows."""
     for table, declaration in sorted(personal_tables(Base.metadata), key=lambda entry: entry[0].name):
         match declaration.export:
             case Rows(without):
@@ -74,7 +74,7 @@ def _exported(person: Person) -> Iterator[tuple[sa.Table, Query]]:
 
 
 def _rows(connection: sa.Connection, table: sa.Table, query: Query, person: Person) -> Iterator[Row]:
-    names = [str(column.name) for column in query.selected_columns]  # what quotes a name in SQL is no key of JSON
+    names = [str(column.name) for column in query.selected_columns]  # the column's name without the quotes of SQL
     for values in connection.execute(query.execution_options(yield_per=ROWS_AT_ONCE)):
         row = dict(zip(names, values, strict=True))
         yield {**row, "nik": _nik(row["nik"], person.id)} if table is User.__table__ else row
@@ -88,9 +88,9 @@ def _nik(stored: str | None, user_id: int) -> str | None:
 
 
 def _add_table(archive: ZipFile, table: sa.Table, rows: Iterator[Row], spare: Path) -> int:
-    """Add a table in both forms, in one pass over its rows; returns how many these are.
+    """Add a table as JSON and CSV in one pass over its rows. Return the number of rows.
 
-    An archive takes one file at a time, so the other one waits beside it until the first is in.
+    A ZIP accepts one open file at a time, so the CSV is written to `spare` first.
     """
     count = 0
     with spare.open("w", encoding="utf-8", newline="") as sheet:
@@ -130,16 +130,16 @@ def _cell(value: object) -> str:
 
 
 def _plain(value: object) -> str:
-    """What JSON has no form for."""
+    """Return the text of a value that JSON does not support."""
     return base64.b64encode(value).decode() if isinstance(value, (bytes, memoryview)) else str(value)
 
 
 def _add_pictures(archive: ZipFile, connection: sa.Connection, user_id: int) -> None:
     names = sa.select(OwnPicture.name).where(OwnPicture.user_id == user_id).order_by(OwnPicture.name)
     for name in connection.scalars(names.execution_options(yield_per=ROWS_AT_ONCE)):
-        with suppress(NotFound):  # discarded meanwhile
+        with suppress(NotFound):  # deleted after the query
             entry = ZipInfo(f"gambar/{name}", clock.now().timetuple()[:6])
-            entry.compress_type = ZIP_STORED  # it is compressed already
+            entry.compress_type = ZIP_STORED  # pictures are compressed already
             archive.writestr(entry, pictures.get(name))
 
 

@@ -1,4 +1,4 @@
-"""The deletion of a dependent by the caregiver who keeps the account."""
+"""Routes with which a caregiver deletes and restores a dependent's account."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ bp = Blueprint(
 @bp.response(202, schemas.DependentDeleted)
 @bp.alt_response(404, "NOT_FOUND")
 def delete_dependent(dependent_id: int) -> dict[str, object]:
-    """Have a dependent's account erased in seven days. It is in no list any more, and can be restored until then."""
+    """Schedule the erasure of a dependent's account in seven days. It is in no list, and can be restored until then."""
     return service.delete_dependent(caller, dependent_id)
 
 
@@ -28,5 +28,5 @@ def delete_dependent(dependent_id: int) -> dict[str, object]:
 @bp.alt_response(404, "NOT_FOUND")
 @bp.alt_response(409, "CONFLICT")
 def undelete_dependent(dependent_id: int) -> User:
-    """Restore a deleted dependent with all reminders and history; 409 where the caller keeps five others by now."""
+    """Restore a deleted dependent with all reminders and history. 409 if the caller has five others by now."""
     return service.undelete_dependent(caller, dependent_id)

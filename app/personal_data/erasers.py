@@ -1,7 +1,6 @@
-"""How the rows of each table go when their person does: by what the table declares, a small batch at a time.
+"""Erasure of a person's rows in each table, in small batches, as the table's `Personal` declaration says.
 
-Each step is called in a unit of work until it says that nothing is left. Killed between any two, it is begun again and
-finds less to do.
+Each step runs in its own unit of work until it returns False. After a kill, the erasure starts again with fewer rows.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from app.identity.erasure import Leaving
 from app.identity.models import OwnPicture, User
 from app.personal_data.models import DataExport
 
-#: Rows of one transaction.
+#: Maximum rows per transaction.
 BATCH = 500
-#: Files of one transaction.
+#: Maximum files per transaction.
 FILES = 50
 
-#: Blueprints with creates whose answers show people to somebody else.
+#: Blueprints whose stored idempotent responses contain other people's data.
 ABOUT_PEOPLE = ("admins", "moderasi")
 
-#: Does a batch of the work; returns whether there may be more.
+#: A function that erases one batch. It returns True if more may be left.
 Step = Callable[[], bool]
 
 
 def _erase_pictures(person: Leaving) -> bool:
-    """The files first: a row that names no file any more is found again, a file that no row names is not."""
+    """Delete the files before the rows, because a file without a row would never be found again."""
     names = sa.select(OwnPicture.name).where(OwnPicture.user_id == person.id).limit(FILES)
     return _remove_files(pictures.remove, list(db.session.scalars(names)), OwnPicture.name)
 
@@ -54,14 +53,14 @@ def _remove_files(remove: Callable[[str], None], names: list[str], column: sa.or
 
 
 def _erase_audit(person: Leaving) -> bool:
-    # The log forgets only while the person is due, so that nobody deletes them meanwhile.
+    # The audit log allows changes only while the person's erasure is due. The lock prevents their deletion until then.
     is_there = sa.select(User.id).where(User.id == person.id).with_for_update(read=True, key_share=True)
     if db.session.scalar(is_there) is not None:
         audit.forget(person)
     return False
 
 
-#: What tables that declare `Custom` need. `users` itself goes last, see `finish`.
+#: Erasers of tables that declare `Custom`. `finish` erases `users` last.
 ERASERS: Mapping[str, Callable[[Leaving], bool]] = {
     "own_pictures": _erase_pictures,
     "data_exports": _erase_exports,
@@ -72,12 +71,12 @@ ERASERS: Mapping[str, Callable[[Leaving], bool]] = {
     "audit_entries": _erase_audit,
 }
 
-#: What has files, before the rows that name them.
+#: Tables that name files. They are erased first.
 FIRST = (OwnPicture.__tablename__, DataExport.__tablename__)
 
 
 def steps(person: Leaving) -> Iterator[Step]:
-    """All that is to be done before the person's own row goes."""
+    """Yield all steps before the erasure of the person's own row."""
     for name in FIRST:
         yield partial(ERASERS[name], person)
     for table, declaration in personal_tables(Base.metadata):
@@ -90,9 +89,9 @@ def steps(person: Leaving) -> Iterator[Step]:
 
 
 def finish(person: Leaving) -> None:
-    """Everything that is left, and the person: in one transaction, which nobody comes between.
+    """Erase all remaining rows and the person in one transaction.
 
-    Posts are locked before people, as by everybody who writes in the forum.
+    Posts are locked before users, as in all forum writes.
     """
     toggles.take_back_all(person.id)
     user = db.session.get(User, person.id, with_for_update={"of": User}, populate_existing=True)
@@ -131,9 +130,10 @@ def _detach(table: sa.Table, name: str, clears: tuple[str, ...], person: Leaving
 
 
 def _batch(table: sa.Table, which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
-    """So many of the rows, in no order: with one the planner would walk a whole table along its key.
+    """Return a condition for at most `BATCH` rows, unordered, because an order would make the planner scan the whole
+    table.
 
-    A CTE with locks runs once. A subquery may run anew for each row of the table, and find other rows each time.
+    A CTE with locks runs once. A subquery may run again for each row and select other rows.
     """
     key = list(table.primary_key)
     batch = sa.select(*key).where(which).limit(BATCH).with_for_update().cte("batch")
@@ -146,7 +146,7 @@ def _count(statement: sa.Delete | sa.Update) -> int:
 
 
 def _empty_answers(person: Leaving) -> bool:
-    """Empty the answers that are kept for repeated requests of administrators and name the person."""
+    """Empty stored idempotent responses to administrators that contain the person's names."""
     for blueprint in ABOUT_PEOPLE:
         idempotency.forget_texts(blueprint, person.identifiers, values=person.names)
     return False

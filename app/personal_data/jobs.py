@@ -1,4 +1,4 @@
-"""What is done for people's own data outside requests: exports are made, and removed after a day; people are erased."""
+"""Jobs that create and delete exports, and that erase people."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from app.personal_data.models import DataExport
 
 CONTENT_TYPE = "application/zip"
 
-#: How long a file is kept, and how long the row of one that could not be made.
+#: Time for which a file is kept, and time after which the row of a failed export is deleted.
 KEPT = timedelta(hours=24)
 GIVEN_UP = timedelta(days=2)
-#: How long the first attempt has before the sweep looks after it; each further one has twice as long, up to two hours.
+#: Delay of the first retry by the sweep. Each further retry waits twice as long, up to two hours.
 RETRY = timedelta(minutes=1)
 MOST_DOUBLINGS = 7
-#: Seconds that a job may take.
+#: Timeout of an export job in seconds.
 EXPORT_LIMIT_S = 900
-#: A file of no row this young may be of one that has not committed yet.
+#: Minimum age of a file without a row to be deleted. The row of a younger file may not be committed yet.
 ORPHAN_AGE = timedelta(hours=1)
 BATCH = 100
 
 
 def enqueue_export(export_id: int) -> None:
-    """Once the open unit of work has committed."""
+    """Enqueue the job of an export after the open unit of work commits."""
     enqueue_once(make_export, export_id, queue=BULK, limit_s=EXPORT_LIMIT_S)
 
 
 def make_waiting_exports() -> None:
-    """The sweep: what was lost, or failed, is enqueued again."""
+    """Enqueue exports again whose jobs were lost or failed. Run by the sweep."""
     with unit_of_work():
         waiting = sa.select(DataExport.id).where(
             DataExport.ready_at.is_(None), DataExport.next_try_at <= database_clock.now()
@@ -56,9 +56,9 @@ def make_waiting_exports() -> None:
 
 
 def make_export(export_id: int) -> None:
-    """Make the file of an export. Killed at any line, it begins anew and replaces what it had stored.
+    """Create the file of an export. After a kill, the next run starts again and replaces the stored file.
 
-    Whoever makes it holds a lock of its connection, which ends with the process; another leaves it alone meanwhile.
+    An advisory lock allows one job per export. The lock ends with the process's connection.
     """
     with own_connection() as connection, _locked(connection, f"data_export:{export_id}") as is_ours:
         export = _begin(export_id) if is_ours else None
@@ -69,12 +69,12 @@ def make_export(export_id: int) -> None:
             path = folder / "export.zip"
             archive.write(path, user, connection)
             storage.room(Room.EXPORTS).put_file(export.file, path, CONTENT_TYPE)
-        if not _finish(export_id):  # its person has gone meanwhile
+        if not _finish(export_id):  # the person was erased during the export
             storage.room(Room.EXPORTS).remove(export.file)
 
 
 def drop_old_exports() -> None:
-    """Remove the files that were kept for long enough, then those that no row names, and what killed jobs left."""
+    """Delete expired exports, files without a row, and temporary files of killed jobs."""
     now = database_clock.now()
     is_over = sa.or_(DataExport.ready_at <= now - KEPT, DataExport.created_at <= now - GIVEN_UP)
     with unit_of_work():
@@ -90,7 +90,7 @@ def drop_old_exports() -> None:
 
 
 def remove_file(file: str) -> None:
-    """Remove a file once the open unit of work has committed."""
+    """Delete a file after the open unit of work commits."""
     room = storage.room(Room.EXPORTS)
     after_commit(lambda: room.remove(file))
 
@@ -107,7 +107,7 @@ def _locked(connection: sa.Connection, name: str) -> Iterator[bool]:
 
 
 def _begin(export_id: int) -> DataExport | None:
-    """Count an attempt; None for an export that is made already or gone."""
+    """Count an attempt and return the export, or None if it is ready or deleted."""
     doublings = sa.func.least(DataExport.attempts, MOST_DOUBLINGS)
     delay = sa.func.make_interval(0, 0, 0, 0, 0, 0, RETRY.total_seconds() * sa.func.power(2, doublings))
     with unit_of_work():
@@ -135,13 +135,13 @@ def _finish(export_id: int) -> bool:
 
 # --- erasure --------------------------------------------------------------------------------------------------------
 
-#: Seconds after which an erasure makes room for other jobs, and that it may take at most.
+#: Seconds after which an erasure is enqueued again to let other jobs run, and the job's timeout in seconds.
 SLICE_S = 20.0
 ERASE_LIMIT_S = 120
 
 
 def erase_due() -> None:
-    """The sweep: whose grace is over is erased, and who was left in the middle goes on."""
+    """Enqueue the erasure of people whose grace period is over. Run by the sweep, so that interrupted ones continue."""
     due = sa.select(User.id).where(User.erasure_due_at <= sa.func.statement_timestamp()).order_by(User.erasure_due_at)
     with unit_of_work():
         ids = db.session.scalars(due.limit(BATCH)).all()
@@ -150,13 +150,13 @@ def erase_due() -> None:
 
 
 def erase(user_id: int) -> None:
-    """Erase a person whose grace is over, in small transactions. Killed at any line, the next run goes on."""
+    """Erase a person whose grace period is over, in small transactions. After a kill, the next run continues."""
     if not erase_for(user_id, SLICE_S):
         _enqueue_erase(user_id)
 
 
 def erase_for(user_id: int, limit_s: float) -> bool:
-    """As `erase`, for so long; returns whether all is done, or somebody else is at it."""
+    """Erase a person for at most `limit_s` seconds. Return True if nothing is left or another process does it."""
     stop = monotonic() + limit_s
     with own_connection() as connection, _locked(connection, f"erasure:{user_id}") as is_ours:
         person = _leaving(user_id) if is_ours else None
@@ -164,7 +164,7 @@ def erase_for(user_id: int, limit_s: float) -> bool:
             return True
         if not all(erase_for(id_, stop - monotonic()) for id_ in _dependents_of(user_id)) or _dependents_of(user_id):
             return False
-        with suppress(RedisError):  # what cannot wait there is stored at once
+        with suppress(RedisError):  # entries that do not fit into Redis are stored directly
             logs.ingest_all()
         for step in erasers.steps(person):
             while _is_left(step):
@@ -176,7 +176,7 @@ def erase_for(user_id: int, limit_s: float) -> bool:
 
 
 def tend_tombstones() -> list[int]:
-    """The sweep: who was erased and is there again, from a backup, is erased again; returns whom."""
+    """Enqueue the erasure of people whom a restored backup brought back. Run by the sweep. Return their ids."""
     with unit_of_work():
         ids = tombstones.tend()
     for user_id in ids:
@@ -185,7 +185,7 @@ def tend_tombstones() -> list[int]:
 
 
 def erase_again() -> int:
-    """Erase whom a restored backup brought back; returns how many. The schema is brought up to date before."""
+    """Upgrade the schema, then erase the people whom a restored backup brought back. Return their number."""
     if not tombstones.stored_names():
         return 0
     upgrade()
@@ -203,7 +203,7 @@ def _enqueue_erase(user_id: int) -> None:
 
 
 def _leaving(user_id: int) -> Leaving | None:
-    """Who is to be erased now, the tombstone made; None for who stays, or is gone."""
+    """Store a tombstone and return the person to erase, or None if their erasure is not due."""
     with unit_of_work():
         is_due = User.erasure_due_at <= sa.func.statement_timestamp()
         user = db.session.scalar(sa.select(User).where(User.id == user_id, is_due).with_for_update(of=User))
@@ -215,7 +215,7 @@ def _leaving(user_id: int) -> Leaving | None:
 
 
 def _dependents_of(user_id: int) -> list[int]:
-    """The dependents of a caregiver who is being erased: they are erased first, and due by now."""
+    """Return the dependents of a caregiver who is being erased. They are erased before the caregiver."""
     with unit_of_work():
         return dependents.erase_with(user_id)
 

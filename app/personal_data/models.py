@@ -1,4 +1,4 @@
-"""What people asked to have of their own data, and who is gone."""
+"""Tables of requested exports and of tombstones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ExportState(StrEnum):
 
 
 class DataExport(Base, Created):
-    """Everything of one person in a file, made by a job and kept for a day."""
+    """An export of all data of a person. A job creates the file, which is kept for a day."""
 
     __tablename__ = "data_exports"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("file",)), erase=Custom("The file goes too"))
@@ -42,7 +42,7 @@ class DataExport(Base, Created):
 
 
 class Tombstone(Base, Created):
-    """Somebody who was erased, and whom a restored backup must not bring back. It lies beside the pictures too."""
+    """An erased person, whom a restored backup must not bring back. A file next to the pictures has the same name."""
 
     __tablename__ = "tombstones"
     __personal__ = Impersonal("A keyed hash, which says of nobody who it was unless they are there again")

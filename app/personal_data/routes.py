@@ -1,4 +1,4 @@
-"""What is mine: a copy of everything that the service has of a person."""
+"""Routes of erasure and export of a person's own data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ bp = Blueprint("personal_data", __name__, url_prefix="/profile", description="A 
 @bp.response(202, schemas.Deleted)
 @bp.alt_response(409, "CONFLICT")
 def delete_profile(data: dict[str, str]) -> dict[str, object]:
-    """Have everything of the caller deleted in seven days. All sessions end; a login until then takes it back."""
+    """Schedule the erasure of all the caller's data in seven days. All sessions end. A login until then cancels it."""
     return service.delete_profile(caller, **data)
 
 
@@ -39,9 +39,9 @@ def delete_profile(data: dict[str, str]) -> dict[str, object]:
 @bp.response(202, schemas.Export)
 @bp.alt_response(404, "NOT_FOUND")
 def create_export(whose: Loaded, data: dict[str, str]) -> DataExport:
-    """Have a copy of everything that is stored of the caller or a dependent made, once a day.
+    """Request an export of all data of the caller or a dependent, once a day.
 
-    The password is the caller's.
+    The password is the caller's own.
     """
     return service.create_export(caller, whose["patient_id"], data["password"])
 
@@ -50,9 +50,9 @@ def create_export(whose: Loaded, data: dict[str, str]) -> DataExport:
 @authenticated
 @bp.arguments(identity_schemas.OwnOrDependent, location="query")
 @bp.response(200, streaming.FILE, content_type=CONTENT_TYPE)
-@bp.alt_response(202, schema=schemas.Export, description="It is being made", success=True)
+@bp.alt_response(202, schema=schemas.Export, description="The export is not ready yet", success=True)
 def get_export(whose: Loaded, export_id: int) -> Response:
-    """The copy as a ZIP, kept for 24 hours: each table as JSON and CSV, pictures, and a README in Indonesian."""
+    """Return the export as a ZIP, kept for 24 hours: tables as JSON and CSV, pictures, and a README in Indonesian."""
     return _file_of(service.get_export(caller, whose["patient_id"], export_id))
 
 

@@ -1,4 +1,4 @@
-"""What the routes of people's own data take and return."""
+"""Schemas of erasure and export."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.personal_data.models import ExportState
 
 
 class OwnPassword(Schema):
-    """A stolen session must not be enough."""
+    """The caller's password, so that a stolen session is not enough."""
 
     password = fields.String(
         required=True, load_only=True, validate=Characters(1, 128), metadata={"format": "password"}
@@ -23,19 +23,19 @@ class Deletion(OwnPassword):
         validate=validate.OneOf(list(Posts)),
         metadata={
             "example": "anonymise",
-            "description": "What becomes of posts: they read as written by nobody, or go with all replies below them",
+            "description": "anonymise: posts stay without an author. delete: posts go with all replies below them",
         },
     )
 
 
 class Deleted(Schema):
     message = fields.String(metadata={"example": "Akun Anda akan dihapus pada 9 Maret 2026."})
-    due_at = Timestamp(metadata={"description": "Until then a login takes it back"})
+    due_at = Timestamp(metadata={"description": "A login before this time cancels the deletion"})
 
 
 class DependentDeleted(Schema):
     message = fields.String(metadata={"example": "Akun ini akan dihapus pada 9 Maret 2026."})
-    due_at = Timestamp(metadata={"description": "Until then it can be restored"})
+    due_at = Timestamp(metadata={"description": "The account can be restored until this time"})
 
 
 class Export(Schema):

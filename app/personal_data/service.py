@@ -1,4 +1,4 @@
-"""A person's own data: asked for, and fetched."""
+"""Erasure and export of a person's own data."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ DEPENDENT_DELETED = "Akun ini akan dihapus pada {hari}. Sebelum hari itu Anda ma
 
 
 def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, object]:
-    """Have the caller erased when the grace ends. `Conflict` for the last administrator or super-admin.
+    """Schedule the caller's erasure at the end of the grace period. Raise `Conflict` for the last
+    (super-)administrator.
 
-    From now on they hear of nothing, and nobody hears of them.
+    From now on the caller gets no messages, and caregivers get no alerts about the caller.
     """
     user = own_password.get_confirmed(caller, password)
     for name in roles.LAST:
@@ -44,7 +45,7 @@ def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, objec
 
 
 def delete_dependent(caller: Caller, dependent_id: int) -> dict[str, object]:
-    """Have a dependent of the caller erased when the grace ends. From now on they are in no list."""
+    """Schedule the erasure of a dependent of the caller. From now on the dependent is in no list."""
     user = dependents.lock_own(caller.id, dependent_id)
     access_log.note(caller, user.id, Action.ACCOUNT_DELETED)
     dependents.end_handover(user.id)
@@ -52,8 +53,8 @@ def delete_dependent(caller: Caller, dependent_id: int) -> dict[str, object]:
 
 
 def undelete_dependent(caller: Caller, dependent_id: int) -> User:
-    """Let a dependent of the caller stay after all. `TooManyDependents` if there is no room any more."""
-    users.get_own(caller, to_change=True)  # before the dependent, as by whoever adds one
+    """Cancel the erasure of a dependent of the caller. Raise `TooManyDependents` if the limit is reached."""
+    users.get_own(caller, to_change=True)  # locked before the dependent, as when one is created
     user = dependents.lock_own(caller.id, dependent_id, deleted=True)
     if user.erasure_due_at is not None:
         dependents.check_room(caller.id)
@@ -73,25 +74,25 @@ def _begin(user: User, posts: Posts, message: str) -> dict[str, object]:
 
 
 def erase_now(user: User) -> None:
-    """Erase a person at once, in the open unit of work; their row is locked, and their posts before it.
+    """Erase a person immediately, in the open unit of work. The caller holds the locks of posts and user.
 
-    The deleted dependents of a caregiver go first. `HasDependents` if there are others.
+    Deleted dependents of a caregiver are erased first. Raise `HasDependents` if the caregiver has others.
     """
     dependents.check_none(user.id)
     for dependent_id in dependents.erase_with(user.id):
         erase_now(users.get(dependent_id))
-    # The clock of the transaction, by which the audit log lets itself be changed.
+    # Transaction time, because the trigger of the audit log compares `erasure_due_at` with `now()`.
     user.erasure_due_at = db.session.scalar(sa.select(sa.func.now()))
     db.session.flush()
     person = erasure.leaving(user)
     caregivers.leave(user.id)
     tombstones.raise_for(user, person.posts)
     erasers.finish(person)
-    enqueue_once(logs.forget_strangers, queue=BULK)  # what they did a moment ago may not be stored yet
+    enqueue_once(logs.forget_strangers, queue=BULK)  # logged activity of the last moments may not be stored yet
 
 
 def create_export(caller: Caller, patient_id: int | None, password: str) -> DataExport:
-    """Have a copy of everything of the caller or an own dependent made; once a day (of Jakarta)."""
+    """Request an export of all data of the caller or their dependent. Allowed once a day (Jakarta)."""
     own_password.get_confirmed(caller, password)
     user_id = dependents.whose(caller, patient_id, Action.DATA_COPIED)
     now = database_clock.now()
@@ -113,7 +114,7 @@ def create_export(caller: Caller, patient_id: int | None, password: str) -> Data
 
 
 def get_export(caller: Caller, patient_id: int | None, export_id: int) -> DataExport:
-    """An export of the caller or an own dependent, made or under way; `NotFound` once it is a day old."""
+    """Return an export of the caller or their dependent. Raise `NotFound` if it is older than a day."""
     user_id = dependents.whose(caller, patient_id, Action.DATA_COPIED)
     is_kept = sa.or_(DataExport.ready_at.is_(None), DataExport.ready_at > database_clock.now() - jobs.KEPT)
     export = db.session.scalar(

@@ -1,8 +1,8 @@
-"""Tombstones: by whom a restored backup is told apart from the people of today.
+"""Tombstones of erased people. After a restore, they show whom the backup brought back.
 
-Each is a row, and an object beside the pictures, which outlives the database; `flask backup` takes them along. Its name
-is a hash, under a key of `NIK_KEYS`, of the id and the time of registration, which no two people share: it says of
-nobody who it was, unless they are there again.
+Each tombstone is a row, and a file next to the pictures, which survives a loss of the database. `flask backup` includes
+the files. Its name is a hash of user id and registration time, with a key of `NIK_KEYS`. The hash identifies a person
+only if that person's row exists again.
 """
 
 from __future__ import annotations
@@ -28,17 +28,16 @@ CONTENT_TYPE = "text/plain"
 
 
 def raise_for(user: User, posts: Posts) -> None:
-    """Note that the person is erased, in the open unit of work and, once it has committed, beside the pictures."""
+    """Insert a tombstone in the open unit of work, and store its file after the commit."""
     name = _name(user.id, user.created_at, *settings.nik_keys[0])
     _insert({name: posts})
     after_commit(partial(_put, name, posts))
 
 
 def tend() -> list[int]:
-    """Put rows beside the pictures that are missing there, and mark who came back, to be erased at once.
+    """Store missing tombstone files, and mark restored people for immediate erasure. Return the ids of these people.
 
-    A tombstone that the database does not know was made after what was restored into it. Returns whose those are. One
-    under a key that is not configured stays unknown until it is.
+    A file without a row is newer than the restored backup. A file is skipped while its key is not configured.
     """
     rows = {row.name: Posts(row.posts) for row in db.session.scalars(sa.select(Tombstone))}
     stored = stored_names()
@@ -56,7 +55,7 @@ def stored_names() -> set[str]:
 
 
 def check_keys() -> None:
-    """`BackupError` unless everybody can be compared with every tombstone."""
+    """Raise `BackupError` if a tombstone uses a key that is not configured."""
     if missing := {_key_of(name) for name in stored_names()} - dict(settings.nik_keys).keys():
         raise BackupError(
             f"Tombstones are of other keys ({', '.join(sorted(missing))}): with these in NIK_KEYS, the worker erases"
@@ -86,7 +85,7 @@ def _mark(unknown: Mapping[str, Posts]) -> Iterator[int]:
 
 
 def _name(user_id: int, created_at: datetime, kid: str, key: bytes) -> str:
-    own_key = hmac.digest(key, b"tombstone", "sha256")  # every purpose has its own
+    own_key = hmac.digest(key, b"tombstone", "sha256")  # a separate key for tombstones
     return f"{hmac.digest(own_key, f'{user_id}:{created_at.timestamp():.6f}'.encode(), 'sha256').hex()}.{kid}"
 
 

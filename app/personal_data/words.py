@@ -1,10 +1,10 @@
-"""What the tables of an export are called by those who read it."""
+"""Indonesian descriptions of the tables in an export."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-#: By table; a test holds that each has its words.
+#: Descriptions by table. A test checks that every table has one.
 CONTENTS: Mapping[str, str] = {
     "access_log": "Catatan siapa yang melihat data Anda",
     "activity_logs": "Catatan kegiatan Anda di aplikasi",

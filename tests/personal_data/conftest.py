@@ -1,4 +1,4 @@
-"""A person, whose rows and pictures are looked for."""
+"""Fixture of the person whose rows and files the tests search."""
 
 from __future__ import annotations
 

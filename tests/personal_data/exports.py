@@ -1,4 +1,4 @@
-"""The file of everything that is mine: asked for, and read."""
+"""Helpers that request and read an export."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def opened(client: Client, export_id: int) -> ZipFile:
 
 
 def rows(file: ZipFile, table: str) -> list[dict[str, object]]:
-    """The rows of a table, the same in both of its files."""
+    """Return the rows of a table. Fail if its JSON and CSV differ."""
     objects: list[dict[str, object]] = orjson.loads(file.read(f"data/{table}.json"))
     sheet = list(csv.DictReader(io.StringIO(file.read(f"data/{table}.csv").decode("utf-8-sig"))))
     assert len(sheet) == len(objects)

@@ -1,4 +1,4 @@
-"""Somebody who leaves, and whose traces are looked for."""
+"""The person who is erased, with unique texts, and helpers that erase them."""
 
 from __future__ import annotations
 

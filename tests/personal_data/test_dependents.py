@@ -1,4 +1,4 @@
-"""A dependent's data: copied, deleted and restored by the caregiver who keeps the account."""
+"""Export, deletion and restoration of a dependent's data by the caregiver who manages the account."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from tests.personal_data.leaving import OBAT, let_the_grace_pass
 
 @pytest.fixture
 def ibu(budi: Client) -> int:
-    """Budi's mother, who has no phone, with a medicine."""
+    """Budi's mother, who has no phone, with a medicine reminder."""
     ibu = keep(budi)
     assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
     return ibu
 
 
 def noted(user_id: int) -> list[str]:
-    """What her access log notes, beside the change of reminders."""
+    """Return the caregivers' actions in her access log, without changes of reminders."""
     entries = sa.select(AccessLogEntry).filter_by(user_id=user_id, actor_role="pendamping")
     actions = [entry.action for entry in db.session.scalars(entries.order_by(AccessLogEntry.id))]
     return [action for action in actions if action != "reminders_changed"]
@@ -98,7 +98,7 @@ class TestDeleting:
         assert not exists(rini.id)
 
     def test_a_dependent_that_a_backup_brought_back_goes_with_its_caregiver(self, budi: Client, ibu: int) -> None:
-        """The handover is younger than the backup, so nobody can reach the account any more."""
+        """The backup is older than the handover, so the dependent belongs to the caregiver again."""
         let_the_grace_pass(budi.id)
         jobs.erase(budi.id)
         assert not exists(ibu)

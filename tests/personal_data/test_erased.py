@@ -1,4 +1,4 @@
-"""After the seven days nothing of a person is left anywhere, whatever dies while it is taken away."""
+"""After the seven days, no data of a person is left, even if the erasure is killed at any point."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, forum: 
     assert {"users", "activity_logs", "reminders", "idempotency_keys", "redis"} <= set(found(mine.app, *MARKS))
     erased(mine, mine.id, forum)
     left = found(mine.app, *MARKS)
-    if forum == "anonymise":  # what they wrote stays by their own choice, and says of itself what the filler put there
+    if forum == "anonymise":  # anonymised posts stay; they contain the marked texts of `fill`
         for table in ("forum_threads", "forum_replies"):
             left.pop(table, None)
     assert left == {}, str(left)
@@ -151,7 +151,7 @@ def test_a_batch_is_no_larger_whatever_plan_the_database_chooses(mine: Client) -
 def test_the_audit_log_keeps_the_fact_without_the_person(
     mine: Client, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit, "WINDOW", 1)  # as many looks as it has entries
+    monkeypatch.setattr(audit, "WINDOW", 1)  # one entry per statement
     admin = make_admin(username="rina")
     admin_id = admin.id
     client.as_(admin).get(f"/admins/users/{mine.id}")
@@ -160,7 +160,7 @@ def test_the_audit_log_keeps_the_fact_without_the_person(
     entries = {row.action: row for row in db.session.scalars(sa.select(AuditEntry))}
     read = entries[audit.Action.NIK_READ]
     assert (read.actor_id, read.subject, read.details) == (admin_id, f"user:{mine.id}", {"username": "[dihapus]"})
-    # A name may be any word, so that only what is between quotes is one.
+    # A name may be a common word, so only names in quotes are replaced.
     assert entries[audit.Action.SQL].details["query"] == "SELECT jejakqx_9 FROM users WHERE username = '[dihapus]'"
     assert entries[audit.Action.ERASED].subject == f"user:{mine.id}"
 
@@ -189,7 +189,7 @@ def test_each_table_that_needs_more_than_a_delete_gets_it(app: Flask) -> None:
 
 
 class Killed(Exception):
-    """The process ends here: nothing below catches it."""
+    """Simulates the end of the process. No code catches it."""
 
 
 @pytest.mark.processes
@@ -246,9 +246,9 @@ def test_an_administrator_who_is_deleted_leaves_as_little(client: Client) -> Non
     assert response.status_code == 200, response.json
     log_jobs.forget_strangers()
     left = found(client.app, *MARKS)
-    for table in ("forum_threads", "forum_replies"):  # posts stay, as they did
+    for table in ("forum_threads", "forum_replies"):  # posts stay, as requested
         left.pop(table, None)
-    # Which administrator was deleted is what the audit log is for.
+    # The audit log keeps the name of a deleted administrator.
     assert [*left] == ["audit_entries"]
     assert len(left["audit_entries"]) == 1
     assert PERSON["username"] in left["audit_entries"][0]

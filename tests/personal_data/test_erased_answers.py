@@ -1,4 +1,4 @@
-"""What administrators were answered of somebody, and would be answered again, goes with the person."""
+"""Erasure of stored idempotent responses to administrators about a person."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLLEAGUE = {name: PERSON[name] for name in ("username", "nama_ktp", "nomor_hp",
 
 
 def kept() -> set[str]:
-    """Which marks are in the answers that are kept."""
+    """Return the marks in the stored responses."""
     answers = [bytes(body).decode().lower() for body in db.session.scalars(sa.select(IdempotencyKey.body)) if body]
     return {mark for mark in MARKS for answer in answers if mark.lower() in answer}
 
@@ -33,7 +33,7 @@ def test_nobody_is_answered_again_with_who_a_person_was(client: Client) -> None:
     assert kept() == {"Jejakqx", "81277660044"}
     assert boss.delete(f"/admins/{made.json['id']}").status_code == 200
     assert kept() == set()
-    # Nor does a late repetition bring them back.
+    # A late retry of the request must not create the person again.
     assert_error(boss.post("/admins", wanted, headers=KEY), 409, "changed_meanwhile")
     assert db.session.scalar(sa.select(sa.func.count()).where(User.username == PERSON["username"])) == 0
 

@@ -1,4 +1,4 @@
-"""What others are told names nobody who is gone, and no delivery holds their words or names at any time."""
+"""Deliveries to others contain no name of an erased person, and stored deliveries contain no names or texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.inbox.phones import Phone
 from tests.notifications.deliveries import words_of
 from tests.personal_data.leaving import OBAT, leave, let_the_grace_pass
 
-#: Longer than a message shows it.
+#: A name longer than the part that a message shows.
 LONG_NAME = "Jejakqx Wulandari Kusumaningrum Prawirodirdjo"
 
 
@@ -29,21 +29,21 @@ def erased(theirs: Client, user_id: int, forum: str = "anonymise") -> None:
 
 
 def rows() -> dict[str, str]:
-    """All that each delivery holds, by its key."""
+    """Return the whole row of each delivery as text, by dedupe key."""
     db.session.commit()
     everything = sa.select(Delivery.dedupe_key, sa.func.to_jsonb(sa.literal_column("deliveries")).cast(sa.Text))
     return {key: row for key, row in db.session.execute(everything)}  # noqa: C416
 
 
 def said() -> dict[str, str]:
-    """What each open delivery would say now, by its key."""
+    """Return the current text of each pending delivery, by dedupe key."""
     waiting = sa.select(Delivery).where(Delivery.state == State.PENDING)
     return {row.dedupe_key: str(words_of(row)) for row in db.session.scalars(waiting).all()}
 
 
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
 def test_no_delivery_changes_that_is_not_about_the_person(client: Client, forum: str) -> None:
-    """The person's names are a letter, a word of every message, and the name of somebody who stays."""
+    """The person's names are one letter, a word of every message, and the name of another user."""
     leaver = make_user(username="akun", nama_ktp="Siti", nama_samaran="e")
     leaver_id, theirs = leaver.id, client.as_(leaver)
     hers = client.as_(make_user(nama_ktp="Rina"))

@@ -1,4 +1,4 @@
-"""Somebody wants everything of theirs gone, and for seven days a login takes it back."""
+"""Request of an erasure. A login within seven days cancels it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_nothing_is_sent_meanwhile_and_reminders_go_on_after_it_is_taken_back(mi
     assert states() == {State.CANCELLED}
     assert doses() == {DoseState.VOID}
     pengingat_jobs.top_up()
-    assert states() == {State.CANCELLED}, "the clock plans nothing for who waits"
+    assert states() == {State.CANCELLED}, "the scheduler plans nothing for a person whose erasure is pending"
     log_in(mine)
     pengingat_jobs.top_up()
     assert states() == {State.PENDING}

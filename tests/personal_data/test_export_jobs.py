@@ -1,4 +1,4 @@
-"""The job that makes somebody's file: killed, lost, in two places at once; and what it leaves behind."""
+"""The job that creates an export: kills, lost jobs, concurrent runs and leftover files."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from tests.personal_data.exports import ask, opened, rows, stored
 
 
 def test_nobody_else_on_the_machine_reads_it(mine: Client) -> None:
-    """nginx runs as another user and reads the pictures, among which the folder lies."""
+    """nginx runs as another user and can read the picture folder, which contains the exports folder."""
     root = settings.media_root / Room.EXPORTS
     root.mkdir(parents=True, exist_ok=True)
-    root.chmod(0o755)  # as versions before left it
+    root.chmod(0o755)  # the mode that older versions set
     export_id = ask(mine)
     jobs.make_export(export_id)
     (path,) = root.glob(f"??/{db.session.get_one(DataExport, export_id).file}")
@@ -62,7 +62,7 @@ def test_a_file_that_no_row_names_is_swept(app: Flask, tmp_path: Path, monkeypat
     (tmp_path / "file").write_bytes(b"x")
     storage.room(Room.EXPORTS).put_file("0" * 32 + ".zip", tmp_path / "file", jobs.CONTENT_TYPE)
     jobs.drop_old_exports()
-    assert "0" * 32 + ".zip" in stored(), "its row may not have been committed yet"
+    assert "0" * 32 + ".zip" in stored(), "the row of a young file may not be committed yet"
     monkeypatch.setattr(jobs, "ORPHAN_AGE", timedelta())
     jobs.drop_old_exports()
     assert "0" * 32 + ".zip" not in stored()
@@ -77,7 +77,7 @@ def test_what_a_killed_job_left_in_a_folder_of_its_own_is_swept(
     for name in (LOCK, "export.csv"):
         (left / name).touch()
     jobs.drop_old_exports()
-    assert not left.exists(), "its person may be gone, and nobody else may ever ask for an export"
+    assert not left.exists(), "a sweep must delete it, because no later export may ever run"
 
 
 def occurrences(user: User, count: int) -> None:
@@ -102,16 +102,16 @@ def test_memory_does_not_grow_with_the_records(mine: Client) -> None:
 
     counts: list[int] = []
     occurrences(mine.user, 2 * archive.ROWS_AT_ONCE)
-    peak()  # what is loaded once
+    peak()  # warm-up: loads modules and caches
     few = peak()
     occurrences(mine.user, 10_000)
     many = peak()
     assert counts[-1] == 2 * archive.ROWS_AT_ONCE + 10_000
-    assert many < few * 1.5  # of eleven times as many records
+    assert many < few * 1.5  # for eleven times as many rows
 
 
 class Killed(Exception):
-    """The process ends here: nothing below catches it."""
+    """Simulates the end of the process. No code catches it."""
 
 
 @pytest.mark.processes
@@ -135,7 +135,9 @@ def test_killed_at_any_statement_it_begins_anew(app: Flask, mine: Client) -> Non
             kills += 1
         finally:
             event.remove(connection, "before_cursor_execute", kill)
-            db.session.execute(sa.select(sa.func.pg_advisory_unlock_all()))  # as the end of its connection does
+            db.session.execute(
+                sa.select(sa.func.pg_advisory_unlock_all())
+            )  # PostgreSQL does this when the connection ends
         if db.session.get_one(DataExport, export_id, populate_existing=True).ready_at is not None:
             break
     assert kills > 10
@@ -160,7 +162,7 @@ def test_what_was_lost_is_enqueued_by_the_sweep_later_and_later(app: Flask, mine
     app.extensions["redis"].flushdb()
     with mock.patch.object(jobs, "enqueue_once_now") as enqueued:
         jobs.make_waiting_exports()
-        assert not enqueued.called, "the job of the request has its minute"
+        assert not enqueued.called, "the first job has one minute before the sweep enqueues it again"
         db.session.execute(sa.update(DataExport).values(next_try_at=datetime.now(UTC)))
         jobs.make_waiting_exports()
         assert [call.args for call in enqueued.call_args_list] == [(jobs.make_export, export_id)]
@@ -168,7 +170,7 @@ def test_what_was_lost_is_enqueued_by_the_sweep_later_and_later(app: Flask, mine
         with mock.patch.object(archive, "write", side_effect=OSError("full")), pytest.raises(OSError, match="full"):
             jobs.make_export(export_id)
         jobs.make_waiting_exports()
-        assert not enqueued.called, "after a failure it waits"
+        assert not enqueued.called, "a failed export waits before its next retry"
 
 
 def test_an_export_whose_person_has_gone_leaves_no_file(mine: Client) -> None:
@@ -196,4 +198,4 @@ def test_two_workers_make_it_once(app: Flask, mine: Client) -> None:
     jobs.make_export(export_id)
     with mock.patch.object(archive, "write") as write:
         jobs.make_export(export_id)
-        assert not write.called, "it is made already"
+        assert not write.called, "the export is ready already"

@@ -1,4 +1,4 @@
-"""Whom a person has blocked in the forum is in their export, and says of nobody who is behind an alias."""
+"""Forum blocks in a person's export, which must not reveal who is behind an alias."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def exported(client: Client) -> list[dict[str, object]]:
 
 
 def block(who: Client, author: Client, *, use_pseudonym: bool) -> int:
-    """Block the author of a new thread; returns its id."""
+    """Block the author of a new thread. Return the thread's id."""
     thread_id = int(write_thread(author, use_pseudonym=use_pseudonym)["id"])
     assert who.post(f"/forum/threads/{thread_id}/blokir").status_code == 200
     return thread_id

@@ -1,4 +1,4 @@
-"""Everything that is mine, as a file: asked for with the password, made by a job, kept for a day."""
+"""Exports of all data of a person: requested with the password, created by a job, kept for a day."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.personal_data.traces import MARK, fill
 
 def test_each_table_of_an_export_has_a_name_that_people_understand(app: Flask) -> None:
     exported = {table.name for table, said in personal_tables(Base.metadata) if not isinstance(said.export, Nothing)}
-    assert set(CONTENTS) == exported, "say in `app.personal_data.words` what the table is to its people"
+    assert set(CONTENTS) == exported, "add a description of the table to `app.personal_data.words`"
 
 
 def test_every_table_of_a_person_is_in_it_and_nothing_of_others(mine: Client) -> None:
@@ -37,7 +37,7 @@ def test_every_table_of_a_person_is_in_it_and_nothing_of_others(mine: Client) ->
     budi = make_user(username="budi", nama_ktp="Budi Santoso")
     tables = fill(mine.user, budi)
     names = {table.name for table, _ in personal_tables(Base.metadata)}
-    assert set(tables) == names - {"users"}, "no table is forgotten here"
+    assert set(tables) == names - {"users"}, "`fill` must add a row to every table"
     theirs = make_user(username="lain", nama_ktp="Orang Lain")
     fill(theirs, budi)
     their_id, secret = theirs.id, mine.user.password_hash
@@ -51,7 +51,7 @@ def test_every_table_of_a_person_is_in_it_and_nothing_of_others(mine: Client) ->
                 continue
             exported = rows(file, table.name)
             assert exported, table.name
-            if isinstance(declaration.export, Custom):  # has a test of its own
+            if isinstance(declaration.export, Custom):  # has its own test
                 continue
             assert set(exported[0]) == {column.name for column in table.columns} - set(declaration.export.without)
             for name in declaration.of:

@@ -1,4 +1,4 @@
-"""The seven days before an erasure: nobody is told of who is leaving, and what they wrote stays until it is due."""
+"""The seven days before an erasure: no messages about the person, and their posts stay."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_nobody_finds_or_meets_who_is_leaving(client: Client, leaver: Client, bu
         assert_error(other.get(path), 404, "not_found")
     come_back(leaver)
     assert all(leaver.id in [row["id"] for row in who.get(path).json] for who, path in lists)
-    assert client.app.test_client().get(f"/undangan/{code}").status_code == 404, "it ended with its session"
+    assert client.app.test_client().get(f"/undangan/{code}").status_code == 404, "the invitation ended with its session"
 
 
 def test_a_caregiver_who_is_leaving_is_in_no_list_either(client: Client) -> None:

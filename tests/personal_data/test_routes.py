@@ -1,4 +1,4 @@
-"""The routes of a person's own data: what they answer, whom they refuse, and what they do not take."""
+"""Tests of the routes of erasure and export: responses, refusals and invalid input."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TestDeleteProfile:
         assert_error(mine.get("/profile"), 401, "session_ended")
         assert db.session.scalar(sa.select(sa.func.count()).where(LoginSession.user_id == mine.id)) == 0
         jobs.erase(mine.id)
-        assert db.session.get(User, mine.id) is not None, "nothing is erased before it is due"
+        assert db.session.get(User, mine.id) is not None, "nothing is erased before the due time"
 
     @pytest.mark.parametrize(
         ("body", "code", "field"),
@@ -57,7 +57,7 @@ class TestDeleteProfile:
         assert_error(last.delete("/profile", {"password": PASSWORD, "forum": "delete"}), 409, "last_admin")
         another = client.as_(make())
         assert leave(another)
-        # Who waits for the end does not count as one who is left.
+        # An administrator whose erasure is pending does not count as the remaining one.
         assert_error(last.delete("/profile", {"password": PASSWORD, "forum": "delete"}), 409, "last_admin")
 
 
@@ -69,7 +69,7 @@ class TestCreateExport:
         assert_error(mine.post("/profile/ekspor", {}), 400, "validation_error", "password")
         assert_error(mine.post("/profile/ekspor", {"password": ["x"]}), 400, "validation_error", "password")
         assert_error(Client(mine.app).post("/profile/ekspor", {"password": PASSWORD}), 401)
-        ask(mine)  # what was refused does not count
+        ask(mine)  # refused requests do not count
 
     def test_a_second_one_of_the_day_is_refused(self, mine: Client) -> None:
         export_id = ask(mine)
@@ -83,7 +83,7 @@ class TestCreateExport:
         assert ask(mine) != export_id
 
     def test_whose_answer_was_lost_asks_again_with_its_key(self, mine: Client) -> None:
-        """Without the id nobody gets the day's copy."""
+        """A client that lost the response needs the id to get the day's export."""
         asked = [
             mine.post("/profile/ekspor", {"password": PASSWORD}, headers={"Idempotency-Key": "salinan-hari-ini"})
             for _ in range(2)

@@ -1,4 +1,4 @@
-"""Rows of one person in every table that holds people, each text of them marked; and where a mark is found again."""
+"""Helpers that insert marked rows of one person into every personal table, and that search for the marks."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from app.core.database.session import Base, db
 from app.core.media import storage
 from app.identity.models import User
 
-#: In each text of each row.
+#: Text in every text column of the rows.
 MARK = "Jejakqx"
 
-#: What a table demands of its texts, by table and column; `None`: left out.
+#: Values that a table's constraints require, by table and column. `None` leaves the column out.
 DEMANDED: dict[str, dict[str, Any]] = {
     "forum_replies": {"depth": 1, "parent_id": None},
     "deliveries": {"state": "sent", "queue": "urgent", "channel": "messaging"},
-    # Of the person's thread, with which it goes.
+    # About the person's thread, so it is deleted with the thread.
     "broadcasts": {"state": "done", "kind": "forum_thread", "about_id": 1, "preference_tag": "medical"},
-    # What moderators chose and wrote.
+    # Values that moderators choose.
     "forum_cases": {"state": "open", "reason": "x", "hidden_by": "reports"},
     "forum_reports": {"reason": "spam"},
     "occurrences": {"state": "done"},
@@ -36,7 +36,7 @@ DEMANDED: dict[str, dict[str, Any]] = {
 
 
 def fill(user: User, other: User) -> list[str]:
-    """A row of the person in every table; returns the tables. Of rows between two people the other end is `other`."""
+    """Insert a row of the person into every table. Return the tables. The second person of a row is `other`."""
     names = []
     for table, declaration in reversed(list(personal_tables(Base.metadata))):
         if table is not User.__table__ and (values := _values(table, declaration, user, other)):
@@ -71,7 +71,7 @@ def _values(table: sa.Table, declaration: Personal, user: User, other: User) -> 
 
 
 def _referred(column: sa.Column[Any], user: User, other: User) -> object:
-    """Some row that the column may refer to: made before, for parents come first, or made now for nobody."""
+    """Return the key of a row that the column may refer to. Return None if there is none and NULL is allowed."""
     key = next(iter(column.foreign_keys)).column
     if key.table is User.__table__:
         return other.id
@@ -106,12 +106,12 @@ def _marked(table: sa.Table, column: sa.Column[Any]) -> object:
 
 
 def found(app: Flask, *marks: str) -> dict[str, list[str]]:
-    """Where any of these texts is still: in whatever column of whatever table, in Redis, and in what is stored."""
+    """Return where a mark is left: the rows of each table, keys in Redis, and stored files."""
     places: dict[str, list[str]] = {}
     for mark in marks:
         for table in Base.metadata.sorted_tables:
             row = sa.cast(sa.literal_column(f'"{table.name}"'), sa.Text)
-            written = (mark, mark.encode().hex(), mark.lower().encode().hex())  # bytes are written in hexadecimal
+            written = (mark, mark.encode().hex(), mark.lower().encode().hex())  # bytea columns are shown in hexadecimal
             like = sa.or_(*(row.ilike(f"%{text}%") for text in written))
             rows = db.session.scalars(sa.select(row).select_from(table).where(like)).all()
             if rows:
