@@ -1,4 +1,4 @@
-"""Handler of the messages that people write to us. The answers leave although a person opted out."""
+"""Handler of the messages that users write to us. Answers are sent even if a user opted out."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ from app.pengingat.one_tap.links import Asked
 from app.pengingat.one_tap.message_answers import Conversation
 
 KIND = "answer"
-#: How long an answer is tried to be sent: who waits longer has given up.
+#: Time until an unsent answer expires, because the user no longer waits for it.
 LIFETIME = timedelta(hours=1)
-#: So late a message may reach us and still be taken for one of the moment that its provider names.
+#: Maximum delay of a webhook. If the provider's time is older, the time of receipt is used.
 LATEST = timedelta(days=1)
-#: For how long somebody may cut a link by a word that they were told of.
+#: Time after a notice about a caregiver in which PUTUS deletes the link.
 CUT_WITHIN = timedelta(days=7)
 
-#: Words about the number itself: they do not show who uses it.
+#: Words about the number itself. They do not count as use of the number by its account.
 OF_NUMBERS = frozenset({Word.VERIFY, Word.MOVE, Word.RESET, Word.WRONG_NUMBER})
 
 NO_NUMBER, UNKNOWN_SENDER = "no number", "unknown sender"
-#: Outcomes that are never answered.
+#: Outcomes that get no answer.
 SILENT, REACTION, COURTESY = "silent", "reaction", "courtesy"
 RESET = "reset"
-#: Types of messages that say nothing: a changed number, and what WhatsApp does not pass on, such as an edited message.
+#: Message types without content: a changed number, and types that WhatsApp does not deliver, such as an edited message.
 OF_WHATSAPP = frozenset({"system", "unsupported"})
-#: Types of messages that consist of words alone.
+#: Message types that have only text.
 WORDS = frozenset({"text", "button", "interactive"})
 #: Meanings that change the ledger.
 RECORDING = frozenset({Word.DONE, Word.SKIP, Word.SNOOZE})
-#: In the payload of a message: the open times that its answer "only text" was about.
+#: Payload key of the open times that the answer "only text" was about.
 ASKED = "asked"
 
-#: Web processes never update it. `app.core.jobs.metrics` shows it, so it has no registry.
+#: Only jobs update this counter. `app.core.jobs.metrics` exports it, so it has no registry.
 DANGERS = Counter("inbound_dangers", "Messages that tell of a crisis or an emergency", ["kind"], registry=None)
 ZEROS = tuple(Sample("inbound_dangers_total", {"kind": kind}, 0.0) for kind in sorted(limits.DANGERS))
 
@@ -63,7 +63,7 @@ _rows = inbound.c
 
 @dataclass(frozen=True)
 class Sender:
-    """The account of a number, and when its owner wrote."""
+    """The account of a number, and the time of its message."""
 
     user_id: int
     name: str
@@ -75,21 +75,21 @@ class Sender:
 
 @dataclass(frozen=True)
 class Reply:
-    """The outcome of a message, and the text of the answer. None means no answer."""
+    """The outcome of a message and the text of the answer. A text of None means no answer."""
 
     outcome: str
     text: str | None
 
 
 def handle(row: Inbound) -> str:
-    """Do what a message says and answer it; return the row's outcome."""
+    """Apply a message and answer it. Return the row's outcome."""
     if row.phone is None:
         return NO_NUMBER
     numbers.heard_from(row.phone, _said_at(row))
     sender, asked = _sender(row.phone, _wrote_at(row)), Conversation()
     budget = limits.budget(row.phone)
     danger = row.payload.get("danger") or crisis.kind_of(row.text or "")
-    if danger == limits.CRISIS:  # before all that could fail
+    if danger == limits.CRISIS:  # before any code that may fail
         return _write(row, row.phone, _help(danger, sender), budget)
     if sender:
         asked = message_answers.read(sender.user_id, wrote_at=sender.wrote_at, quoted=_quoted(row))
@@ -100,13 +100,13 @@ def handle(row: Inbound) -> str:
 
 
 def _hear(row: Inbound, phone: str, sender: Sender | None, asked: Conversation, budget: limits.Budget) -> Reply | None:
-    """Do what a message says. Return None if its sender is unknown, also after a proof of the number."""
+    """Apply a message. Return None if the sender is unknown, even after a verification of the number."""
     meaning = reading.read(row.text or "", _context(asked), str(row.payload.get("pressed", "")))
     proved = _prove(phone, meaning)
     sender = _sender(phone, _wrote_at(row)) if proved else sender
     if sender is None:
         if meaning.word is Word.WRONG_NUMBER:
-            moves.refuse(phone)  # an account that takes the number later has the flag
+            moves.refuse(phone)  # an account that takes the number later keeps the flag
         return None
     if meaning.word not in OF_NUMBERS:
         numbers.note_use(phone)
@@ -125,7 +125,7 @@ def _hear(row: Inbound, phone: str, sender: Sender | None, asked: Conversation, 
 
 
 def _write(row: Inbound, phone: str, reply: Reply, budget: limits.Budget) -> str:
-    """Answer a message as far as the limits allow; return the row's outcome."""
+    """Send the answer if the limits allow it. Return the row's outcome."""
     if reply.text is None or not budget.allows(reply.outcome):
         return reply.outcome
     message_user(
@@ -140,7 +140,7 @@ def _write(row: Inbound, phone: str, reply: Reply, budget: limits.Budget) -> str
 
 
 def prefer(row: Inbound) -> str:
-    """Broadcasts wanted or not, chosen in the provider's own menu: done, and not talked about."""
+    """Switch broadcasts as the user chose in the provider's own menu. Send no answer."""
     sender = _sender(row.phone, row.received_at) if row.phone else None
     if sender is None:
         return UNKNOWN_SENDER
@@ -164,35 +164,35 @@ def _quoted(row: Inbound) -> str | None:
 
 
 def _said_at(row: Inbound) -> datetime:
-    """Return when a message was written, by its provider: webhooks are repeated for hours while we are away."""
+    """Return when the provider says the message was written. Providers repeat webhooks for hours while we are down."""
     at = row.payload.get("at")
     return datetime.fromisoformat(at) if isinstance(at, str) else row.received_at
 
 
 def _wrote_at(row: Inbound) -> datetime:
-    """Return the same, if that can be; else when the message came."""
+    """Return when the message was written, or the time of receipt if the provider's time is implausible."""
     said_at = _said_at(row)
     return said_at if row.received_at - LATEST <= said_at <= row.received_at else row.received_at
 
 
 def _is_emergency(row: Inbound, asked: Conversation) -> bool:
-    """Return whether a text tells of an emergency outside names: "obat sesak napas" may be the name of a medicine."""
+    """Return whether a text reports an emergency outside names. "obat sesak napas" may be the name of a medicine."""
     text = reading.without_names(row.text or "", asked.names)
     return "danger" in row.payload or crisis.kind_of(text) == limits.EMERGENCY
 
 
 def _help(danger: str, sender: Sender | None) -> Reply:
-    """Return the help for a crisis, which anybody gets, or for an emergency."""
+    """Count the danger and return the help for it. The sender of a crisis may be unknown."""
     DANGERS.labels(danger).inc()
     lines = crisis.help_lines if danger == limits.CRISIS else crisis.emergency_lines
     return Reply(danger, lines(sender.domicile if sender else None))
 
 
-# --- of reminders ---------------------------------------------------------------------------------------------------
+# --- answers to reminders -------------------------------------------------------------------------------------------
 
 
 def _context(asked: Conversation) -> Context:
-    """Return what a text may be about, as its reader takes it."""
+    """Return the conversation as context of `reading.read`."""
     return Context(
         meant=_times(asked.meant),
         others=tuple(_times(group) for group in asked.others),
@@ -207,7 +207,7 @@ def _times(times: Sequence[message_answers.Time]) -> tuple[reading.Time, ...]:
 
 
 def _act(sender: Sender, meaning: Meaning, asked: Conversation) -> Reply:
-    """Do what a text means."""
+    """Apply the meaning of a text."""
     if asked.is_elsewhere and not meaning.token and meaning.word in RECORDING:
         return Reply(limits.DOUBT, texts.DOUBT)
     match meaning.word:
@@ -240,19 +240,19 @@ def _answer(
     sender: Sender, meaning: Meaning, asked: Conversation, data: QuickAnswer, say: Callable[[str, Asked], str]
 ) -> Reply:
     try:
-        with db.session.begin_nested():  # a refusal leaves nothing half done
+        with db.session.begin_nested():  # an error rolls back the whole answer
             if meaning.token:
                 answered = message_answers.answer_button(sender.user_id, meaning.token, data)
             else:
                 ids = asked.named(meaning.numbers) if meaning.numbers else meaning.ids
                 answered = message_answers.answer(asked.times(ids), data)
-    except AppError as refusal:  # a sentence for people, whichever it is
+    except AppError as refusal:  # its message is written for users
         return Reply(f"refused {refusal.code}", refusal.message)
     return Reply(data.status, say(sender.name, answered))
 
 
 def _undo(times: Sequence[message_answers.Time]) -> Reply:
-    """Take back the answers to these times."""
+    """Undo the answers to these times."""
     try:
         with db.session.begin_nested():
             message_answers.undo(times)
@@ -262,7 +262,7 @@ def _undo(times: Sequence[message_answers.Time]) -> Reply:
 
 
 def _ok(sender: Sender, asked: Conversation) -> Reply:
-    """Say how to answer. With nothing open, "ok" is politeness."""
+    """Explain how to answer. If nothing is open, "ok" is politeness and gets no answer."""
     return Reply(limits.OK, texts.ok(sender.name)) if asked.waiting else Reply("nothing asked", None)
 
 
@@ -273,12 +273,12 @@ def _no(meaning: Meaning, asked: Conversation) -> Reply:
 
 
 def _react(row: Inbound, sender: Sender, asked: Conversation) -> Reply:
-    """Do what a reaction on a reminder means. One that replaces a check mark takes its answer back."""
+    """Apply a reaction to a reminder. A reaction that replaces a check mark undoes its answer."""
     if not asked.is_quoted:
         return Reply(REACTION, None)
     before, outcome, at = _reaction_before(row)
     if at > str(row.payload.get("at", at)):
-        return Reply(REACTION, None)  # the webhook of the later one came first
+        return Reply(REACTION, None)  # the webhook of the later reaction arrived first
     word = reading.read_reaction(row.text or "")
     if word is Word.DONE:
         return _act(sender, Meaning(word, tuple(time.row.id for time in asked.meant)), asked)
@@ -289,7 +289,7 @@ def _react(row: Inbound, sender: Sender, asked: Conversation) -> Reply:
 
 
 def _reaction_before(row: Inbound) -> tuple[str, str, str]:
-    """Return the last reaction on the same message before this one, its outcome, and when it was made."""
+    """Return the previous reaction to the same message, its outcome, and its time."""
     before = (
         sa.select(_rows.text, _rows.outcome, _rows.payload["at"].astext)
         .where(
@@ -308,7 +308,7 @@ def _reaction_before(row: Inbound) -> tuple[str, str, str]:
 
 
 def _ask_for_words(row: Inbound, asked: Conversation) -> Reply:
-    """Say once for each open time that we read only words. Else help."""
+    """Answer that we read only text, once for each open time. Further messages get the help text."""
     before = sa.select(_rows.payload[ASKED]).where(
         _rows.phone == row.phone,
         _rows.kind == sa.literal_column(f"'{Heard.MESSAGE}'"),
@@ -322,7 +322,7 @@ def _ask_for_words(row: Inbound, asked: Conversation) -> Reply:
     return Reply(limits.ONLY_TEXT, texts.ONLY_TEXT)
 
 
-# --- of the person --------------------------------------------------------------------------------------------------
+# --- account commands -----------------------------------------------------------------------------------------------
 
 
 def _stop(sender: Sender) -> Reply:
@@ -354,7 +354,7 @@ def _wrong_number(sender: Sender) -> Reply:
 
 
 def _prove(phone: str, meaning: Meaning) -> Reply | None:
-    """Take a proof of the number that writes, or its consent to a move. Return None if the message is neither."""
+    """Check a verification code, or the agreement to move the number. Return None if the message is neither."""
     if meaning.word is Word.MOVE:
         username = questions.agree(phone)
         return Reply("verify moved", texts.moved(username)) if username else Reply("verify no", texts.NOTHING_TO_MOVE)
@@ -365,7 +365,7 @@ def _prove(phone: str, meaning: Meaning) -> Reply | None:
 
 
 def _cut(sender: Sender) -> Reply:
-    """The link that the person was told of last."""
+    """Delete the link of the latest notice about a caregiver."""
     try:
         name = caregivers.delete_last_told(sender.user_id, CUT_WITHIN)
     except NotFound:
@@ -382,7 +382,7 @@ def _reset(sender: Sender, *, may_send: bool) -> Reply:
     return Reply(f"{limits.ANSWERED}{RESET}" if accounts.send_reset_link(sender.phone) else RESET, None)
 
 
-#: Actions that concern the account.
+#: Account commands, by word.
 ACTIONS: Mapping[Word, Callable[[Sender], Reply]] = {
     Word.STOP: _stop,
     Word.STOP_REMINDERS: _stop_reminders,

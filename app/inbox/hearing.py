@@ -1,4 +1,4 @@
-"""Who hears what came in. `app.wiring` fills it in, and the application holds it as `hearing`."""
+"""Handlers of incoming events. `app.wiring` creates them, and the app stores them as extension `hearing`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.notifications.models import Heard, InboundHandler
 
 @dataclass(frozen=True)
 class Hearing:
-    #: By kind; receipts are handled in batches, see `app.notifications.delivery.receipts`.
+    #: Handlers by kind. Receipts are handled in batches by `app.notifications.delivery.receipts`.
     handlers: Mapping[Heard, InboundHandler]
-    #: Told of each message that failed after it was accepted.
+    #: Called for each message that failed after the provider accepted it.
     failed_receipts: Sequence[FailedReceipt]

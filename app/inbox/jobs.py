@@ -1,7 +1,7 @@
-"""The jobs of what came in: handling each row once, and forgetting what people wrote.
+"""Jobs that handle incoming events and delete old ones.
 
-The row is the truth. A row is closed in the transaction that does what follows from it, so a worker may die anywhere.
-The doorbell rings for what somebody waits for, and the clock looks every second for what is left.
+A row is closed in the transaction that applies its effects, so a worker may be killed at any point. The webhook
+enqueues the job, and the scheduler looks for open rows every second.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from app.notifications.models import Heard, Inbound, inbound
 
 logger = logging.getLogger(__name__)
 
-#: Seconds after which a job stops, so that others get the worker; and that the clock itself takes while Redis is away.
+#: Seconds after which a job stops to free its worker, and the limit for the scheduler while Redis is down.
 HANDLE_S, HANDLE_HERE_S = 20.0, 0.5
 
-#: Days that somebody's words are kept, and receipts, and that somebody wrote at all.
+#: Days after which texts are emptied, receipts are deleted, and messages are deleted.
 KEEP_TEXT_DAYS, KEEP_RECEIPT_DAYS, KEEP_DAYS = 30, 30, 400
 FORGET_BATCH = 5000
 
@@ -39,10 +39,10 @@ IGNORED = "ignored"
 _LOCKED = (pg.LockNotAvailable, pg.QueryCanceled, pg.DeadlockDetected)
 
 _rows = inbound.c
-_is_open: sa.ColumnElement[bool] = sa.literal_column("handled_at IS NULL")  # as the index of open rows says
+_is_open: sa.ColumnElement[bool] = sa.literal_column("handled_at IS NULL")  # same text as in the partial index
 _is_single = _rows.kind.in_([sa.literal_column(f"'{kind}'") for kind in Heard if kind is not Heard.RECEIPT])
 _earlier = inbound.alias("earlier")
-#: What somebody wrote first is handled first, by whichever worker.
+#: Messages of one phone are handled in order, although several workers run.
 _is_first = ~sa.exists().where(
     _earlier.c.phone == _rows.phone,
     _earlier.c.kind == sa.literal_column(f"'{Heard.MESSAGE}'"),
@@ -66,16 +66,16 @@ _count_open = sa.select(_rows.kind, sa.func.count()).where(_is_open).group_by(_r
 
 
 def handle(limit_s: float = HANDLE_S) -> None:
-    """Do what follows from all that came in. Killed at any line it loses nothing and does nothing twice."""
+    """Handle all open events until the time limit. After a kill, the next run loses nothing and repeats nothing."""
     stop, is_more = monotonic() + limit_s, True
     postponed: set[int] = set()
     while is_more and monotonic() < stop:
-        handled = _handle_next(postponed)  # neither waits for all of the other
+        handled = _handle_next(postponed)  # alternate, so that messages and receipts do not wait for each other
         is_more = _take_receipts() or handled
 
 
 def enqueue_open() -> None:
-    """The clock's tick: a job while something is open, or without Redis a little of it here."""
+    """Enqueue a job if an event is open. Without Redis, handle some events here. Run by the scheduler."""
     with autocommit() as connection:
         if not connection.scalar(_anything_open):
             return
@@ -86,7 +86,7 @@ def enqueue_open() -> None:
 
 
 def collect() -> Iterator[Metric]:
-    """The gauge of what came in and is not handled yet."""
+    """Yield the gauge of open events by kind."""
     with autocommit() as connection:
         counts: dict[str, int] = dict(iter(connection.execute(_count_open)))
     gauge = GaugeMetricFamily(
@@ -98,7 +98,7 @@ def collect() -> Iterator[Metric]:
 
 
 def forget() -> None:
-    """Empty what people wrote long ago, and drop what nobody asks for any more, in small transactions."""
+    """Empty old texts and delete old rows, in small transactions."""
     _in_batches(sa.update(inbound).values(text=None), KEEP_TEXT_DAYS, _rows.text.is_not(None))
     _in_batches(sa.delete(inbound), KEEP_RECEIPT_DAYS, _rows.kind != Heard.MESSAGE)
     _in_batches(sa.delete(inbound), KEEP_DAYS)
@@ -117,7 +117,7 @@ def _tell_failure(delivery_id: int, code: str | None) -> None:
 def _handle_next(postponed: set[int]) -> bool:
     """Handle the oldest open row without the postponed ones. Return whether there was one.
 
-    Close a row whose handler fails. Postpone a row that waits too long for locks of others. Both hold up nobody.
+    Close a row whose handler fails. Postpone a row that waits too long for a lock. So neither blocks later rows.
     """
     row_id = None
     try:
@@ -129,7 +129,7 @@ def _handle_next(postponed: set[int]) -> bool:
             row.outcome = handler(row) if handler else IGNORED
             row.handled_at = sa.func.now()
     except (OperationalError, InterfaceError, PoolTimeoutError) as error:
-        # The row is as it was. The next job tries it again.
+        # The row stays open, and the next job tries it again.
         if row_id is None or not isinstance(getattr(error, "orig", None), _LOCKED):
             raise
         logger.warning("inbound %s waited too long for a lock", row_id)

@@ -1,6 +1,6 @@
-"""Limits of our answers to a number, so that two machines do not answer each other for ever.
+"""Limits of our answers to a number, so that two machines do not answer each other forever.
 
-A limit holds back only the answer. The message itself always takes effect.
+A limit stops only the answer. The message itself always takes effect.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.notifications.models import Heard, inbound
 
-#: Answers an hour and a day to messages that record, refuse, opt out, reset or prove.
+#: Maximum answers per hour and day to messages that record, refuse, opt out, reset or verify.
 MAX_AN_HOUR, MAX_A_DAY = 20, 60
-#: Answers an hour and a day to messages that change nothing, see `SMALL_TALK`.
+#: Maximum answers per hour and day to messages of `SMALL_TALK`.
 MAX_TALK_AN_HOUR, MAX_TALK_A_DAY = 3, 10
-#: Time until the help text may be repeated.
+#: Minimum time between two help texts.
 HELP_AGAIN = timedelta(hours=12)
-#: Time until the help for a crisis or an emergency may be repeated.
+#: Minimum time between two texts of help for a crisis or an emergency.
 DANGER_AGAIN = timedelta(minutes=10)
-#: Time between receipt and handling after which a row does not count. It bounds the index scan.
+#: Rows received longer ago do not count. This bounds the index scan.
 LATEST = timedelta(days=8)
 
 #: Prefix of the outcome of a row that was answered.
@@ -30,9 +30,9 @@ ANSWERED = "answered:"
 
 HELP, DOUBT, OK, ONLY_TEXT = "help", "doubt", "ok", "only text"
 CRISIS, EMERGENCY = "crisis", "emergency"
-#: Outcomes that change nothing.
+#: Outcomes of messages that change nothing.
 SMALL_TALK = frozenset({HELP, DOUBT, OK, ONLY_TEXT})
-#: Outcomes outside every limit.
+#: Outcomes that no other limit applies to.
 DANGERS = frozenset({CRISIS, EMERGENCY})
 
 _rows = inbound.c
@@ -46,7 +46,7 @@ class Budget:
     answers: Collection[tuple[str, timedelta]]
 
     def allows(self, outcome: str) -> bool:
-        """Return whether one more answer with this outcome may leave."""
+        """Return whether another answer with this outcome may be sent."""
         if outcome in DANGERS:
             return not self._count({outcome}, DANGER_AGAIN)
         if outcome == HELP and self._count({HELP}, HELP_AGAIN):

@@ -1,7 +1,7 @@
-"""The meaning of a text: one pure function, `read`, over the words of `app.inbox.vocabulary`.
+"""The meaning of a text: one pure function, `read`, with the words of `app.inbox.vocabulary`.
 
-A dose counts as taken only when somebody says so. Whatever has a word that is not listed is asked back: a question
-costs ten seconds, a wrong record can cost a life.
+A dose counts as taken only if the text says so. A text with an unknown word gets a question as answer, because a
+question costs ten seconds and a wrong record can cost a life.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ class Word(StrEnum):
     DONE = "done"
     SKIP = "skip"
     SNOOZE = "snooze"
-    #: Not taken, although an answer of the last hour said so.
+    #: Not taken, which undoes an answer of the last hour.
     UNDO = "undo"
     NOT_YET = "not yet"
-    #: Read, which is not taken.
+    #: Read, but not taken.
     OK = "ok"
-    #: Refused, or put off in words that are not clear.
+    #: Refused, or postponed in unclear words.
     NO = "no"
-    #: It may say that a dose was taken. Ask back.
+    #: The text may mean that a dose was taken, so the answer is a question.
     DOUBT = "doubt"
     COURTESY = "courtesy"
     STOP = "stop"
@@ -37,7 +37,7 @@ class Word(StrEnum):
     RESET = "reset"
     CUT = "cut"
     VERIFY = "verify"
-    #: Agrees that a number moves to another account.
+    #: The user agrees to move the number to another account.
     MOVE = "move"
     UNKNOWN = "unknown"
 
@@ -45,14 +45,14 @@ class Word(StrEnum):
 @dataclass(frozen=True)
 class Meaning:
     word: Word
-    #: Ids of the times that are meant. Empty if the text has `numbers` instead.
+    #: Ids of the times that the text means. Empty if the text has `numbers` instead.
     ids: tuple[int, ...] = ()
     numbers: tuple[int, ...] = ()
-    #: Minutes to put off. They may be out of range.
+    #: Minutes to postpone. The value may be out of range.
     minutes: int = 30
     #: The code after `VERIFIKASI`.
     code: str = ""
-    #: The token of the link that a button answers.
+    #: The token of the pressed button's link.
     token: str | None = None
     #: True if the text is one word.
     is_alone: bool = False
@@ -71,13 +71,13 @@ class Time:
 class Context:
     """The times that a text may be about."""
 
-    #: The times that a text without names is about.
+    #: The times that a text without names means.
     meant: tuple[Time, ...] = ()
-    #: Other open times, one group a message, the newest message first. A text means them only by name or kind.
+    #: Other open times, grouped by message, newest first. A text means them only by name or kind.
     others: tuple[tuple[Time, ...], ...] = ()
     is_numbered: bool = False
     is_open: bool = False
-    #: True if "not yet" takes back the last answer.
+    #: True if "not yet" undoes the last answer.
     may_undo: bool = False
 
 
@@ -87,15 +87,15 @@ _PRESSED = re.compile(r"T:([A-Za-z0-9_-]{22})(?::(snooze|skip))?")
 _TOKEN = re.compile(rf"[^\W\d_]+|\d+|[{''.join(sorted(words.NO_EMOJI))}]")
 _CODE = re.compile(r"[^\W_]+")
 _REPEATED = re.compile(r"([^\W\d_])\1+")
-#: Characters between two words that are no punctuation: blanks in one line, or a hyphen without blanks.
+#: Characters between two words that are not punctuation: spaces in one line, or a hyphen without spaces.
 _BETWEEN = re.compile(r"[^\S\n]*|-")
-#: Times of day, fractions and ranges, which are no list of numbers.
+#: Times of day, fractions and ranges, which are not a list of numbers.
 _NO_LIST = re.compile(r"\d{1,2}[.:]\d{2}(?!\d)|\d\s*[/\u2044:~\u2013\u2014-]\s*\d")
 #: Unicode categories that do not change a word: marks on letters, and characters without width.
 _UNSEEN = frozenset({"Mn", "Me", "Cf"})
 _SKIN = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 _QUESTIONS = frozenset("?\u00bf\u061f\u203d\u2753\u2754")
-#: Digits of a number that are read. No message has so high a number.
+#: Maximum digits that are read of a number. Numbers in our messages are shorter.
 _MAX_DIGITS = 6
 #: A name with one of these words is ignored, because it would hide an answer.
 _NO_NAME = words.ALREADY | words.NOT_YET | words.NO | words.LATER | words.SKIP
@@ -116,9 +116,9 @@ class _Is(Enum):
     OTHER = auto()
 
 
-#: Words that say "taken" before a word of `ACT`, and what may stand between.
+#: Words that mean "taken" before a word of `ACT`, with the words allowed in between.
 _BEFORE_ACT = ((words.JUST_HAD, frozenset[str]()), (words.JUST_NOW, words.BETWEEN))
-#: Kinds of words that change no meaning.
+#: Kinds of words that do not change the meaning.
 _FILLERS = frozenset({_Is.ACT, _Is.FILLER, _Is.NAME})
 _CLASSES = {
     **dict.fromkeys(words.KINDS, _Is.KIND),
@@ -146,7 +146,7 @@ class _Part:
 
 
 def read(text: str, context: Context = NOTHING, pressed: str = "") -> Meaning:
-    """Return what a text means, or the button that was pressed."""
+    """Return the meaning of a text, or of the pressed button."""
     if button := _PRESSED.fullmatch(pressed):
         word = {None: Word.DONE, "snooze": Word.SNOOZE, "skip": Word.SKIP}[button[2]]
         return Meaning(word, token=button[1])
@@ -158,7 +158,7 @@ def read(text: str, context: Context = NOTHING, pressed: str = "") -> Meaning:
 
 
 def read_reaction(emoji: str) -> Word:
-    """Return what a reaction on a reminder means: `DONE`, `OK`, or `UNKNOWN`, after which nothing follows."""
+    """Return the meaning of a reaction to a reminder: `DONE`, `OK`, or `UNKNOWN`, which has no effect."""
     shown = set(_plain(emoji)) - _SKIN
     if len(shown) != 1:
         return Word.UNKNOWN
@@ -176,13 +176,13 @@ def without_names(text: str, names: Iterable[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return small letters without accents, from whatever alphabet of Unicode a keyboard draws them."""
+    """Return the text in lower case without accents. Styled Unicode letters become plain ones."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return "".join(each for each in decomposed if unicodedata.category(each) not in _UNSEEN).casefold()
 
 
 def _parts(plain: str) -> list[_Part]:
-    """Return the words and numbers of a text, without stretched letters."""
+    """Return the words and numbers of a text, with repeated letters removed."""
     parts, end = [], 0
     for match in _TOKEN.finditer(plain):
         is_cut = not _BETWEEN.fullmatch(plain[end : match.start()])
@@ -192,7 +192,7 @@ def _parts(plain: str) -> list[_Part]:
 
 
 def _command(text: str, said: Sequence[str]) -> Meaning | None:
-    """Return what the first word demands, if it is a command."""
+    """Return the command of the first word, or None."""
     first, second = [*said, "", ""][:2]
     if first == "salah" and second in words.NUMBER_OF_PHONE:
         return Meaning(Word.WRONG_NUMBER)
@@ -207,13 +207,13 @@ def _command(text: str, said: Sequence[str]) -> Meaning | None:
 
 
 def _code(text: str) -> str:
-    """Return all that follows the first word, to the letter: there the same letter may stand twice."""
+    """Return the text after the first word without spaces. Repeated letters are kept."""
     _, *parts = _CODE.findall(text)
     return "".join(parts)[:50]
 
 
 def _emoji(plain: str, context: Context) -> Meaning:
-    """Return what emoji alone mean."""
+    """Return the meaning of a text that consists of emoji."""
     shown = {each for each in plain if unicodedata.category(each) == "So"} - _SKIN - _QUESTIONS
     if shown & words.DONE_EMOJI:
         if shown <= words.DONE_EMOJI | words.OK_EMOJI and not _QUESTIONS & set(plain):
@@ -223,13 +223,14 @@ def _emoji(plain: str, context: Context) -> Meaning:
 
 
 def _name(name: str) -> _Name:
-    """Return the words of a name as a text has them. A name that a text must not contain is empty."""
+    """Return the words of a name as a text contains them. Return an empty name if it has no letters or hides an
+    answer."""
     said = tuple(part.word for part in _parts(_plain(name)))
     return said if any(word.isalpha() for word in said) and not _NO_NAME.intersection(said) else ()
 
 
 def _spans(parts: Sequence[_Part], names: Iterable[_Name]) -> dict[range, _Name]:
-    """Return where names stand in a text, with no punctuation inside. A name inside a longer one does not count."""
+    """Return the positions of names without punctuation inside. A part of a longer name does not count."""
     found: dict[range, _Name] = {}
     for name in sorted(set(names), key=len, reverse=True):
         for at in range(len(parts) - len(name) + 1) if name else ():
@@ -241,7 +242,7 @@ def _spans(parts: Sequence[_Part], names: Iterable[_Name]) -> dict[range, _Name]
 
 
 def _classified(parts: Sequence[_Part], spans: Iterable[range]) -> list[_Part]:
-    """Return the words of a text with the kind of each, without courtesy."""
+    """Return the words of a text with their kinds, without polite words."""
     of_names = {at for span in spans for at in span}
     classified: list[_Part] = []
     at, is_cut = 0, False
@@ -265,7 +266,7 @@ def _classified(parts: Sequence[_Part], spans: Iterable[range]) -> list[_Part]:
 
 
 def _without_ok(parts: Sequence[_Part]) -> list[_Part]:
-    """Return a text without the "ok" that it begins or ends with, if it says something else."""
+    """Return a text without "ok" at its beginning and end, unless it has no other words."""
     rest = list(parts)
     while len(rest) > 1 and rest[0].kind == _Is.OK and rest[0].word in words.OK_FIRST:
         del rest[0]
@@ -275,7 +276,7 @@ def _without_ok(parts: Sequence[_Part]) -> list[_Part]:
 
 
 def _in_context(parts: Sequence[_Part]) -> Iterator[_Part]:
-    """Change the kind of words that mean something else next to their neighbours."""
+    """Yield the words, with another kind if a neighbour changes their meaning."""
     read = list(parts)
     for at, part in enumerate(read[:-1]):
         following = read[at + 1]
@@ -293,7 +294,7 @@ def _in_context(parts: Sequence[_Part]) -> Iterator[_Part]:
 
 
 def _is_before_act(parts: Sequence[_Part], at: int, between: frozenset[str]) -> bool:
-    """Return whether a word of `ACT` stands here or after these words, with no punctuation before it."""
+    """Return whether a word of `ACT` follows, after only words of `between` and no punctuation."""
     for part in parts[at:]:
         if part.is_cut:
             return False
@@ -305,7 +306,7 @@ def _is_before_act(parts: Sequence[_Part], at: int, between: frozenset[str]) -> 
 
 
 class _Reading:
-    """The words of a text, and the times that it may be about."""
+    """The words of a text, with the times that the text may mean."""
 
     def __init__(self, plain: str, parts: Sequence[_Part], context: Context) -> None:
         self.context = context
@@ -319,7 +320,7 @@ class _Reading:
         said = _classified(parts, spans)
         self.begins_with_ok = plain.lstrip()[:1] in words.OK_EMOJI or bool(said and said[0].kind == _Is.OK)
         self.parts = list(_in_context(_without_ok(said)))
-        # Also inside a name.
+        # Checks all words, because a name may contain such a word.
         self.says_taken = any(part.word in words.ALREADY | words.ACT for part in parts) or any(
             part.kind == _Is.ACT for part in self.parts
         )
@@ -362,7 +363,7 @@ class _Reading:
         is_alone = len(self.parts) == 1
         if self.has == {_Is.SKIP} and self.is_found and (is_alone or not self._has(words.SKIP_ALONE)):
             return Word.SKIP
-        # With nothing open, "tidak bisa tidur" answers no reminder.
+        # If nothing is open, "tidak bisa tidur" is no answer.
         is_answer = self.context.is_open or is_alone or self.has & {_Is.LATER, _Is.SKIP}
         return Word.NO if is_answer else Word.UNKNOWN
 
@@ -370,7 +371,7 @@ class _Reading:
         return any(part.word in some for part in self.parts)
 
     def _numbers(self) -> tuple[int, ...]:
-        """Return the numbers of a text that has nothing else, but a word of "done" or "skip" before them."""
+        """Return the numbers of a text that has only numbers, or numbers after words for "done" or "skip"."""
         rest = [part for part in self.parts if part.word not in words.NUMBERING]
         lead = 0
         while lead < len(rest) and rest[lead].kind in (_Is.ALREADY, _Is.SKIP):
@@ -382,7 +383,8 @@ class _Reading:
         return tuple(dict.fromkeys(_integer(part.word) for part in numbers))
 
     def _minutes(self) -> int | None:
-        """Return how long "later" is: half an hour if nothing is said. None if the text says something else too."""
+        """Return the minutes to postpone, 30 without a time in the text. Return None if the text says something else
+        too."""
         if not self.has <= {_Is.LATER, _Is.NOT_YET, _Is.NUMBER, _Is.OTHER} or not self.is_list:
             return None
         rest = [part.word for part in self.parts if part.kind in (_Is.NUMBER, _Is.OTHER)]
@@ -403,7 +405,7 @@ class _Reading:
         return sum(spans) if spans else 30
 
     def _meant(self) -> tuple[tuple[int, ...], bool]:
-        """Return the times that are meant, and whether there is one of each kind that the text has a word of."""
+        """Return the ids that the text means, and whether each kind of reminder in the text has an open time."""
         named = [self._nearest({id_ for id_, names in self.names.items() if name in names}) for name in self.named]
         kinds = {words.KINDS[part.word] for part in self.parts if part.kind == _Is.KIND}
         if any(
@@ -416,7 +418,7 @@ class _Reading:
         return tuple(dict.fromkeys(time.id for times in found for time in times)), all(of_kinds)
 
     def _nearest(self, ids: Set[int]) -> list[Time]:
-        """Return which of these times were asked last. Else search the other messages, newest first."""
+        """Return those of the times that the last message asked about, else those of the newest other message."""
         groups = ([time for time in group if time.id in ids] for group in (self.context.meant, *self.context.others))
         return next((group for group in groups if group), [])
 

@@ -1,6 +1,6 @@
-"""Messages that come back: the webhooks of the messaging providers, and where people can write to us.
+"""Webhooks of the messaging providers, and the number that users can write to.
 
-A webhook is told of again until it answers 200, so it does no more than it must: a proof of origin, and one INSERT.
+A provider repeats a webhook until it gets 200, so the route only checks the origin and inserts the events.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from app.identity.access import public
 from app.inbox import schemas, service
 from app.providers import webhooks
 
-bp = Blueprint("inbox", __name__, description="What messaging providers tell us, and where people write to us")
+bp = Blueprint("inbox", __name__, description="Webhooks of messaging providers, and the service's number")
 
 TAKEN = {"message": "Diterima."}
 
 
 def _body() -> bytes:
-    """The bytes as they came, which is what is signed; not more than of any JSON, whatever they call themselves."""
+    """Return the raw body, which the provider signs. The size limit of JSON applies to any content type."""
     request.max_content_length = MAX_JSON_BYTES
     return request.get_data()
 
@@ -33,7 +33,7 @@ def _body() -> bytes:
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(404, "NOT_FOUND")
 def confirm_whatsapp(data: dict[str, str | None]) -> Response:
-    """Show WhatsApp that this address is ours."""
+    """Confirm the webhook's URL to WhatsApp."""
     return Response(service.challenge(**data), mimetype="text/plain")
 
 
@@ -44,7 +44,7 @@ def confirm_whatsapp(data: dict[str, str | None]) -> Response:
 @bp.alt_response(404, "NOT_FOUND")
 @bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)
 def receive_whatsapp() -> dict[str, str]:
-    """Take in messages, receipts and news of our account, signed by WhatsApp."""
+    """Receive messages, receipts and account events, signed by WhatsApp."""
     service.take_whatsapp(_body(), request.headers.get("X-Hub-Signature-256"))
     return TAKEN
 
@@ -55,7 +55,7 @@ def receive_whatsapp() -> dict[str, str]:
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)
 def receive_fonnte_message(token: str) -> dict[str, str]:
-    """Take in what somebody wrote to Fonnte's phone."""
+    """Receive a message that a user sent to Fonnte's phone."""
     service.take_fonnte(token, _body(), webhooks.read_fonnte_message)
     return TAKEN
 
@@ -66,7 +66,7 @@ def receive_fonnte_message(token: str) -> dict[str, str]:
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)
 def receive_fonnte_status(token: str) -> dict[str, str]:
-    """Take in what became of a message."""
+    """Receive the status of a sent message."""
     service.take_fonnte(token, _body(), webhooks.read_fonnte_status)
     return TAKEN
 
@@ -77,7 +77,7 @@ def receive_fonnte_status(token: str) -> dict[str, str]:
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)
 def receive_fonnte_device(token: str) -> dict[str, str]:
-    """Take in whether Fonnte's phone is connected."""
+    """Receive the connection state of Fonnte's phone."""
     service.take_fonnte(token, _body(), webhooks.read_fonnte_device)
     return TAKEN
 
@@ -86,5 +86,5 @@ def receive_fonnte_device(token: str) -> dict[str, str]:
 @public
 @bp.response(200, schemas.Messaging)
 def describe_messaging() -> service.About:
-    """Whether people can write to us, and where."""
+    """Return whether users can write to the service, with its number and link."""
     return service.about()

@@ -1,4 +1,4 @@
-"""What WhatsApp asks, and what we say of ourselves."""
+"""Schemas of WhatsApp's challenge and of the service's number."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Challenge(Schema):
 
 
 class Messaging(Schema):
-    two_way = fields.Boolean(required=True, metadata={"description": "Whether what people write to us is heard"})
+    two_way = fields.Boolean(required=True, metadata={"description": "Whether the service receives messages"})
     number = fields.String(required=True, allow_none=True, metadata={"example": "+6281234567890"})
     link = fields.String(
         required=True, allow_none=True, metadata={"format": "uri", "example": "https://wa.me/6281234567890"}

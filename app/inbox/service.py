@@ -1,4 +1,4 @@
-"""Taking in what messaging providers tell: a proof of origin, one INSERT, and the doorbell. Jobs do the rest."""
+"""Webhooks of messaging providers: check the origin, insert the events, and enqueue the job that handles them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.notifications.models import Heard
 from app.providers import webhooks
 from app.providers.webhooks import Event
 
-#: Characters of a person's text that are kept.
+#: Maximum characters of a message that are stored.
 MAX_TEXT = 1000
 
 NOT_FOUND = "Alamat tidak ditemukan."
@@ -29,14 +29,14 @@ Reader = Callable[[object], Iterator[Event]]
 
 
 class About(TypedDict):
-    """How people reach us by message."""
+    """The number and link under which users can write to us."""
 
     two_way: bool
     number: str | None
     link: str | None
 
 
-#: All events of a body in one statement, whose plan knows no number of them.
+#: Inserts all events of a body. The JSON parameter keeps the statement the same for any number of events.
 _store = PreparedStatement(
     sa.text(
         """
@@ -51,7 +51,7 @@ _store = PreparedStatement(
 
 
 def challenge(mode: str | None, token: str | None, text: str | None) -> str:
-    """What WhatsApp wants to hear before it tells anything."""
+    """Return the text that WhatsApp expects when it verifies the webhook's URL."""
     if settings.whatsapp_verify_token is None:
         raise NotFound(NOT_FOUND, code="route_not_found")
     if mode != "subscribe" or not webhooks.is_same(settings.whatsapp_verify_token, token):
@@ -60,7 +60,7 @@ def challenge(mode: str | None, token: str | None, text: str | None) -> str:
 
 
 def take_whatsapp(body: bytes, signature: str | None) -> None:
-    """Store the events of a body that WhatsApp has signed."""
+    """Store the events of a body after checking WhatsApp's signature."""
     if settings.whatsapp_app_secret is None:
         raise NotFound(NOT_FOUND, code="route_not_found")
     if not webhooks.is_signed(body, signature, settings.whatsapp_app_secret):
@@ -69,7 +69,7 @@ def take_whatsapp(body: bytes, signature: str | None) -> None:
 
 
 def take_fonnte(token: str, body: bytes, read: Reader) -> None:
-    """Store the events of a body that came to Fonnte's address, with its secret where there is one."""
+    """Store the events of a body from Fonnte after checking the URL's token, and the body's secret if configured."""
     if settings.fonnte_webhook_token is None or not webhooks.is_same(settings.fonnte_webhook_token, token):
         raise NotFound(NOT_FOUND, code="route_not_found")
     parsed = _parsed(body)
@@ -81,19 +81,19 @@ def take_fonnte(token: str, body: bytes, read: Reader) -> None:
 
 
 def keep(events: Iterable[Event]) -> None:
-    """Store what is new of these events, in one statement, and ring for what somebody waits for."""
+    """Insert the new events in one statement. Enqueue the handler, unless all are receipts."""
     rows = [_row(event) for event in events]
     if not rows:
         return
     with current_connection() as connection:
         kinds = _store.rows(connection, {"events": orjson.dumps(rows).decode()})
-    # Receipts can wait for the clock's next second.
+    # Receipts wait until the scheduler enqueues the handler, at most a second later.
     if any(kind != Heard.RECEIPT for (kind,) in kinds):
         enqueue_once(jobs.handle)
 
 
 def _row(event: Event) -> dict[str, object]:
-    """Return the values of an event. A longer text is searched for a cry for help before it is cut."""
+    """Return the values of an event. A long text is checked for a crisis or an emergency before it is cut."""
     if event.text is None or len(event.text) <= MAX_TEXT:
         return vars(event)
     danger = crisis.kind_of(event.text)
@@ -102,7 +102,7 @@ def _row(event: Event) -> dict[str, object]:
 
 
 def about() -> About:
-    """Whether people can write to us, and where."""
+    """Return whether users can write to us, with the number and a link."""
     number = settings.messaging_number
     two_way = number is not None and settings.hears_people
     return {"two_way": two_way, "number": number, "link": f"https://wa.me/{number[1:]}" if number else None}

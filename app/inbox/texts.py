@@ -1,4 +1,4 @@
-"""What the chat answers: one short text each, in plain Indonesian. Names in it carry no addresses."""
+"""Indonesian texts of our answers. Web addresses in names are removed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CUT_ALREADY = "Hubungan dengan pendamping itu sudah putus. Hubungan yang lain bi
 NOTHING_TO_CUT = (
     "Tidak ada pendamping baru dalam 7 hari terakhir. Hubungan yang lebih lama bisa Anda putus di aplikasi."
 )
-#: By what came of a code that somebody wrote from the number that it was made for.
+#: Answers to a verification code, by result.
 PROOFS = {
     Proof.PROVEN: "Terima kasih. Nomor ini sudah kami pastikan milik Anda.",
     Proof.UNKNOWN_CODE: "Kode salah atau sudah kedaluwarsa. Silakan minta kode yang baru di aplikasi.",
@@ -96,7 +96,7 @@ def _to(lead: str, name: str) -> str:
 
 
 def _each(answered: Asked, how: str) -> str:
-    """Say one with its time, several by their number, and whose they are if a caregiver answers for a dependent."""
+    """Describe one occurrence by its time, several by their count. Add the name of a dependent."""
     whom = f" {without_addresses(answered.whom)}".rstrip()
     if len(answered.occurrences) > 1:
         return f"{len(answered.occurrences)} pengingat{whom} {how}."
@@ -105,5 +105,5 @@ def _each(answered: Asked, how: str) -> str:
 
 
 def _moment(row: Occurrence, zone: ZoneInfo) -> datetime:
-    """When the dose, the meal or the visit itself is, not the notice of it."""
+    """Return the time of the dose, meal or visit, not of its notice."""
     return upcoming.due_of(row).occurrence.astimezone(zone)

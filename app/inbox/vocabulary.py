@@ -1,7 +1,7 @@
-"""The words that the chat reads: data alone. `app.inbox.reading` says what follows from them.
+"""Word lists of the chat. `app.inbox.reading` contains the rules.
 
-A spelling is listed, never guessed: `susah` is one letter from `sudah`, and means something else. Letters that stand
-twice in a row are written once here, because a stretched word is read so: `sudaaah`.
+Every accepted spelling is listed, because similar words differ: `sudah` means done, `susah` means difficult. Repeated
+letters are written once, because the reader removes repetitions: `sudaaah`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# --- of a dose ------------------------------------------------------------------------------------------------------
+# --- words about a dose ---------------------------------------------------------------------------------------------
 
-#: Taken or done: Indonesian, its slips of the finger, other words for "finished", Javanese, Sundanese.
+#: Taken or done: Indonesian, typing mistakes, other words for "finished", Javanese, Sundanese.
 ALREADY = (
     _words("sudah suda sudh sdh udah uda udh dah")
     | _words("sudha sydah sydh sufah sudag sudsh")
@@ -21,14 +21,14 @@ ALREADY = (
     | _words("sampun mpun uwis wis wes uwes")
     | _words("atos parantos geus")
 )
-#: Words after `belum` that do not say "done": `belum selesai`.
+#: Words that do not mean "done" after `belum`: `belum selesai`.
 FINISHED = _words("selesai beres kelar")
-#: Taken, directly before a word of `ACT`: `habis minum`. Alone it says that the medicine has run out.
+#: "Taken" directly before a word of `ACT`: `habis minum`. Alone it means that the medicine has run out.
 JUST_HAD = _words("habis")
-#: Taken, before a word of `ACT` with nothing but `BETWEEN` between: `baru saja minum`.
+#: "Taken" before a word of `ACT`, with only words of `BETWEEN` in between: `baru saja minum`.
 JUST_NOW = _words("baru barusan tadi")
 BETWEEN = _words("saya aku saja aja")
-#: Taking a medicine. `makan` is in this group before a word of `MEDICINE`.
+#: Taking a medicine. `makan` belongs here before a word of `MEDICINE`.
 ACT = _words("minum diminum")
 OF_ACT = "obat"
 MEDICINE = _words("obat obatnya")
@@ -37,42 +37,42 @@ EAT = "makan"
 NOT_YET = _words("belum belom blm blum blon belm belun beum bleum belu durung dereng")
 #: Not taken yet, in two words.
 NOT_YET_PAIRS = frozenset({("teu", "acan")})
-#: To be asked again later.
+#: A request to be reminded later.
 LATER = _words(
     "tunda tnda tundah tundain tundalah tuda tunds tumda ditunda menunda nanti ntar entar bentar sebentar mengko engke"
 )
-#: Words that may accompany a word of `LATER`.
+#: Words that may stand next to a word of `LATER`.
 LATER_BESIDE = _words("dulu lagi deh")
-#: Units of how much later, in minutes, and the words that are a span by themselves.
+#: Units of a delay, in minutes, and delays that are one phrase.
 UNITS = {"menit": 1, "mnt": 1, "m": 1, "jam": 60, "j": 60}
 SPANS = {("sejam",): 60, ("setengah", "jam"): 30}
 #: Not this time.
 SKIP = _words("lewati skip lewat lewatin lewatkan lwati lewti lewari skp sekip")
-#: Words of `SKIP` that count only alone: `lewat` is also "past".
+#: Words of `SKIP` that count only as the whole text, because `lewat` also means "past".
 SKIP_ALONE = _words("lewat")
-#: Refused: `ngak` is also `nggak`, as `sudah` is also `sudaah`.
+#: Refused. `ngak` also covers `nggak`, because repeated letters are removed.
 NO = _words("tidak tdk gak ga gk ngak engak nga enga kagak ndak ora mboten henteu")
-#: Read, which is not taken.
+#: Read, but not taken.
 OK = _words("ok oke okay okey oki okeh ya y yes yah iya iyah baik siap")
-#: Words of `OK` that are removed at the beginning and at the end of a text with other words.
+#: Words of `OK` that are removed at the beginning and at the end of a longer text.
 OK_FIRST = _words("ok oke okay okey oki okeh baik iya iyah siap")
 OK_LAST = _words("ok oke okay okey oki okeh")
-#: Removed at the end of a text, after another word.
+#: Removed at the end of a longer text.
 YA = _words("ya")
 
-#: Words that change nothing.
+#: Words that are ignored.
 FILLER = _words("saya aku obat obatnya tadi barusan baru saja aja semua semuanya kok dong nih sih ini itu yang dan")
-#: Words of a kind of reminder that change nothing while one of that kind is meant. `obat` is filler always.
+#: Words for a kind of reminder. They are ignored if a time of that kind is meant. `obat` is always ignored.
 KINDS = {"makan": "makan", "terapi": "terapi", "kontrol": "kontrol"}
-#: Words that may accompany the numbers of an answer.
+#: Words that may stand between the numbers of an answer.
 NUMBERING = _words("dan no nomor nomer nmr")
 
-#: Politeness, removed wherever it stands.
+#: Polite words, removed everywhere.
 COURTESY = _words(
     "kak kakak bu pak bapak ibu dok dokter mas mbak min makasih makasi mksh mksih terimakasih trimakasih thanks thx "
     "trims tq alhamdulilah"
 )
-#: Politeness in several words, the longest first.
+#: Polite phrases, the longest first.
 COURTESY_PHRASES = (
     ("terima", "kasih", "banyak"),
     ("trima", "kasih", "banyak"),
@@ -84,16 +84,16 @@ COURTESY_PHRASES = (
     ("hatur", "nuhun"),
 )
 
-# --- emoji, without the colour of a skin and without the sign for "as a picture" -------------------------------------
+# --- emoji, without skin tone and variation selector ----------------------------------------------------------------
 
-DONE_EMOJI = frozenset("\u2705\u2611\u2714\U0001f4af")  # check marks, a hundred
-OK_EMOJI = frozenset("\U0001f44d\U0001f44c\U0001f64f")  # thumb, ring, folded hands
-#: Crosses and other signs of a refusal: they make a text doubtful.
+DONE_EMOJI = frozenset("\u2705\u2611\u2714\U0001f4af")  # check marks and "100"
+OK_EMOJI = frozenset("\U0001f44d\U0001f44c\U0001f64f")  # thumb, OK hand, folded hands
+#: Crosses and other signs of refusal. They make a text unclear.
 NO_EMOJI = frozenset("\u274c\u274e\u2716\u26d4\U0001f6ab\U0001f44e\U0001f645")
 
-# --- of the person, by the first word alone ---------------------------------------------------------------------------
+# --- commands, by the first word ------------------------------------------------------------------------------------
 
-#: A command that lets messages come again, cuts a link or flags a number has one spelling.
+#: Spellings of each command. `start`, `cut` and `move` have lasting effects, so each accepts only one spelling.
 COMMANDS = {
     "stop": _words("berhenti stop brhenti berhnti berhent berenti brenti henti berhentikan hentikan stp setop"),
     "start": _words("mulai"),
@@ -103,7 +103,7 @@ COMMANDS = {
     "move": _words("pindah"),
     "verify": _words("verifikasi verifikas verfikasi veripikasi verivikasi ferifikasi verifikasih verif"),
 }
-#: After `berhenti`: reminders too.
+#: After `berhenti`: stop reminders too.
 OF_REMINDERS = _words("pengingat pengingatnya pengigat pngingat peringatan")
-#: After `salah`.
+#: After `salah`: the number is wrong.
 NUMBER_OF_PHONE = _words("nomor nomer no nmr nomr nomo nomornya nomernya")

@@ -1,4 +1,4 @@
-"""The service with webhooks that are live, and Siti's phone."""
+"""Fixtures with active webhooks and Siti's phone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["moment"]
 
 @pytest.fixture
 def live(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Flask:
-    """The application, to whose webhooks both providers have the keys."""
+    """The application with active webhooks of both providers."""
     changed = replace(
         real_app.extensions["config"],
         whatsapp_app_secret=APP_SECRET,
@@ -43,7 +43,7 @@ def provider(live: Flask, client: Client) -> Client:
 
 @pytest.fixture
 def phone(siti: Client) -> Phone:
-    """Siti's."""
+    """Siti's phone."""
     number = siti.user.phone
     assert number is not None
     return Phone(number)

@@ -1,4 +1,4 @@
-"""The providers' keys, a phone with which somebody writes to us, and what came in."""
+"""The providers' keys, a phone that writes to us, and the stored events."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _numbers = count(1)
 
 
 def rows() -> list[Inbound]:
-    """All that came in."""
+    """Return all stored events."""
     db.session.expire_all()
     return list(db.session.scalars(sa.select(Inbound).order_by(Inbound.id)))
 
 
 def age(**span: float) -> None:
-    """Let time pass for all that came in."""
+    """Make all stored events older by this time."""
     with unit_of_work():
         back = timedelta(**span)
         values = {name: getattr(Inbound, name) - back for name in ("received_at", "handled_at")}
@@ -36,20 +36,20 @@ def age(**span: float) -> None:
 
 @dataclass(frozen=True)
 class Said:
-    """What was made of a message, and what was written back."""
+    """The outcome of a message, and the text of our answer."""
 
     outcome: str | None
     text: str | None
 
 
 class Phone:
-    """Somebody's phone, with which they write to us."""
+    """A user's phone, which writes to us."""
 
     def __init__(self, number: str) -> None:
         self.number = number
 
     def write(self, text: str, **payload: str) -> Said:
-        """Write, and see what comes back."""
+        """Write a message and handle it. Return the outcome and our answer."""
         row_id = self.send(text, **payload)
         jobs.handle()
         db.session.expire_all()
@@ -60,7 +60,7 @@ class Phone:
         return Said(row.outcome, next((str(words_of(answer)["text"]) for answer in answers), None))
 
     def send(self, text: str, **payload: str) -> int:
-        """Write; nobody has looked yet. Returns the id of the row."""
+        """Write a message without handling it. Return the id of its row."""
         values = {"provider": "test", "event_key": f"phone:{next(_numbers)}", "kind": Heard.MESSAGE}
         with unit_of_work():
             row = Inbound(phone=self.number, text=text, payload={"type": "text", **payload}, **values)

@@ -1,4 +1,4 @@
-"""Sent reminders of medicines, and their rows of the ledger."""
+"""Helpers for sent medicine reminders and their ledger rows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Sentences that people write to a reminder of one medicine, "Metformin" with the title "Obat gula darah".
+"""Sentences that users write after a reminder of the medicine "Metformin" with the title "Obat gula darah".
 
-Each block names what its lines mean. `DONE` and `ASKED_BACK` together are what means "taken"; of those the second are
-asked back, because a rule for them could record what was not taken.
+Each block names the meaning of its lines. Lines of `DONE` and `ASKED_BACK` both mean "taken". Those of `ASKED_BACK` get
+a question as answer, because a rule for them could record a dose that was not taken.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ súdah
 su\u200ddah
 """)
 
-#: They mean "taken", and are asked back.
+#: Sentences that mean "taken" but get a question as answer.
 ASKED_BACK = _lines("""
 sudah minum 1 tablet
 sudah jam 9
@@ -608,7 +608,7 @@ putuskan
 tuna
 """)
 
-#: Blocks by their meaning.
+#: Sentences by meaning.
 TABLE: dict[Word, list[str]] = {
     Word.DONE: DONE,
     Word.DOUBT: ASKED_BACK + DOUBT,

@@ -1,4 +1,4 @@
-"""Answers to reminders, in words and by buttons: they concern what was sent last and is still open."""
+"""Answers to reminders by text and buttons. They apply to the last sent reminder that is still open."""
 
 from __future__ import annotations
 
@@ -24,11 +24,14 @@ from tests.pengingat.ledgers import Time
 def test_what_reaches_us_late_answers_what_had_been_sent_when_it_was_written(
     phone: Phone, sent: Sent, moment: Time
 ) -> None:
-    """We were away, and the provider repeated its webhook after the next dose had left."""
+    """The service was down, and the provider repeated the webhook after the next dose was sent."""
     (first,), (second,) = sent("Metformin", ago=20), sent("Amlodipin", ago=1)
-    received_at = datetime.now(UTC)  # as the database says
+    received_at = datetime.now(UTC)  # same clock as the database
     wrote_at = (received_at - timedelta(minutes=15)).isoformat()
-    for row, ago in ((first, 20), (second, 1)):  # PostgreSQL was away too, and both were noted as sent after it
+    for row, ago in (
+        (first, 20),
+        (second, 1),
+    ):  # PostgreSQL was down too, so both were recorded as sent after the message
         times = {"due_at": received_at - timedelta(minutes=ago), "settled_at": received_at - timedelta(minutes=1)}
         db.session.execute(sa.update(Delivery).filter_by(occurrence_id=row).values(times))
     db.session.commit()
@@ -156,7 +159,7 @@ def test_ok_is_read_and_not_taken(phone: Phone, sent: Sent, word: str) -> None:
     assert (said.outcome, said.text) == ("answered:ok", "Baik, Siti. Kalau sudah, balas SUDAH.")
     assert state(row) == "pending"
     phone.write("SUDAH")
-    # Now it is mere politeness, and no robot is answered for it.
+    # The same word is now politeness. It gets no answer, because the sender may be a machine.
     said = phone.write(word)
     assert (said.outcome, said.text) == ("nothing asked", None)
 
@@ -195,7 +198,7 @@ def test_courtesy_gets_no_answer(phone: Phone, sent: Sent, text: str) -> None:
     assert (said.outcome, said.text) == ("courtesy", None)
 
 
-# --- which times are meant ------------------------------------------------------------------------------------------
+# --- meant times ----------------------------------------------------------------------------------------------------
 
 
 def test_a_name_means_its_medicine_alone(phone: Phone, sent: Sent) -> None:
@@ -252,7 +255,7 @@ def test_what_is_quoted_and_no_reminder_of_ours_is_as_nothing(phone: Phone, sent
 
 @pytest.mark.parametrize("text", ["sudah", "✅", "nanti", "lewati"])
 def test_who_quotes_another_message_of_ours_is_asked_back(phone: Phone, sent: Sent, siti: Client, text: str) -> None:
-    """A caregiver who answers an alert says nothing of their own medicine."""
+    """A caregiver who answers an alert does not mean their own medicine."""
     (row,) = sent("Metformin", ref="wamid.a")
     alert = add(user_id=siti.id, kind="caregiver_alert", target=None)
     values = {"state": State.SENT, "provider_ref": "wamid.alert"}
@@ -353,7 +356,7 @@ def test_a_check_mark_that_is_told_of_after_its_end_records_nothing(phone: Phone
     assert state(row) == "pending"
 
 
-# --- not yet, after all ---------------------------------------------------------------------------------------------
+# --- "not yet" undoes an answer -------------------------------------------------------------------------------------
 
 
 def test_not_yet_takes_back_all_that_the_last_answer_answered(phone: Phone, sent: Sent) -> None:
@@ -391,7 +394,7 @@ def test_not_yet_with_other_words_takes_nothing_back(phone: Phone, sent: Sent, t
     assert state(row) == "done"
 
 
-# --- what counts as sent --------------------------------------------------------------------------------------------
+# --- sent messages --------------------------------------------------------------------------------------------------
 
 
 def test_only_what_left_in_the_last_day_is_meant(phone: Phone, sent: Sent, moment: Time) -> None:
@@ -421,7 +424,7 @@ def test_what_did_not_reach_the_number_is_not_meant(phone: Phone, sent: Sent, ch
 
 @pytest.mark.parametrize("state_", [State.CLAIMED, State.PENDING, State.FAILED])
 def test_what_may_have_reached_the_number_is_meant(phone: Phone, sent: Sent, state_: State) -> None:
-    """As when the line breaks after the provider has taken a message."""
+    """The connection may break after the provider accepted a message."""
     (row,) = sent("Metformin")
     values = {"state": state_, "unknowns": 1, "settled_at": None}
     db.session.execute(sa.update(Delivery).where(Delivery.occurrence_id == row).values(**values))

@@ -1,4 +1,4 @@
-"""A crisis and an emergency come before everything else, outside every limit."""
+"""Tests of help for a crisis and an emergency, which comes before anything else and has no other limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A caregiver answers by message for a dependent, whose reminders come to the caregiver's number."""
+"""A caregiver answers by message for a dependent. The reminders go to the caregiver's number."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.inbox.phones import Phone
 
 @pytest.fixture
 def budis(budi: Client) -> Phone:
-    """The phone of Budi, whose mother has none."""
+    """The phone of Budi, who cares for his mother without a phone."""
     number = budi.user.phone
     assert number is not None
     return Phone(number)
@@ -33,7 +33,7 @@ def ibu(budi: Client) -> int:
 
 
 def remind(client: Client, minutes: int, name: str = "Metformin", patient_id: int | None = None) -> int:
-    """A dose that fell due so many minutes ago, of which a message has left at that time. Return its row's id."""
+    """Create a dose that was due, and sent, this many minutes ago. Return its row's id."""
     own = "" if patient_id is None else f"?patient_id={patient_id}"
     body = {
         "judul": "Obat",

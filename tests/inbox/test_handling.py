@@ -1,4 +1,4 @@
-"""Each row is handled once, whoever dies, and however many look."""
+"""Each event is handled exactly once, although workers may die or run at the same time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _numbers = count(1)
 
 
 class Ear:
-    """A handler that keeps what it hears."""
+    """A handler that records the texts it gets."""
 
     def __init__(self) -> None:
         self.heard: list[str | None] = []
@@ -90,7 +90,7 @@ def test_a_row_that_breaks_its_handler_holds_up_nobody(app: Flask, ear: Ear) -> 
 
 
 class KilledError(BaseException):
-    """Stands in for a signal: nothing catches it."""
+    """Simulates a signal. No code catches it."""
 
 
 @pytest.mark.parametrize("moment", ["in the handler", "before the commit"])
@@ -149,7 +149,7 @@ def test_many_workers_handle_each_row_once_and_each_persons_in_order(committed: 
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4)))
-    jobs.handle()  # those that were skipped, for another was at the same person's
+    jobs.handle()  # handles messages that were skipped because another worker handled the same phone
     assert outcomes() == ["heard"] * 60
     assert len(ear.heard) == 60
     for person in range(3):

@@ -1,4 +1,4 @@
-"""From a provider's webhook to the ledger, by each kind of message."""
+"""Each kind of message, from a provider's webhook to the ledger."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.inbox.bodies import (
 from tests.inbox.phones import rows
 from tests.inbox.reminders import Sent, state
 
-#: Outcome of each kind while a dose is open that was sent as "wamid.7".
+#: Outcome of each kind while a dose is open whose message has the reference "wamid.7".
 OUTCOMES = {
     "quoted": "answered:done",
     "reaction": "answered:done",
@@ -53,7 +53,7 @@ def number_of(siti: Client) -> str:
 
 
 def tell(provider: Client, sender: str, part: dict[str, Any]) -> str | None:
-    """Tell of a message of WhatsApp, and return its outcome."""
+    """Send a WhatsApp webhook with this message, and return its outcome."""
     plain = {name: value for name, value in message(sender=sender).items() if name != "text"}
     post_whatsapp(provider, whatsapp(heard(messages=[{**plain, **part}])))
     jobs.handle()

@@ -1,4 +1,4 @@
-"""Nobody is written back to without end, and strangers not at all."""
+"""Limits of answers to a number. Unknown senders get no answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A long text is searched for danger before it is cut for storage."""
+"""A long text is checked for danger before it is cut for storage."""
 
 from __future__ import annotations
 

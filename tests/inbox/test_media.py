@@ -1,4 +1,4 @@
-"""Voice notes, pictures, stickers, documents and places have no words."""
+"""Messages without text: voice notes, pictures, stickers, documents and places."""
 
 from __future__ import annotations
 

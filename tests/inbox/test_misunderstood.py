@@ -1,4 +1,4 @@
-"""Somebody who is misunderstood takes a dose twice or not at all, or is left alone in danger."""
+"""Texts that must not be misread, because a wrong reading leads to a wrong dose or to no help in danger."""
 
 from __future__ import annotations
 

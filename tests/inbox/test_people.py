@@ -1,4 +1,4 @@
-"""What people say of themselves: wanting more or less of us, help, a wrong number, a lost password, a link to cut."""
+"""Account commands: stop, start, help, wrong number, password reset, and deletion of a caregiver link."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from tests.notifications.deliveries import add, words_of
 
 
 def wishes(user: Client) -> tuple[bool, bool]:
-    """Whether broadcasts come, and whether messages do."""
+    """Return whether broadcasts are on, and whether messages are on."""
     db.session.expire_all()
     accepts = db.session.scalars(sa.select(User.accepts_broadcasts).where(User.id == user.id)).one()
     return accepts, notification_settings.get(user.id).messages
 
 
-# --- more or less ---------------------------------------------------------------------------------------------------
+# --- stop and start -------------------------------------------------------------------------------------------------
 
 
 def test_stop_ends_broadcasts_and_not_reminders(phone: Phone, siti: Client) -> None:
@@ -196,7 +196,7 @@ def test_reset_counts_among_what_is_sent(phone: Phone) -> None:
 
 
 def link(patient_id: int, name: str, **ago: float) -> int:
-    """A caregiver of the patient, who was told of it so long ago."""
+    """Create a link to a new caregiver this long ago. Return the caregiver's id."""
     caregiver = make_user("pendamping", nama_ktp=name)
     since = clock.now() - timedelta(**ago)
     row = CaregiverLink(caregiver_id=caregiver.id, patient_id=patient_id, created_at=since)
@@ -251,7 +251,7 @@ def test_a_link_whose_message_reached_nobody_is_not_the_one_told_last(
 
 
 def test_a_link_that_no_message_told_of_is_cut_where_there_is_no_other(phone: Phone, siti: Client) -> None:
-    """The patient has read of it in the application."""
+    """The patient saw the link in the app."""
     link(siti.id, "Budi Santoso", hours=2)
     with unit_of_work():
         db.session.execute(sa.update(Delivery).values(state=State.FAILED, last_error="needs_template"))
@@ -260,7 +260,7 @@ def test_a_link_that_no_message_told_of_is_cut_where_there_is_no_other(phone: Ph
 
 
 def test_who_says_cut_twice_keeps_the_caregiver_told_before(phone: Phone, siti: Client) -> None:
-    """No answer came at once, so they wrote again."""
+    """The patient repeats the word because no answer came at once."""
     older = link(siti.id, "Budi Santoso", days=2)
     link(siti.id, "Ani Lestari", hours=2)
     phone.write("PUTUS")
@@ -302,7 +302,7 @@ def test_a_link_is_cut_by_the_very_word_alone(phone: Phone, siti: Client, text: 
     assert len(caregivers()) == (0 if text.startswith("PUTUSS") else 1)
 
 
-# --- words ----------------------------------------------------------------------------------------------------------
+# --- texts ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

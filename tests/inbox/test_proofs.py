@@ -1,4 +1,4 @@
-"""`VERIFIKASI` and a code: who writes it shows that the number is theirs."""
+"""Verification of a number by a message with `VERIFIKASI` and a code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.inbox.phones import Phone
 
 @pytest.fixture(autouse=True)
 def hears(live: Flask) -> None:
-    """People can write to us."""
+    """The service receives messages."""
 
 
 def ask(client: Client, **body: str) -> str:

@@ -1,4 +1,4 @@
-"""The meaning of texts."""
+"""Tests of the meaning of texts."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ VISIT = Time(5, "kontrol", ("Kontrol bulanan", "dr. Ani"))
 
 #: One medicine is open.
 ONE = Context((METFORMIN,), is_open=True)
-#: A numbered message of two medicines is open.
+#: A numbered message with two medicines is open.
 TWO = Context((METFORMIN, AMLODIPIN), is_numbered=True, is_open=True)
-#: A meal was asked last; the medicine of an earlier message is open.
+#: The last message was about a meal. The medicine of an earlier message is open.
 LUNCH_LAST = Context((LUNCH,), ((METFORMIN,),), is_open=True)
 #: All kinds are open.
 ALL = Context((METFORMIN, LUNCH, WALK, VISIT), is_numbered=True, is_open=True)
@@ -68,7 +68,7 @@ COMMANDS: dict[str, Meaning] = {
 }
 
 
-# --- the table ------------------------------------------------------------------------------------------------------
+# --- the table of sentences -----------------------------------------------------------------------------------------
 
 
 def test_every_sentence_means_what_the_table_has() -> None:
@@ -107,7 +107,7 @@ def test_the_vocabulary_has_each_word_as_the_reader_has_it() -> None:
     assert_none((word for word in spellings if re.search(r"([^\W\d_])\1", word)), "No text has these words:")
 
 
-# --- which times are meant ------------------------------------------------------------------------------------------
+# --- meant times ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_the_vocabulary_has_each_word_as_the_reader_has_it() -> None:
         ("sudah amlodipin dan metformin", TWO, (1, 2)),
         ("sudah obat gula darah", TWO, (1,)),
         ("sudah metformiiin", TWO, (1,)),
-        # A word of a kind.
+        # A word for a kind.
         ("sudah minum", ALL, (1,)),
         ("sudah makan", ALL, (3,)),
         ("sudah makan obat", ALL, (1,)),
@@ -128,10 +128,10 @@ def test_the_vocabulary_has_each_word_as_the_reader_has_it() -> None:
         ("sudah terapi", ALL, (4,)),
         ("sudah kontrol", ALL, (5,)),
         ("sudah jalan kaki", ALL, (4,)),
-        # A name of a kind stands for the kind.
+        # A name also means its kind.
         ("sudah minum metformin", TWO, (1,)),
         ("sudah minum metformin", ALL, (1,)),
-        # Of another message: only by its name or kind.
+        # Times of another message need a name or a kind.
         ("sudah", LUNCH_LAST, (3,)),
         ("sudah makan", LUNCH_LAST, (3,)),
         ("sudah metformin", LUNCH_LAST, (1,)),
@@ -151,10 +151,10 @@ def test_names_and_kinds_choose_among_what_is_open(text: str, context: Context, 
         ("sudah makan", ONE),
         ("sudah terapi", ONE),
         ("sudah latihan", ALL),
-        ("sudah gula darah", ONE),  # a part of a title
+        ("sudah gula darah", ONE),  # only a part of the title
         ("sudah obat, gula darah", ONE),
         ("sudah obat. gula darah", ONE),
-        ("sudah dr. Ani", ALL),  # punctuation inside
+        ("sudah dr. Ani", ALL),  # the name has punctuation
         ("sudah metformin", Context((AMLODIPIN,), is_open=True)),
     ],
 )
@@ -264,7 +264,7 @@ def test_later_has_its_minutes(text: str, minutes: int) -> None:
     assert read(text, ONE) == Meaning(Word.SNOOZE, (1,), minutes=minutes, is_alone=False)
 
 
-# --- taken back, and nothing open -----------------------------------------------------------------------------------
+# --- "not yet" undoes an answer, and nothing open -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -331,13 +331,13 @@ def test_names_can_be_taken_out_of_a_text() -> None:
     assert without_names("saya sesak napas", ["Obat sesak napas"]) == "saya sesak napas"
 
 
-# --- whatever somebody writes ---------------------------------------------------------------------------------------
+# --- random texts ---------------------------------------------------------------------------------------------------
 
-#: Words that change nothing next to "sudah".
+#: Words that do not change the meaning of "sudah".
 HARMLESS = sorted(
     words.ALREADY | words.ACT | words.FILLER | words.COURTESY | words.OK | words.JUST_HAD | {words.EAT, "metformin"}
 )
-#: Words that are neither "already" nor filler.
+#: Words that are neither "done" nor ignored.
 OUTSIDE = [
     *sorted(words.NOT_YET | words.LATER | words.LATER_BESIDE | words.SKIP | words.NO | words.NO_EMOJI),
     *sorted(words.NUMBERING - words.FILLER),

@@ -1,4 +1,4 @@
-"""What is read out of what providers tell: receipts, messages, news of our own number."""
+"""Reading of webhook bodies: receipts, messages and events of our own number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stranger with a recycled number: what they write, what they read, and what they do not get."""
+"""A stranger gets a user's old number: the stranger's messages, our answers, and messages that are not sent."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ class World:
             return Client(self.app, sessions.begin(users.get(user_id)).access_token, user_id)
 
     def send(self, key: str, kind: str = "reminder", **fields: object) -> Delivery:
-        """Send Siti something; returns what became of it."""
+        """Send Siti a message. Return its delivery."""
         values = {"user_id": self.siti.id, "target": None, "kind": kind, "words": {"text": key}, **fields}
         add(dedupe_key=key, **values)
         delivery_jobs.drain("urgent")
         return reread(key)
 
     def received(self) -> list[str]:
-        """What came to the number."""
+        """Return the messages received by the number."""
         delivery_jobs.drain("urgent")
         return [message.text for message in self.gateway.messaging.to(self.phone.number[1:])]
 
 
 @pytest.fixture
 def world(committed: Flask, live: Flask, gateway: Server) -> Iterator[World]:
-    """Siti has a number that somebody else got meanwhile."""
+    """Siti's number now belongs to another person."""
     with unit_of_work():
         user_id = make_user(username="siti", nomor_hp=NUMBER).id
     with unit_of_work():
@@ -68,7 +68,7 @@ def world(committed: Flask, live: Flask, gateway: Server) -> Iterator[World]:
 
 
 def test_a_walk(world: World) -> None:
-    """The stranger gets Siti's reminders, says so, and takes the number to an account of their own."""
+    """The stranger gets Siti's reminders, answers SALAH NOMOR, and registers the number."""
     world.send("Halo Siti, minum Metformin")
     assert world.phone.write("SALAH NOMOR").text == texts.WRONG_NUMBER
     for kind in ("reminder", "alert", "password_reset", "security_notice"):

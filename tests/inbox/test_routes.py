@@ -1,4 +1,4 @@
-"""The routes of the webhooks, in the order of `routes.py`."""
+"""Tests of the webhook routes, in the order of `routes.py`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TestReceiveWhatsapp:
 
 
 class Fonnte:
-    """What is the same for each of Fonnte's webhooks."""
+    """Tests that are the same for all webhooks of Fonnte."""
 
     event: str
 
