@@ -35,7 +35,6 @@ def from_network() -> str | None:
 
 
 def _device() -> str:
-    """Return the plain name of the caller's device."""
     return devices.name_of(request.user_agent.string)
 
 

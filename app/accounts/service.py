@@ -91,7 +91,7 @@ def register(
 
 
 def _take_over(code: str, data: Loaded) -> User:
-    """Give a dependent's account to the patient and notify both. Store the fields sent with the registration.
+    """Give a dependent's account to the patient, and notify the patient and the caregiver.
 
     Raise `ValidationFailed` for a bad code. An error rolls back everything, so the code stays valid.
     """

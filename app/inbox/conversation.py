@@ -192,7 +192,6 @@ def _help(danger: str, sender: Sender | None) -> Reply:
 
 
 def _context(asked: Conversation) -> Context:
-    """Return the conversation as context of `reading.read`."""
     return Context(
         meant=_times(asked.meant),
         others=tuple(_times(group) for group in asked.others),
@@ -207,7 +206,6 @@ def _times(times: Sequence[message_answers.Time]) -> tuple[reading.Time, ...]:
 
 
 def _act(sender: Sender, meaning: Meaning, asked: Conversation) -> Reply:
-    """Apply the meaning of a text."""
     if asked.is_elsewhere and not meaning.token and meaning.word in RECORDING:
         return Reply(limits.DOUBT, texts.DOUBT)
     match meaning.word:
@@ -252,7 +250,6 @@ def _answer(
 
 
 def _undo(times: Sequence[message_answers.Time]) -> Reply:
-    """Undo the answers to these times."""
     try:
         with db.session.begin_nested():
             message_answers.undo(times)
@@ -365,7 +362,6 @@ def _prove(phone: str, meaning: Meaning) -> Reply | None:
 
 
 def _cut(sender: Sender) -> Reply:
-    """Delete the link of the latest notice about a caregiver."""
     try:
         name = caregivers.delete_last_told(sender.user_id, CUT_WITHIN)
     except NotFound:

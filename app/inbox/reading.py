@@ -213,7 +213,6 @@ def _code(text: str) -> str:
 
 
 def _emoji(plain: str, context: Context) -> Meaning:
-    """Return the meaning of a text that consists of emoji."""
     shown = {each for each in plain if unicodedata.category(each) == "So"} - _SKIN - _QUESTIONS
     if shown & words.DONE_EMOJI:
         if shown <= words.DONE_EMOJI | words.OK_EMOJI and not _QUESTIONS & set(plain):

@@ -63,7 +63,6 @@ EXPORTS: Mapping[str, Callable[[int], Query]] = {"forum_blocks": blocks.exported
 
 
 def _exported(person: Person) -> Iterator[tuple[sa.Table, Query]]:
-    """Yield each exported table with the query for its rows."""
     for table, declaration in sorted(personal_tables(Base.metadata), key=lambda entry: entry[0].name):
         match declaration.export:
             case Rows(without):

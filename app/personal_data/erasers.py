@@ -53,7 +53,7 @@ def _remove_files(remove: Callable[[str], None], names: list[str], column: sa.or
 
 
 def _erase_audit(person: Leaving) -> bool:
-    # The audit log allows changes only while the person's erasure is due. The lock prevents their deletion until then.
+    # The audit log allows changes only while the erasure of a user is due. The lock keeps the user's row until commit.
     is_there = sa.select(User.id).where(User.id == person.id).with_for_update(read=True, key_share=True)
     if db.session.scalar(is_there) is not None:
         audit.forget(person)

@@ -10,5 +10,4 @@ from tests.helpers.factories import make_user
 
 @pytest.fixture
 def owner(client: Client) -> Client:
-    """Siti, the owner of the account and of its number."""
     return client.as_(make_user(username="siti", email="siti@example.com", nomor_hp="081234567890"))

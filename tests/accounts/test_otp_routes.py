@@ -16,7 +16,6 @@ PATH = "/profile/otp"
 
 
 def begin(admin: Client) -> tuple[str, list[str]]:
-    """Set up a second factor. Return the app's code and the recovery codes."""
     response = admin.post(PATH, {"password": PASSWORD})
     assert (response.status_code, set(response.json)) == (201, {"uri", "recovery_codes"})
     (secret,) = parse_qs(urlsplit(response.json["uri"]).query)["secret"]

@@ -118,7 +118,8 @@ def test_a_password_left_blank_in_a_form_stays(client: Client, siti: Client) -> 
 
 
 def test_preferences_are_measured_as_they_are_sent(siti: Client) -> None:
-    assert siti.put("/profile", {"preferences": [1] * 4095}).status_code == 200  # 8,191 bytes
+    # 8,191 bytes of JSON. The maximum is 8,192 bytes.
+    assert siti.put("/profile", {"preferences": [1] * 4095}).status_code == 200
     assert_error(siti.put("/profile", {"preferences": [1] * 4096}), 400, "validation_error", "preferences")
 
 

@@ -102,7 +102,7 @@ def test_a_workbook_can_be_sorted_filtered_and_read_at_once(admin: Client) -> No
     response = get(admin, "users", format="xlsx", start="2026-03-01", end="2026-03-02")
     sheet = openpyxl.load_workbook(io.BytesIO(response.get_data())).active
     moment = sheet["I2"]
-    assert (moment.is_date, str(moment.value)) == (True, "2026-03-02 00:30:05")  # in Jakarta
+    assert (moment.is_date, str(moment.value)) == (True, "2026-03-02 00:30:05")  # time in Jakarta
     assert sheet["E2"].value == "081234567890"  # a numeric cell would lose the leading zero
     assert sheet.freeze_panes == "A2"
     assert sheet.auto_filter.ref == "A1:I2"

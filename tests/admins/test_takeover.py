@@ -26,7 +26,6 @@ PHONE = "+6281234567890"
 
 @pytest.fixture
 def registered(client: Client) -> User:
-    """A patient who registered herself."""
     assert client.post("/register", REGISTRATION).status_code == 201
     user = credentials.by_login("siti")
     assert user is not None

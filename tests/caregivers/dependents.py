@@ -19,21 +19,18 @@ REGISTRATION: dict[str, Any] = {
 
 
 def keep(caregiver: Client, name: str = "Ibu Siti", **data: Any) -> int:
-    """Create a dependent of a caregiver. Return the id."""
     response = caregiver.post(PATH, {"nama_ktp": name, **data})
     assert response.status_code == 201, response.text
     return int(response.json["id"])
 
 
 def hand_over(caregiver: Client, dependent_id: int) -> str:
-    """Create a handover code and return it."""
     response = caregiver.post(f"{PATH}/{dependent_id}/handover")
     assert response.status_code == 201, response.text
     return str(response.json["code"])
 
 
 def take_over(client: Client, code: str, **data: Any) -> Client:
-    """Register with a code. Return the new person's client."""
     response = client.post("/register", {**REGISTRATION, "handover_code": code, **data})
     assert response.status_code == 201, response.text
     me = Client(client.app, response.json["access_token"])

@@ -59,7 +59,6 @@ def call(client: Client, route: str, ibu: int, reminder: int, export: int) -> An
 
 
 def known(ibu: int) -> list[Any]:
-    """Return the mother's stored reminders and access log."""
     db.session.expire_all()
     reminders = sa.select(Pengingat.judul).filter_by(user_id=ibu).order_by(Pengingat.id)
     return [list(db.session.scalars(reminders)), db.session.scalars(sa.select(AccessLogEntry.id)).all()]

@@ -43,7 +43,6 @@ def scopes_of(patient_id: int) -> list[str]:
 
 
 def told(user_id: int) -> list[str]:
-    """Return the handover messages to a person."""
     rows = db.session.scalars(sa.select(Delivery).filter_by(user_id=user_id, channel="messaging"))
     return [str(words_of(row)["text"]) for row in rows if row.payload.get("event") == "handed_over"]
 
@@ -249,7 +248,6 @@ class TestRefusals:
 class TestRaces:
     @pytest.fixture
     def kept(self, committed: Flask) -> tuple[int, int, str]:
-        """A caregiver, a dependent, and a code."""
         with unit_of_work():
             budi_id = make_user(RoleName.PENDAMPING).id
         caller = signed_in(budi_id)

@@ -65,7 +65,7 @@ def test_an_invitation_ends_with_the_session_that_made_it(client: Client, siti: 
 
 
 def test_an_invitation_ends_when_the_session_that_made_it_expires(client: Client, siti: Client, budi: Client) -> None:
-    """An expired session's row is deleted only days later, so the row alone does not keep the code open."""
+    """The row of an expired session is deleted only days later, so the code must check the expiry too."""
     code = invite(siti, "history")["code"]
     db.session.execute(sa.update(LoginSession).filter_by(user_id=siti.id).values(expires_at=sa.func.now()))
     assert client.get(f"/undangan/{code}").status_code == 404

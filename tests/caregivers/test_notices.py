@@ -21,13 +21,11 @@ from tests.notifications.deliveries import words_of
 
 
 def told(patient: Client) -> dict[str, dict[str, Any]]:
-    """Return the latest notice to a patient, by channel."""
     rows = sa.select(Delivery).filter_by(user_id=patient.id, kind="security_notice")
     return {row.channel: words_of(row) for row in db.session.scalars(rows.order_by(Delivery.id))}
 
 
 def notices(patient: Client) -> int:
-    """Return the number of messages to a patient about links."""
     rows = sa.select(Delivery.id).filter_by(user_id=patient.id, kind="security_notice", channel="messaging")
     return len(db.session.scalars(rows).all())
 

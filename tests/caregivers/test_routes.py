@@ -189,7 +189,7 @@ class TestListInvitations(TokenNeeded):
     def test_a_list_costs_the_same_however_long(self, siti: Client, statements: Any) -> None:
         for _ in range(12):
             invite(siti)
-        with statements.at_most(3):  # the session, the page, the count
+        with statements.at_most(3):  # statements: session, page, count
             assert len(siti.get(f"{PATH}?per_page=10").json) == 10
 
 
@@ -262,7 +262,7 @@ class TestListPatients(TokenNeeded):
     def test_costs_the_same_however_long(self, siti: Client, statements: Any) -> None:
         for _ in range(15):
             make_user(RoleName.PASIEN)
-        with statements.at_most(4):  # the session, the role, the page, the count
+        with statements.at_most(4):  # statements: session, role, page, count
             assert len(siti.get("/patients?per_page=10").json) == 10
 
     def test_a_long_search_is_bad_input(self, siti: Client) -> None:

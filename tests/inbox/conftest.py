@@ -43,7 +43,6 @@ def provider(live: Flask, client: Client) -> Client:
 
 @pytest.fixture
 def phone(siti: Client) -> Phone:
-    """Siti's phone."""
     number = siti.user.phone
     assert number is not None
     return Phone(number)

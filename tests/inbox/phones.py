@@ -21,13 +21,11 @@ _numbers = count(1)
 
 
 def rows() -> list[Inbound]:
-    """Return all stored events."""
     db.session.expire_all()
     return list(db.session.scalars(sa.select(Inbound).order_by(Inbound.id)))
 
 
 def age(**span: float) -> None:
-    """Make all stored events older by this time."""
     with unit_of_work():
         back = timedelta(**span)
         values = {name: getattr(Inbound, name) - back for name in ("received_at", "handled_at")}
@@ -36,20 +34,15 @@ def age(**span: float) -> None:
 
 @dataclass(frozen=True)
 class Said:
-    """The outcome of a message, and the text of our answer."""
-
     outcome: str | None
     text: str | None
 
 
 class Phone:
-    """A user's phone, which writes to us."""
-
     def __init__(self, number: str) -> None:
         self.number = number
 
     def write(self, text: str, **payload: str) -> Said:
-        """Write a message and handle it. Return the outcome and our answer."""
         row_id = self.send(text, **payload)
         jobs.handle()
         db.session.expire_all()
@@ -60,7 +53,6 @@ class Phone:
         return Said(row.outcome, next((str(words_of(answer)["text"]) for answer in answers), None))
 
     def send(self, text: str, **payload: str) -> int:
-        """Write a message without handling it. Return the id of its row."""
         values = {"provider": "test", "event_key": f"phone:{next(_numbers)}", "kind": Heard.MESSAGE}
         with unit_of_work():
             row = Inbound(phone=self.number, text=text, payload={"type": "text", **payload}, **values)

@@ -27,8 +27,6 @@ _numbers = count(1)
 
 
 class Ear:
-    """A handler that records the texts it gets."""
-
     def __init__(self) -> None:
         self.heard: list[str | None] = []
         self.broken: type[Exception] | None = None

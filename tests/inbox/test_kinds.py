@@ -53,7 +53,6 @@ def number_of(siti: Client) -> str:
 
 
 def tell(provider: Client, sender: str, part: dict[str, Any]) -> str | None:
-    """Send a WhatsApp webhook with this message, and return its outcome."""
     plain = {name: value for name, value in message(sender=sender).items() if name != "text"}
     post_whatsapp(provider, whatsapp(heard(messages=[{**plain, **part}])))
     jobs.handle()

@@ -27,7 +27,6 @@ from tests.notifications.deliveries import add, words_of
 
 
 def wishes(user: Client) -> tuple[bool, bool]:
-    """Return whether broadcasts are on, and whether messages are on."""
     db.session.expire_all()
     accepts = db.session.scalars(sa.select(User.accepts_broadcasts).where(User.id == user.id)).one()
     return accepts, notification_settings.get(user.id).messages
@@ -196,7 +195,6 @@ def test_reset_counts_among_what_is_sent(phone: Phone) -> None:
 
 
 def link(patient_id: int, name: str, **ago: float) -> int:
-    """Create a link to a new caregiver this long ago. Return the caregiver's id."""
     caregiver = make_user("pendamping", nama_ktp=name)
     since = clock.now() - timedelta(**ago)
     row = CaregiverLink(caregiver_id=caregiver.id, patient_id=patient_id, created_at=since)

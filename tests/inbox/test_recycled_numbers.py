@@ -44,14 +44,12 @@ class World:
             return Client(self.app, sessions.begin(users.get(user_id)).access_token, user_id)
 
     def send(self, key: str, kind: str = "reminder", **fields: object) -> Delivery:
-        """Send Siti a message. Return its delivery."""
         values = {"user_id": self.siti.id, "target": None, "kind": kind, "words": {"text": key}, **fields}
         add(dedupe_key=key, **values)
         delivery_jobs.drain("urgent")
         return reread(key)
 
     def received(self) -> list[str]:
-        """Return the messages received by the number."""
         delivery_jobs.drain("urgent")
         return [message.text for message in self.gateway.messaging.to(self.phone.number[1:])]
 

@@ -16,7 +16,6 @@ COLLEAGUE = {name: PERSON[name] for name in ("username", "nama_ktp", "nomor_hp",
 
 
 def kept() -> set[str]:
-    """Return the marks in the stored responses."""
     answers = [bytes(body).decode().lower() for body in db.session.scalars(sa.select(IdempotencyKey.body)) if body]
     return {mark for mark in MARKS for answer in answers if mark.lower() in answer}
 

@@ -22,7 +22,6 @@ def exported(client: Client) -> list[dict[str, object]]:
 
 
 def block(who: Client, author: Client, *, use_pseudonym: bool) -> int:
-    """Block the author of a new thread. Return the thread's id."""
     thread_id = int(write_thread(author, use_pseudonym=use_pseudonym)["id"])
     assert who.post(f"/forum/threads/{thread_id}/blokir").status_code == 200
     return thread_id

@@ -30,6 +30,5 @@ PERSON = {
 
 
 def seen(text: str, endpoint: str = "") -> set[str]:
-    """Return the names of the marks in a text."""
     marks = MARKS | ({"push endpoint": endpoint} if endpoint else {})
     return {name for name, word in marks.items() if word.lower() in text.lower()}

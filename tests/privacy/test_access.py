@@ -129,7 +129,7 @@ def test_reading_costs_the_same_statements_however_many_lines(
 ) -> None:
     for _ in range(30):
         access_log.note(None, siti.id, Action.NIK_READ)
-    with statements.at_most(3):  # the session, the page, its total
+    with statements.at_most(3):  # statements: session, page, count
         siti.get(f"{ROUTE}?per_page=10")
 
 

@@ -49,7 +49,6 @@ def states(model: type[Delivery | Occurrence], *which: sa.ColumnElement[bool]) -
 
 
 def withdrawn_since(hours: float) -> None:
-    """Set the age of the withdrawals."""
     db.session.execute(sa.update(Consent).values(created_at=now() - timedelta(hours=hours)))
 
 
@@ -68,7 +67,7 @@ def test_broadcasts_are_one_value_everywhere(siti: Client) -> None:
 
 def test_asking_costs_a_fixed_number_of_statements(siti: Client, statements: Statements) -> None:
     siti.put(ROUTE, dict.fromkeys(PURPOSES, True))
-    with statements.at_most(4):  # the session, the person, their roles, the consents
+    with statements.at_most(4):  # statements: session, person, roles, consents
         siti.get(ROUTE)
 
 

@@ -145,7 +145,7 @@ def test_a_list_costs_the_same_statements_however_long(siti: Client, statements:
             due_at=NOW + timedelta(minutes=minute),
             occurrence_id=occurrence(siti.user) if minute == 1 else None,
         )
-    with statements.at_most(5):  # the session, the page, its total, the settings, the time
+    with statements.at_most(5):  # statements: session, page, count, settings, time
         siti.get("/pengiriman?per_page=10")
 
 

@@ -249,7 +249,6 @@ class Walk:
 
 
 def _value(redis: Redis, key: bytes) -> str:
-    """Return a key with its value as text."""
     match redis.type(key):
         case b"string":
             value = redis.get(key)

@@ -45,7 +45,6 @@ def messages(kind: str) -> list[Delivery]:
 
 
 def digits(client: Client, **data: str) -> str:
-    """Request six digits. Return those in the message."""
     asked = ask(client, method="code", **data)
     assert (asked["code"], asked["link"]) == (None, None)
     (code,) = re.findall(r"\b\d{6}\b", str(words_of(messages("phone_code")[-1])["text"]))
@@ -80,7 +79,6 @@ def refuse(phone: str = NEW) -> bool:
 
 
 def number_of(client: Client) -> tuple[str | None, bool]:
-    """Return the number in the profile, and whether it is verified."""
     profile = client.get("/profile").json
     return profile["nomor_hp"], profile["phone_verified_at"] is not None
 

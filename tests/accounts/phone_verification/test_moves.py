@@ -199,7 +199,6 @@ def test_six_digits_move_a_number_that_is_not_in_use(owner: Client, holder: Clie
 
 
 def moved(owner: Client, holder: Client, *, is_proven: bool = False) -> None:
-    """Move Ana's number to Siti."""
     if is_proven:
         write(ask(holder)["code"], NEW)
     use(NEW, days=1)
@@ -331,7 +330,6 @@ def numbers_of(*people: int) -> list[str | None]:
 
 
 def both(app: Flask, *works: Callable[[], object]) -> list[object]:
-    """Run both functions in overlapping transactions. Return their results."""
     done, queue = [], list(works)
     done_twice_at_once(app, lambda: done.append(queue.pop(0)())).result()
     return done
