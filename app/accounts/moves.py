@@ -34,7 +34,7 @@ def lock_holder(phone: str, except_id: int | None = None) -> User | None:
 
 
 def lock_prover(user_id: int) -> User | None:
-    """Lock and return the user who verifies a number. Call this before `lock_holder`, to avoid a deadlock."""
+    """Lock and return the user who verifies a number. Call this before `lock_holder`."""
     return db.session.get(User, user_id, with_for_update={"of": User, "key_share": True}, populate_existing=True)
 
 

@@ -22,7 +22,7 @@ MAX_TALK_AN_HOUR, MAX_TALK_A_DAY = 3, 10
 HELP_AGAIN = timedelta(hours=12)
 #: Minimum time between two texts of help for a crisis or an emergency.
 DANGER_AGAIN = timedelta(minutes=10)
-#: Rows received longer ago do not count. This bounds the index scan.
+#: Messages received longer ago do not count. This limits the index scan.
 LATEST = timedelta(days=8)
 
 #: Prefix of the outcome of a row that was answered.

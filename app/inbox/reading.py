@@ -417,7 +417,7 @@ class _Reading:
         return tuple(dict.fromkeys(time.id for times in found for time in times)), all(of_kinds)
 
     def _nearest(self, ids: Set[int]) -> list[Time]:
-        """Return those of the times that the last message asked about, else those of the newest other message."""
+        """Return the given times that the last message asked about, or else those of the newest other message."""
         groups = ([time for time in group if time.id in ids] for group in (self.context.meant, *self.context.others))
         return next((group for group in groups if group), [])
 

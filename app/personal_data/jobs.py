@@ -45,7 +45,7 @@ def enqueue_export(export_id: int) -> None:
 
 
 def make_waiting_exports() -> None:
-    """Enqueue exports again whose jobs were lost or failed. Run by the sweep."""
+    """Enqueue an export again after its job was lost or failed. Run by the sweep."""
     with unit_of_work():
         waiting = sa.select(DataExport.id).where(
             DataExport.ready_at.is_(None), DataExport.next_try_at <= database_clock.now()
@@ -150,7 +150,7 @@ def erase_due() -> None:
 
 
 def erase(user_id: int) -> None:
-    """Erase a person whose grace period is over, in small transactions. After a kill, the next run continues."""
+    """Erase a person after the grace period, in small transactions. After a kill, the next run continues."""
     if not erase_for(user_id, SLICE_S):
         _enqueue_erase(user_id)
 

@@ -90,7 +90,7 @@ class TestCreating:
     def test_an_account_of_somebody_else_is_not_found(
         self, client: Client, caregiver: Client, siti: Client, ibu: int, method: str, path: str, whose: str
     ) -> None:
-        """The same holds for the caregiver's linked patient with a login, and for their own id."""
+        """A linked patient with a login is not found either, nor is the caller's own id."""
         as_ = client.as_(make_user(RoleName.PENDAMPING)) if whose == "another's" else caregiver
         id_ = {"another's": ibu, "linked": siti.id, "unknown": 999_999_999, "own": caregiver.id}[whose]
         assert_error(as_.open(method, path.format(id=id_)), 404, "not_found")

@@ -156,7 +156,7 @@ class TestCreateInvitation(TokenNeeded):
     """POST /patient/invitations"""
 
     def test_gives_a_code_and_a_link(self, siti: Client, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert invite(siti)["link"] is None  # no public URL
+        assert invite(siti)["link"] is None  # the service has no public URL
         address = "https://sehat.example.org"
         monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], public_url=address))
         invitation = invite(siti, "history", "alerts")

@@ -26,7 +26,7 @@ def test_what_reaches_us_late_answers_what_had_been_sent_when_it_was_written(
 ) -> None:
     """The service was down, and the provider repeated the webhook after the next dose was sent."""
     (first,), (second,) = sent("Metformin", ago=20), sent("Amlodipin", ago=1)
-    received_at = datetime.now(UTC)  # same clock as the database
+    received_at = datetime.now(UTC)  # real time, as in the database
     wrote_at = (received_at - timedelta(minutes=15)).isoformat()
     for row, ago in (
         (first, 20),

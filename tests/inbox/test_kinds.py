@@ -21,7 +21,7 @@ from tests.inbox.bodies import (
 from tests.inbox.phones import rows
 from tests.inbox.reminders import Sent, state
 
-#: Outcome of each kind while a dose is open whose message has the reference "wamid.7".
+#: Expected outcome of each kind of message. A dose is open, and its message has the reference "wamid.7".
 OUTCOMES = {
     "quoted": "answered:done",
     "reaction": "answered:done",

@@ -31,7 +31,7 @@ LUNCH_LAST = Context((LUNCH,), ((METFORMIN,),), is_open=True)
 #: All kinds are open.
 ALL = Context((METFORMIN, LUNCH, WALK, VISIT), is_numbered=True, is_open=True)
 
-#: Commands by the first word, with anything open.
+#: Commands by the first word. They work in every context.
 COMMANDS: dict[str, Meaning] = {
     "BERHENTI": Meaning(Word.STOP),
     "berhenti!": Meaning(Word.STOP),
@@ -128,7 +128,7 @@ def test_the_vocabulary_has_each_word_as_the_reader_has_it() -> None:
         ("sudah terapi", ALL, (4,)),
         ("sudah kontrol", ALL, (5,)),
         ("sudah jalan kaki", ALL, (4,)),
-        # A name also means its kind.
+        # A name makes the word for its kind redundant.
         ("sudah minum metformin", TWO, (1,)),
         ("sudah minum metformin", ALL, (1,)),
         # Times of another message need a name or a kind.
@@ -248,7 +248,7 @@ def test_without_a_numbered_message_a_number_means_nothing() -> None:
     assert read("lewati 1", ONE).word is Word.NO
 
 
-# --- later ----------------------------------------------------------------------------------------------------------
+# --- postponing -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

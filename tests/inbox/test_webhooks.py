@@ -87,7 +87,7 @@ def test_a_secret_in_the_body_is_asked_for_where_it_is_set(
 
 def test_a_body_is_one_statement_however_much_it_tells(provider: Client, statements: Statements) -> None:
     many = whatsapp(*(heard(messages=[message() for _ in range(20)], statuses=[status()]) for _ in range(10)))
-    with statements.at_most(2):  # plus one to prepare the statement on a new connection
+    with statements.at_most(2):  # INSERT, and PREPARE on a new connection
         assert post_whatsapp(provider, many).status_code == 200
     assert len(rows()) == 201
     with statements.at_most(1):

@@ -107,7 +107,7 @@ def test_memory_does_not_grow_with_the_records(mine: Client) -> None:
     occurrences(mine.user, 10_000)
     many = peak()
     assert counts[-1] == 2 * archive.ROWS_AT_ONCE + 10_000
-    assert many < few * 1.5  # for eleven times as many rows
+    assert many < few * 1.5  # memory for eleven times as many rows
 
 
 class Killed(Exception):

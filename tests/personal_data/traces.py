@@ -22,7 +22,7 @@ MARK = "Jejakqx"
 DEMANDED: dict[str, dict[str, Any]] = {
     "forum_replies": {"depth": 1, "parent_id": None},
     "deliveries": {"state": "sent", "queue": "urgent", "channel": "messaging"},
-    # About the person's thread, so it is deleted with the thread.
+    # The broadcast is about the person's thread, so it is deleted with the thread.
     "broadcasts": {"state": "done", "kind": "forum_thread", "about_id": 1, "preference_tag": "medical"},
     # Values that moderators choose.
     "forum_cases": {"state": "open", "reason": "x", "hidden_by": "reports"},

@@ -44,7 +44,7 @@ def noted(user_id: int) -> list[str]:
 def test_anybody_but_an_own_dependent_is_not_found(
     client: Client, siti: Client, caregiver: Client, ibu: int, method: str, path: str, body: Any, whose: str
 ) -> None:
-    """The same holds for a patient who allows the caregiver everything."""
+    """A patient who allows the caregiver everything is not found either."""
     db.session.execute(sa.update(CaregiverLink).values(scopes=["alerts", "history", "manage"]))
     caller = client.as_(make_user(RoleName.PENDAMPING)) if whose == "another's" else caregiver
     if whose == "handed over":

@@ -52,7 +52,7 @@ def hears(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], fonnte_webhook_token="x" * 32))
 
 
-# --- in use ---------------------------------------------------------------------------------------------------------
+# --- numbers in use -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("days", "proof"), [(1, Proof.ASKED), (89, Proof.ASKED), (91, Proof.PROVEN)])
@@ -195,7 +195,7 @@ def test_six_digits_move_a_number_that_is_not_in_use(owner: Client, holder: Clie
     assert number_of(owner) == (NEW, True)
 
 
-# --- back -----------------------------------------------------------------------------------------------------------
+# --- moves back -----------------------------------------------------------------------------------------------------
 
 
 def moved(owner: Client, holder: Client, *, is_proven: bool = False) -> None:
@@ -309,7 +309,7 @@ def test_no_reset_link_goes_to_a_number_for_24_hours_after_its_move(
     assert resets() == 1
 
 
-# --- at once --------------------------------------------------------------------------------------------------------
+# --- concurrent requests --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
