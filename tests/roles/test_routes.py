@@ -44,7 +44,7 @@ class TestListRoles:
         assert ids == sorted(ids)
         assert ids[-2:] == added
         assert (
-            client.get("/api/openapi.json").json["paths"]["/api/roles"]["get"]["summary"] == "All roles, oldest first."
+            client.get("/api/openapi.json").json["paths"]["/api/roles"]["get"]["summary"] == "List all roles, oldest first."
         )
 
     def test_is_paged(self, client: Client) -> None:
