@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
+from argon2 import PasswordHasher
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
@@ -15,6 +16,7 @@ from app.core.jobs import metrics
 from app.core.jobs.clock_jump import verified_time
 from app.core.web.rate_limits import RateLimits
 from app.forum.service import threads
+from app.identity import passwords
 from app.identity.care import CaregiverLink
 from app.identity.models import RoleName
 from config import environment
@@ -22,6 +24,9 @@ from tests.helpers.apps import config_for_tests, create_patient_app, dispose, em
 from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.helpers.statements import Statements
+
+#: A hash of a password takes 47 ms of a core in production, and the tests check thousands of passwords.
+CHEAP_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 pytest_plugins = ["dev.pytest_servers", "tests.helpers.migrations", "tests.helpers.simulated"]
 
@@ -45,10 +50,11 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
     from app.cli import seed_all
 
     app = create_patient_app(config_for_tests(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
-    with app.app_context():
-        seed_all()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "NEWCOMER", timedelta())  # test users have just registered
+        patch.setattr(passwords, "HASHER", CHEAP_HASHER)
+        with app.app_context():
+            seed_all()
         yield app
     dispose(app)
 

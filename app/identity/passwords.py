@@ -27,7 +27,7 @@ from app.identity import phones
 
 T = TypeVar("T")
 
-_hasher = PasswordHasher(time_cost=1, memory_cost=46 * 1024, parallelism=1)
+HASHER = PasswordHasher(time_cost=1, memory_cost=46 * 1024, parallelism=1)
 
 #: The `nice` value of the hashing thread, so that logins leave most of a busy core to the other requests.
 NICENESS = 5
@@ -77,7 +77,7 @@ def _common() -> frozenset[str]:
 
 
 def hash_password(password: str) -> str:
-    return _in_hashing_thread(lambda: _hasher.hash(password))
+    return _in_hashing_thread(lambda: HASHER.hash(password))
 
 
 def matches(password: str, stored: str | None) -> bool:
@@ -85,7 +85,7 @@ def matches(password: str, stored: str | None) -> bool:
 
     def verify() -> bool:
         try:
-            return _hasher.verify(stored or _decoy_hash(), password) and stored is not None
+            return HASHER.verify(stored or _decoy_hash(HASHER), password) and stored is not None
         except (VerificationError, InvalidHashError):
             return False
 
@@ -93,8 +93,8 @@ def matches(password: str, stored: str | None) -> bool:
 
 
 def is_outdated(stored: str) -> bool:
-    """Whether the hash has other parameters than `_hasher`."""
-    return _hasher.check_needs_rehash(stored)
+    """Whether the hash has other parameters than `HASHER`."""
+    return HASHER.check_needs_rehash(stored)
 
 
 def _in_hashing_thread(work: Callable[[], T]) -> T:
@@ -119,5 +119,5 @@ def _lower_priority() -> None:
 
 
 @cache
-def _decoy_hash() -> str:
-    return _hasher.hash(secrets.token_urlsafe())
+def _decoy_hash(hasher: PasswordHasher) -> str:
+    return hasher.hash(secrets.token_urlsafe())
