@@ -243,7 +243,7 @@ def _answer(
                 answered = message_answers.answer_button(sender.user_id, meaning.token, data)
             else:
                 ids = asked.named(meaning.numbers) if meaning.numbers else meaning.ids
-                answered = message_answers.answer(asked.times(ids), data)
+                answered = message_answers.answer(asked.times(ids, data.status), data)
     except AppError as refusal:  # its message is written for users
         return Reply(f"refused {refusal.code}", refusal.message)
     return Reply(data.status, say(sender.name, answered))

@@ -65,6 +65,21 @@ def test_the_same_word_twice_is_as_good_as_once(phone: Phone, sent: Sent) -> Non
     assert (state(row), read(row).answered_at) == ("done", answered_at)
 
 
+@pytest.mark.parametrize("word", ["LEWATI", "NANTI"])
+def test_another_word_changes_no_answer_when_nothing_is_open(phone: Phone, sent: Sent, word: str) -> None:
+    (row,) = sent("Metformin")
+    phone.write("SUDAH")
+    assert phone.write(word).text == "Saat ini tidak ada pengingat yang perlu dijawab."
+    assert (state(row), read(row).snoozes) == ("done", 0)
+
+
+def test_a_quoted_message_can_still_get_another_answer(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    phone.write("SUDAH")
+    phone.write("LEWATI", about="wamid.a")
+    assert state(row) == "skipped"
+
+
 def test_skipped_is_noted(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
     assert phone.write("LEWATI").text == "Baik, Siti. Obat pukul 07.55 WIB kali ini dilewati."

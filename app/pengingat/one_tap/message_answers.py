@@ -183,13 +183,17 @@ class Conversation:
             raise NoSuchNumber(len(self.numbered))
         return [self.numbered[number - 1].row.id for number in chosen]
 
-    def times(self, ids: Iterable[int]) -> list[Time]:
-        """Return the occurrences with these ids.
+    def times(self, ids: Iterable[int], status: str) -> list[Time]:
+        """Return the occurrences with these ids, to which a message gives this answer.
 
-        Raise `NothingAsked` if none is found, or `AlreadyClosed` if the quoted reminder is too old.
+        Raise `NothingAsked` if none is found. Raise it also if nothing waits for an answer, and a message that quotes
+        nothing would change one. Raise `AlreadyClosed` if the quoted reminder is too old.
         """
         if self.is_too_old:
             raise AlreadyClosed
+        changes_answer = any(_is_answered(time) and time.row.state != status for time in self.meant)
+        if changes_answer and not self.waiting and not self.is_quoted:
+            raise NothingAsked
         wanted = set(ids)
         found = {time.row.id: time for group in (self.meant, self.numbered, *self.others) for time in group}
         if chosen := [time for id_, time in found.items() if id_ in wanted]:
@@ -337,7 +341,7 @@ def _undoable(messages: Sequence[Message], newer: Sequence[Message], aside: Sequ
         (time.row.answered_at, message.sent_at, time)
         for message in messages
         for time in message.times
-        if time.row.state in (State.DONE, State.SKIPPED) and time.row.answered_at is not None
+        if _is_answered(time) and time.row.answered_at is not None
     ]
     last = max((at for at, *_ in answered), default=None)
     if last is None or last <= database_clock.now() - UNDO_BY_WORD:
@@ -354,6 +358,10 @@ def _waiting(times: Sequence[Time]) -> frozenset[int]:
     missed = [time.row.id for time in times if time.row.state == State.MISSED]
     closed = statements.too_late(missed) if missed else set()
     return frozenset({time.row.id for time in times if _is_pending(time)} | (set(missed) - closed))
+
+
+def _is_answered(time: Time) -> bool:
+    return time.row.state in (State.DONE, State.SKIPPED)
 
 
 def _is_pending(time: Time) -> bool:
