@@ -1,11 +1,10 @@
-"""What the forum does by itself, and its repair.
+"""Periodic jobs of the forum, and the repair of its counters.
 
-What moderators have deleted is not kept for ever in their cases, and the pictures of hidden posts are kept from
-everybody, whatever became of the process that hid them.
+The jobs delete the old contents of cases, and finish moves of pictures that a killed process has left undone.
 
-`flask forum repair` compares the forum's counters with what they count, and corrects those that are wrong. There
-should never be one. Rows with a wrong counter are looked for without locks. Each is then counted again while its row
-is locked, which everybody who changes a counter locks first, so that a repair under load never breaks a right one.
+`flask forum repair` counts the rows for each counter and corrects wrong counters. There should never be a wrong one.
+It finds these rows without locks, then locks each row and counts again. Code that changes a counter locks its row
+first, so a repair under load never breaks a correct counter.
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ from app.core.database.session import db, unit_of_work
 from app.core.media import pictures
 from app.forum.models import CaseState, ForumCase, ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 
-#: So long a case holds what the post said that a moderator deleted: for who asks why, and for the next decision.
+#: Time that a case keeps the text of a post that a moderator deleted.
+#: Moderators need the text when the author asks for the reason, or for their next decision.
 KEEP_DELETED = timedelta(days=180)
 
 Rows = type[ForumCategory] | type[ForumThread] | type[ForumReply]
@@ -32,7 +32,7 @@ def _count(
     return sa.select(sa.func.count()).select_from(counted).where(*rules).scalar_subquery()
 
 
-#: What each counter should be.
+#: Queries for the correct value of each counter.
 COUNTERS: Mapping[Rows, Counters] = {
     ForumCategory: {
         "threads_count": _count(
@@ -57,7 +57,7 @@ COUNTERS: Mapping[Rows, Counters] = {
 
 
 def repair() -> dict[str, int]:
-    """Correct wrong counters, each row in a unit of work of its own; returns the number of corrected rows by table."""
+    """Correct wrong counters, each row in its own unit of work. Return the number of corrected rows by table name."""
     return {model.__tablename__: sum(_repair(model, id_) for id_ in _wrong_ids(model)) for model in COUNTERS}
 
 
@@ -73,7 +73,7 @@ def _wrong_ids(model: Rows) -> list[int]:
 
 def _repair(model: Rows, id_: int) -> bool:
     with unit_of_work():
-        # The lock and the count are two statements: the second one's snapshot is younger than the lock.
+        # Two statements, so that the snapshot of the count is newer than the lock.
         db.session.execute(sa.select(model.id).where(model.id == id_).with_for_update(key_share=True))
         repaired_id = db.session.scalar(
             sa.update(model)
@@ -86,7 +86,10 @@ def _repair(model: Rows, id_: int) -> bool:
 
 
 def forget_deleted() -> None:
-    """Empty the cases of posts that moderators have deleted long ago; that and why they did stays."""
+    """Delete title and content from cases of posts that moderators deleted more than `KEEP_DELETED` ago.
+
+    The decision and its reason stay.
+    """
     with unit_of_work():
         db.session.execute(
             sa.update(ForumCase)
@@ -101,17 +104,21 @@ def forget_deleted() -> None:
 
 
 def place_pictures() -> None:
-    """Put the pictures of moderated posts where they belong: who decided about a post may have been killed before that.
+    """Move the pictures of moderated posts to the public or to the hidden store, as their rows require.
 
-    A post or its picture is hidden with a case alone, so the cases lead to all of them. What no post with a case
-    names is of one that is gone: a picture is hidden after the commit, and the rows are read after the room.
+    A process may have been killed after it committed a decision and before it moved the picture.
+
+    Every hidden post or picture has a case, so the cases lead to all of them. A hidden picture that no such post
+    names belongs to a deleted post, and is discarded. This is safe, because a picture is hidden after the commit and
+    this function lists the hidden pictures before it reads the rows.
     """
     away = {name for name, _ in pictures.hidden().names()}
     with unit_of_work():
         is_hidden = {row.image: row.is_hidden for row in db.session.execute(_PICTURES_OF_CASES)}
         for name, belongs_away in is_hidden.items():
             if belongs_away:
-                pictures.hide(name)  # also what is away: a bucket copies and then deletes, so it may be in both places
+                # Also if it is hidden already: a bucket copies and then deletes, so it may be in both stores.
+                pictures.hide(name)
         for name in away:
             if name not in is_hidden:
                 pictures.discard(name)

@@ -1,6 +1,6 @@
-"""The forum: categories, threads, nested replies, and what each person has liked and saved.
+"""Tables of the forum: categories, threads, nested replies, likes and saves, and moderation.
 
-Counters live in the row that they count for. `app.forum.service.posts` defines the order in which rows are locked.
+Each counter is a column of the row that it counts for. `app.forum.service.posts` defines the order of row locks.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.database.personal import Custom, Delete, Detach, Personal, Rows
 from app.core.database.session import Base, Created, trigrams
 
-#: Levels of replies; a reply to one on the last level hangs beside it. A deeper tree is hard to read, and costs stack.
+#: Maximum levels of replies. A reply to a reply on the last level goes to that same level.
+#: A deeper tree is hard to read, and recursive code needs more stack.
 MAX_DEPTH = 20
 
 ERASE_POSTS = Custom("Their author chose whether they go or stay without a name; replies of others stay in their place")
 ERASE_MARKS = Custom("The counters of what was liked and saved go down with them")
 
-#: A tenth of each page is left free: there the row of a post that is liked is written anew, and no index learns of it.
+#: 10% of each page stays free, so that a new like updates the row in the same page and changes no index (HOT update).
 ROOM_TO_COUNT = {"postgresql_with": {"fillfactor": 90}}
 
 
@@ -37,7 +38,7 @@ def image_is_held() -> Mapped[bool]:
 
 
 class Edited(Created):
-    """When the row was written, and when its author last changed it: counters leave that time alone."""
+    """Columns for the time of creation and of the author's last change. A changed counter does not set `updated_at`."""
 
     updated_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())
 
@@ -119,9 +120,11 @@ class ForumReply(Base, Edited):
 
 
 class ReplyNotice(Base):
-    """The latest message to a person about replies: one row for threads under their name, one for those by alias.
+    """The latest message to a person about replies to their threads.
 
-    Replies to threads by alias never delay the other message, because its time would show who is behind the alias.
+    Threads under their name have one row, and threads under their pseudonym (`by_alias`) another.
+    A reply to a pseudonymous thread never delays the message about named threads.
+    Otherwise the time of that message would show who uses the pseudonym.
     """
 
     __tablename__ = "forum_reply_notices"
@@ -134,7 +137,10 @@ class ReplyNotice(Base):
 
 
 class _Mark:
-    """Whether a person has liked and saved a post. The row stays when both are undone, as the lock of double taps."""
+    """Flags of one person for one post: liked and saved.
+
+    The row stays when both flags are false, so that the two requests of a double tap lock the same row.
+    """
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     is_liked: Mapped[bool] = mapped_column(server_default=sa.false())
@@ -167,11 +173,11 @@ class ReplyMark(Base, _Mark):
 
 
 class CaseState(StrEnum):
-    #: A moderator has to look at it; after three reports the post is hidden until then.
+    #: Waits for a moderator. After three reports the post is hidden until the moderator decides.
     OPEN = "open"
     KEPT = "kept"
     HIDDEN = "hidden"
-    #: The post is gone, by a moderator's decision or by its author's own.
+    #: A moderator or the author has deleted the post.
     DELETED = "deleted"
 
 
@@ -190,7 +196,7 @@ class ReportReason(StrEnum):
 
 
 class ForumCase(Base, Created):
-    """A post that moderators look at: one row a post, whether reports, a crisis phrase or a moderator opened it."""
+    """A post under moderation, at most one row for each post. Reports, a crisis phrase or a moderator open it."""
 
     __tablename__ = "forum_cases"
     __personal__ = Personal(
@@ -229,12 +235,12 @@ class ForumCase(Base, Created):
 
 
 class ForumReport(Base, Created):
-    """What one person says is wrong with a post."""
+    """A person's report of a post."""
 
     __tablename__ = "forum_reports"
     __personal__ = Personal(
         of=("reporter_id",),
-        # Nobody reads whether their reports count.
+        # Reporters must not see whether their reports count.
         export=Rows(without=("kept_at",)),
         erase=Detach(clears=("note",)),
     )
@@ -253,9 +259,9 @@ class ForumReport(Base, Created):
 
 
 class ForumBlock(Base):
-    """Whose posts a person does not want to see: those under somebody's name, or those under their pseudonym.
+    """A block of somebody's posts: either those under their name, or those under their pseudonym.
 
-    The two are rows of their own, and neither is ever read or written because of the other.
+    The name and the pseudonym of one person have separate rows. No code reads or writes one row because of the other.
     """
 
     __tablename__ = "forum_blocks"
@@ -274,14 +280,14 @@ class ForumBlock(Base):
 
 
 class PhraseKind(StrEnum):
-    #: Somebody wants to die.
+    #: The author wants to die.
     CRISIS = "crisis"
-    #: Somebody needs an ambulance. The chat answers it; the forum does not.
+    #: Somebody needs an ambulance. The chat sends an automatic reply; the forum does nothing.
     EMERGENCY = "emergency"
 
 
 class CrisisPhrase(Base, Created):
-    """Words that a cry for help or a medical emergency is known by, see `app.forum.service.words`."""
+    """A phrase that marks a text as a cry for help or a medical emergency, see `app.forum.service.words`."""
 
     __tablename__ = "crisis_phrases"
 

@@ -1,4 +1,4 @@
-"""Moderation of the forum: cases, decisions, and the phrases by which a cry for help is known."""
+"""Routes for moderators of the forum: cases, decisions, crisis phrases and emergency phrases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ bp = Blueprint("moderasi", __name__, url_prefix="/admins/moderasi", description=
 @bp.arguments(schemas.CaseQuery, location="query")
 @bp.response(200, schemas.Case(many=True))
 def list_cases(search: CaseSearch) -> Listing[Case]:
-    """Cases, urgent ones first, then the newest."""
+    """List moderation cases, urgent ones first, then the newest."""
     return moderation.list_all(search)
 
 
@@ -33,10 +33,10 @@ def list_cases(search: CaseSearch) -> Listing[Case]:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.CaseCreate)
 @bp.response(201, schemas.Case)
-@bp.alt_response(200, schema=schemas.Case, description="The post had a case, which is decided", success=True)
+@bp.alt_response(200, schema=schemas.Case, description="The post already had a case", success=True)
 @bp.alt_response(404, "NOT_FOUND")
 def create_case(data: Loaded) -> tuple[Case, int]:
-    """Decide about a post that nobody has reported."""
+    """Create a case for a post, and decide it. Nobody needs to have reported the post."""
     case, is_new = moderation.create(data, caller)
     return case, 201 if is_new else 200
 
@@ -47,7 +47,7 @@ def create_case(data: Loaded) -> tuple[Case, int]:
 @bp.response(200, schemas.Case)
 @bp.alt_response(409, "CONFLICT")
 def update_case(data: Loaded, case_id: int) -> Case:
-    """Decide a case, or decide it otherwise as long as the post is there."""
+    """Decide a case, or change the decision until the post is deleted."""
     return moderation.decide(case_id, data, caller)
 
 
@@ -55,7 +55,7 @@ def update_case(data: Loaded, case_id: int) -> Case:
 @requires(RoleName.ADMIN)
 @bp.response(200, streaming.FILE, content_type=pictures.CONTENT_TYPE)
 def get_case_image(case_id: int) -> Response:
-    """The picture of the post that a case is about, also while nobody else is served it."""
+    """Return the picture of a case's post, even while it is hidden from everybody else."""
     return pictures.response(moderation.get_image(case_id), f"kasus-{case_id}.webp")
 
 
@@ -65,7 +65,10 @@ def get_case_image(case_id: int) -> Response:
 @bp.response(200, schemas.Identity)
 @bp.alt_response(409, "CONFLICT")
 def lift_pseudonym(data: dict[str, str], case_id: int) -> Identity:
-    """Who is behind the pseudonym of a case: told once, written into the audit log, and the author is told of it."""
+    """Return who is behind the pseudonym of a case's author.
+
+    This works once for each case. The audit log records it, and the author gets a notification.
+    """
     return moderation.lift_pseudonym(case_id, data["reason"], caller)
 
 
@@ -74,7 +77,7 @@ def lift_pseudonym(data: dict[str, str], case_id: int) -> Identity:
 @bp.arguments(SearchSchema, location="query")
 @bp.response(200, schemas.Phrase(many=True))
 def list_phrases(search: Search) -> Listing[CrisisPhrase]:
-    """Phrases by which a cry for help or a medical emergency is known, the latest first."""
+    """List the crisis and emergency phrases, newest first."""
     return crisis.list_phrases(search)
 
 
@@ -84,7 +87,7 @@ def list_phrases(search: Search) -> Listing[CrisisPhrase]:
 @bp.response(201, schemas.Phrase)
 @bp.alt_response(409, "CONFLICT")
 def create_phrase(data: dict[str, str]) -> CrisisPhrase:
-    """Add a phrase; other spellings and slang words of its words are known."""
+    """Create a phrase. Other spellings and slang forms of its words match too."""
     return crisis.create_phrase(**data)
 
 
@@ -92,6 +95,6 @@ def create_phrase(data: dict[str, str]) -> CrisisPhrase:
 @requires(RoleName.ADMIN)
 @bp.response(200, MessageSchema)
 def delete_phrase(phrase_id: int) -> dict[str, str]:
-    """Take a phrase out."""
+    """Delete a phrase."""
     crisis.delete_phrase(phrase_id)
     return {"message": "Frasa dihapus."}

@@ -1,4 +1,4 @@
-"""What reports, decisions and phrases look like, in and out."""
+"""Schemas of reports, appeals, blocks, cases, decisions and phrases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.core.web.fields import Form, RecordId, Text, Timestamp, enumeration
 from app.core.web.pagination import Search, SearchSchema
 from app.forum.models import CaseState, HiddenBy, PhraseKind, ReportReason
 
-#: What each decision makes of a case.
+#: State of a case after each decision.
 STATES = {"keep": CaseState.KEPT, "hide": CaseState.HIDDEN, "delete": CaseState.DELETED}
 
 REASON = {**enumeration("ReportReason", ReportReason), "example": ReportReason.SPAM}
@@ -18,21 +18,21 @@ STATE = {**enumeration("CaseState", CaseState), "example": CaseState.OPEN}
 DECISION = {
     **enumeration("ModerationDecision", STATES),
     "example": "hide",
-    "description": "`keep` lets a broadcast go that waited for it; `delete` is final",
+    "description": "`keep` also releases a broadcast that was held; `delete` is final",
 }
 
 HIDDEN_BY = {
     **enumeration("HiddenBy", HiddenBy),
     "example": None,
-    "description": "Who has hidden the post; null while everybody sees it, and once it is deleted",
+    "description": "Who has hidden the post; null if the post is visible or deleted",
 }
 PHRASE_KIND = {
     **enumeration("PhraseKind", PhraseKind),
     "example": PhraseKind.CRISIS,
-    "description": "The forum ignores `emergency`; the chat answers both",
+    "description": "The forum ignores `emergency`; the chat replies to both kinds",
 }
 
-#: Characters of what people write to moderators, and moderators to people.
+#: Maximum characters of a text from a person to moderators, or from a moderator to a person.
 MAX_NOTE = 500
 
 
@@ -49,7 +49,7 @@ class HelpPhone(Schema):
 
 
 class Help(Schema):
-    """Where somebody in danger finds help."""
+    """Crisis numbers and text for somebody in danger."""
 
     title = fields.String(metadata={"example": "Anda tidak sendirian"})
     text = fields.String(metadata={"example": "Terima kasih sudah bercerita."})
@@ -63,32 +63,32 @@ class Hidden(Schema):
     is_hidden = fields.Boolean(
         metadata={
             "x-optional": True,
-            "description": "Only present, and true, if the post is hidden: all but its author read a stub",
+            "description": "Only present, and true, if the post is hidden. Everybody except its author gets a stub",
         }
     )
     hidden_reason = fields.String(
         metadata={
             "x-optional": True,
             "example": "Beberapa orang melaporkan tulisan ini.",
-            "description": "Only for the author of what is hidden: why it is",
+            "description": "Reason why the post is hidden. Only its author gets this field",
         }
     )
 
 
 class Moderated(Hidden):
-    """What a post says of itself where moderation, a block or a cry for help make it differ."""
+    """Fields that a post has only if it is hidden, its author is blocked, or it is a cry for help."""
 
     is_blocked = fields.Boolean(
         metadata={
             "x-optional": True,
-            "description": "Only present, and true, where the caller has blocked whoever wrote it: a stub",
+            "description": "Only present, and true, if the caller has blocked the author. The post is a stub",
         }
     )
     help = fields.Nested(
         Help,
         metadata={
             "x-optional": True,
-            "description": "Only in the response to whoever has just written that they want to die",
+            "description": "Only in the response to an author who has just written that they want to die",
         },
     )
 
@@ -120,7 +120,7 @@ class Block(Schema):
         allow_none=True,
         metadata={
             "example": "Melati",
-            "description": "The name that the post showed when it was blocked; null if that is not known any more",
+            "description": "Name that the post showed when its author was blocked; null for blocks of older versions",
         },
     )
     created_at = Timestamp()
@@ -131,12 +131,12 @@ class Blocked(Schema):
 
 
 class CaseQuery(SearchSchema):
-    """`q` looks into title and content."""
+    """Query of the list of cases. `q` searches title and content."""
 
     search = CaseSearch
 
     state = fields.String(validate=validate.OneOf(list(CaseState)), metadata=STATE)
-    banding = fields.Boolean(metadata={"description": "Whether the author appeals and nobody has decided since"})
+    banding = fields.Boolean(metadata={"description": "Whether the author's appeal still waits for a decision"})
 
 
 class DecisionSchema(Form):
@@ -145,7 +145,7 @@ class DecisionSchema(Form):
 
 
 class CaseCreate(DecisionSchema):
-    """Of a thread or of a reply."""
+    """A decision about a thread or a reply."""
 
     thread_id = RecordId()
     reply_id = RecordId()
@@ -164,23 +164,26 @@ class CaseReport(Schema):
 
 class Case(Schema):
     id = fields.Integer(metadata={"example": 3})
-    thread_id = fields.Integer(metadata={"example": 5, "description": "Of a reply the thread that it is in"})
+    thread_id = fields.Integer(metadata={"example": 5, "description": "The thread, or the reply's thread"})
     reply_id = fields.Integer(allow_none=True, metadata={"example": None})
     title = fields.String(
         allow_none=True,
-        metadata={"example": "Obat ajaib", "description": "Of a reply its thread's; null: deleted by its author"},
+        metadata={
+            "example": "Obat ajaib",
+            "description": "Title of the thread, or of the reply's thread; null if its author deleted it",
+        },
     )
     content = fields.String(allow_none=True, metadata={"example": "Sembuh dalam sehari!"})
-    has_image = fields.Boolean(metadata={"description": "The post has a picture, which `.../gambar` answers"})
+    has_image = fields.Boolean(metadata={"description": "Whether the post has a picture, see `.../gambar`"})
     hidden_by = fields.String(allow_none=True, metadata=HIDDEN_BY)
     author_name = fields.String(
-        allow_none=True, metadata={"example": "Melati", "description": "Under a pseudonym no more than that"}
+        allow_none=True, metadata={"example": "Melati", "description": "Only the pseudonym, if the author used one"}
     )
     state = fields.String(metadata=STATE)
     urgent = fields.Boolean(metadata={"description": "Somebody may be in danger"})
     reports = fields.List(fields.Nested(CaseReport))
     appeal = fields.String(allow_none=True, metadata={"example": None})
-    reason = fields.String(allow_none=True, metadata={"example": None, "description": "Of the latest decision"})
+    reason = fields.String(allow_none=True, metadata={"example": None, "description": "Reason of the latest decision"})
     created_at = Timestamp()
 
 

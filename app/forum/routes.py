@@ -1,4 +1,7 @@
-"""The forum: categories, threads and nested replies. Reads are public; a token adds what is the caller's."""
+"""Routes of the forum: categories, threads and nested replies.
+
+Reads are public. With a token, the response also has the caller's likes, saves and ownership.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ bp = Blueprint("forum", __name__, url_prefix="/forum", description="Threads, nes
 @cached(1)
 @bp.response(200, schemas.CategoryList(many=True))
 def list_categories() -> list[Category]:
-    """The forum's categories."""
+    """List the forum's categories."""
     return categories.list_all()
 
 
@@ -42,7 +45,7 @@ def list_categories() -> list[Category]:
 @bp.plain_response(200, schemas.ThreadRow(many=True))
 @bp.alt_response(401, "UNAUTHORIZED")
 def list_threads(query: ThreadQuery) -> Listing[Record]:
-    """Threads, newest first."""
+    """List threads, newest first."""
     return threads.list_all(query, caller_id())
 
 
@@ -52,7 +55,10 @@ def list_threads(query: ThreadQuery) -> Listing[Record]:
 @bp.arguments(schemas.RepliesQuerySchema, location="query")
 @bp.plain_response(200, schemas.Thread)
 def get_thread(query: RepliesQuery, thread_id: int) -> Partial[Record] | ThreadPage:
-    """A thread with the tree of its replies: the first 1,000 of them, or a page of those to the thread itself."""
+    """Return a thread with the tree of its replies.
+
+    The tree holds the first 1,000 replies, or with `page` one page of the replies to the thread itself.
+    """
     return threads.get(thread_id, query, caller_id())
 
 
@@ -64,7 +70,7 @@ def get_thread(query: RepliesQuery, thread_id: int) -> Partial[Record] | ThreadP
 @bp.plain_response(201, schemas.Thread)
 @bp.alt_response(409, "CONFLICT")
 def create_thread(data: Loaded) -> Record:
-    """Start a thread; people whom its category concerns are notified."""
+    """Create a thread, and notify the people with its category's preference."""
     return threads.create(data, caller)
 
 
@@ -76,7 +82,7 @@ def create_thread(data: Loaded) -> Record:
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
 def update_thread(data: Loaded, thread_id: int) -> Record:
-    """Change an own thread; what is not sent stays."""
+    """Change an own thread. Missing fields stay unchanged."""
     return threads.update(thread_id, data, caller)
 
 
@@ -98,7 +104,7 @@ def delete_thread(thread_id: int) -> dict[str, str]:
 @bp.plain_response(201, schemas.Reply)
 @bp.alt_response(409, "CONFLICT")
 def create_reply(data: Loaded, thread_id: int) -> Record:
-    """Reply to a thread, or with `parent_id` to one of its replies; the thread's author is notified."""
+    """Reply to a thread, or with `parent_id` to one of its replies. The thread's author gets a notification."""
     return replies.create(thread_id, data, caller)
 
 
@@ -107,7 +113,7 @@ def create_reply(data: Loaded, thread_id: int) -> Record:
 @bp.arguments(schemas.ReplyQuerySchema, location="query")
 @bp.plain_response(200, schemas.ReplyRow(many=True))
 def list_replies(query: ReplyQuery) -> Listing[Record]:
-    """Replies that the caller has saved or, with `mine`, written, newest first."""
+    """List the replies that the caller has saved or, with `mine`, written, newest first."""
     return replies.list_own(query, caller.id)
 
 
@@ -119,7 +125,7 @@ def list_replies(query: ReplyQuery) -> Listing[Record]:
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
 def update_reply(data: Loaded, reply_id: int) -> Record:
-    """Change an own reply; what is not sent stays."""
+    """Change an own reply. Missing fields stay unchanged."""
     return replies.update(reply_id, data, caller)
 
 
@@ -128,7 +134,7 @@ def update_reply(data: Loaded, reply_id: int) -> Record:
 @bp.response(200, MessageSchema)
 @bp.alt_response(403, "FORBIDDEN")
 def delete_reply(reply_id: int) -> dict[str, str]:
-    """Delete an own reply; replies below it stay under a stub."""
+    """Delete an own reply. A reply with replies below it becomes a stub."""
     replies.delete(reply_id, caller)
     return {"message": "Balasan dihapus."}
 
@@ -138,7 +144,7 @@ def delete_reply(reply_id: int) -> dict[str, str]:
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, moderation_schemas.Block(many=True))
 def list_blocks(page: Page) -> Listing[Block]:
-    """The caller's blocks, newest first."""
+    """List the caller's blocks, newest first."""
     return blocks.list_own(page, caller)
 
 
@@ -146,7 +152,7 @@ def list_blocks(page: Page) -> Listing[Block]:
 @authenticated
 @bp.response(204)
 def delete_block(block_id: int) -> None:
-    """Lift a block, also if the post is gone."""
+    """Delete a block. The blocked post may be deleted already."""
     blocks.delete_own(block_id, caller)
 
 
@@ -154,7 +160,10 @@ def delete_block(block_id: int) -> None:
 
 
 def _of_post(name: str, summary: str) -> Callable[[View], View]:
-    """Name a view of posts for one kind of them, and pass it the post's id, which the path names by the kind."""
+    """Give a view of posts its name and summary for one kind of post.
+
+    The path calls the id `thread_id` or `reply_id`; the view gets it as its last argument.
+    """
 
     def decorator(view: View) -> View:
         def named(*data: object, **ids: int) -> Any:
@@ -176,14 +185,14 @@ def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
     @bp.post(f"{path}/like")
     @authenticated
     @bp.response(200, schemas.Liked)
-    @_of_post(f"like_{noun}", f"Like a {noun}, or take the like back.")
+    @_of_post(f"like_{noun}", f"Like a {noun}, or remove the like.")
     def like(post_id: int) -> dict[str, bool]:
         return {"is_liked": toggles.like(kind, post_id, caller.id)}
 
     @bp.post(f"{path}/save")
     @authenticated
     @bp.response(200, schemas.Saved)
-    @_of_post(f"save_{noun}", f"Save a {noun}, or take that back.")
+    @_of_post(f"save_{noun}", f"Save a {noun}, or remove it from the saved ones.")
     def save(post_id: int) -> dict[str, bool]:
         return {"is_saved": toggles.save(kind, post_id, caller.id)}
 
@@ -192,7 +201,12 @@ def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
     @limit("20 per day", key=by_caller, counter="lapor")
     @bp.arguments(moderation_schemas.ReportCreate)
     @bp.response(201, moderation_schemas.ForumReport)
-    @bp.alt_response(200, schema=moderation_schemas.ForumReport, description="The caller had reported it", success=True)
+    @bp.alt_response(
+        200,
+        schema=moderation_schemas.ForumReport,
+        description="The caller has already reported it; this is the first report",
+        success=True,
+    )
     @bp.alt_response(409, "CONFLICT")
     @_of_post(f"report_{noun}", f"Report a {noun} to the moderators.")
     def report(data: Loaded, post_id: int) -> tuple[ForumReport, int]:
@@ -205,11 +219,11 @@ def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
     @bp.arguments(moderation_schemas.AppealCreate)
     @bp.response(201, moderation_schemas.Appeal)
     @bp.alt_response(
-        200, schema=moderation_schemas.Appeal, description="It replaces an appeal that waits", success=True
+        200, schema=moderation_schemas.Appeal, description="The appeal replaces an undecided one", success=True
     )
     @bp.alt_response(403, "FORBIDDEN")
     @bp.alt_response(409, "CONFLICT")
-    @_of_post(f"appeal_{noun}", f"Ask the moderators to look at an own hidden {noun} again.")
+    @_of_post(f"appeal_{noun}", f"Appeal to the moderators about an own hidden {noun}.")
     def appeal(data: dict[str, str], post_id: int) -> tuple[dict[str, str], int]:
         is_first = moderation.appeal(kind, post_id, data["note"], caller)
         return {"appeal": data["note"]}, 201 if is_first else 200
@@ -220,7 +234,7 @@ def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
     @bp.alt_response(409, "CONFLICT")
     @_of_post(
         f"block_{noun}_author",
-        f"Read no more of what is written under the name, or the pseudonym, that this {noun} shows.",
+        f"Block the name or pseudonym that this {noun} shows. The caller then gets stubs of its posts.",
     )
     def block(post_id: int) -> dict[str, bool]:
         blocks.block_author(kind, post_id, caller)
@@ -229,7 +243,7 @@ def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
     @bp.delete(f"{path}/blokir")
     @authenticated
     @bp.response(200, moderation_schemas.Blocked)
-    @_of_post(f"unblock_{noun}_author", "Take that back.")
+    @_of_post(f"unblock_{noun}_author", f"Unblock the name or pseudonym that this {noun} shows.")
     def unblock(post_id: int) -> dict[str, bool]:
         blocks.unblock_author(kind, post_id, caller)
         return {"is_blocked": False}

@@ -1,6 +1,6 @@
-"""What the forum's routes take, and how its records look.
+"""Schemas of the forum's requests and responses.
 
-The output schemas only document records: `app.forum.service.reads` builds these ready to be written.
+The output schemas are documentation only, because `app.forum.service.reads` builds records that are ready for JSON.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class CategoryList(Category):
         metadata={
             **enumeration("PreferenceTag", TAGS),
             "example": "medical",
-            "description": "Broadcasts go to people with this preference",
+            "description": "Broadcasts about new threads go to people with this preference; null: to all",
         },
     )
     threads_count = fields.Integer(metadata={"example": 44})
 
 
 class Author(Schema):
-    """The author, as far as everybody may know."""
+    """Public data of an author."""
 
     id = fields.Integer(allow_none=True, metadata={"example": None, "description": "null under a pseudonym"})
     name = fields.String(metadata={"example": "Melati"})
@@ -47,7 +47,7 @@ class Author(Schema):
 
 
 class Post(Schema):
-    """What threads and replies have in common."""
+    """Fields that threads and replies have in common."""
 
     id = fields.Integer(metadata={"example": 5})
     content = fields.String(metadata={"example": "Bagaimana cara mengatur pola makan?"})
@@ -71,7 +71,7 @@ class ThreadFields(Post):
 
 
 class ThreadRow(ThreadFields, Hidden):
-    """A thread in a list. Only the caller's own, with `mine`, can be hidden."""
+    """A thread in a list. It can be hidden only with `mine`, which lists the caller's own threads."""
 
 
 class ThreadTitle(Schema):
@@ -80,7 +80,7 @@ class ThreadTitle(Schema):
 
 
 class PlainReply(Post):
-    """A reply, whatever hangs below it."""
+    """A reply without the replies below it."""
 
     content = fields.String(allow_none=True, metadata={"example": "Kurangi gula dan nasi putih."})
     author = fields.Nested(Author, allow_none=True)
@@ -94,11 +94,11 @@ class ReplyRow(PlainReply, Hidden):
 
 
 class Reply(PlainReply, Moderated):
-    replies = fields.List(fields.Nested(lambda: Reply()))  # noqa: PLW0108  # the name is not there yet
+    replies = fields.List(fields.Nested(lambda: Reply()))  # noqa: PLW0108  # `Reply` is not defined yet
     replies_truncated = fields.Boolean(
         metadata={
             "x-optional": True,
-            "description": "Only in the response to a change, where it leaves out replies below this one",
+            "description": "Only present, and true, in the response to a change that leaves out replies below this one",
         }
     )
 
@@ -106,20 +106,20 @@ class Reply(PlainReply, Moderated):
 class Thread(ThreadFields, Moderated):
     replies = fields.List(
         fields.Nested(Reply),
-        metadata={"description": "A reply whose parent is in an earlier part of the thread stands on the first level"},
+        metadata={"description": "A reply is on the first level if its parent is in an earlier part of the thread"},
     )
     replies_truncated = fields.Boolean(
         metadata={
             "x-optional": True,
-            "description": "Only present, and true, where replies are left out: a response holds the first 1,000 and at"
-            ' most 2,000,000 bytes. `Link: rel="next"` goes on with those after the last one.',
+            "description": "Only present, and true, if replies are left out. A response holds at most 1,000 replies and"
+            ' 2,000,000 bytes. `Link: rel="next"` is the URL of the replies that follow.',
         }
     )
 
 
 @dataclass(frozen=True)
 class ThreadQuery(Search):
-    """Which threads, and which page of them."""
+    """Filters and page for the list of threads."""
 
     category_id: int | None = None
     before: int | None = None
@@ -131,21 +131,21 @@ class ThreadQuerySchema(SearchSchema):
     search = ThreadQuery
 
     category_id = RecordId()
-    before = RecordId(metadata={"description": "Only threads older than this one, for scrolling at constant cost"})
-    saved = fields.Boolean(metadata={"description": "Only what the caller has saved"})
-    mine = fields.Boolean(metadata={"description": "Only what the caller has written, hidden ones too"})
+    before = RecordId(metadata={"description": "Only threads older than this id, for scrolling at constant cost"})
+    saved = fields.Boolean(metadata={"description": "Only threads that the caller has saved"})
+    mine = fields.Boolean(metadata={"description": "Only threads that the caller has written, including hidden ones"})
     q = Text(
         100,
         metadata={
-            "description": "Part of title or content, to the letter; 1,000 matches are counted at most. A text without "
-            "three letters or digits in a row is looked for in the newest 1,000 threads"
+            "description": "Exact part of the title or content. The total counts at most 1,000 matches. A text without "
+            "three letters or digits in a row is searched in the newest 1,000 threads only"
         },
     )
 
 
 @dataclass(frozen=True)
 class RepliesQuery:
-    """Which replies of a thread; without a page the first, as many as a response holds."""
+    """Selection of a thread's replies. Without `page` it is as many replies as one response holds."""
 
     page: Page | None = None
     after: int | None = None
@@ -153,12 +153,12 @@ class RepliesQuery:
 
 
 class RepliesQuerySchema(PageSchema):
-    """Pages count the replies to the thread itself, and each comes with all below it."""
+    """Query of one thread. Pages count replies to the thread itself; each has all the replies below it."""
 
     after = RecordId(
-        metadata={"description": "Only replies newer than this one, as in `Link` of a response that was cut"}
+        metadata={"description": "Only replies newer than this id, as in the `Link` header of a truncated response"}
     )
-    replies = fields.Boolean(metadata={"description": "`false`: the thread alone, with an empty `replies`"})
+    replies = fields.Boolean(metadata={"description": "`false`: only the thread, with an empty `replies`"})
 
     @post_load
     def to_page(self, data: dict[str, Any], **kwargs: object) -> RepliesQuery:
@@ -169,7 +169,7 @@ class RepliesQuerySchema(PageSchema):
 
 @dataclass(frozen=True)
 class ReplyQuery(Search):
-    """Which of a person's replies, and which page of them; neither `saved` nor `mine`: those that are saved."""
+    """Filters and page for a person's replies. Without `saved` and `mine`, the list holds saved replies."""
 
     before: int | None = None
     saved: bool = False
@@ -179,14 +179,16 @@ class ReplyQuery(Search):
 class ReplyQuerySchema(SearchSchema):
     search = ReplyQuery
 
-    before = RecordId(metadata={"description": "Only replies older than this one, for scrolling at constant cost"})
-    saved = fields.Boolean(metadata={"description": "Only what the caller has saved; so it is without `mine` too"})
-    mine = fields.Boolean(metadata={"description": "Only what the caller has written, hidden ones too"})
-    q = Text(100, metadata={"description": "Part of the content, to the letter"})
+    before = RecordId(metadata={"description": "Only replies older than this id, for scrolling at constant cost"})
+    saved = fields.Boolean(
+        metadata={"description": "Only replies that the caller has saved. This is the default without `mine`"}
+    )
+    mine = fields.Boolean(metadata={"description": "Only replies that the caller has written, including hidden ones"})
+    q = Text(100, metadata={"description": "Exact part of the content"})
 
 
 class PostUpdate(Form):
-    """A partial edit: what is not sent stays; `image` set to null, or sent blank, removes the picture."""
+    """A partial update. Missing fields stay unchanged. An `image` that is null or empty removes the picture."""
 
     content = Text(MAX_CONTENT, minimum=1, example="Bagaimana cara mengatur pola makan?")
     use_pseudonym = fields.Boolean(metadata={"example": True})

@@ -1,5 +1,7 @@
-"""What the forum needs to be there: its categories, each but the first with the preference that its broadcasts are
-filtered by, and the phrases by which a cry for help is known."""
+"""Seed data of the forum: categories, crisis phrases and emergency phrases.
+
+Each category except the first has the preference tag that filters the recipients of its broadcasts.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ CATEGORIES: tuple[tuple[str, str | None], ...] = (
     ("Kepercayaan Lain", "other_belief"),
 )
 
-#: Of each the other spellings and slang words are known (`app.forum.service.words`): `pengen mati` is `ingin mati`.
+#: Crisis phrases. `app.forum.service.words` also matches other spellings and slang: `pengen mati` is `ingin mati`.
 PHRASES: tuple[str, ...] = (
     # to die
     "ingin mati", "saya mau mati", "mau mati saja", "mending mati", "lebih baik mati", "lebih baik saya mati",
@@ -34,7 +36,7 @@ PHRASES: tuple[str, ...] = (
     "ingin meninggal saja", "lebih baik meninggal", "lebih baik saya tidak ada", "ingin menghilang selamanya",
     "ingin lenyap", "ingin pergi dari dunia", "tinggalkan dunia ini", "meninggalkan dunia ini",
     "selamat tinggal dunia", "ingin tidur selamanya", "tidak ingin bangun lagi", "tidak mau bangun lagi",
-    # to live no longer
+    # to stop living
     "tidak ingin hidup", "tidak mau hidup", "tidak sanggup hidup", "tidak kuat hidup", "tidak kuat lagi hidup",
     "tidak tahan hidup", "tidak tahan lagi hidup", "tidak sanggup lagi hidup", "hidup tidak ada gunanya",
     "hidup saya tidak ada gunanya", "hidup tidak berguna", "hidup saya tidak berguna",
@@ -51,10 +53,10 @@ PHRASES: tuple[str, ...] = (
     "lompat ke sungai saja", "minum racun", "minum baygon", "minum pembersih lantai",
     "minum obat sebanyak banyaknya", "overdosis saja", "sayat nadi", "potong nadi", "memotong nadi",
     "sayat tangan", "tabrakkan diri", "menabrakkan diri", "bakar diri", "membakar diri", "menembak diri",
-    # to be hurt
+    # to hurt oneself
     "sakiti diri", "lukai diri", "sayat diri", "self harm", "selfharm", "barcode di tangan", "barcode tangan",
     "cutting tangan",
-    # in English and in the languages of the islands, as people mix them in
+    # in English and in regional languages, which people mix into Indonesian
     "suicide", "suicidal", "unalive", "kill myself", "end my life", "want to die", "wanna die", "better off dead",
     "hoyong maot", "hoyong paeh", "ingin paeh", "nglalu", "ngendat", "bunuh awak",
 )  # fmt: skip
@@ -67,7 +69,10 @@ EMERGENCIES: tuple[str, ...] = (
 
 
 def seed() -> None:
-    """Insert missing categories, and the phrases of a kind that has none: administrators delete some of them."""
+    """Insert missing categories, and the phrases of each kind that has none.
+
+    A kind with phrases stays as it is, because administrators may have deleted some of them on purpose.
+    """
     rows = [{"name": name, "preference_tag": tag} for name, tag in CATEGORIES]
     db.session.execute(insert(ForumCategory).values(rows).on_conflict_do_nothing(index_elements=[ForumCategory.name]))
     seeded = set(db.session.scalars(sa.select(CrisisPhrase.kind).distinct()))
