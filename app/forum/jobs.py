@@ -108,9 +108,9 @@ def place_pictures() -> None:
 
     A process may have been killed after it committed a decision and before it moved the picture.
 
-    Every hidden post or picture has a case, so the cases lead to all of them. A hidden picture that no such post
-    names belongs to a deleted post, and is discarded. This is safe, because a picture is hidden after the commit and
-    this function lists the hidden pictures before it reads the rows.
+    Every hidden post or picture has a case, so the query starts from the cases. A hidden picture that no such post
+    names belongs to a deleted post, and is discarded. This is safe, because pictures are hidden after the commit, and
+    this function lists hidden pictures before it reads the rows.
     """
     away = {name for name, _ in pictures.hidden().names()}
     with unit_of_work():

@@ -21,7 +21,7 @@ MAX_DEPTH = 20
 ERASE_POSTS = Custom("Their author chose whether they go or stay without a name; replies of others stay in their place")
 ERASE_MARKS = Custom("The counters of what was liked and saved go down with them")
 
-#: 10% of each page stays free, so that a new like updates the row in the same page and changes no index (HOT update).
+#: 10% of each page stays free. A new like then updates the row in the same page and changes no index (HOT update).
 ROOM_TO_COUNT = {"postgresql_with": {"fillfactor": 90}}
 
 
@@ -139,7 +139,7 @@ class ReplyNotice(Base):
 class _Mark:
     """Flags of one person for one post: liked and saved.
 
-    The row stays when both flags are false, so that the two requests of a double tap lock the same row.
+    The row stays when both flags are false, so that both requests of a double tap lock the same row.
     """
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)

@@ -36,7 +36,7 @@ def list_cases(search: CaseSearch) -> Listing[Case]:
 @bp.alt_response(200, schema=schemas.Case, description="The post already had a case", success=True)
 @bp.alt_response(404, "NOT_FOUND")
 def create_case(data: Loaded) -> tuple[Case, int]:
-    """Create a case for a post, and decide it. Nobody needs to have reported the post."""
+    """Create a case for a post, and decide it. The post may have no reports."""
     case, is_new = moderation.create(data, caller)
     return case, 201 if is_new else 200
 

@@ -76,7 +76,7 @@ class Hidden(Schema):
 
 
 class Moderated(Hidden):
-    """Fields that a post has only if it is hidden, its author is blocked, or it is a cry for help."""
+    """Fields of a post that is hidden, is by a blocked author, or is a cry for help."""
 
     is_blocked = fields.Boolean(
         metadata={

@@ -71,7 +71,7 @@ EMERGENCIES: tuple[str, ...] = (
 def seed() -> None:
     """Insert missing categories, and the phrases of each kind that has none.
 
-    A kind with phrases stays as it is, because administrators may have deleted some of them on purpose.
+    A kind with phrases stays unchanged, because administrators may have deleted some phrases on purpose.
     """
     rows = [{"name": name, "preference_tag": tag} for name, tag in CATEGORIES]
     db.session.execute(insert(ForumCategory).values(rows).on_conflict_do_nothing(index_elements=[ForumCategory.name]))

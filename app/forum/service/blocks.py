@@ -1,7 +1,7 @@
-"""Blocks: a person reads no more of what is written under a name, or under a pseudonym.
+"""Blocks: a person no longer sees posts under a name, or under a pseudonym.
 
-What is blocked is the identity that the post shows, and nothing else of whoever is behind it. The answer is the same
-whatever was blocked before: a different one would tell that two posts are by one person.
+A block covers only the identity that the post shows, the name or the pseudonym. The response never depends on earlier
+blocks, because a difference would reveal that two posts have the same author.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Block(TypedDict):
 
 
 def block_author(kind: PostType, post_id: int, caller: Caller) -> None:
-    """Block what a post shows as its author."""
+    """Block the name or pseudonym that a post shows."""
     post = posts.get(kind, post_id)
     if post.user_id == caller.id:
         raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
@@ -52,7 +52,7 @@ def block_author(kind: PostType, post_id: int, caller: Caller) -> None:
 
 
 def unblock_author(kind: PostType, post_id: int, caller: Caller) -> None:
-    """Unblock what a post shows as its author."""
+    """Unblock the name or pseudonym that a post shows."""
     post = posts.get(kind, post_id)
     db.session.execute(
         sa.delete(ForumBlock).where(
@@ -64,7 +64,7 @@ def unblock_author(kind: PostType, post_id: int, caller: Caller) -> None:
 
 
 def list_own(page: Page, caller: Caller) -> Listing[Block]:
-    """Return one page of the caller's blocks, newest first. No row holds the blocked person's id."""
+    """Return one page of the caller's blocks, newest first, without the ids of the blocked people."""
     rows = sa.select(ForumBlock.id, _KIND, ForumBlock.shown_as, ForumBlock.created_at)
     listing = paginate_rows(rows.where(ForumBlock.user_id == caller.id).order_by(ForumBlock.id.desc()), page)
     return Listing([_record(*row) for row in listing.rows], listing.total, listing.page)
@@ -75,13 +75,16 @@ def _record(id_: int, kind: str, shown_as: str | None, created_at: datetime) -> 
 
 
 def delete_own(block_id: int, caller: Caller) -> None:
-    """Delete one of the caller's blocks. The blocked post may be gone."""
+    """Delete one of the caller's blocks. The post itself may be deleted already."""
     own = sa.delete(ForumBlock).where(ForumBlock.id == block_id, ForumBlock.user_id == caller.id)
     if db.session.scalar(own.returning(ForumBlock.id)) is None:
         raise NotFound(BLOCK_NOT_FOUND)
 
 
 def exported(user_id: int) -> sa.Select[str, str | None, datetime]:
-    """Select a person's blocks for their export, without ids. Their order pairs no name with an alias."""
+    """Select a person's blocks for their export, without ids.
+
+    They are sorted by kind and name, so that the order does not link a name to a pseudonym.
+    """
     blocks = sa.select(_KIND, ForumBlock.shown_as, ForumBlock.created_at).where(ForumBlock.user_id == user_id)
     return blocks.order_by(_KIND, ForumBlock.shown_as)

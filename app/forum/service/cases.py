@@ -1,6 +1,6 @@
-"""Cases: opened when somebody reports a post or a post holds a crisis phrase, closed when it is gone.
+"""Moderation cases. A report or a crisis phrase opens a case, and the deletion of the post closes it.
 
-Whoever touches a case has locked its post before, the thread first, so there is never a second one of a post.
+Lock the post (a thread before its reply) before you read or write its case.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from app.notifications.models import About, Channel
 
 KIND = "moderation"
 
-#: Nobody needs to be told later of a case that has waited so long.
+#: Time after which an unsent push about a case expires.
 LIFETIME = timedelta(days=1)
 
-#: What administrators are told of a new case: nothing of the post, and nothing of whom it concerns.
+#: Push texts to administrators about a new case. They contain no data of the post or its author.
 PUSH = {"title": "Kasus moderasi baru", "body": "Ada tulisan di forum yang perlu diperiksa."}
 URGENT_PUSH = {"title": "Kasus mendesak", "body": "Ada tulisan di forum yang perlu segera diperiksa."}
 
 
 def of_post(post: Post) -> tuple[ForumCase, bool]:
-    """The case of a locked post, and whether it is new."""
+    """Return the case of a locked post, and whether it is new. Insert the case if it is missing."""
     if isinstance(post, ForumThread):
         ids, key, is_of_kind = {"thread_id": post.id}, "thread_id", ForumCase.reply_id.is_(None)
     else:
@@ -50,9 +50,9 @@ def of_post(post: Post) -> tuple[ForumCase, bool]:
 
 
 def ask(case: ForumCase, *, is_new: bool, is_urgent: bool) -> None:
-    """Let moderators look at a post, also at one that they have kept, and where it is urgent at a hidden one.
+    """Put a case in the moderators' queue. Reopen a kept case and, if it is urgent, a hidden one.
 
-    The administrators who want it are told of a case that is new, and of one that is urgent from now on.
+    Push to administrators with the moderation preference if the case is new, or if it becomes urgent.
     """
     is_reopened = case.state == CaseState.KEPT or (is_urgent and case.state == CaseState.HIDDEN)
     is_told = is_new or (is_urgent and (is_reopened or not case.is_urgent))
@@ -65,7 +65,7 @@ def ask(case: ForumCase, *, is_new: bool, is_urgent: bool) -> None:
 
 
 def close(post: Post) -> None:
-    """The post is about to go, and with a thread its replies: nothing of them is left to decide."""
+    """Close the case of a post before its deletion. For a thread, also close the cases of its replies."""
     which = ForumCase.thread_id if isinstance(post, ForumThread) else ForumCase.reply_id
     ids = db.session.scalars(
         sa.update(ForumCase)
@@ -77,18 +77,18 @@ def close(post: Post) -> None:
         settle(case_id)
         verdicts.cancel(case_id)
     if isinstance(post, ForumThread):
-        # Cases of replies that moderators deleted say what the thread was called: that is its author's, and goes too.
+        # Cases of replies that moderators deleted keep the thread's title. It belongs to the thread, so delete it too.
         of_replies = (ForumCase.thread_id == post.id, ForumCase.reply_id.is_not(None), ForumCase.title.is_not(None))
         db.session.execute(sa.update(ForumCase).where(*of_replies).values(title=None))
 
 
 def settle(case_id: int) -> None:
-    """Nobody has to be told of the case any more."""
+    """Cancel unsent pushes about a case."""
     outbox.cancel(_about(case_id))
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the words of pushes about cases."""
+    """Return the texts of pushes about cases."""
     return {each.id: URGENT_PUSH if each.payload["is_urgent"] else PUSH for each in deliveries}
 
 
@@ -112,7 +112,7 @@ def _tell(case: ForumCase) -> None:
 
 
 def _moderators() -> list[int]:
-    """The administrators who want to be told of new cases."""
+    """Return the ids of administrators with the moderation preference."""
     rows = db.session.execute(
         sa.select(User.id, User.preferences)
         .where(

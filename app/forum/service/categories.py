@@ -26,7 +26,7 @@ CATEGORIES = PreparedStatement(
 
 
 def list_all() -> list[Category]:
-    """All categories, in the order that they were seeded in."""
+    """Return all categories in the order of their ids, which is the order of the seed."""
     with autocommit() as connection:
         return [
             {"id": id_, "name": name, "preference_tag": preference_tag, "threads_count": threads_count}

@@ -1,4 +1,4 @@
-"""The counters that stand in rows above: threads of a category, replies of a thread. What is hidden does not count."""
+"""Counters in parent rows: threads of a category, replies of a thread. Hidden posts do not count."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def count_thread(category_id: int, step: int) -> None:
 
 
 def count_reply(thread_id: int, step: int) -> ForumThread:
-    """Add `step` to the number of replies in their thread's row, which stays locked until the transaction ends."""
+    """Add `step` to a thread's number of replies. Return the thread, locked until the transaction ends."""
     thread = db.session.scalar(
         sa.update(ForumThread)
         .where(ForumThread.id == thread_id)

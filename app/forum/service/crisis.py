@@ -1,7 +1,7 @@
-"""Help for somebody who writes that they want to die, and the phrases by which that is known.
+"""Help for authors who write that they want to die, and the list of phrases that detects this.
 
-The author is told where to find help, and moderators look at the post soon. Its words stay, whoever reports them. Its
-picture and its broadcast wait for a moderator. Nothing is scored, and nobody else is told.
+The author gets the numbers of crisis lines, and moderators get an urgent case. Reports never hide the text. The picture
+and the broadcast wait for a moderator. The program computes no score and notifies nobody else.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ EMERGENCY_TEXT = "Ini balasan otomatis. Kalau keadaannya darurat, telepon 119 se
 
 
 class Help(TypedDict):
-    """Where somebody in danger finds help."""
+    """Crisis numbers and text for somebody in danger."""
 
     title: str
     text: str
@@ -42,7 +42,7 @@ class Help(TypedDict):
 
 
 def kind_of(*texts: str) -> Literal["crisis", "emergency"] | None:
-    """Return what one of the texts tells of, by the list of phrases. A crisis wins over an emergency."""
+    """Return the kind of the first phrase list that matches a text. A crisis wins over an emergency."""
     rows = db.session.execute(sa.select(CrisisPhrase.phrase, CrisisPhrase.kind)).all()
     if words.finds((row.phrase for row in rows if row.kind == PhraseKind.CRISIS), *texts):
         return "crisis"
@@ -52,7 +52,7 @@ def kind_of(*texts: str) -> Literal["crisis", "emergency"] | None:
 
 
 def help_for(domicile: str | None) -> Help:
-    """Return where somebody in danger finds help."""
+    """Return the help for a person in this province (`domicile`)."""
     return {"title": TITLE, "text": TEXT, "phones": emergency.in_crisis(domicile), "url": emergency.CRISIS_URL}
 
 
@@ -67,15 +67,16 @@ def help_lines(domicile: str | None) -> str:
 
 
 def emergency_lines(domicile: str | None) -> str:
-    """Return what the chat answers to a medical emergency, with the ambulance of the person's province."""
+    """Return the chat's reply to a medical emergency, with the ambulance number of the person's province."""
     own = emergency.own_ambulance(domicile)
     return EMERGENCY_TEXT if own is None else f"{EMERGENCY_TEXT}\nAmbulans di {domicile}: {own['phone']}"
 
 
 def look_at(post: Post) -> Help | None:
-    """Return help for the author of a locked post with a crisis phrase, else None.
+    """Return help for the author if a locked post has a crisis phrase, else None.
 
-    Open an urgent case, and hold the picture until a moderator has seen it. Call `hiding.undo_reports` after that.
+    With a phrase, open an urgent case, and hold the picture until a moderator has seen it. After a change, the caller
+    must then call `hiding.undo_reports`.
     """
     texts = (post.title, post.content) if isinstance(post, ForumThread) else (post.content or "",)
     if kind_of(*texts) != "crisis":
@@ -89,7 +90,7 @@ def look_at(post: Post) -> Help | None:
 
 
 def list_phrases(search: Search) -> Listing[CrisisPhrase]:
-    """The phrases, the latest first."""
+    """Return one page of phrases, newest first."""
     query = sa.select(CrisisPhrase).order_by(CrisisPhrase.id.desc())
     if search.q:
         query = query.where(like(contains(search.q), CrisisPhrase.phrase))
@@ -97,7 +98,10 @@ def list_phrases(search: Search) -> Listing[CrisisPhrase]:
 
 
 def create_phrase(phrase: str, kind: str) -> CrisisPhrase:
-    """A new phrase; `Conflict` when there is one of the same words."""
+    """Create a phrase.
+
+    Raise `ValidationFailed` if it is too general, and `Conflict` if a phrase with the same plain words exists.
+    """
     plain = words.plain(phrase)
     if words.says_too_little(plain):
         raise ValidationFailed({"phrase": ["terlalu umum."]})

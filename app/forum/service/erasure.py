@@ -1,4 +1,4 @@
-"""What becomes of the posts of somebody who is erased: they go, or stay as written by nobody. A batch at a time."""
+"""Erasure of a person's posts and marks, in batches. The person chose whether posts are deleted or anonymised."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from app.forum.service import replies, threads, toggles
 from app.forum.service.posts import Post
 from app.identity.erasure import Leaving, Posts
 
-#: Posts of one transaction: those that stay take one statement, those that go several each.
+#: Posts in one transaction. A batch is anonymised with one statement, but each deleted post needs several.
 BATCH = {Posts.ANONYMISE: 500, Posts.DELETE: 20}
 MARKS = 500
 
 
 def erase_threads(person: Leaving) -> bool:
-    """Returns whether there may be more, as those below do."""
+    """Erase one batch of threads. Return whether another batch may remain; the functions below do the same."""
     batch = (
         sa.select(ForumThread)
         .where(ForumThread.user_id == person.id)
@@ -40,7 +40,7 @@ def erase_replies(person: Leaving) -> bool:
         return False
     above = sa.select(ForumThread).where(ForumThread.id.in_({row.thread_id for row in rows})).order_by(ForumThread.id)
     there = {thread.id for thread in db.session.scalars(above.with_for_update(key_share=True))}
-    ids = [row.id for row in rows if row.thread_id in there]  # a thread may have been deleted before it was locked
+    ids = [row.id for row in rows if row.thread_id in there]  # a thread may have been deleted before the lock
     if person.posts is Posts.DELETE:
         here_still = sa.select(ForumReply).where(ForumReply.id.in_(ids), ~ForumReply.is_deleted)
         for reply in db.session.scalars(here_still.order_by(ForumReply.id).with_for_update(key_share=True)).all():

@@ -1,6 +1,7 @@
-"""Hides a post from all but its author, and shows it again, with its picture, its broadcast and the counters above it.
+"""Hide a post from everybody except its author, and show it again.
 
-The picture alone may be held too, until a moderator has seen the post.
+This includes the post's picture, its broadcast and the counter in its parent row. `hold_picture` hides only the
+picture, until a moderator has seen the post.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from app.forum.service import notices
 from app.forum.service.counters import count_reply, count_thread
 from app.forum.service.posts import Post
 
-#: What the author reads of a post that reports have hidden.
+#: Reason that the author reads when reports have hidden the post.
 REPORTED = "Beberapa orang melaporkan tulisan ini."
 
 
 def hide(case: ForumCase, post: Post, by: HiddenBy, reason: str) -> None:
-    """Hide a locked post, or change why it is hidden."""
+    """Hide a locked post, or change the reason of a hidden one."""
     was_shown = post.hidden_reason is None
     case.hidden_by, post.hidden_reason, post.image_is_held = by, reason, False
     db.session.flush()
@@ -31,7 +32,7 @@ def hide(case: ForumCase, post: Post, by: HiddenBy, reason: str) -> None:
 
 
 def show(case: ForumCase, post: Post) -> None:
-    """Show a locked post to everybody, and let go what has waited for that."""
+    """Show a locked post and its picture to everybody, and release its broadcast."""
     was_hidden = post.hidden_reason is not None
     if was_hidden or post.image_is_held:
         pictures.show(post.image)
@@ -44,7 +45,7 @@ def show(case: ForumCase, post: Post) -> None:
 
 
 def hold_picture(post: Post) -> None:
-    """Withhold the picture of a locked post from everybody until `hide` or `show`."""
+    """Hide the picture of a locked post from everybody until a moderator calls `hide` or `show` for the post."""
     if post.image is not None:
         post.image_is_held = True
         db.session.flush()
@@ -52,7 +53,7 @@ def hold_picture(post: Post) -> None:
 
 
 def undo_reports(post: Post) -> None:
-    """Show the text of a locked post that reports have hidden. Its picture and its broadcast stay held."""
+    """Show the text of a locked post that reports have hidden. Its picture and broadcast stay held."""
     which = ForumCase.reply_id == post.id if isinstance(post, ForumReply) else _is_of_thread(post)
     undone = sa.update(ForumCase).where(which, ForumCase.hidden_by == HiddenBy.REPORTS).values(hidden_by=None)
     if db.session.scalar(undone.returning(ForumCase.id)) is not None:

@@ -1,4 +1,4 @@
-"""What moderators do: they look at cases, decide them, and in need learn who is behind a pseudonym; authors appeal."""
+"""Moderation: list and decide cases, lift pseudonyms, and record the appeals of authors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ IMAGE_NOT_FOUND = "Gambar tidak ditemukan."
 
 
 class Report(TypedDict):
-    """A report as moderators see it: not whose it is."""
+    """A report as moderators see it, without the reporter."""
 
     reason: str
     note: str | None
@@ -37,7 +37,7 @@ class Report(TypedDict):
 
 
 class Case(TypedDict):
-    """A case as moderators see it: of a pseudonymous author no more than the alias."""
+    """A case as moderators see it. A pseudonymous author is shown by the pseudonym only."""
 
     id: int
     thread_id: int
@@ -56,7 +56,7 @@ class Case(TypedDict):
 
 
 class Identity(TypedDict):
-    """Who is behind a pseudonym."""
+    """The person behind a pseudonym."""
 
     user_id: int
     username: str
@@ -70,14 +70,14 @@ _TITLE = sa.func.coalesce(ForumCase.title, ForumThread.title)
 _CONTENT = sa.func.coalesce(
     ForumCase.content, sa.case((_is_about_reply, ForumReply.content), else_=ForumThread.content)
 )
-#: That of the post itself: what is deleted keeps none.
+#: Picture of the post; null for a deleted post, because the case keeps no picture.
 _IMAGE = sa.case((_is_about_reply, ForumReply.image), else_=ForumThread.image)
 _USE_PSEUDONYM = sa.func.coalesce(
     ForumCase.use_pseudonym, sa.case((_is_about_reply, ForumReply.use_pseudonym), else_=ForumThread.use_pseudonym)
 )
 _AUTHOR_NAME = sa.case((_CONTENT.is_not(None), author_name(_USE_PSEUDONYM)))
 
-#: With what is left of the post: the post itself, or what a moderator has deleted as it was.
+#: Cases with the current post or, if a moderator deleted it, with the copy that the case keeps.
 _CASES = (
     sa.select(
         ForumCase.id,
@@ -99,7 +99,7 @@ _CASES = (
     .outerjoin(User, User.id == ForumCase.author_id)
 )
 
-#: Whether an appeal waits for a decision, which there can be as long as the post is there.
+#: Condition that an appeal waits for a decision. A deleted post cannot be decided any more.
 _is_appealed = sa.and_(
     ForumCase.state != CaseState.DELETED,
     ForumCase.appealed_at.is_not(None),
@@ -108,7 +108,7 @@ _is_appealed = sa.and_(
 
 
 def list_all(search: CaseSearch) -> Listing[Case]:
-    """Cases, urgent ones first, then the newest."""
+    """Return one page of cases, urgent ones first, then the newest."""
     query = _CASES.order_by(ForumCase.is_urgent.desc(), ForumCase.id.desc())
     if search.state:
         query = query.where(ForumCase.state == search.state)
@@ -122,8 +122,8 @@ def list_all(search: CaseSearch) -> Listing[Case]:
 
 
 def get_image(case_id: int) -> bytes:
-    """The picture of the post that a case is about, hidden or not. `NotFound` where there is none."""
-    with autocommit() as connection:  # which is given back before the store is asked
+    """Return the picture of a case's post, hidden or not. Raise `NotFound` without a picture."""
+    with autocommit() as connection:  # returned to the pool before the media store is read
         name = connection.scalar(_CASES.with_only_columns(_IMAGE).where(ForumCase.id == case_id))
     if name is None:
         raise NotFound(IMAGE_NOT_FOUND)
@@ -141,7 +141,7 @@ def _record(row: sa.Row[*tuple[object, ...]], reports: dict[int, list[Report]]) 
 
 
 def _reports_of(case_ids: Collection[int]) -> dict[int, list[Report]]:
-    """The reports of these cases, the oldest first."""
+    """Return the reports of these cases by case id, oldest first."""
     reports: dict[int, list[Report]] = {}
     query = sa.select(ForumReport).where(ForumReport.case_id.in_(case_ids)).order_by(ForumReport.id)
     for report in db.session.scalars(query) if case_ids else ():
@@ -154,7 +154,7 @@ def _reports_of(case_ids: Collection[int]) -> dict[int, list[Report]]:
 
 
 def create(data: Loaded, by: Caller) -> tuple[Case, bool]:
-    """Decide about a post that nobody may have reported; returns its case and whether it is new."""
+    """Decide about a post, reported or not. Return its case and whether the case is new."""
     post = lock_reply(data["reply_id"]) if "reply_id" in data else lock_thread(data["thread_id"])
     case, is_new = cases.of_post(post)
     _decide(case, post, data, by)
@@ -162,7 +162,7 @@ def create(data: Loaded, by: Caller) -> tuple[Case, bool]:
 
 
 def decide(case_id: int, data: Loaded, by: Caller) -> Case:
-    """Decide a case, or decide it otherwise. `Conflict` when the post is gone."""
+    """Decide a case, or change its decision. Raise `Conflict` if the post is deleted."""
     case, post = _locked(case_id)
     if post is None:
         raise Conflict("Tulisan ini sudah dihapus.", code="post_deleted")
@@ -178,7 +178,7 @@ def _decide(case: ForumCase, post: Post, data: Loaded, by: Caller) -> None:
     _judge_reports(case, is_false=decision == "keep" and not case.is_crisis)
     if event is not None:
         verdicts.tell(case, event)
-    # Not whose it is: a log is no way around a pseudonym.
+    # Without the author, so that the audit log does not reveal who uses a pseudonym.
     audit.record(by, audit.Action.MODERATED, f"{post.__tablename__}:{post.id}", decision=decision, case=case.id)
     if decision == "keep":
         hiding.show(case, post)
@@ -191,7 +191,7 @@ def _decide(case: ForumCase, post: Post, data: Loaded, by: Caller) -> None:
 def _event(case: ForumCase, post: Post, decision: str, reason: str) -> verdicts.Event | None:
     """Return the event that the author is notified of, or None if the decision changes nothing for the author.
 
-    So the author of a cry for help gets no notice that a moderator has read it.
+    For example, a moderator who keeps a visible cry for help causes no notice to its author.
     """
     was_hidden = post.hidden_reason is not None
     if decision == "delete":
@@ -215,7 +215,7 @@ def _judge_reports(case: ForumCase, *, is_false: bool) -> None:
 
 
 def _delete(case: ForumCase, post: Post) -> None:
-    """Delete the post; its case keeps what it said, for whoever asks why."""
+    """Delete the post. Its case keeps title and text, so that moderators can answer questions about the decision."""
     thread = post if isinstance(post, ForumThread) else db.session.get_one(ForumThread, post.thread_id)
     case.title, case.content, case.use_pseudonym = thread.title, post.content, post.use_pseudonym
     case.hidden_by = None
@@ -227,7 +227,7 @@ def _delete(case: ForumCase, post: Post) -> None:
 
 
 def _locked(case_id: int) -> tuple[ForumCase, Post | None]:
-    """A case and its post, both locked, the post first; None where it is gone."""
+    """Lock the post and then the case. Return both, with None for a deleted post."""
     row = db.session.execute(
         sa.select(ForumCase.thread_id, ForumCase.reply_id).where(ForumCase.id == case_id)
     ).one_or_none()
@@ -245,7 +245,7 @@ def _locked(case_id: int) -> tuple[ForumCase, Post | None]:
 
 
 def appeal(kind: PostType, post_id: int, note: str, caller: Caller) -> bool:
-    """Ask moderators to look at an own hidden post again; returns whether it is the first time since they decided."""
+    """Record the caller's appeal about an own hidden post. Return whether it is the first since the latest decision."""
     post = posts.lock(kind, post_id)
     check_owner(post, caller)
     if post.hidden_reason is None:
@@ -263,7 +263,10 @@ def _waits(case: ForumCase) -> bool:
 
 
 def lift_pseudonym(case_id: int, reason: str, by: Caller) -> Identity:
-    """Tell a moderator who is behind a pseudonym, once. It is written down, and the author is told."""
+    """Return who is behind a pseudonym, once for each case.
+
+    Record it in the audit log and in the author's access log, and notify the author.
+    """
     case, post = _locked(case_id)
     use_pseudonym = case.use_pseudonym if post is None else post.use_pseudonym
     author = None if case.author_id is None else db.session.get(User, case.author_id)

@@ -1,7 +1,7 @@
-"""Notices of the forum: of a reply to the thread's author, of a new thread to those whom its category concerns.
+"""Notices of the forum: replies go to the thread's author, new threads to people with the category's preference.
 
-Their words are read when they leave. A text never names who wrote under a pseudonym.
-Names and titles are texts of strangers: web addresses are removed from both, and phone numbers from titles.
+The worker renders the text just before it sends a notice. A text never has the name behind a pseudonym.
+Strangers write names and titles, so web addresses are removed from both, and phone numbers from titles.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ THREAD_KIND = "forum_thread"
 
 REPLY_KIND = "forum_reply"
 
-#: A message about a reply that has not been sent by then is not sent any more.
+#: Time after which an unsent message about replies expires, counted from when it is due.
 REPLY_EXPIRES = timedelta(hours=24)
 
-#: After a message about replies the next one to this person waits so long. It tells of all replies in between.
+#: Minimum time between two messages about replies to one person. The second one covers all replies since the first.
 REPLY_PAUSE = timedelta(minutes=10)
 
-#: A message that is due for longer than this is stuck. New replies join it.
+#: A message that is overdue for longer than this is stuck. New replies join the stuck message.
 STUCK = timedelta(minutes=1)
 
-#: See `verdicts`.
+#: Delivery kind of the notices in `verdicts`.
 VERDICT_KIND = "post_moderated"
 
-#: What an author is told, and for how long that is tried.
+#: Notice to the author after a moderator lifted the pseudonym: kind, text, title, and time until it expires.
 LIFTED_KIND = "pseudonym_lifted"
 LIFTED = "Seorang moderator membuka nama di balik nama samaran Anda di forum. Hal ini tercatat."
 LIFTED_TITLE = "Nama samaran Anda"
 LIFTED_EXPIRES = timedelta(days=7)
 
-#: Who has a name of nothing but web addresses.
+#: Fallback for a name that is empty after web addresses are removed.
 SOMEBODY = "Seseorang"
 
-#: Characters of a thread's title in a text.
+#: Maximum characters of a thread's title in a text.
 MAX_TITLE = 80
 
 
 def thread_written(thread: ForumThread, *, is_held: bool = False) -> None:
-    """Announce a thread; one that `is_held` waits until a moderator has looked at it."""
+    """Create the broadcast of a new thread. With `is_held` it waits until a moderator has seen the thread."""
     broadcasts.announce(
         _about(thread.id),
         preference_tag=_category(thread).preference_tag,
@@ -68,7 +68,7 @@ def thread_written(thread: ForumThread, *, is_held: bool = False) -> None:
 
 
 def thread_changed(thread: ForumThread) -> None:
-    """Announce a thread to those whom its category concerns now."""
+    """Send the thread's broadcast to people with the preference of its new category."""
     broadcasts.retag(_about(thread.id), _category(thread).preference_tag)
 
 
@@ -77,7 +77,7 @@ def _category(thread: ForumThread) -> ForumCategory:
 
 
 def thread_held(thread_id: int) -> None:
-    """Nobody else is told of the thread until `thread_released`."""
+    """Hold the thread's broadcast until `thread_released`."""
     broadcasts.hold(_about(thread_id))
 
 
@@ -96,7 +96,7 @@ def thread_deleted(thread_id: int) -> None:
 
 
 def _leave_out(thread_id: int) -> None:
-    """Take a thread out of the messages about replies: one that tells of no other thread is cancelled."""
+    """Remove a thread from the unsent messages about replies. Cancel a message that has no other thread."""
     waiting = sa.select(Delivery).where(
         *outbox.is_about(_about(thread_id)), Delivery.kind == REPLY_KIND, Delivery.state.in_(OPEN)
     )
@@ -111,9 +111,9 @@ def _leave_out(thread_id: int) -> None:
 
 
 def render_threads(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read the words of broadcasts of threads.
+    """Return the texts of broadcasts about threads.
 
-    Raise `UnwantedError` if a thread is hidden, or its author is blocked by who would read of it.
+    Raise `UnwantedError` if a thread is hidden, or if the recipient has blocked its author.
     """
     return {each.id: _announced(each) for each in deliveries}
 
@@ -127,10 +127,10 @@ def _announced(delivery: Claimed) -> Words:
 
 
 def reply_written(thread: ForumThread, reply: ForumReply) -> None:
-    """Notify the thread's author, unless it is their own reply: at most once in `REPLY_PAUSE`.
+    """Notify the thread's author of a reply, at most once per `REPLY_PAUSE`.
 
-    What is written within that time after a message waits for the next one, which tells of all of it when it leaves.
-    `thread` is locked.
+    Replies within that time after a message wait for the next message, which covers all these replies.
+    Skip the author's own replies, and replies of people whom the author has blocked. The caller has locked `thread`.
     """
     if thread.user_id is None or thread.user_id == reply.user_id or _is_unwanted(thread, reply):
         return
@@ -155,7 +155,10 @@ def reply_written(thread: ForumThread, reply: ForumReply) -> None:
 
 
 def _latest_notice(user_id: int, by_alias: bool, reply_id: int) -> ReplyNotice:
-    """Lock the latest notice of a person. The first one is due at once, or after the pause of that under their name."""
+    """Lock and return the latest notice of a person; insert it if it is missing.
+
+    A new notice is due now. A new `by_alias` notice is due at least `REPLY_PAUSE` after the notice of named threads.
+    """
     due_at = database_clock.now()
     if by_alias and (named := db.session.get(ReplyNotice, (user_id, False), populate_existing=True)) is not None:
         due_at = max(due_at, named.due_at + REPLY_PAUSE)
@@ -165,9 +168,10 @@ def _latest_notice(user_id: int, by_alias: bool, reply_id: int) -> ReplyNotice:
 
 
 def _waits(notice: ReplyNotice, now: datetime) -> bool:
-    """Return whether the message of a notice still waits, for quiet hours or a sender: then it tells of this reply too.
+    """Return whether the message of a notice is still unsent, so that its text will include the new reply.
 
-    Its row is locked until the reply is committed, so that no worker reads its words before that.
+    It may wait for quiet hours or for a worker. Its row stays locked until the reply is committed, so that no worker
+    renders the text earlier.
     """
     waiting = sa.select(Delivery.id).where(
         Delivery.user_id == notice.user_id,
@@ -180,7 +184,10 @@ def _waits(notice: ReplyNotice, now: datetime) -> bool:
 
 
 def _next_due(notice: ReplyNotice, now: datetime) -> datetime:
-    """Return when the next message may leave: the pause after the latest one was due, or was really sent."""
+    """Return when the next message is due: `REPLY_PAUSE` after the latest one was due or, if later, was sent.
+
+    For `by_alias`, the latest message about named threads counts too.
+    """
     sent_at = db.session.scalar(
         sa.select(sa.func.max(Delivery.settled_at)).where(
             Delivery.user_id == notice.user_id,
@@ -196,7 +203,7 @@ def _next_due(notice: ReplyNotice, now: datetime) -> datetime:
 
 
 def _is_blocked_by(user_id: object) -> sa.ColumnElement[bool]:
-    """Whether somebody has blocked whom a reply shows as its author."""
+    """Return the SQL condition that a person has blocked the name or pseudonym that a reply shows."""
     return sa.exists().where(
         ForumBlock.user_id == user_id,
         ForumBlock.blocked_id == ForumReply.user_id,
@@ -220,18 +227,18 @@ _SHOWN = (
 
 
 def _is_unwanted(thread: ForumThread, reply: ForumReply) -> bool:
-    """Whether the thread's author has blocked whoever replied: then nothing is sent, and nothing waits for it."""
+    """Return whether the thread's author has blocked the author of the reply."""
     blocked = sa.select(ForumReply.id).where(ForumReply.id == reply.id, _is_blocked_by(thread.user_id))
     return db.session.scalar(blocked) is not None
 
 
 def render_replies(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Read the words of messages about replies. A message whose replies are all gone has none."""
+    """Return the texts of messages about replies. A message has no text if all its replies are deleted or hidden."""
     return {each.id: words for each in deliveries if (words := _told(each))}
 
 
 def _told(delivery: Claimed) -> Words | None:
-    """Return the words about replies of others, from the message's first reply to that of the next message."""
+    """Return the text about the replies of others, from the message's first reply up to the next message's first."""
     with autocommit() as connection:
         row = connection.execute(_replies, _values(delivery)).first()
     if row is None:
@@ -258,7 +265,7 @@ _user_id = sa.bindparam("user_id", type_=sa.BigInteger)
 _by_alias = sa.bindparam("by_alias", type_=sa.Boolean)
 _first_id = sa.bindparam("first_id", type_=sa.BigInteger)
 _waiting_id = sa.cast(Delivery.payload["first_id"].astext, sa.BigInteger)
-#: The first reply of the next message: of the latest, or of another one that waits.
+#: The smallest first reply among later messages: the latest notice, and other unsent messages.
 _next_id = sa.func.least(
     sa.select(ReplyNotice.first_id)
     .where(ReplyNotice.user_id == _user_id, ReplyNotice.by_alias == _by_alias, ReplyNotice.first_id > _first_id)
@@ -273,7 +280,7 @@ _next_id = sa.func.least(
     )
     .scalar_subquery(),
 )
-#: One row for each reply that a message tells of, with how many replies and threads these are.
+#: One row for each reply in a message, with the total of replies and a number for each thread.
 _told_of = (
     sa.select(
         ForumReply.id,
@@ -289,7 +296,7 @@ _told_of = (
     .join(User, User.id == ForumReply.user_id)
     .where(
         ForumThread.user_id == _user_id,
-        # The thread that the message began with is in it, also if it changed sides since.
+        # The first thread of the message stays in it, even if it has switched between name and pseudonym since.
         sa.or_(ForumThread.use_pseudonym == _by_alias, ForumThread.id == sa.bindparam("thread_id")),
         ForumThread.id != sa.bindparam("without_id"),
         ForumThread.hidden_reason.is_(None),
@@ -308,8 +315,7 @@ _replies = (
 
 
 def pseudonym_lifted(user_id: int, case_id: int) -> None:
-    """Tell an author, by message and push, that a moderator has learnt who they are. The text itself names neither of
-    the two."""
+    """Notify an author, by message and push, that a moderator has seen who they are. The text has no names."""
     tell_user(user_id, kind=LIFTED_KIND, dedupe_key=f"{LIFTED_KIND}:{case_id}", expires_in=LIFTED_EXPIRES)
 
 
@@ -320,10 +326,10 @@ def render_lifted(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 
 def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:
-    """Whether a delivery to this person shows to others that they wrote under their pseudonym: by when it was sent.
+    """Return the SQL condition that a delivery to this person may reveal what they wrote under their pseudonym.
 
-    So does each about replies, but for those to a thread that stands under their name. A broadcast of a thread does by
-    being there: of all whom it concerns its author alone has none.
+    The sending time alone may reveal it. A message about replies reveals it, unless the thread is under their name.
+    A broadcast of a thread reveals it too, because only the thread's author does not get the broadcast.
     """
     named = sa.select(ForumThread.id).where(ForumThread.user_id == user_id, ~ForumThread.use_pseudonym)
     is_named = sa.func.coalesce(Delivery.about_id, 0).in_(named)
@@ -340,7 +346,7 @@ def _about(thread_id: int) -> About:
 
 
 def quoted(title: str) -> str:
-    """Return ` “Menu harian”`: the title without contacts and not too long, or nothing if nothing is left."""
+    """Return ` “Menu harian”`: the title without contacts, cut to `MAX_TITLE`. Return "" if nothing is left."""
     title = without_contacts(title)
     short = title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1] + "…"
     return f" “{short}”" if short else ""

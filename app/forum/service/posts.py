@@ -1,6 +1,6 @@
 """Rules that threads and replies share: the order of locks, ownership, pictures and pseudonyms.
 
-A transaction locks rows in this order. Two transactions then never wait for each other.
+Every transaction locks rows in this order, so that two transactions never deadlock.
 
 1. threads, by id
 2. replies, by id
@@ -9,9 +9,9 @@ A transaction locks rows in this order. Two transactions then never wait for eac
 5. categories, by id: their counters change last, because every writer in a category waits for them
 
 Each lock on a post is FOR NO KEY UPDATE, also before a deletion. Lock a post before you insert a row that refers to
-it. The foreign key alone locks the post FOR KEY SHARE, and PostgreSQL grants that lock while a like holds the post.
-Then the next writer can deadlock with the like. The writer holds the queue of the row's old version and waits for the
-like, and the like waits in that queue.
+it. The foreign key alone locks the post FOR KEY SHARE. PostgreSQL grants that lock while a like has locked the post,
+and then the next writer can deadlock with the like. The writer has a lock on the row's old version and waits for the
+like. The like waits for that lock.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ def get(kind: PostType, post_id: int) -> Post:
 
 
 def lock(kind: PostType, post_id: int) -> Post:
-    """Lock a post and return it as it is now."""
+    """Lock a post and return its current row."""
     return lock_thread(post_id) if kind is ForumThread else lock_reply(post_id)
 
 
 def lock_thread(thread_id: int) -> ForumThread:
-    """Lock a thread and return it as it is now."""
+    """Lock a thread and return its current row."""
     return get_locked_or_404(ForumThread, thread_id, THREAD_NOT_FOUND, key_share=True)
 
 
 def lock_reply(reply_id: int) -> ForumReply:
-    """Lock a reply after its thread and return it as it is now."""
+    """Lock a reply's thread, then the reply. Return the reply's current row."""
     thread_id = db.session.scalar(sa.select(ForumReply.thread_id).where(ForumReply.id == reply_id))
     if thread_id is None:
         raise NotFound(REPLY_NOT_FOUND)
@@ -66,7 +66,7 @@ def lock_reply(reply_id: int) -> ForumReply:
 
 
 def check_pseudonym(use_pseudonym: bool, caller: Caller) -> None:
-    """`ValidationFailed` for somebody who wants to write under a pseudonym and has none in their profile."""
+    """Raise `ValidationFailed` if the caller asks for a pseudonym but has none in their profile."""
     if not use_pseudonym:
         return
     if not db.session.scalar(sa.select(User.nama_samaran).where(User.id == caller.id)):
@@ -80,13 +80,13 @@ def check_category(category_id: int) -> None:
 
 
 def check_owner(post: Post, caller: Caller) -> None:
-    """`Forbidden` for all but the author."""
+    """Raise `Forbidden` unless the caller is the author."""
     if post.user_id != caller.id:
         raise Forbidden("Hanya penulisnya yang boleh melakukan ini.", code="not_the_owner")
 
 
 def change(post: Post, columns: Mapping[str, object], caller: Caller) -> None:
-    """Set the columns of a caller's own post; a picture that is replaced or removed is deleted after the commit."""
+    """Set columns of the caller's own post. A replaced or removed picture is deleted after the commit."""
     own_pictures.keep(caller.id, columns, replaces=post.image)
     assign(post, {**columns, "updated_at": sa.func.now()})
     if (post.hidden_reason is not None or post.image_is_held) and "image" in columns:

@@ -1,4 +1,4 @@
-"""Replies: a tree of bounded depth; a deleted one stays as a stub as long as something hangs below it."""
+"""Replies: a tree of limited depth. A deleted reply stays as a stub while it has replies below it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from app.identity.sessions import Caller
 
 
 def list_own(query: ReplyQuery, caller_id: int) -> Listing[Record]:
-    """One page of the replies that the caller has saved or written, newest first."""
+    """Return one page of the replies that the caller has saved or written, newest first."""
     with autocommit() as connection:
         return read_list(connection, query, caller_id)
 
 
 def create(thread_id: int, data: Loaded, caller: Caller) -> Record:
-    """A reply to a thread, or to one of its replies; the thread's author is notified."""
-    columns = pictures.columns(data)  # before the first statement: no transaction waits while a picture is decoded
+    """Create a reply to a thread or to one of its replies, and notify the thread's author."""
+    columns = pictures.columns(data)  # before the first statement, so that no transaction is open while it decodes
     check_pseudonym(data["use_pseudonym"], caller)
     thread = count_reply(thread_id, 1)
     _check_shown(thread)
@@ -46,7 +46,7 @@ def create(thread_id: int, data: Loaded, caller: Caller) -> Record:
 
 
 def update(reply_id: int, data: Loaded, caller: Caller) -> Record:
-    """Change what is sent of an own reply."""
+    """Update the sent fields of an own reply."""
     columns = pictures.columns(data)
     reply = lock_reply(reply_id)
     check_owner(reply, caller)
@@ -66,10 +66,9 @@ def delete(reply_id: int, caller: Caller) -> None:
 
 
 def remove(reply: ForumReply) -> None:
-    """Delete a reply and whatever stubs it alone held up; with replies below it, it becomes a stub itself.
+    """Delete a reply. With replies below it, turn it into a stub; otherwise also delete stubs above it that are empty.
 
-    Its thread is locked: whoever writes or deletes a reply holds it, so none is hung below a reply that is being
-    deleted.
+    The thread must be locked. `create` locks the thread too, so nobody can reply to this reply before the commit.
     """
     cases.close(reply)
     count_reply(reply.thread_id, -1 if reply.hidden_reason is None else 0)
@@ -84,21 +83,21 @@ def remove(reply: ForumReply) -> None:
 
 
 def _read(reply: ForumReply, help_: Help | None, caller: Caller) -> Record:
-    """The reply as its author reads it, who alone is told where to find help."""
+    """Return the reply's record for its author, the only reader who gets `help`."""
     record = read_reply(db.session.connection(), reply.thread_id, reply.id, caller.id)
     return record if help_ is None else {**record, "help": help_}
 
 
 def _check_shown(post: ForumThread | ForumReply) -> None:
-    """`Conflict` for somebody who wants to reply to what is hidden."""
+    """Raise `Conflict` for a reply to a hidden post."""
     if post.hidden_reason is not None:
         raise Conflict("Tulisan ini disembunyikan moderator.", code="post_hidden")
 
 
 def _place(thread_id: int, parent_id: int | None) -> dict[str, int | None]:
-    """Return the columns that place a reply, and lock the reply above it.
+    """Return `parent_id` and `depth` of a new reply, and lock the reply above it.
 
-    A reply hangs below its parent. On the last level it hangs below the parent of its parent.
+    If the parent is on the last level, the new reply gets the parent of its parent.
     """
     if parent_id is None:
         return {"parent_id": None, "depth": 1}
@@ -113,7 +112,7 @@ def _place(thread_id: int, parent_id: int | None) -> dict[str, int | None]:
 
 
 def _prune(reply: ForumReply) -> None:
-    """Remove a stub that holds nothing, then the one above it."""
+    """Delete a stub without replies below it, then do the same for the stub above."""
     parent_id: int | None = reply.id
     while parent_id is not None:
         below = orm.aliased(ForumReply)

@@ -1,4 +1,4 @@
-"""Reports: what people say is wrong with a post. Three of them hide it until a moderator has decided."""
+"""Reports of posts. Three reports hide a post until a moderator has decided."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ from app.forum.service.posts import Post, PostType
 from app.identity.models import User
 from app.identity.sessions import Caller
 
-#: So many reports hide a post, each by an account that is older than this: a new one is made in a minute.
+#: Number of reports that hide a post, and minimum age of a reporter's account.
+#: Younger accounts do not count, because anybody can create one in a minute.
 HIDING = 3
 MIN_AGE = timedelta(days=7)
 
-#: Somebody of whose reports so many were decided `keep` within this time does not count for as long.
+#: Number of false reports (decided `keep`) within `FALSE_WITHIN` after which a reporter does not count.
+#: The reporter counts again when `FALSE_WITHIN` has passed since the latest of these decisions.
 FALSE = 3
 FALSE_WITHIN = timedelta(days=30)
 
 
 def report(kind: PostType, post_id: int, data: Loaded, caller: Caller) -> tuple[ForumReport, bool]:
-    """Report a post; returns the report and whether it is the caller's first one of it."""
+    """Record a report of a post. Return the caller's report of this post and whether it is new."""
     post = posts.lock(kind, post_id)
     if post.user_id == caller.id:
         raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
@@ -52,15 +54,16 @@ def report(kind: PostType, post_id: int, data: Loaded, caller: Caller) -> tuple[
 
 
 def _may_hide(post: Post, case: ForumCase) -> bool:
-    """Whether reports are enough to hide a post.
+    """Return whether a post has enough valid reports to be hidden.
 
-    What a moderator kept stays, unless it was changed after that. A cry for help always stays.
+    A post that a moderator kept stays visible unless its author changed it since. A cry for help always stays visible.
     """
     if case.is_crisis:
         return False
     if case.decided_at is not None and post.updated_at <= case.decided_at:
         return False
-    # Of reports that came at once each waited for the post, and began before the case that another of them opened.
+    # Do not compare with the time of the case. Simultaneous requests wait for the lock on the post, so a report may
+    # be older than the case that another report has opened.
     is_since = sa.true() if case.decided_at is None else ForumReport.created_at > case.decided_at
     count = db.session.scalar(
         sa.select(sa.func.count())
@@ -78,9 +81,9 @@ def _may_hide(post: Post, case: ForumCase) -> bool:
 
 
 def _reported_falsely(user_id: orm.InstrumentedAttribute[int]) -> sa.ColumnElement[bool]:
-    """Return the condition that `FALSE` of somebody's reports were decided `keep` within `FALSE_WITHIN`.
+    """Return the SQL condition that `FALSE` of a person's reports were decided `keep` within `FALSE_WITHIN`.
 
-    The latest of these decisions must be younger than `FALSE_WITHIN` too.
+    The latest of these decisions must also be younger than `FALSE_WITHIN`.
     """
     theirs = orm.aliased(ForumReport)
     kept = (

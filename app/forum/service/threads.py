@@ -1,4 +1,4 @@
-"""Threads: written, changed and deleted by their authors."""
+"""Create, read, update and delete threads."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ from app.identity import own_pictures
 from app.identity.models import User
 from app.identity.sessions import Caller
 
-#: An account younger than this announces no thread without a moderator.
+#: For an account younger than this, a moderator must release the broadcast of each thread.
 NEWCOMER = timedelta(hours=24)
 
 
 def list_all(query: ThreadQuery, caller_id: int | None) -> Listing[Record]:
-    """One page of threads, newest first. `Unauthorized` for nobody's own or saved threads."""
+    """Return one page of threads, newest first.
+
+    Raise `Unauthorized` if a caller without a token asks for own or saved threads.
+    """
     if caller_id is None and (query.saved or query.mine):
         raise Unauthorized
     with autocommit() as connection:
@@ -37,7 +40,7 @@ def list_all(query: ThreadQuery, caller_id: int | None) -> Listing[Record]:
 
 
 def get(thread_id: int, query: RepliesQuery, caller_id: int | None) -> Partial[Record] | ThreadPage:
-    """A thread with the tree of its replies, or the part of it that `query` asks for."""
+    """Return a thread with the tree of its replies, or with the part of the tree that `query` selects."""
     with autocommit() as connection:
         return read_thread(connection, thread_id, caller_id, query)
 
@@ -47,7 +50,7 @@ def create(data: Loaded, caller: Caller) -> Record:
 
     The broadcast waits for a moderator if the thread is a cry for help, or its author's account is new.
     """
-    columns = pictures.columns(data)  # before the first statement: no transaction waits while a picture is decoded
+    columns = pictures.columns(data)  # before the first statement, so that no transaction is open while it decodes
     check_pseudonym(data["use_pseudonym"], caller)
     check_category(data["category_id"])
     own_pictures.keep(caller.id, columns)
@@ -62,7 +65,7 @@ def create(data: Loaded, caller: Caller) -> Record:
 
 
 def update(thread_id: int, data: Loaded, caller: Caller) -> Record:
-    """Change what is sent of an own thread."""
+    """Update the sent fields of an own thread."""
     columns = pictures.columns(data)
     thread = lock_thread(thread_id)
     check_owner(thread, caller)
@@ -92,7 +95,7 @@ def delete(thread_id: int, caller: Caller) -> None:
 
 
 def remove(thread: ForumThread) -> None:
-    """Delete a locked thread with all that belongs to it."""
+    """Delete a locked thread with its replies, marks, pictures, notices and open cases."""
     images = sa.select(ForumReply.image).where(ForumReply.thread_id == thread.id)
     own_pictures.discard(thread.image, *db.session.scalars(images))
     notices.thread_deleted(thread.id)
@@ -105,7 +108,7 @@ def remove(thread: ForumThread) -> None:
 
 
 def _is_by_newcomer(thread: ForumThread) -> bool:
-    """Return whether the author's account is new. If so, open a case, so that a moderator lets the broadcast go."""
+    """Return whether the author's account is new. If so, open a case, so that a moderator releases the broadcast."""
     is_new = sa.select(User.created_at > sa.func.now() - NEWCOMER).where(User.id == thread.user_id)
     if not db.session.scalar(is_new):
         return False
@@ -115,6 +118,6 @@ def _is_by_newcomer(thread: ForumThread) -> bool:
 
 
 def _read(thread: ForumThread, help_: Help | None, caller: Caller) -> Record:
-    """The thread as its author reads it, who alone is told where to find help."""
+    """Return the thread's record for its author, the only reader who gets `help`."""
     record = read_thread(db.session.connection(), thread.id, caller.id).record
     return record if help_ is None else {**record, "help": help_}

@@ -1,6 +1,6 @@
-"""Likes and saves: one statement decides and counts, so it may be a transaction of its own.
+"""Likes and saves. One statement toggles the mark and updates the counter, so it can be its own transaction.
 
-The statement locks the post first, then the mark. A second tap waits for the post, and toggles what the first one left.
+The statement locks the post first, then the mark. A second tap waits for the post, then toggles the first tap's result.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
 
 @dataclass(frozen=True)
 class Toggle:
-    """A statement that toggles a flag of a person's mark, moves the post's counter along, and returns the flag."""
+    """A statement that toggles a flag of a person's mark, updates the post's counter, and returns the new flag."""
 
     statement: PreparedStatement
     not_found: str
 
     def apply(self, connection: sa.Connection, post_id: int, user_id: int) -> bool:
-        """Toggle the flag of one post; returns what it is now. `NotFound` without the post."""
+        """Toggle the flag of one post and return its new value. Raise `NotFound` for an unknown post."""
         rows = self.statement.rows(connection, {"post_id": post_id, "user_id": user_id})
         if not rows:
             raise NotFound(self.not_found)
@@ -75,21 +75,21 @@ SAVES: Mapping[PostType, Toggle] = {
 
 
 def like(kind: PostType, post_id: int, user_id: int) -> bool:
-    """Like a post, or take the like back; returns whether it is liked now."""
+    """Toggle the like of a post. Return whether it is liked now."""
     with autocommit() as connection:
         return LIKES[kind].apply(connection, post_id, user_id)
 
 
 def save(kind: PostType, post_id: int, user_id: int) -> bool:
-    """Save a post, or take that back; returns whether it is saved now."""
+    """Toggle the save of a post. Return whether it is saved now."""
     with autocommit() as connection:
         return SAVES[kind].apply(connection, post_id, user_id)
 
 
 def take_back_all(user_id: int) -> None:
-    """Take back what a person has liked and saved, counters included: for an account that is about to be deleted.
+    """Remove all likes and saves of a person before the deletion of their account, and update the counters.
 
-    It locks what they have written too, from which the deletion will take their name.
+    Also lock the person's own posts, because the deletion will update their `user_id`.
     """
     _lock_posts(user_id)
     for post, mark, key in _MARKS:
@@ -97,7 +97,7 @@ def take_back_all(user_id: int) -> None:
 
 
 def take_back_some(user_id: int, most: int) -> bool:
-    """As `take_back_all`, of so many marks at most; returns whether there may be more."""
+    """Remove at most `most` marks of a person, and update the counters. Return whether more may remain."""
     for post, mark, key in _MARKS:
         marked = sa.select(key).where(mark.user_id == user_id).order_by(key).limit(most)
         if ids := db.session.scalars(marked).all():
@@ -134,7 +134,7 @@ def _take_back(
 
 
 def _lock_posts(user_id: int) -> None:
-    """Lock what a person has written or marked: threads before replies, each in the order of ids."""
+    """Lock the posts that a person has written or marked: threads before replies, each in the order of ids."""
     marked = sa.select(ReplyMark.reply_id).where(ReplyMark.user_id == user_id)
     for post, ids in (
         (

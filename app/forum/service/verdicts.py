@@ -1,7 +1,7 @@
 """Notices to the author of a post: it was hidden, shown again, or deleted.
 
-Their text is rendered at the claim. It never names reporters. It quotes no title of a post under a pseudonym, because
-somebody else may read the phone.
+The text is rendered when a worker claims the notice. It never names reporters. It omits the title of a post under a
+pseudonym, because somebody else may read the phone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ APPEAL = "Kalau menurut Anda ini keliru, buka tulisan itu di aplikasi, lalu ajuk
 
 class Event(StrEnum):
     HIDDEN = "hidden"
-    #: A moderator has looked at a hidden post, and it stays hidden.
+    #: A moderator has reviewed a hidden post, and it stays hidden.
     STILL_HIDDEN = "still_hidden"
     SHOWN = "shown"
     DELETED = "deleted"
@@ -58,7 +58,7 @@ def cancel(case_id: int) -> None:
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the words of notices to authors. A notice whose event was undone has none."""
+    """Return the texts of notices to authors. A notice has no text if its event was undone."""
     texts = ((each, _text(each)) for each in deliveries)
     return {each.id: rendering.notice(each, text=text, title=TITLE, body=text) for each, text in texts if text}
 

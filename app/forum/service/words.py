@@ -1,7 +1,7 @@
-"""Finding crisis phrases in what people write: on the borders of words, in one spelling for all that mean the same.
+"""Search for crisis phrases in texts. Words of one meaning are first replaced by one spelling.
 
-`GUEEE PENGEN MATIII...` reads as `saya ingin mati`. Nothing is found by parts of words, and nothing by `mati` alone:
-a lamp does that too (`mati lampu`), and a leg (`mati rasa`).
+`GUEEE PENGEN MATIII...` becomes `saya ingin mati`. A phrase matches whole words only. `mati` alone is no phrase,
+because it also describes a power cut (`mati lampu`) or a numb leg (`mati rasa`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-#: One spelling, and the others that people use for it.
+#: Other spellings of each word. The key replaces them.
 SPELLINGS = {
     "ingin": "pengen pengin pingin pgn pngn pngin pngen kepengen kepingin kepengin kepingen hayang",
     "mau": "mo maw mw mao",
@@ -42,18 +42,18 @@ SPELLINGS = {
     "dunia": "dunya",
 }  # fmt: skip
 
-#: By the last word of a phrase what makes something else of it: a lamp or a leg that is dead, a way of living.
+#: Next words that give a phrase another meaning, by its last word: `mati lampu` (power cut), `hidup hemat` (thrift).
 OTHERWISE = {
     "mati": frozenset(
         """
         ac air airnya angin api gaya hp internet kiri kutu lampu lampunya langkah listrik listriknya matian mesin pajak
         pucuk rasa sinyal suri syahid total tv wifi
-        """.split()  # noqa: SIM905  # as a list it would fill a page
+        """.split()  # noqa: SIM905  # shorter than a list
     ),
     "hidup": frozenset("berfoya boros hemat mewah miskin sehat sederhana susah".split()),  # noqa: SIM905
 }
 
-#: One of them shortly before a phrase with `mati` is what dies.
+#: Things that can be dead or off. One of these in the two words before a phrase with `mati` cancels the match.
 THINGS = frozenset(
     """
     ac aki anggrek ayam bakteri baterai batre bunga gulma hp ikan internet jam jamur jentik kecoa kipas komputer kompor
@@ -62,25 +62,25 @@ THINGS = frozenset(
     """.split()  # noqa: SIM905
 )
 
-#: Who does not want to: `tidak ingin mati` is fear, and no phrase of the list.
+#: Verbs for "want". A negation before them cancels the match: `tidak ingin mati` expresses fear.
 WISHES = frozenset({"ingin", "mau"})
 NEGATIONS = frozenset({"tidak", "bukan", "belum", "jangan"})
 
 DEATH = "mati"
 
-#: So many characters around a phrase hold the words next to it.
+#: Characters on each side of a phrase that are split into its neighbouring words.
 NEAR = 40
 
-#: A shorter word stands for anything.
+#: Minimum characters of a phrase, because a shorter one has too many meanings.
 MIN_PHRASE = 3
 
-#: Categories of characters that change nothing of what a word says: marks on letters, and those of no width.
+#: Unicode categories of characters that are removed: marks on letters, and zero-width characters.
 UNSEEN = frozenset({"Mn", "Me", "Cf"})
 
 _LETTERS_FOR_DIGITS = str.maketrans("013456789@$", "oieasgtbgas")
 _WORD = re.compile(r"[a-z0-9@$]+")
 _STRETCHED = re.compile(r"(.)\1+")
-#: Single letters with something between them: `m a t i`, `b.u.n.u.h`.
+#: Four or more single letters with separators: `m a t i`, `b.u.n.u.h`.
 _SPACED = re.compile(r"(?<![a-z0-9])[a-z](?:[\W_]{1,3}[a-z]){3,}(?![a-z0-9])")
 
 
@@ -92,7 +92,7 @@ _ONE_SPELLING = {_squeezed(other): word for word, others in SPELLINGS.items() fo
 
 
 def plain(text: str) -> str:
-    """The words of a text in one spelling each: small letters, no marks, no stretched letters, no digits in words."""
+    """Return the words of a text in one spelling: lower case, without marks, repeated letters or digits in words."""
     text = unicodedata.normalize("NFKD", text).lower()
     text = "".join(character for character in text if unicodedata.category(character) not in UNSEEN)
     text = _SPACED.sub(lambda match: re.sub(r"[\W_]", "", match[0]), text)
@@ -108,19 +108,19 @@ def _spelled(word: str) -> str:
 
 @lru_cache(maxsize=2048)
 def plain_phrase(phrase: str) -> str:
-    """`plain`, remembered: each post is compared with all of them."""
+    """Return `plain(phrase)` from a cache, because each post is compared with every phrase."""
     return plain(phrase)
 
 
 def finds(phrases: Iterable[str], *texts: str) -> bool:
-    """Whether one of the texts holds one of the phrases."""
+    """Return whether any of the texts contains any of the phrases."""
     plain_phrases = [plain_phrase(phrase) for phrase in phrases]
     plain_texts = [f" {plain(text)} " for text in texts]
     return any(_is_in(phrase, text) for text in plain_texts for phrase in plain_phrases)
 
 
 def says_too_little(phrase: str) -> bool:
-    """Whether a plain phrase is no phrase at all: nothing, or `mati` alone."""
+    """Return whether a plain phrase is too general: shorter than `MIN_PHRASE`, or `mati` alone."""
     return len(phrase) < MIN_PHRASE or phrase == DEATH
 
 
@@ -134,7 +134,7 @@ def _is_in(phrase: str, text: str) -> bool:
 
 
 def _counts(said: list[str], match: re.Match[str]) -> bool:
-    """Whether the words around a phrase leave it its meaning."""
+    """Return whether a match counts. The words around it may cancel its meaning."""
     start, end = match.span()
     before, after = match.string[max(0, start - NEAR) : start].split()[-2:], match.string[end : end + NEAR].split()
     if DEATH in said and any(word.removesuffix("nya") in THINGS for word in before):

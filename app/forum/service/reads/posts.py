@@ -1,9 +1,9 @@
-"""What the reads of threads and of replies have in common: the fields of their records, and the columns of people.
+"""Code that the reads of threads and of replies share: fields of records, and columns of authors.
 
-A record is a row as a dict, ready to be written as JSON.
+A record is a row as a dict that is ready for JSON.
 
-Here alone is decided what a response shows of an author, in SQL: under a pseudonym no id, picture or name leaves the
-database.
+Only this module decides which data of an author a response shows. It decides in SQL: for a pseudonymous post, the
+database returns no id, picture or real name.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from app.identity.models import User
 THREAD_NOT_FOUND = "Utas tidak ditemukan."
 REPLY_NOT_FOUND = "Balasan tidak ditemukan."
 
-#: Names shown for an author whose account was deleted, and for one who has removed their pseudonym.
+#: Names for an author with a deleted account, and for an author who has removed their pseudonym.
 DELETED_ACCOUNT = "Akun dihapus"
 ANONYMOUS = "Anonim"
 
-#: What is read in place of a post that a moderator has hidden, and of one by somebody whom the reader has blocked.
+#: Texts in place of a hidden post, and in place of a post by a blocked author.
 HIDDEN = "[disembunyikan moderator]"
 BLOCKED = "[diblokir]"
 
-#: Null for a reader who is not signed in: nothing is theirs, and they have blocked nobody.
+#: The caller's id. It is null without a token: the reader then has no posts, marks or blocks.
 CALLER_ID = sa.bindparam("caller_id", type_=sa.BigInteger)
 
 Record = dict[str, Any]
-#: Columns by the names that they have in a record. The order is that of the JSON.
+#: Columns by their names in a record, in the order of the JSON.
 Fields = dict[str, sa.SQLColumnExpression[Any]]
 
 
 def media_path(image: sa.SQLColumnExpression[str | None]) -> sa.ColumnElement[str]:
-    """The path that a picture is served at, as `pictures.url` gives it; null without a picture."""
+    """Return the path of a picture, like `pictures.url`; null without a picture."""
     return sa.literal_column("'/media/'").concat(image)
 
 
 def author_name(use_pseudonym: sa.SQLColumnExpression[bool]) -> sa.ColumnElement[str]:
-    """The name that is shown of an author, whom the statement joins as `User`."""
+    """Return the name that a post shows for its author. The statement must join the author as `User`."""
     return sa.case(
         (User.id.is_(None), DELETED_ACCOUNT),
         (use_pseudonym, sa.func.coalesce(User.nama_samaran, ANONYMOUS)),
@@ -52,9 +52,9 @@ def author_name(use_pseudonym: sa.SQLColumnExpression[bool]) -> sa.ColumnElement
 
 
 def post_fields(post: type[ForumThread] | type[ForumReply], mark: type[ThreadMark] | type[ReplyMark]) -> Fields:
-    """Return the fields that threads and replies have in common, as `app.forum.schemas.Post` documents them.
+    """Return the fields that threads and replies share; `app.forum.schemas.Post` documents them.
 
-    `read` makes `author` of three of them, and `conceal` goes by the last two.
+    `read` merges the three author fields into `author`, and removes the last two fields after `conceal` used them.
     """
     is_open = sa.not_(post.use_pseudonym)
     return {
@@ -84,11 +84,11 @@ def select_fields(fields: Fields, source: sa.FromClause) -> AnySelect:
 def read(
     statement: PreparedStatement, connection: sa.Connection, values: Mapping[str, object]
 ) -> tuple[list[Record], int]:
-    """Return the records of the posts that a statement selects, and its column `total`, or 0 without one."""
+    """Return the records of the posts that a statement selects, and its column `total` (0 without that column)."""
     records, total = [], 0
     for post in statement.records(connection, values):
         total = post.pop("total", 0)
-        if post["id"] is None:  # an empty page has a row for its total
+        if post["id"] is None:  # an empty page has one row, for the total
             continue
         post["author"] = {"id": post.pop("author_id"), "name": post["author"], "image": post.pop("author_image")}
         post["created_at"], post["updated_at"] = rfc3339(post["created_at"]), rfc3339(post["updated_at"])
@@ -100,19 +100,19 @@ def read(
 
 
 def is_blocked(post: type[ForumThread] | type[ForumReply]) -> sa.ColumnElement[bool]:
-    """Whether the caller has blocked whom the post shows as its author: by name or by pseudonym, as it was written.
+    """Return the SQL condition that the caller has blocked the name or pseudonym that the post shows.
 
-    The caller's few blocks are read once, however many rows are asked about.
+    The subquery reads the caller's few blocks once for each statement, not once for each row.
     """
     blocks = sa.select(ForumBlock.blocked_id, ForumBlock.use_pseudonym).where(ForumBlock.user_id == CALLER_ID)
     return sa.tuple_(sa.func.coalesce(post.user_id, 0), post.use_pseudonym).in_(blocks)
 
 
 def is_listed(post: type[ForumThread] | type[ForumReply], *, mine: bool = False) -> list[sa.SQLColumnExpression[bool]]:
-    """Return the conditions under which a list may hold a post. With `mine` these are the caller's, hidden or not.
+    """Return the conditions for a post to be in a list. With `mine` they select the caller's posts, hidden or not.
 
-    Blocks are an anti-join here: as in `is_blocked` they would be charged to each look at an index, and the planner
-    would sooner scan the table.
+    Blocks are an anti-join here. The planner would add the cost of the subquery in `is_blocked` to each index scan,
+    and would prefer to scan the whole table.
     """
     blocks = sa.select(ForumBlock.blocked_id).where(
         ForumBlock.user_id == CALLER_ID,
@@ -123,7 +123,7 @@ def is_listed(post: type[ForumThread] | type[ForumReply], *, mine: bool = False)
 
 
 def conceal(post: Record, hidden_reason: str | None, is_blocked: bool) -> None:
-    """Leave a stub of a post that is hidden or blocked. Its author reads what they wrote, and why it is hidden."""
+    """Replace a hidden or blocked post by a stub. The author of a hidden post gets its text and the reason instead."""
     if hidden_reason is not None:
         post["is_hidden"] = True
         if post["is_owner"]:
@@ -139,7 +139,7 @@ def conceal(post: Record, hidden_reason: str | None, is_blocked: bool) -> None:
 
 
 def shown_title(thread: type[ForumThread]) -> sa.ColumnElement[str]:
-    """The title of a thread beside a reply in one of the caller's own lists."""
+    """Return the thread's title for a reply in one of the caller's own lists."""
     is_own = sa.func.coalesce(thread.user_id == CALLER_ID, sa.false())
     return sa.case(
         (thread.hidden_reason.is_not(None) & ~is_own, HIDDEN), (is_blocked(thread), BLOCKED), else_=thread.title

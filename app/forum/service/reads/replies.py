@@ -1,6 +1,6 @@
-"""Reads of replies: one statement for those of a thread, put together as a tree.
+"""Reads of a thread's replies with one statement. Python code builds the tree.
 
-A response holds a bounded part of a thread. Parts are cut in the order of ids, in which a reply comes after its parent.
+A response has a limited number of replies. Each part continues in the order of ids, so a reply follows its parent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.forum.models import ForumReply, ReplyMark
 from app.forum.service.reads.posts import CALLER_ID, Fields, Record, post_fields, read, select_fields
 from app.identity.models import User
 
-#: A response with a thread has so many replies and bytes at most.
+#: Maximum replies, and maximum bytes of JSON, in the response for one thread.
 MAX_REPLIES = MAX_UNPAGED
 MAX_BYTES = 2_000_000
 
@@ -30,12 +30,12 @@ FIRST_ID = sa.bindparam("first", type_=sa.BigInteger)
 
 @dataclass(frozen=True)
 class Tree:
-    """Replies, each with those below it; one whose parent is not among them stands on the first level."""
+    """A tree of replies. A reply is on the first level if its parent is not included."""
 
     roots: list[Record]
-    #: The last reply that is there when others, with larger ids, are left out; None when none is.
+    #: Id of the last included reply if replies with larger ids are left out, else None.
     last_id: int | None
-    #: Of a page: how many replies to the thread itself there are.
+    #: Number of all replies to the thread itself. Set only for a page.
     total: int
 
 
@@ -50,7 +50,7 @@ def reply_fields(reply: type[ForumReply]) -> Fields:
 
 
 def joined_replies(reply: type[ForumReply], source: sa.FromClause) -> sa.FromClause:
-    """`source`, which holds `reply`, with its author and the caller's mark."""
+    """Return `source`, which contains `reply`, joined with the author and the caller's mark."""
     source = source.outerjoin(User, User.id == reply.user_id)
     return source.outerjoin(ReplyMark, sa.and_(ReplyMark.reply_id == reply.id, ReplyMark.user_id == CALLER_ID))
 
@@ -58,7 +58,7 @@ def joined_replies(reply: type[ForumReply], source: sa.FromClause) -> sa.FromCla
 def read_replies(
     statement: PreparedStatement, connection: sa.Connection, values: Mapping[str, object]
 ) -> tuple[list[Record], int]:
-    """Return the records of the replies that a statement selects, and its column `total`, or 0 without one."""
+    """Return the records of the replies that a statement selects, and its column `total` (0 without that column)."""
     replies, total = read(statement, connection, values)
     for reply in replies:
         if reply["is_deleted"]:
@@ -67,12 +67,13 @@ def read_replies(
 
 
 def select_replies(*, paged: bool) -> AnySelect:
-    """Of the replies of `thread_id` whose id is at least `first`, oldest first: so many that a response is full.
+    """Select replies of `thread_id` with ids from `first` on, oldest first, until a response is full.
 
-    One more row than a response may have shows that replies are left out. A page holds replies to the thread itself,
-    with all below them. Its `total` counts these, and is there also when the page is empty.
+    The statement returns at most `MAX_REPLIES` + 1 rows. The extra row shows that replies are left out. With `paged` it
+    selects one page of replies to the thread itself, with all replies below them. Then `total` counts the replies to
+    the thread itself, and an empty page has one row for it.
     """
-    # PostgreSQL has the sizes of contents without reading them.
+    # PostgreSQL computes octet_length() without reading the contents.
     sizes = sa.func.sum(sa.func.coalesce(sa.func.octet_length(ForumReply.content), 0))
     bytes_before = sa.func.coalesce(sizes.over(order_by=ForumReply.id, rows=(None, -1)), 0).label("bytes_before")
     matching = sa.select(ForumReply.__table__, bytes_before)
@@ -109,7 +110,7 @@ def prepared_replies(*, paged: bool) -> PreparedStatement:
 
 
 def read_reply(connection: sa.Connection, thread_id: int, reply_id: int, caller_id: int | None) -> Record:
-    """A reply with the replies below it, as many as a response may have."""
+    """Return a reply with the replies below it, up to the limits of one response."""
     tree = read_tree(connection, thread_id, caller_id, first=reply_id)
     reply = tree.roots[0]
     if tree.last_id is not None:
@@ -126,9 +127,9 @@ def read_tree(
     page: Page | None = None,
     bytes_used: int = 0,
 ) -> Tree:
-    """Return the replies of a thread from the id `first` on, or those of a page of the replies to the thread itself.
+    """Return the replies of a thread from the id `first` on, or one page of replies to the thread itself.
 
-    There are as many as fit into a response beside `bytes_used`, and at least one.
+    The tree holds as many replies as fit into a response that already has `bytes_used` bytes, but at least one.
     """
     values: dict[str, object] = {"thread_id": thread_id, "first": first, "caller_id": caller_id}
     if page is not None:
@@ -140,7 +141,7 @@ def read_tree(
     # One pass is enough, because a reply's id is always larger than its parent's.
     for reply in replies[:MAX_REPLIES]:
         reply["replies"] = []
-        size += len(orjson.dumps(reply)) + 1  # nothing is below it yet; a comma follows it
+        size += len(orjson.dumps(reply)) + 1  # `replies` is still empty; 1 byte for the comma
         if size > MAX_BYTES and last_id is not None:
             break
         last_id = reply["id"]

@@ -1,4 +1,4 @@
-"""The list of replies that a person has saved or written, each with the thread that it belongs to."""
+"""The list of replies that a person has saved or written, each with id and title of its thread."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from app.forum.service.reads.replies import joined_replies, read_replies, reply_
 
 
 def select_reply_list(*, saved: bool, mine: bool, before: bool, search: bool) -> AnySelect:
-    """One statement for a page, newest first, and the total, which is there also without rows.
+    """Return one statement for a page, newest first, and the total. An empty page has one row, for the total.
 
-    Whatever else is asked, it reads the replies of one person alone.
+    The filters always limit it to replies that one person saved or wrote.
     """
     matching = sa.select(ForumReply.__table__)
     rules: list[sa.SQLColumnExpression[bool]] = [~ForumReply.is_deleted, *is_listed(ForumReply, mine=mine)]
@@ -52,7 +52,7 @@ def prepared_reply_list(**kinds: bool) -> PreparedStatement:
 
 
 def read_list(connection: sa.Connection, query: ReplyQuery, caller_id: int) -> Listing[Record]:
-    """One page of the replies that the caller has saved or, where that is asked, written."""
+    """Return one page of the replies that the caller has saved or, with `mine`, written."""
     page = query.page
     statement = prepared_reply_list(
         saved=query.saved or not query.mine,

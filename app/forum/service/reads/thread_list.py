@@ -1,4 +1,4 @@
-"""The list of threads: one statement for each kind of page, prepared once, with how many there are in all."""
+"""The list of threads: one prepared statement for each kind of page, which also returns the total."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from app.forum.schemas import ThreadQuery
 from app.forum.service.reads.posts import CALLER_ID, Record, is_listed, select_fields
 from app.forum.service.reads.threads import joined_threads, read_threads, thread_fields
 
-#: A first page of so many threads at most has a prepared statement. Its plan would be one for tens of thousands of rows
-#: if the statement did not say how many there are at most.
+#: Maximum threads on a first page that uses the statement with a literal LIMIT.
+#: Without this literal, PostgreSQL would plan for tens of thousands of rows.
 MOST_ON_FIRST_PAGE = 100
 
-#: How a text is looked for: by the index, or, where it is too short for that, among the newest threads.
+#: Kinds of text search: in the trigram index or, for a text that is too short for it, in the newest threads.
 TextSearch = Literal["trigrams", "newest"]
 
-#: So many matches are counted, and so many of the newest threads looked through for a text that is too short for the
-#: index: contents are long, and anybody may search.
+#: Maximum matches that are counted, and maximum newest threads that are scanned for a short text.
+#: The limit exists because contents are long and anybody may search.
 MOST_SEARCHED = 1_000
 
 
 def select_page(
     *, by_category: bool, before: bool, saved: bool, mine: bool, is_first: bool, search: TextSearch | None = None
 ) -> AnySelect:
-    """One statement for a page and the total: the page is cut first, and people are joined to its rows alone.
+    """Return one statement for a page and the total. It selects the page first, then joins authors to those rows only.
 
-    The total comes from the categories' counters where nothing personal is asked, and counts the newest matches alone
-    where a text is looked for; of those whom the reader has blocked the counters know nothing. Its row is there also
-    when the page is empty.
+    A search counts at most `MOST_SEARCHED` of the newest matches. `saved` and `mine` count all matches. Otherwise the
+    total is the sum of category counters, which include threads of blocked authors. An empty page has one row, which
+    holds the total.
     """
     rules = is_listed(ForumThread, mine=mine)
     matching = sa.select(ForumThread.__table__)
@@ -73,7 +73,10 @@ def select_page(
 
 
 def _matches(search: TextSearch) -> sa.ColumnElement[bool]:
-    """In title or content, and nowhere else: whoever writes under a pseudonym is not to be found by their name."""
+    """Return the condition that title or content matches.
+
+    Names are not searched, because a name must not lead to posts under a pseudonym.
+    """
     pattern = sa.bindparam("pattern", type_=sa.Text)
     if search == "trigrams":
         return like(pattern, ForumThread.title, ForumThread.content)
@@ -88,7 +91,7 @@ def prepared_page(*, search: TextSearch | None, **kinds: bool) -> PreparedStatem
 
 
 def read_page(connection: sa.Connection, query: ThreadQuery, caller_id: int | None) -> Listing[Record]:
-    """One page of threads, newest first, and how many there are in all."""
+    """Return one page of threads, newest first, with the total."""
     page = query.page
     statement = prepared_page(
         is_first=page.offset == 0 and page.size <= MOST_ON_FIRST_PAGE,

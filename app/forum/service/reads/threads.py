@@ -1,7 +1,7 @@
-"""Reads of one thread: statements built and prepared once, whose rows become plain records without ORM and marshmallow.
+"""Reads of one thread, with prepared statements. Their rows become dicts without ORM and marshmallow.
 
-Each function takes the connection, so that a writer can show what it has not committed yet.
-`thread_list` has the list of threads.
+Each function takes the connection, so that a writer can read its own uncommitted changes.
+`thread_list` reads the list of threads.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ALL_REPLIES = RepliesQuery()
 
 @dataclass(frozen=True)
 class ThreadPage(Listing[Record]):
-    """A thread with one page of the replies to itself, each with all below it."""
+    """A thread with one page of direct replies, each with all replies below it."""
 
     record: Record
 
@@ -49,7 +49,7 @@ def thread_fields(thread: type[ForumThread]) -> Fields:
 
 
 def joined_threads(thread: type[ForumThread], source: sa.FromClause) -> sa.FromClause:
-    """`source`, which holds `thread`, with its category, its author and the caller's mark."""
+    """Return `source`, which contains `thread`, joined with the category, the author and the caller's mark."""
     source = source.outerjoin(ForumCategory, ForumCategory.id == thread.category_id)
     source = source.outerjoin(User, User.id == thread.user_id)
     return source.outerjoin(ThreadMark, sa.and_(ThreadMark.thread_id == thread.id, ThreadMark.user_id == CALLER_ID))
@@ -58,7 +58,7 @@ def joined_threads(thread: type[ForumThread], source: sa.FromClause) -> sa.FromC
 def read_threads(
     statement: PreparedStatement, connection: sa.Connection, values: Mapping[str, object]
 ) -> tuple[list[Record], int]:
-    """Return the records of the threads that a statement selects, and its column `total`, or 0 without one."""
+    """Return the records of the threads that a statement selects, and its column `total` (0 without that column)."""
     threads, total = read(statement, connection, values)
     for thread in threads:
         thread["category"] = {"id": thread["category_id"], "name": thread["category"]}
@@ -80,7 +80,7 @@ def prepared_thread() -> PreparedStatement:
 def read_thread(
     connection: sa.Connection, thread_id: int, caller_id: int | None, query: RepliesQuery = ALL_REPLIES
 ) -> Partial[Record] | ThreadPage:
-    """A thread with the part of its replies that `query` asks for. `NotFound` without one."""
+    """Return a thread with the replies that `query` selects. Raise `NotFound` for an unknown id."""
     values = {"id": thread_id, "caller_id": caller_id}
     threads, _ = read_threads(prepared_thread(), connection, values)
     if not threads:
