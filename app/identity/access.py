@@ -1,8 +1,8 @@
-"""Who may call a route: each says so with one of these decorators, next to its `@bp.get`.
+"""Access rules. Each route has one of these decorators, next to its `@bp.get`.
 
-`public` ignores tokens; `optional` accepts a valid one and refuses an invalid one, so that the client refreshes it;
-`authenticated` needs any role; `requires` needs one of the named roles. Session and roles are read from the database
-for this request, before anything else.
+`public` ignores tokens. `optional` accepts a valid token, and rejects an invalid token so that the client refreshes it.
+`authenticated` needs a token with any role, and `requires` one of the named roles. Each request first reads its session
+and roles from the database.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ View = TypeVar("View", bound=Callable[..., object])
 
 BEARER: dict[str, list[str]] = {"bearer": []}
 
-#: Of the rules that name no role, for the OpenAPI document.
+#: Texts for the OpenAPI document, by rule. Rules with roles are not included.
 DESCRIPTIONS = {
     "public": "Needs no token.",
     "optional": "Needs no token; one that is sent must be valid.",
@@ -32,14 +32,14 @@ DESCRIPTIONS = {
 
 
 def init_app(app: Flask) -> None:
-    """Let the application issue and read access tokens."""
+    """Configure the application to issue and read access tokens."""
     app.config.update(tokens.OPTIONS)
     tokens.manager.init_app(app)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A route's access rule: `app.core.web.edge.around` enforces it, `Blueprint` beside it documents it."""
+    """A route's access rule. `app.core.web.edge.around` enforces the rule, and `Blueprint` documents it."""
 
     name: str
     roles: tuple[RoleName, ...] = ()
@@ -66,7 +66,7 @@ class Rule:
             raise second_factor.setup_required() if self._admits(full) else Forbidden
 
     def record(self) -> None:
-        """Record a deletion that a privileged role allowed in the audit log, unless the section has recorded it."""
+        """Record a DELETE by a privileged role in the audit log, unless the section has already recorded it."""
         if not PRIVILEGED.isdisjoint(self.roles) and request.method == "DELETE" and not audit.is_recorded():
             audit.record(g.caller, audit.Action.DELETED, request.path.removeprefix("/api/"))
 
@@ -78,31 +78,31 @@ class Rule:
 
 
 def public(view: View) -> View:
-    """Anybody; a token that is sent is ignored."""
+    """Allow everybody, and ignore a token."""
     return _mark(view, Rule("public"))
 
 
 def optional(view: View) -> View:
-    """Anybody; a token that is sent must be valid."""
+    """Allow everybody. A token, if sent, must be valid."""
     return _mark(view, Rule("optional"))
 
 
 def authenticated(view: View) -> View:
-    """Anybody who is logged in."""
+    """Allow every caller who is logged in."""
     return _mark(view, Rule("authenticated"))
 
 
 def requires(*roles: RoleName) -> Callable[[View], View]:
-    """Everybody who has one of `roles` now."""
+    """Allow callers who have one of `roles` now."""
     return lambda view: _mark(view, Rule("roles", roles))
 
 
-#: The caller of the present request, where the route needs one.
+#: The caller of the current request, on a route that requires a caller.
 caller: Caller = cast(Caller, LocalProxy(lambda: _required_caller()))  # noqa: PLW0108  # it is defined below
 
 
 def superadmin() -> Caller:
-    """The caller, verified once more: `Forbidden` without a super-admin session, whatever the route's rule says."""
+    """Return the caller. Raise `Forbidden` without a super-admin session, even if the route's rule allowed it."""
     required = _required_caller()
     if not required.is_superadmin:
         raise Forbidden
@@ -110,19 +110,19 @@ def superadmin() -> Caller:
 
 
 def caller_id() -> int | None:
-    """The caller's id, on a route where a caller is optional."""
+    """Return the caller's id, or None, on an `optional` route."""
     current = optional_caller()
     return current.id if current else None
 
 
 def optional_caller() -> Caller | None:
-    """The caller, on a route where one is optional."""
+    """Return the caller, or None, on an `optional` route."""
     current: Caller | None = g.get("caller")
     return current
 
 
 def by_caller() -> str:
-    """The key of a rate limit that counts each person by themselves, wherever they call from."""
+    """Return the key of a rate limit for each person, independent of their address."""
     return f"user:{_required_caller().id}"
 
 
@@ -139,7 +139,7 @@ def _required_caller() -> Caller:
 
 
 def _sent_caller() -> Caller | None:
-    """Return the holder of the token that the request sends; None when it sends none."""
+    """Return the caller with the request's token, or None if the request has no token."""
     header: str | None = request.environ.get("HTTP_AUTHORIZATION")
     if header is None or not header.strip():
         return None

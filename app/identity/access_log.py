@@ -1,7 +1,7 @@
-"""The access log: who looked at what of whose. People read their own part of it at `/profile/akses`.
+"""The access log: accesses to people's data. Each person reads their own entries at `/profile/akses`.
 
-The audit log (`app.identity.audit`) tells administrators what privileged people did; this one tells each person what
-was seen of them. A row is written in the transaction that shows the data, so neither is ever there without the other.
+The audit log (`app.identity.audit`) shows administrators the actions of privileged people. This log shows each person
+who has accessed their data. An entry is written in the transaction that reads the data, so both happen or none.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from app.identity.sessions import Caller
 
 
 class Action(StrEnum):
-    """What was seen, or done in the person's place."""
+    """The data that was read, or the action that was done for the person."""
 
     NIK_READ = "nik_read"
-    #: The whole record, as administrators see it: contacts, preferences, pseudonym.
+    #: The whole record that administrators see: contacts, preferences, pseudonym.
     PROFILE_READ = "profile_read"
-    #: Contacts, in a list of many people.
+    #: Contacts in a list of many people.
     LISTED = "listed"
-    #: By an administrator: in a list of people who missed doses for days.
+    #: By an administrator: a list of people who missed doses for days.
     MISSED_LISTED = "missed_listed"
     #: A report or a table as a file.
     EXPORT = "export"
-    #: A look into the database itself, which can hold any data.
+    #: A read of the database itself, which can contain any data.
     DATABASE_READ = "database_read"
-    #: Latest activities, in the overview.
+    #: Latest activities in the overview.
     ACTIVITY_READ = "activity_read"
     PSEUDONYM_LIFTED = "pseudonym_lifted"
-    #: By an administrator: what became of each message, without its text.
+    #: By an administrator: the state of each message, without its text.
     DELIVERIES_READ = "deliveries_read"
-    #: By an administrator: the person's number was taken from the account.
+    #: By an administrator: the person's number was removed from the account.
     NUMBER_FREED = "number_freed"
-    #: By a caregiver: what became of each dose, the reminders themselves, and a change of them.
+    #: By a caregiver: the answers for each dose, the reminders, and changes of reminders.
     HISTORY_READ = "history_read"
     REMINDERS_READ = "reminders_read"
     REMINDERS_CHANGED = "reminders_changed"
@@ -55,7 +55,7 @@ class Action(StrEnum):
     ACCOUNT_RESTORED = "account_restored"
 
 
-#: What a caregiver does; the person knows them, and reads their name.
+#: Actions of caregivers. The log shows the caregiver's name, because the caregiver is linked to the person.
 BY_CAREGIVERS = frozenset(
     {
         Action.HISTORY_READ,
@@ -72,22 +72,22 @@ BY_CAREGIVERS = frozenset(
 
 
 class Covers(StrEnum):
-    """Whom an access to many people at once concerned."""
+    """The people that an access to many people included."""
 
     EVERYBODY = "everybody"
-    #: Who registered from `since` until before `until`.
+    #: People who registered from `since` until before `until`.
     REGISTERED = "registered"
-    #: Of whom an activity was logged from `since` until before `until`.
+    #: People with a logged activity from `since` until before `until`.
     ACTIVE = "active"
 
 
 class AccessLogEntry(Base, Created):
-    """One look at what is one person's."""
+    """An access to one person's data."""
 
     __tablename__ = "access_log"
     __personal__ = Personal(
         of=("user_id",),
-        # Who looked is told at `/profile/akses`, as far as the person may know it.
+        # `/profile/akses` shows the actor as far as the person may see it.
         mentions=("actor_id",),
         export=Rows(without=("actor_id",)),
         erase=Delete(),
@@ -117,9 +117,9 @@ class AccessLogEntry(Base, Created):
 
 
 class BulkAccess(Base, Created):
-    """A look at what is many people's: one row however many they are, and once a day however often it is taken.
+    """An access to many people's data. Equal accesses on one day share one row.
 
-    Its moment is that of the day's last look, so that it holds who came after the first.
+    `created_at` is the time of the day's last access, so that it includes people who registered after the first one.
     """
 
     __tablename__ = "bulk_accesses"
@@ -141,12 +141,15 @@ class BulkAccess(Base, Created):
 
 
 def note(by: Caller | None, user_id: int, action: Action, reason: str | None = None) -> None:
-    """Note in the open unit of work that `by` (None: the operator) saw what is this person's. One's own is no news."""
+    """Record in the open unit of work that `by` (None: the operator) accessed this person's data.
+
+    Accesses to own data are not recorded.
+    """
     db.session.execute(_adding(by, [user_id], action, reason, None))
 
 
 def note_today(by: Caller | None, user_ids: Collection[int], action: Action) -> None:
-    """As `note`, of several people and once a day: who has the day's row already gets no other."""
+    """Record like `note`, for several people, at most once a day for each person and action."""
     if user_ids:
         db.session.execute(
             _adding(by, user_ids, action, None, today()).on_conflict_do_nothing(
@@ -158,12 +161,12 @@ def note_today(by: Caller | None, user_ids: Collection[int], action: Action) -> 
 def note_many(
     by: Caller | None, action: Action, covers: Covers, *, since: datetime | None = None, until: datetime | None = None
 ) -> None:
-    """Note a look at many people's data by whom it `covers`, once a day; a null bound is none."""
+    """Record an access to the data of the people in `covers`, once a day. None as `since` or `until` means no limit."""
     db.session.execute(_adding_many(by, action, covers, since, until))
 
 
 def note_everybody_now(by: Caller, action: Action) -> None:
-    """Note a look that may have held anybody, and commit that at once: what follows may end every connection."""
+    """Record an access that may include everybody, and commit at once, because later code may end every connection."""
     with own_transaction() as session:
         session.execute(_adding_many(by, action, Covers.EVERYBODY, None, None))
 
@@ -180,9 +183,10 @@ def _adding_many(
 def _adding(
     by: Caller | None, user_ids: Collection[int], action: Action, reason: str | None, day: date | None
 ) -> Insert:
-    """A row for each of these people but `by`, who is among them or not.
+    """Return the insert of one row for each of these people except `by`.
 
-    They are locked in the order of their ids, as by everybody: whoever is being deleted is waited for, and is no more.
+    The statement locks the people and `by` in the order of ids, like all code. It waits for a deletion in progress, and
+    then skips the deleted person.
     """
     actor_id = by.id if by else None
     people = (

@@ -1,23 +1,23 @@
-"""Reserved aliases: they look like an office or a profession that people trust."""
+"""Reserved pseudonyms, which look like an office or a profession that people trust."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-#: Beginnings and ends of words, without blanks.
+#: Reserved beginnings and ends of words, without blanks.
 RESERVED = (
     "admin", "moderator", "kemenkes", "kementerian", "dokter", "perawat", "apoteker", "petugas", "operator",
     "customerservice", "customercare", "layananpelanggan",
 )  # fmt: skip
 
-#: Other letters by the Latin one that they look like. Accents, wide letters and those of mathematics need no entry.
+#: Look-alike characters by Latin letter. Accented, full-width and mathematical letters need no entry.
 _ALIKE = {
     "a": "ａаαɑᴀ4@", "b": "вьβʙ8", "c": "сϲᴄƈ", "d": "ԁᴅđɗ", "e": "еєεɛᴇ3", "f": "ꜰғƒ", "g": "ɡԍɢ9", "h": "нһʜħ",
     "i": "іɪιıӏ1|!lʟłľ", "j": "јᴊ", "k": "кκᴋ", "m": "мᴍ", "n": "пηɴոν", "o": "оοᴏ0øօ", "p": "рρᴘ", "r": "гʀᴦ",
     "s": "ѕꜱ5$ʂ", "t": "тτᴛ7ŧ", "u": "υᴜս", "v": "ᴠѵ", "w": "ѡᴡω", "x": "хχ", "y": "уүγʏ", "z": "ᴢʐ",
 }  # fmt: skip
-#: First letters of alphabets in circles, squares and flags, which Unicode does not decompose.
+#: Code points of the first letter (A) in circles, squares and flags, which Unicode does not decompose.
 _ENCLOSED = (0x1F150, 0x1F170, 0x1F1E6)
 _LATIN = str.maketrans(
     {other: letter for letter, others in _ALIKE.items() for other in others}
@@ -27,7 +27,7 @@ _STRETCHED = re.compile(r"(.)\1+")
 
 
 def is_reserved(alias: str) -> bool:
-    """Return whether an alias reads as one that is reserved, also in letters that only look alike."""
+    """Return whether an alias looks like a reserved one, even with look-alike letters."""
     words = re.findall(r"[a-z]+", _plain(alias))
     together = "".join(words)
     return together.startswith(_RESERVED) or any(
@@ -36,7 +36,7 @@ def is_reserved(alias: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return a text in small Latin letters, with one letter for those that are easily taken for each other."""
+    """Return a text in lower-case Latin letters, without look-alike and repeated letters."""
     decomposed = unicodedata.normalize("NFKD", text.translate(_LATIN)).casefold().translate(_LATIN)
     seen = "".join(each for each in decomposed if unicodedata.category(each) not in ("Mn", "Me", "Cf"))
     return _STRETCHED.sub(r"\1", seen.replace("rn", "m").replace("vv", "w"))

@@ -1,7 +1,7 @@
-"""The audit log: who looked at a NIK or a pseudonym, exported, changed roles, deleted, moderated, or ran SQL.
+"""The audit log of privileged actions: reads of NIK and pseudonyms, exports, role changes, deletions, moderation, SQL.
 
-An entry is written in the transaction that does what it reports, so neither is ever there without the other. Only a
-statement of the SQL console is recorded before it runs.
+An entry and its action are in the same transaction, so both are committed or none. Only a statement of the SQL console
+is recorded before it runs.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from app.identity.sessions import Caller
 
 logger = logging.getLogger("app.audit")
 
-#: What stands in the place of a person who was erased.
+#: Text in place of an erased person's data.
 FORGOTTEN = "[dihapus]"
-#: Entries that one statement looks through, so that it ends in time however long the log is.
+#: Entries that one statement of `forget` reads, so that the statement does not time out on a long log.
 WINDOW = 20_000
 
 
@@ -47,39 +47,39 @@ class Action(StrEnum):
     SENDER_RESUMED = "sender_resumed"
     MODERATED = "moderated"
     PSEUDONYM_LIFTED = "pseudonym_lifted"
-    #: Only super-admins see these: a statement can hold any data.
+    #: Only super-admins see these entries, because a statement can contain any data.
     SQL = "sql"
-    #: By the service itself: nothing of the person is left.
+    #: The service has erased a person.
     ERASED = "erased"
 
 
 @dataclass(frozen=True)
 class AuditSearch(Search):
-    """A page of the log, narrowed by `q` and to one kind of action."""
+    """Page and filters of the audit log: a text `q` and an action."""
 
     action: str | None = None
 
 
-#: Id, created_at, actor_id, actor (a username), action, subject, details, ip.
+#: Row of the audit log: id, created_at, actor_id, actor (a username), action, subject, details, ip.
 Entry = sa.Row[int, datetime, int | None, str | None, str, str, dict[str, object], str | None]
 
 
 def record(by: Caller | None, action: Action, subject: str, **details: object) -> None:
-    """Add an entry to the open unit of work: `by` does `action` (`None`: the operator, by a command)."""
+    """Add an entry to the open unit of work. `by` is None for a command of the operator."""
     db.session.add(_entry(by, action, subject, details))
     db.session.info[__name__] = True
 
 
 def is_recorded() -> bool:
-    """Whether the open unit of work has an entry already."""
+    """Return whether the open unit of work already has an entry."""
     return __name__ in db.session.info
 
 
 def record_now(by: Caller, action: Action, subject: str, **details: object) -> None:
-    """Commit an entry at once, in a transaction of its own: what follows may fail, the entry stays.
+    """Commit an entry at once in its own transaction, so that the entry stays if the action fails.
 
-    The log stream gets a line too, because a statement of the SQL console can delete its own entry. The line has no
-    details: a statement may name somebody, and an erasure changes entries, but no log.
+    Also write a line to the log stream, because a statement of the SQL console can delete its own entry. The line has
+    no details, because a statement may contain personal data and an erasure cannot change the log stream.
     """
     with own_transaction() as session:
         entry = _entry(by, action, subject, details)
@@ -90,7 +90,7 @@ def record_now(by: Caller, action: Action, subject: str, **details: object) -> N
 
 
 def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
-    """The log, newest first, with the names of those who are still there; SQL is for super-admins alone."""
+    """Return one page of the log, newest first. Only super-admins get SQL entries. Deleted actors have no username."""
     query = (
         sa.select(
             AuditEntry.id,
@@ -115,19 +115,19 @@ def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
 
 
 def forget(person: Leaving) -> None:
-    """Take out what the log says of somebody who is erased: their names, numbers, NIK and address.
+    """Remove the names, numbers, NIK and IP addresses of an erased person from the log.
 
-    What stays is the fact without the person: what was done, when, by which id, to which id. An id that is nobody's any
-    more says of nobody who it was. The trigger lets through no other change than this.
+    The action, its time and the ids stay, because the id of a deleted person identifies nobody. The trigger allows only
+    this change.
     """
-    anywhere = "|".join(map(_pattern, person.identifiers)) or "$x"  # nothing is behind the end
+    anywhere = "|".join(map(_pattern, person.identifiers)) or "$x"  # "$x" never matches
     names = "|".join(map(_pattern, person.names))
     as_username = f'(?<="username": "){_pattern(person.username)}(?=")'
     in_literal = f"(?<=['%])({names})(?=['%])"
     details: sa.ColumnElement[str] = sa.cast(AuditEntry.details, sa.Text)
     for pattern in (anywhere, as_username):
         details = sa.func.regexp_replace(details, pattern, FORGOTTEN, "gi")
-    # A name may be any word, so in a statement it is one only between quotes.
+    # A name may be an ordinary word, so replace it in a SQL statement only between quotes.
     in_statement = sa.func.regexp_replace(details, in_literal, FORGOTTEN, "gi")
     details = sa.case((AuditEntry.action == Action.SQL, in_statement), else_=details)
     ip = sa.case((AuditEntry.actor_id == person.id, None), else_=AuditEntry.ip)
@@ -148,7 +148,7 @@ def forget(person: Leaving) -> None:
 
 
 def _pattern(text: str) -> str:
-    """A regular expression of PostgreSQL's that finds the text where it stands in JSON."""
+    """Return a PostgreSQL regular expression that matches the text in JSON."""
     return re.escape(orjson.dumps(text).decode()[1:-1])
 
 

@@ -1,4 +1,4 @@
-"""Who cares for whom, and what the patient allows them. A link shows a name; all else the patient grants by scopes."""
+"""Links between caregivers and patients. A link shows only the name; the patient grants more with scopes."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from app.identity.models import User
 
 NOT_FOUND = "Pasien tidak ditemukan."
 
-#: What deliveries that tell of a patient are about, in the outbox.
+#: `about_type` in the outbox of deliveries about a patient.
 PATIENT = "patient"
-#: What deliveries that tell of a link are about.
+#: `about_type` in the outbox of deliveries about a link.
 LINK = "caregiver_link"
 
 
 class Scope(StrEnum):
-    """What a patient may allow a caregiver."""
+    """A permission that a patient can give a caregiver."""
 
-    #: To be told of a missed dose.
+    #: Get alerts about missed doses.
     ALERTS = "alerts"
-    #: To read what became of each dose.
+    #: Read the answers for each dose.
     HISTORY = "history"
-    #: To keep the reminders and answer them in the patient's place.
+    #: Change the reminders, and answer them for the patient.
     MANAGE = "manage"
 
 
@@ -54,7 +54,7 @@ class CaregiverLink(Base, Created):
 
 
 class CaregiverCut(Base, Created):
-    """A caregiver whose link the patient has cut: only an invitation makes a new one."""
+    """A link that the patient has deleted. Only an invitation can create it again."""
 
     __tablename__ = "caregiver_cuts"
     __personal__ = Personal(of=("caregiver_id", "patient_id"), export=Rows(), erase=Delete())
@@ -66,32 +66,35 @@ class CaregiverCut(Base, Created):
 
 
 def links_with(patient_id: sa.ColumnElement[int], scope: Scope) -> sa.Select[CaregiverLink]:
-    """Return the links by which the patients of this column allow this now."""
+    """Return the query of links with this scope for a column of patient ids."""
     return sa.select(CaregiverLink).where(CaregiverLink.patient_id == patient_id, _has(scope))
 
 
 def allows(caregiver_id: int, patient_id: int, scope: Scope) -> bool:
-    """Whether the patient allows the caregiver this now.
+    """Return whether the patient now allows the caregiver this scope.
 
-    False where they have no link, or the patient is leaving or has withdrawn health data.
+    Return False without a link, after a request for erasure, and after a withdrawal of the consent for health data.
     """
     return db.session.scalar(_links(caregiver_id, patient_id, scope)) is not None
 
 
 def check(caregiver_id: int, patient_id: int, scope: Scope) -> None:
-    """`NotFound` unless the patient allows the caregiver this now: not even that there is such a patient is told."""
+    """Raise `NotFound` unless the patient allows this scope. A `Forbidden` would reveal that the patient exists."""
     if not allows(caregiver_id, patient_id, scope):
         raise NotFound(NOT_FOUND)
 
 
 def check_locked(caregiver_id: int, patient_id: int, scope: Scope) -> None:
-    """As `check`, and nobody takes it away before the unit of work ends. The patient's row is locked before."""
+    """Check like `check`, and lock the link, so that nobody can remove the scope before the unit of work ends.
+
+    The patient's row must be locked first.
+    """
     if db.session.scalar(_links(caregiver_id, patient_id, scope).with_for_update(read=True)) is None:
         raise NotFound(NOT_FOUND)
 
 
 def in_order(scopes: Collection[str]) -> list[str]:
-    """Each scope once, in the order of the enumeration."""
+    """Return the scopes without duplicates, in the order of `Scope`."""
     return [scope.value for scope in Scope if scope in scopes]
 
 

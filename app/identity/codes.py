@@ -1,5 +1,8 @@
-"""Codes short enough to be typed: made at random, kept as a hash under the service's secret, which a copy of the
-database does not hold. Whoever takes one bounds how often it may be guessed."""
+"""Random codes that are short enough to type.
+
+The database has only their HMAC, and the HMAC key is not in the database. So a copy is not enough to guess a code.
+A route that accepts codes must limit the number of guesses.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import secrets
 
 from app.core.settings import settings
 
-#: Capitals and digits that nobody takes for one another.
+#: Capital letters and digits that are not easily confused.
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 
 
@@ -23,10 +26,10 @@ def new_digits(digits: int) -> str:
 
 
 def normalise(text: str) -> str:
-    """A code as people type it: blanks, hyphens and small letters make no difference."""
+    """Return a typed code without blanks and hyphens, in upper case."""
     return re.sub(r"[\s-]", "", text).upper()
 
 
 def digest(purpose: str, code: str) -> str:
-    """What is stored of a code. Equal codes of different purposes have different hashes."""
+    """Return the hash of a code for storage. Equal codes of different purposes have different hashes."""
     return hmac.new(settings.secret_key.encode(), f"{purpose}:{code}".encode(), hashlib.sha256).hexdigest()

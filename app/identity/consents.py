@@ -1,6 +1,6 @@
-"""What people agreed to, for which purpose, and how they said so. What was said before is kept: it is the proof.
+"""Consents of people, by purpose. Earlier answers are kept as proof.
 
-Who was never asked has no row: an account made by a client that knows nothing of this works as before.
+A person who was never asked has no row, and counts as having agreed. So accounts from old clients keep working.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, db
 from app.core.errors import BadRequest, Conflict
 
-#: Of the text that people agree to; raised with each change of its meaning.
+#: Version of the consent text. Increase it with each change of the meaning.
 VERSION = "1"
 
 
 class Purpose(StrEnum):
     #: The account itself.
     SERVICE = "service"
-    #: Reminders and what became of them.
+    #: Reminders and the answers to them.
     HEALTH_DATA = "health_data"
-    #: Whether they are wanted stands in `User.accepts_broadcasts` alone; the rows here say since when.
+    #: News. `User.accepts_broadcasts` has the current choice; the rows of `Consent` only prove it.
     BROADCASTS = "broadcasts"
-    #: That caregivers see what the person lets them see.
+    #: Access of caregivers to the data that the person allows.
     CAREGIVERS = "caregivers"
 
 
 class Way(StrEnum):
-    """How somebody said it."""
+    """The way in which a person gave or withdrew a consent."""
 
     REGISTRATION = "registration"
     APP = "app"
     MESSAGE = "message"
 
 
-#: What people read when they do what they have withdrawn their consent to.
+#: Error message, by purpose, for an action that needs a withdrawn consent.
 WITHDRAWN = {
     Purpose.HEALTH_DATA: "Anda menarik persetujuan data kesehatan. Berikan lagi di profil untuk memakai pengingat.",
     Purpose.CAREGIVERS: "Anda menarik persetujuan untuk pendamping. Berikan lagi di profil untuk memberi izin.",
@@ -48,7 +48,7 @@ WITHDRAWN = {
 
 
 class Consent(Base, Created):
-    """What a person said of one purpose, from `created_at` until they said something else."""
+    """A person's answer for one purpose, valid from `created_at` until `ended_at`."""
 
     __tablename__ = "consents"
     __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
@@ -65,7 +65,7 @@ class Consent(Base, Created):
         sa.Index(
             "uq_consents_present", "user_id", "purpose", unique=True, postgresql_where=sa.text("ended_at IS NULL")
         ),
-        # Those few whose reminders wait to be deleted.
+        # Finds the few people with withdrawn consent, for the deletion of their reminders.
         sa.Index(
             "ix_consents_withdrawn",
             "purpose",
@@ -76,7 +76,7 @@ class Consent(Base, Created):
 
 
 class ConsentWishes(TypedDict, total=False):
-    """What somebody sends: a value for each purpose that they speak of."""
+    """The consents in a request: a value for each purpose that the client sends."""
 
     service: bool
     health_data: bool
@@ -85,10 +85,10 @@ class ConsentWishes(TypedDict, total=False):
 
 
 def record(user_id: int, wishes: Mapping[Purpose, bool], way: Way) -> set[Purpose]:
-    """Record what a person says of these purposes; returns those of which they said something else until now.
+    """Record a person's answers. Return the purposes for which the answer changed.
 
-    The caller has locked the person's row. What they said already is not recorded again, and who was never asked
-    counts as having agreed.
+    The person's row must be locked. An unchanged answer is not recorded again. A person who was never asked counts as
+    having agreed.
     """
     if not wishes:
         return set()
@@ -113,7 +113,7 @@ def record(user_id: int, wishes: Mapping[Purpose, bool], way: Way) -> set[Purpos
 
 
 def current(user_id: int) -> dict[Purpose, Consent]:
-    """What a person said last of each purpose that they were asked about."""
+    """Return a person's current answer for each purpose that they were asked about."""
     rows = db.session.scalars(sa.select(Consent).where(Consent.user_id == user_id, Consent.ended_at.is_(None)))
     return {Purpose(row.purpose): row for row in rows}
 
@@ -128,13 +128,16 @@ class ServiceNeeded(BadRequest):
 
 
 def check(user_id: int, purpose: Purpose) -> None:
-    """`ConsentWithdrawn` where the person has taken this back. Their row is locked, so that it stays as it is."""
+    """Raise `ConsentWithdrawn` if the person has withdrawn this consent.
+
+    The person's row must be locked, so that the answer cannot change before the commit.
+    """
     if db.session.scalar(sa.select(is_withdrawn(user_id, purpose))):
         raise ConsentWithdrawn(WITHDRAWN[purpose])
 
 
 def is_withdrawn(user_id: object, purpose: Purpose) -> sa.ColumnElement[bool]:
-    """Whether a person (an id, or a column of ids) has withdrawn a consent, as a condition of SQL."""
+    """Return the SQL condition that a person (an id, or a column of ids) has withdrawn a consent."""
     return sa.exists().where(
         Consent.user_id == user_id,
         Consent.purpose == sa.literal_column(f"'{purpose}'"),

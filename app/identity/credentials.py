@@ -1,4 +1,4 @@
-"""Credentials: whom a login belongs to, and whether a password is theirs."""
+"""Credentials: find the person of a login, and verify their password."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from app.identity.models import User
 
 
 class WrongPassword(BadRequest):
-    """What they typed is not the caller's own password: no 401, which a client takes for the end of the session."""
+    """The caller's own password is wrong. The status is 400, because clients log out after a 401."""
 
     code = "wrong_current_password"
     message = "Kata sandi saat ini salah."
 
 
 def by_login(text: str) -> User | None:
-    """The one person whom an e-mail, username or phone number in any form belongs to."""
+    """Return the person with this e-mail, username or phone number (in any notation)."""
     return db.session.scalar(sa.select(User).where(_has_login(text)))
 
 
 def login_key(text: str) -> str:
-    """What a login resolves to, for counting guesses: the account, or the text where nobody has it."""
+    """Return the key to count wrong guesses for a login: the account, or the text if no account matches."""
     return _login_key(text, db.session.scalar(sa.select(User.id).where(_has_login(text))))
 
 
 def stranger_key(text: str, network: str) -> str | None:
-    """As `login_key`, but None where the account has logged in from this network within `networks.KNOWN`."""
+    """Return `login_key`, or None if the account has logged in from this network within `networks.KNOWN`."""
     row = db.session.execute(
         sa.select(User.id, networks.is_known(User.id, network)).where(_has_login(text))
     ).one_or_none()
@@ -41,7 +41,10 @@ def _login_key(text: str, user_id: int | None) -> str:
 
 
 def _has_login(text: str) -> sa.ColumnElement[bool]:
-    """Only an e-mail has an `@`, and a phone number no letter, which every username has: a text is one of the three."""
+    """Return the SQL condition that a person has this e-mail, phone number or username.
+
+    A text can be only one of the three: only an e-mail has an `@`, and only a phone number has no letter.
+    """
     if "@" in text:
         return sa.func.lower(User.email) == text.lower()
     if phone := phones.normalise(text):
@@ -50,10 +53,10 @@ def _has_login(text: str) -> sa.ColumnElement[bool]:
 
 
 def authenticate(login: str, password: str) -> User | None:
-    """The person with these credentials; an unknown one costs the same time as a known one.
+    """Return the person with these credentials, or None. An unknown login takes the same time as a known one.
 
-    The person's row stays locked until the unit of work ends, so a session that begins in it cannot miss a change of
-    the password: the change came first and there is nobody, or it waits and ends the session with all others.
+    The person's row stays locked until the unit of work ends, so a new session cannot miss a change of the password.
+    If the change came first, the result is None. A later change waits, and then ends the new session too.
     """
     user = by_login(login)
     if not passwords.matches(password, user.password_hash if user else None) or user is None:
@@ -66,20 +69,20 @@ def authenticate(login: str, password: str) -> User | None:
 
 
 def has_password(user: User, password: str) -> bool:
-    """Whether this is the person's password; if so, their row is locked until the unit of work ends."""
+    """Return whether this is the person's password. If so, lock their row until the unit of work ends."""
     return passwords.matches(password, user.password_hash) and _lock_password(user)
 
 
 def check_password(user: User, password: str) -> None:
-    """`WrongPassword` unless it is the person's; their row is locked until the unit of work ends."""
+    """Raise `WrongPassword` if this is not the person's password. Else lock their row until the unit of work ends."""
     if not has_password(user, password):
         raise WrongPassword
 
 
 def _lock_password(user: User) -> bool:
-    """Lock the person's row, and return whether it still has the password hash that was verified and may log in.
+    """Lock the person's row. Return whether it still has the verified password hash and the person may log in.
 
-    Verifying takes a while, in which the password may have been changed or the person deleted.
+    The password may have changed, or the person may have been deleted, during the slow verification.
     """
     unchanged = sa.select(User.erasure_due_at).where(User.id == user.id, User.password_hash == user.password_hash)
     row = db.session.execute(unchanged.with_for_update(key_share=True)).one_or_none()

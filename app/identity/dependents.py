@@ -1,4 +1,4 @@
-"""Dependents: people without a phone. A caregiver keeps the account until the dependent takes it over with a code.
+"""Dependents: people without a phone. A caregiver manages the account until the dependent takes it over with a code.
 
 A dependent has no number and no login. All deliveries for a dependent go to the caregiver, see `RECEIVER_ID`.
 """
@@ -46,7 +46,7 @@ class TooManyDependents(Conflict):
 
 
 class Handover(Base, OfSession, Created):
-    """The open code of a dependent who may take over the account. A new code replaces the row."""
+    """The open code with which a dependent can take over the account. A new code replaces the row."""
 
     __tablename__ = "handovers"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("code_hash",)), erase=Delete())
@@ -58,8 +58,8 @@ class Handover(Base, OfSession, Created):
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-#: Id of the receiver of a person's deliveries: a dependent's caregiver, else the person. Every sender uses it, for the
-#: number, the browsers, the name and the notification settings.
+#: Id of the receiver of a person's deliveries: a dependent's caregiver, else the person.
+#: Every sender reads the number, browsers, name and notification settings of this receiver.
 RECEIVER_ID: sa.ColumnElement[int] = sa.func.coalesce(User.guardian_id, User.id)
 
 
@@ -67,17 +67,17 @@ def receiver_of(user_id: object) -> sa.ScalarSelect[int]:
     """Return `RECEIVER_ID` of a person (an id, or a column of ids)."""
     person = orm.aliased(User)
     receiver = sa.select(sa.func.coalesce(person.guardian_id, person.id)).where(person.id == user_id)
-    # A column of a statement two levels above is not correlated by itself.
+    # SQLAlchemy does not correlate a column of a statement two levels above by default.
     return receiver.correlate_except(person).scalar_subquery()
 
 
 def is_received_by(person: type[User], user_id: object) -> sa.ColumnElement[bool]:
-    """Return the condition that this id (or column of ids) is `RECEIVER_ID` of a person. Two indexes serve it."""
+    """Return the SQL condition that this id (or column of ids) is a person's `RECEIVER_ID`. It uses two indexes."""
     return sa.or_(person.id == user_id, person.guardian_id == user_id)
 
 
 _deleted = orm.aliased(User)
-#: Ids of deleted dependents. Lists leave them out. A partial index finds them.
+#: Query of the ids of deleted dependents, which lists leave out. It uses a partial index.
 DELETED_IDS = sa.select(_deleted.id).where(_deleted.erasure_due_at.is_not(None), _deleted.guardian_id.is_not(None))
 
 
@@ -90,9 +90,9 @@ def of_caregiver(caregiver_id: int) -> sa.Select[User]:
 
 
 def lock_own(caregiver_id: int, dependent_id: int, *, deleted: bool = False) -> User:
-    """Return a caregiver's dependent, locked. Raise `NotFound` for anybody else, and for a deleted dependent.
+    """Lock and return a caregiver's dependent. Raise `NotFound` for other people and for a deleted dependent.
 
-    With `deleted`, return a dependent whose deletion can still be taken back, too.
+    With `deleted`, also return a deleted dependent if the deletion can still be undone.
     """
     is_there = sa.or_(erasure.IS_PRESENT, sa.and_(sa.literal(deleted), User.erasure_due_at > clock.now_sql()))
     own = sa.select(User).where(User.id == dependent_id, User.guardian_id == caregiver_id, is_there)
@@ -104,7 +104,7 @@ def lock_own(caregiver_id: int, dependent_id: int, *, deleted: bool = False) -> 
 
 
 def whose(by: Caller, patient_id: int | None, action: Action) -> int:
-    """Return the id of the caller or of an own dependent. The dependent's access log notes the action."""
+    """Return the id of the caller, or of their dependent. Record the action in the dependent's access log."""
     if patient_id is None or patient_id == by.id:
         return by.id
     dependent = lock_own(by.id, patient_id)
@@ -113,20 +113,20 @@ def whose(by: Caller, patient_id: int | None, action: Action) -> int:
 
 
 def check_room(caregiver_id: int) -> None:
-    """Raise `TooManyDependents` if a caregiver, who is locked, has as many dependents as allowed."""
+    """Raise `TooManyDependents` if a caregiver has `MAX_DEPENDENTS` dependents. The caregiver must be locked."""
     count = sa.select(sa.func.count()).select_from(of_caregiver(caregiver_id).subquery())
     if (db.session.scalar(count) or 0) >= MAX_DEPENDENTS:
         raise TooManyDependents
 
 
 def check_none(caregiver_id: int) -> None:
-    """Raise `HasDependents` if a caregiver, who is locked, has dependents."""
+    """Raise `HasDependents` if a caregiver has dependents. The caregiver must be locked."""
     if db.session.scalar(sa.select(of_caregiver(caregiver_id).exists())):
         raise HasDependents
 
 
 def check_may_cut(caregiver_id: int, patient_id: int) -> None:
-    """Raise `HasDependents` if the link connects a caregiver and a dependent, or `NotFound` if that one is deleted."""
+    """Raise `HasDependents` if the patient is the caregiver's dependent, or `NotFound` if the dependent is deleted."""
     kept = sa.select(erasure.IS_PRESENT).where(User.id == patient_id, User.guardian_id == caregiver_id)
     is_present = db.session.scalar(kept)
     if is_present is not None:
@@ -134,7 +134,7 @@ def check_may_cut(caregiver_id: int, patient_id: int) -> None:
 
 
 def erase_with(caregiver_id: int) -> list[int]:
-    """Let the erasure of a caregiver's dependents be due now. Return their ids."""
+    """Make the erasure of a caregiver's dependents due now. Return their ids."""
     due = sa.update(User).where(User.guardian_id == caregiver_id).values(erasure_due_at=sa.func.now())
     ids = db.session.scalars(due.returning(User.id).execution_options(synchronize_session=False))
     return list(ids)
@@ -144,7 +144,7 @@ def erase_with(caregiver_id: int) -> list[int]:
 
 
 def create_handover(by: Caller, dependent_id: int) -> tuple[str, datetime]:
-    """Create a code by which a dependent takes over the account; return code and expiry. An older code ends."""
+    """Create a code for the takeover of a dependent's account, and revoke the old one. Return code and expiry."""
     lock_own(by.id, dependent_id)
     code, expires_at = codes.new_code(CODE_CHARACTERS), clock.now() + HANDOVER_LIFETIME
     values = {"code_hash": _digest(code), "session_id": by.session_id, "expires_at": expires_at}
@@ -155,13 +155,13 @@ def create_handover(by: Caller, dependent_id: int) -> tuple[str, datetime]:
 
 
 def end_handover(user_id: int) -> bool:
-    """End the code of a dependent, who is locked. Return whether it was open."""
+    """Revoke the code of a dependent. Return whether it was open. The dependent must be locked."""
     ended = sa.delete(Handover).where(Handover.user_id == user_id).returning(_is_open)
     return bool(db.session.scalar(ended.execution_options(synchronize_session=False)))
 
 
 def find_handover(code: str) -> Handover | None:
-    """Return the open handover with this code. Reading changes nothing, however often it is previewed."""
+    """Return the open handover with this code. A preview does not use up the code."""
     which = sa.select(Handover).where(Handover.code_hash == _digest(code), _is_open)
     return db.session.scalar(which.execution_options(populate_existing=True))
 
@@ -173,9 +173,9 @@ def is_handover_over(code: str) -> bool:
 
 
 def redeem(code: str) -> User:
-    """End a code and return its dependent, locked. Raise `ValidationFailed` for a bad code.
+    """Use up a code. Lock and return its dependent. Raise `ValidationFailed` for a bad code.
 
-    The caregiver is locked first, in the same order as when a dependent is added or deleted.
+    Lock the caregiver first, in the same order as for a new or deleted dependent.
     """
     handover = find_handover(code)
     if handover is not None:
@@ -191,9 +191,10 @@ def redeem(code: str) -> User:
 
 
 def release(user: User) -> CaregiverLink:
-    """Give a locked dependent, who has a password, the account alone. Return the link with the caregiver.
+    """Turn a dependent with a password into an independent person. Return the link with the caregiver.
 
-    The link allows alerts alone. It allows nothing if the person has withdrawn the consent for caregivers.
+    The dependent must be locked. The link then has only the scope `alerts`, or no scope if the person has withdrawn the
+    consent for caregivers.
     """
     caregiver_id, user.guardian_id, user.self_registered = user.guardian_id, None, True
     db.session.flush()
@@ -206,7 +207,7 @@ def release(user: User) -> CaregiverLink:
     return link
 
 
-#: Condition: a code can be used. It ends with its session.
+#: SQL condition that a code can be used. A code ends with the session that created it.
 _is_open = sa.and_(
     Handover.expires_at > sa.func.statement_timestamp(),
     sessions.has_live_session(Handover),

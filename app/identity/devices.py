@@ -1,11 +1,11 @@
-"""The plain name of a device that somebody signs in from: "Chrome di Android".
+"""Plain names of devices, such as "Chrome di Android".
 
-Only the name is kept, not the whole User-Agent: people have to recognise their own devices, and nobody needs more.
+The service stores only this name and drops the User-Agent, because the name is enough to recognise an own device.
 """
 
 from __future__ import annotations
 
-#: By a part of the User-Agent, the first that it has: every browser claims to be those below it, too.
+#: Names by a part of the User-Agent. The first match counts, because a browser also claims to be those further down.
 BROWSERS = (
     ("SamsungBrowser/", "Samsung Internet"),
     ("EdgA/", "Edge"),
@@ -35,14 +35,14 @@ SYSTEMS = (
     ("Darwin", "Mac"),
     ("Linux", "Linux"),
 )
-#: Of a program that says nothing of itself, and of a session from before names were kept.
+#: Name for an unknown User-Agent, and for sessions from before names were stored.
 UNKNOWN = "Perangkat tak bernama"
-#: Characters of a User-Agent that are looked at.
+#: Maximum characters of a User-Agent that are read.
 MOST = 500
 
 
 def name_of(user_agent: str) -> str:
-    """`Chrome di Android`, `Firefox`, `Perangkat Android`, or `UNKNOWN` for what is none of these."""
+    """Return a name such as `Chrome di Android`, `Firefox` or `Perangkat Android`, else `UNKNOWN`."""
     sent = user_agent[:MOST]
     browser = next((name for part, name in BROWSERS if part in sent), None)
     system = next((name for part, name in SYSTEMS if part in sent), None)

@@ -1,7 +1,7 @@
-"""A person who wants everything of theirs erased: for seven days a login takes it back, then nobody can.
+"""Requests for erasure of a person's data. A login within seven days cancels the request; later it is final.
 
-Meanwhile nobody is told of them and they are told of nothing, but administrators still see them. `app.personal_data`
-does the erasing.
+During these days the person gets no notifications, and only administrators see the account. `app.personal_data` erases
+the data.
 """
 
 from __future__ import annotations
@@ -19,42 +19,42 @@ from app.core.database.session import db
 from app.identity import nik, sessions
 from app.identity.models import User
 
-#: How long a login takes it back.
+#: Time in which a login cancels the erasure.
 GRACE = timedelta(days=7)
 
-#: Whether a person is there for others. Not so who has asked to be erased.
+#: SQL condition that a person is visible to others, because no erasure is requested.
 IS_PRESENT: sa.ColumnElement[bool] = User.erasure_due_at.is_(None)
 
 
 class Posts(StrEnum):
-    """What becomes of what the person wrote in the forum."""
+    """The person's choice for their posts in the forum."""
 
-    #: It stays, and reads as written by "Akun dihapus".
+    #: The posts stay, with "Akun dihapus" as their author.
     ANONYMISE = "anonymise"
     DELETE = "delete"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Leaving(Person):
-    """Who is being erased, and by what they are known."""
+    """A person who is being erased, with the texts that identify them."""
 
     posts: Posts
     username: str
-    #: Texts that are theirs alone wherever they stand: numbers, e-mail, NIK.
+    #: Texts that identify only this person: numbers, e-mail, NIK.
     identifiers: tuple[str, ...]
-    #: Names, which other people and other words may have too.
+    #: Names, which may also be names of other people or ordinary words.
     names: tuple[str, ...]
 
 
 def begin(user: User, posts: Posts) -> None:
-    """Have a person erased when the grace ends, and end all their sessions. Their row is locked."""
+    """Schedule the erasure of a person after `GRACE`, and end all their sessions. The row must be locked."""
     user.erasure_due_at, user.erasure_posts = clock.now() + GRACE, posts
     db.session.flush()
     sessions.end_all(user.id)
 
 
 def take_back(user: User) -> bool:
-    """Let a person stay who has logged in; returns whether they were about to be erased. Their row is locked."""
+    """Cancel the erasure of a person. Return whether one was scheduled. The row must be locked."""
     if user.erasure_due_at is None:
         return False
     user.erasure_due_at = user.erasure_posts = None
@@ -63,18 +63,18 @@ def take_back(user: User) -> bool:
 
 
 def may_log_in(user: User, erasure_due_at: object) -> bool:
-    """Whether it is not too late; `erasure_due_at` is what their locked row holds."""
+    """Return whether the person may still log in. `erasure_due_at` is the value of their locked row."""
     attributes.set_committed_value(user, "erasure_due_at", erasure_due_at)
     return user.erasure_due_at is None or user.erasure_due_at > clock.now()
 
 
 def leaving(user: User) -> Leaving:
-    """What is looked for when this person is erased."""
+    """Return the texts that identify a person, to find them in logs and other tables during the erasure."""
     phones = [user.phone] if user.phone else []
     if user.phone_before and not _is_somebodys(user.phone_before):
         phones.append(user.phone_before)
     identifiers = {user.nomor_hp, user.email, _readable_nik(user)}
-    # Without 0, 62 or +62 before it, a number is found in every form.
+    # Search for the number without 0, 62 or +62, which finds it in every notation.
     identifiers |= {phone.removeprefix("+62").removeprefix("+") for phone in phones}
     return Leaving(
         user.id,
@@ -87,7 +87,7 @@ def leaving(user: User) -> Leaving:
 
 
 def _is_somebodys(phone: str) -> bool:
-    """Whether the number is another person's now."""
+    """Return whether the number now belongs to an account."""
     return db.session.scalar(sa.select(User.id).where(User.phone == phone)) is not None
 
 

@@ -1,4 +1,4 @@
-"""What runs outside requests: hourly sweeps of sessions and idempotency keys, and the operator's commands for NIK."""
+"""Hourly sweeps of sessions and idempotency keys, and the operator's commands for NIK."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BATCH = 200
 
 
 def drop_dead_sessions() -> None:
-    """Delete the sessions that have expired, and the networks that nobody has logged in from for long."""
+    """Delete expired sessions, and login networks without a recent login."""
     with unit_of_work():
         sessions.delete_expired()
     with unit_of_work():
@@ -22,18 +22,16 @@ def drop_dead_sessions() -> None:
 
 
 def drop_old_idempotency_keys() -> None:
-    """Delete the keys of creates that are answered anew by now."""
-    # They are of core/web, but core has no section to run jobs of: this is the lowest one, and the keys are its users'.
+    """Delete expired idempotency keys. A repeated request with such a key creates a new row."""
+    # The table belongs to core/web, but core is no section and has no jobs. Identity is the lowest section.
     with unit_of_work():
         idempotency.delete_old()
 
 
 def rotate_nik() -> int:
-    """Encrypt every NIK, and every second factor, that is stored under another key with the first one.
+    """Encrypt all NIK and second factors that have another key with the first configured key.
 
-    Returns how many NIK that were.
-
-    Each batch is a transaction of its own: killed at any moment, the next run continues where this one stopped.
+    Return the number of NIK. Each batch is a transaction of its own, so the next run continues after an interruption.
     """
     prefix = nik.stored_prefix()
     with unit_of_work():  # administrators are few
@@ -68,7 +66,7 @@ def rotate_nik() -> int:
 
 
 def verify_nik() -> tuple[int, list[int]]:
-    """Decrypt every NIK; returns how many can be read, and the ids of the people whose NIK cannot."""
+    """Decrypt every NIK. Return the number of readable ones, and the ids of people with an unreadable NIK."""
     fine, broken = 0, []
     for user_id, stored in db.session.execute(
         sa.select(User.id, User.nik).where(User.nik.is_not(None)).order_by(User.id).execution_options(yield_per=1000)

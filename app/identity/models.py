@@ -1,4 +1,4 @@
-"""People, their roles, and the sessions they are logged in with."""
+"""Tables of people, roles, login sessions, proofs of phone numbers, own pictures and the audit log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.core.database.session import Base, Created, Timestamps, trigrams
 
 
 class RoleName(StrEnum):
-    """The seeded roles, highest first; only these open routes."""
+    """The seeded roles, highest first. Access rules use only these roles."""
 
     SUPERADMIN = "superadmin"
     ADMIN = "admin"
@@ -25,14 +25,14 @@ class RoleName(StrEnum):
 
 #: Roles that people choose themselves, at registration or in the profile.
 SELF_SERVICE = frozenset({RoleName.PASIEN, RoleName.PENDAMPING})
-#: Roles that open what is others': their sessions are short, and a second factor can guard them.
+#: Roles with access to other people's data. Their sessions are short, and they can have a second factor.
 PRIVILEGED = frozenset({RoleName.ADMIN, RoleName.SUPERADMIN})
 
 user_roles = sa.Table(
     "user_roles",
     Base.metadata,
     sa.Column("user_id", sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
-    # A role in use cannot be deleted: RESTRICT is what makes that a 409.
+    # RESTRICT, so that the deletion of a role in use fails with 409.
     sa.Column("role_id", sa.ForeignKey("roles.id", ondelete="RESTRICT"), primary_key=True, index=True),
     info={"personal": Personal(of=("user_id",), export=Rows(), erase=Delete())},
 )
@@ -48,7 +48,7 @@ class Role(Base):
     __table_args__ = (sa.Index("uq_roles_name", sa.text("lower(name)"), unique=True),)
 
 
-#: Columns that administrators search people by. The pseudonym is not one of them: a search would reveal whose it is.
+#: Columns for administrators' search. The pseudonym is not included, because a search would reveal its owner.
 SEARCHED = ("username", "nama_ktp", "email", "nomor_hp", "phone")
 
 
@@ -107,16 +107,16 @@ class User(Base, Timestamps):
     erasure_posts: Mapped[str | None] = mapped_column(comment="anonymise or delete: what becomes of their posts then")
 
     roles: Mapped[list[Role]] = relationship(secondary=user_roles, lazy="selectin", order_by=Role.id)
-    #: Why messages do not reach the number: wrong_number or unreachable. None unless it was looked up.
+    #: Reason why messages do not reach the number: wrong_number or unreachable. Only set with `with_expression`.
     phone_problem: Mapped[str | None] = query_expression()
-    #: When something was last heard of the person; None unless the query asks for it (`with_expression`).
+    #: Time of the person's latest activity. Only set if the query uses `with_expression`.
     last_seen_at: Mapped[datetime | None] = query_expression()
 
     __table_args__ = (
         sa.Index("uq_users_username", sa.text("lower(username)"), unique=True),
         sa.Index("uq_users_email", sa.text("lower(email)"), unique=True),
-        # Partial, so that PostgreSQL takes the number for no key: a change would wait for whoever adds a row about
-        # the person, and they, who lock the person next, for the change.
+        # Partial, so that the number is no key column for PostgreSQL. Otherwise a change of the number waits for
+        # transactions that have inserted a row for the person. A deadlock follows when they lock the person.
         sa.Index("uq_users_phone", "phone", unique=True, postgresql_where=sa.text("phone IS NOT NULL")),
         sa.Index("ix_users_domicile", "domicile"),
         sa.Index("ix_users_created_at", "created_at", "id"),
@@ -142,14 +142,14 @@ class User(Base, Timestamps):
         return highest(self.role_names)
 
 
-#: Whether somebody has shown that their number is theirs, as a condition of SQL.
+#: SQL condition that a person has proven their phone number.
 PHONE_IS_PROVEN: sa.ColumnElement[bool] = User.phone_verified_at.is_not(None)
 
 
 class UserDay(Base):
-    """How many of the people there are now registered on a day (of Jakarta). Triggers on `users` maintain it.
+    """Number of existing people by day of registration (Jakarta time). Triggers on `users` maintain the rows.
 
-    It counts all people, and shows their growth, without reading `users`.
+    Statistics get the total and the growth from this table without reading `users`.
     """
 
     __tablename__ = "user_days"
@@ -160,12 +160,12 @@ class UserDay(Base):
 
 class SessionKind(StrEnum):
     USER = "user"
-    #: From `/superadmin/login`: short, without refresh, and the only kind that opens super-admin routes.
+    #: Session from `/superadmin/login`: short, without refresh, and required for super-admin routes.
     SUPERADMIN = "superadmin"
 
 
 class LoginSession(Base, Created):
-    """One login on one device. Deleting the row ends the login, its access tokens and every row `OfSession`."""
+    """One login on one device. Its deletion revokes the access tokens and deletes all `OfSession` rows."""
 
     __tablename__ = "sessions"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("refresh_hash",)), erase=Delete())
@@ -182,7 +182,7 @@ class LoginSession(Base, Created):
 
 
 class LoginNetwork(Base):
-    """A network that a person has logged in from: within 30 days its guesses are counted apart."""
+    """A network of a person's logins. For 30 days, wrong passwords from this network are counted separately."""
 
     __tablename__ = "login_networks"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("network_hash",)), erase=Delete())
@@ -193,7 +193,7 @@ class LoginNetwork(Base):
 
 
 class OfSession:
-    """A row that PostgreSQL deletes together with the session that made the row."""
+    """Mixin for rows that PostgreSQL deletes together with the session that created them."""
 
     session_id: Mapped[uuid.UUID | None] = mapped_column(
         sa.ForeignKey("sessions.id", ondelete="CASCADE"),
@@ -203,7 +203,7 @@ class OfSession:
 
 
 class PasswordReset(Base):
-    """A person's open password reset; a new request replaces it."""
+    """A person's open password reset. A new request replaces the row."""
 
     __tablename__ = "password_resets"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("token_hash",)), erase=Delete())
@@ -214,16 +214,16 @@ class PasswordReset(Base):
 
 
 class VerificationMethod(StrEnum):
-    """How a person shows that a number is theirs."""
+    """The way in which a person proves a phone number."""
 
-    #: They write a word to us from it.
+    #: The person sends us a word from the number.
     MESSAGE = "message"
-    #: They repeat six digits that we sent to it.
+    #: The person types six digits that we sent to the number.
     CODE = "code"
 
 
 class PhoneVerification(Base, OfSession, Created):
-    """A person's open proof of a number, theirs or one that they want; a new request replaces it."""
+    """A person's open proof of their own or a new phone number. A new request replaces the row."""
 
     __tablename__ = "phone_verifications"
     __personal__ = Personal(of=("user_id",), phones=("phone",), export=Rows(without=("code_hash",)), erase=Delete())
@@ -241,13 +241,13 @@ class PhoneVerification(Base, OfSession, Created):
 
 
 class PhoneMove(Base):
-    """The last move of a number from one account to another, kept as long as the number can take it back."""
+    """The last move of a number to another account. The row stays while the move can be undone."""
 
     __tablename__ = "phone_moves"
     __personal__ = Personal(
         of=("from_user_id", "to_user_id"),
         phones=("phone",),
-        # Each of the two has a number and a proof that the other does not read.
+        # The export of one person must not show the other person's number or proof.
         export=Rows(without=("verified_at", "nomor_hp_before")),
         erase=Delete(),
     )
@@ -264,9 +264,9 @@ class PhoneMove(Base):
 
 
 class OwnPicture(Base, Created):
-    """A picture in somebody's profile or in what they wrote: a row is there as long as the picture is theirs.
+    """A picture in a person's profile or forum posts. The row exists as long as the picture is in use.
 
-    One that was stored before that was noted counts as of 0 bytes.
+    A picture from before this table has 0 bytes.
     """
 
     __tablename__ = "own_pictures"
@@ -278,17 +278,17 @@ class OwnPicture(Base, Created):
 
 
 class AuditEntry(Base, Created):
-    """What somebody privileged did. A trigger refuses the removal of a row, and every change but one.
+    """An action of a privileged person. A trigger rejects deletions, and all changes except the one below.
 
-    When a person is erased, what the rows say of them is taken out (`app.identity.audit.forget`). That it was done,
-    when, and as which id by whom, stays.
+    The erasure of a person removes their data from the rows (`app.identity.audit.forget`). The action, its time and the
+    ids stay.
     """
 
     __tablename__ = "audit_entries"
     __personal__ = Personal(
         of=("actor_id",),
         subjects=("subject",),
-        # Who looked is the person's to know. From which address, and what else they looked at with it, is not.
+        # People may see who accessed their data. They may not see the address, or other data of the same access.
         export=Rows(without=("details", "ip")),
         erase=Custom("That something was done stays; what says to whom goes"),
     )
@@ -303,7 +303,7 @@ class AuditEntry(Base, Created):
     ip: Mapped[str | None]
 
     __table_args__ = (
-        # The log as administrators page through it, without and with the statements of super-admins.
+        # For the list of administrators, which has no SQL statements of super-admins.
         sa.Index("ix_audit_entries_public", "id", postgresql_where=sa.text("action <> 'sql'")),
         sa.Index("ix_audit_entries_actor_id", "actor_id", "id"),
         sa.Index("ix_audit_entries_subject", "subject"),
@@ -311,5 +311,5 @@ class AuditEntry(Base, Created):
 
 
 def highest(names: set[str]) -> str | None:
-    """The role that counts when one must be named: the seeded ones by rank, else the first by name."""
+    """Return the highest role: seeded roles by rank, else the first by name. Return None without roles."""
     return next((role.value for role in RoleName if role.value in names), min(names, default=None))

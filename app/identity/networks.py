@@ -1,4 +1,7 @@
-"""Networks that people logged in from within 30 days: wrong guesses from elsewhere do not lock the owner out there."""
+"""Networks of each person's logins within 30 days.
+
+Wrong passwords from other networks do not lock the person out on these networks.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ from app.core.database.session import db
 from app.identity import codes
 from app.identity.models import LoginNetwork
 
-#: How long after its last login a network is known.
+#: Time after the last login until a network is deleted.
 KNOWN = timedelta(days=30)
 
 
 def note(user_id: int, network: str) -> None:
-    """Record a login from a network. The person's row is locked."""
+    """Record a login from a network. The person's row must be locked."""
     row = insert(LoginNetwork).values(user_id=user_id, network_hash=_digest(network))
     db.session.execute(
         row.on_conflict_do_update(
@@ -26,12 +29,12 @@ def note(user_id: int, network: str) -> None:
 
 
 def is_known(user_id: object, network: str) -> sa.ColumnElement[bool]:
-    """Return the condition of SQL that a person (an id, or a column of ids) logged in from a network within `KNOWN`."""
+    """Return the SQL condition that a person (id or column of ids) logged in from a network within `KNOWN`."""
     return sa.exists().where(LoginNetwork.user_id == user_id, LoginNetwork.network_hash == _digest(network), ~_is_old())
 
 
 def forget_old() -> None:
-    """Delete the networks that are known no more."""
+    """Delete networks without a login within `KNOWN`."""
     db.session.execute(sa.delete(LoginNetwork).where(_is_old()))
 
 

@@ -1,7 +1,7 @@
-"""NIK (and the secrets of second factors) at rest: AES-256-GCM, bound to its person, under keys that can be changed.
+"""Encryption of NIK, and of the secrets of second factors, with AES-256-GCM and replaceable keys.
 
-Stored form: `v1:<key id>:<base64 of nonce and ciphertext>`. The user's id is the associated data, so a ciphertext moved
-to another person's row does not decrypt. A value without this form is a legacy one and is returned as it is.
+Stored form: `v1:<key id>:<base64 of nonce and ciphertext>`. The user's id is the associated data, so a ciphertext in
+another person's row does not decrypt. A value without this form is a legacy value, and is returned unchanged.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from app.core.settings import settings
 
 VERSION = "v1"
 NONCE_BYTES = 12
-#: What a ciphertext is, beside whose: one kind does not pass for another.
+#: Kind of secret. It is part of the associated data, so a ciphertext of another kind does not decrypt.
 KIND = "nik"
 
 
-#: What a new one looks like, and what people read of one that does not. Legacy values of any form stay.
+#: Form of a new NIK, and the error for a wrong form. Legacy values of any form stay.
 FORM = "[0-9]{16}"
 WRONG_FORM = "harus 16 digit angka."
 
 
 class UndecryptableNik(Exception):
-    """The stored value is another person's, was encrypted with a key that is not configured, or was altered."""
+    """The stored value belongs to another person, has a key that is not configured, or was altered."""
 
 
 def encrypt(nik: str, user_id: int, *, kind: str = KIND) -> str:
-    """The stored form of a NIK, under the first of the configured keys; of another `kind` of secret, bound to that."""
+    """Return the stored form of a NIK or of another `kind` of secret, encrypted with the first configured key."""
     kid, key = settings.nik_keys[0]
     nonce = os.urandom(NONCE_BYTES)
     sealed = nonce + AESGCM(key).encrypt(nonce, nik.encode(), _bound_to(user_id, kind))
@@ -38,12 +38,12 @@ def encrypt(nik: str, user_id: int, *, kind: str = KIND) -> str:
 
 
 def stored_prefix() -> str:
-    """How everything begins that is stored under the first of the configured keys."""
+    """Return the prefix of values that are encrypted with the first configured key."""
     return f"{VERSION}:{settings.nik_keys[0][0]}:"
 
 
 def decrypt(stored: str | None, user_id: int, *, kind: str = KIND) -> str | None:
-    """The NIK in plain text, a legacy value as it is, `None` without one. Raises `UndecryptableNik`."""
+    """Return the plain text, a legacy value unchanged, or None for None. Raise `UndecryptableNik` if it fails."""
     if stored is None or not stored.startswith(f"{VERSION}:"):
         return stored
     kid, _, encoded = stored.removeprefix(f"{VERSION}:").partition(":")

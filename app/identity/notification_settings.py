@@ -1,7 +1,7 @@
-"""How people want to be reached: by message, by push, when not at all, and whether broadcasts are welcome.
+"""Notification settings of people: messages, pushes, quiet hours and broadcasts.
 
-Who never said has no row: messages and pushes come, at any hour. Whether broadcasts come is `User.accepts_broadcasts`
-alone, here, in the consents and in `preferences.broadcast`.
+A person without a row gets messages and pushes at any hour. `User.accepts_broadcasts` is the only switch for
+broadcasts. The settings, the consents and `preferences.broadcast` all read and write this column.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class NotificationSettings(Base):
 
 @dataclass(frozen=True)
 class Wishes:
-    """A person's settings as plain values, for whoever sends."""
+    """A person's settings as plain values for senders."""
 
     messages: bool = True
     push: bool = True
@@ -48,7 +48,7 @@ class Wishes:
     domicile: str | None = None
 
     def quiet_until(self, now: datetime) -> datetime | None:
-        """When the quiet hours end in which `now` lies; None when it lies in none."""
+        """Return the end of the quiet hours that contain `now`, or None outside quiet hours."""
         if self.quiet_start is None or self.quiet_end is None:
             return None
         start, end = time.fromisoformat(self.quiet_start), time.fromisoformat(self.quiet_end)
@@ -56,9 +56,9 @@ class Wishes:
 
 
 def wishes_of(user_id: sa.ColumnElement[int | None]) -> sa.ColumnElement[object]:
-    """The values of `Wishes` for the person in this column, as a JSON array; null for who never said.
+    """Return the values of `Wishes` for a column of person ids, as a JSON array; null for a person without a row.
 
-    Of a dependent they are those of the caregiver, who receives everything.
+    For a dependent, these are the caregiver's settings, because the caregiver receives everything.
     """
     of_row = (
         NotificationSettings.messages,
@@ -73,7 +73,7 @@ def wishes_of(user_id: sa.ColumnElement[int | None]) -> sa.ColumnElement[object]
         .where(NotificationSettings.user_id == dependents.receiver_of(user_id))
         .scalar_subquery()
     )
-    # Who has asked to be erased hears of nothing until they come back.
+    # Disable everything for a person with a requested erasure, until they cancel the request.
     nothing = sa.func.json_build_array(sa.false(), sa.false(), sa.null(), sa.null(), sa.null(), type_=sa.JSON)
     leaving = sa.select(nothing).where(User.id == user_id, User.erasure_due_at.is_not(None)).scalar_subquery()
     return sa.func.coalesce(leaving, said, type_=sa.JSON)
@@ -86,25 +86,25 @@ def wishes(user_id: int) -> Wishes:
 
 
 def get(user_id: int) -> NotificationSettings:
-    """A person's settings, those of whoever never said included; nothing is stored by asking."""
+    """Return a person's settings. Without a row, return the defaults and store nothing."""
     row = db.session.get(NotificationSettings, user_id, populate_existing=True)
     return row or NotificationSettings(user_id=user_id, messages=True, push=True)
 
 
 def switch_messages(user_id: int, on: bool) -> None:
-    """Let messages come or not, those queued already included; what a person asks for just then still comes."""
+    """Switch messages on or off, including queued ones. Messages on request, such as codes, still come."""
     save(user_id, messages=on)
 
 
 def switch_broadcasts(user_id: int, on: bool, *, way: Way) -> None:
-    """Let broadcasts come or not, those that are queued already included."""
+    """Switch broadcasts on or off, including queued ones."""
     user = db.session.scalar(sa.select(User).where(User.id == user_id).with_for_update(key_share=True))
     if user is not None:
         set_broadcasts(user, on, way=way)
 
 
 def set_broadcasts(user: User, on: bool, *, way: Way) -> None:
-    """As `switch_broadcasts`, of a person whose row is locked."""
+    """Switch broadcasts like `switch_broadcasts`. The person's row must be locked."""
     user.accepts_broadcasts = on
     user.preferences = preferences.with_broadcasts(user.preferences, accepted=on)
     db.session.flush()
@@ -112,9 +112,10 @@ def set_broadcasts(user: User, on: bool, *, way: Way) -> None:
 
 
 def record_consents(user: User, sent: ConsentWishes, *, way: Way) -> set[Purpose]:
-    """Record what a person, whose row is locked, says of each purpose; returns those of which they said something else.
+    """Record a person's consents. Return the purposes other than broadcasts for which the answer changed.
 
-    `ServiceNeeded` for the one that ends with the account alone. Of broadcasts the settings hold what was said.
+    The person's row must be locked. Raise `ServiceNeeded` if they withdraw the service, which needs the deletion of the
+    account. The answer for broadcasts also changes the settings.
     """
     wishes = {purpose: sent[purpose.value] for purpose in Purpose if purpose.value in sent}
     if not wishes.get(Purpose.SERVICE, True):
@@ -125,7 +126,7 @@ def record_consents(user: User, sent: ConsentWishes, *, way: Way) -> set[Purpose
 
 
 def save(user_id: int, **values: object) -> None:
-    """Change these columns of a person's settings, in one statement."""
+    """Update these columns of a person's settings, or insert a row, in one statement."""
     db.session.execute(
         insert(NotificationSettings)
         .values(user_id=user_id, **values)
@@ -134,12 +135,12 @@ def save(user_id: int, **values: object) -> None:
 
 
 def zone_of(domicile: str | None) -> ZoneInfo:
-    """The zone in which a person lives."""
+    """Return the time zone of a person's province."""
     return ZoneInfo(provinces.timezone(domicile or ""))
 
 
 def quiet_until(start: time, end: time, zone: ZoneInfo, now: datetime) -> datetime | None:
-    """When the quiet hours end in which `now` lies; None when it lies in none."""
+    """Return the end of the quiet hours that contain `now`, or None outside quiet hours."""
     local = now.astimezone(zone)
     begun = datetime.combine(local.date(), start, zone)
     if begun > local:

@@ -1,4 +1,4 @@
-"""Who holds a session shows by the password that it is theirs, before what a stolen one must not do."""
+"""Ask for the password again before sensitive changes, so that a stolen session is not enough."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from app.identity.models import User
 from app.identity.second_factor import WrongOtp
 from app.identity.sessions import Caller
 
-#: For every route that asks for it: guesses are counted together, wherever they are made.
+#: Rate limit for all routes that ask for the own password. They share one count of wrong guesses per person.
 limit_own_password = limit(
     "10 per 5 minutes", key=by_caller, counts=(credentials.WrongPassword, WrongOtp), counter="own_password"
 )
 
 
 def get_confirmed(caller: Caller, password: str) -> User:
-    """The caller, locked for a change; `WrongPassword` when it is not theirs."""
+    """Lock and return the caller. Raise `WrongPassword` if the password is not theirs."""
     user = users.get_own(caller, to_change=True)
     credentials.check_password(user, password)
     return user

@@ -1,7 +1,6 @@
-"""The pictures that people have in their profile and in what they wrote in the forum: whose each is, and how much room
-all take.
+"""Owners and sizes of pictures in profiles and forum posts.
 
-What administrators store for the service (doctors, communities, articles) is nobody's own and takes no room of theirs.
+Pictures that administrators store for the service (doctors, communities, articles) have no owner and do not count.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from app.core.media.pictures import StoredName
 from app.core.web import rate_limits
 from app.identity.models import OwnPicture, User
 
-#: Bytes that the pictures which a person still has may take together, as stored.
+#: Maximum bytes of all stored pictures of one person.
 MOST_BYTES = 100 * 1024 * 1024
 
 
@@ -28,10 +27,10 @@ class PicturesFull(Conflict):
 
 
 def keep(user_id: int, columns: Mapping[str, object], *, replaces: str | None = None) -> None:
-    """Note that the picture which `pictures.columns` stored is this person's, and discard the one that it replaces.
+    """Record the owner of a picture that `pictures.columns` stored, and discard the picture that it replaces.
 
-    `PicturesFull` when the person has no room for it; as any limit it is off with `RATE_LIMITS=off`. Posts are locked
-    before this, for it locks the person: of two uploads at once the second sees the first.
+    Raise `PicturesFull` above `MOST_BYTES`; `RATE_LIMITS=off` disables this limit. The function locks the person, so
+    the second of two simultaneous uploads counts the first. Lock posts before you call it.
     """
     if "image" not in columns:
         return
@@ -46,7 +45,7 @@ def keep(user_id: int, columns: Mapping[str, object], *, replaces: str | None = 
 
 
 def discard(*names: str | None) -> None:
-    """Remove people's own pictures once the open unit of work has committed; they take no room any more."""
+    """Delete own pictures after the commit of the open unit of work. They no longer count for `MOST_BYTES`."""
     if any(names):
         gone = sa.delete(OwnPicture).where(OwnPicture.name.in_(filter(None, names)))
         db.session.execute(gone.execution_options(synchronize_session=False))
@@ -55,7 +54,7 @@ def discard(*names: str | None) -> None:
 
 
 def sweep() -> int:
-    """Remove the pictures that no row names, and what is noted of them; returns how many pictures went."""
+    """Delete the pictures that no row names, and their rows here. Return the number of deleted pictures."""
     db.session.execute(
         sa.delete(OwnPicture)
         .where(OwnPicture.name.not_in(pictures.named()))
@@ -65,6 +64,6 @@ def sweep() -> int:
 
 
 def _bytes_of(user_id: int) -> int:
-    """What a person's pictures take."""
+    """Return the bytes of a person's pictures."""
     taken = sa.select(sa.func.coalesce(sa.func.sum(OwnPicture.bytes), 0)).where(OwnPicture.user_id == user_id)
     return db.session.scalar(taken) or 0

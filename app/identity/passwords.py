@@ -1,4 +1,4 @@
-"""Which passwords there can be, and their hashes.
+"""Rules for passwords, and their hashes.
 
 Argon2id at 46 MiB, one pass, one lane takes 47 ms on the reference machine.
 """
@@ -32,8 +32,8 @@ HASHER = PasswordHasher(time_cost=1, memory_cost=46 * 1024, parallelism=1)
 #: The `nice` value of the hashing thread, so that logins leave most of a busy core to the other requests.
 NICENESS = 5
 
-#: How many threads of a process may have a password hashed at a time. A gunicorn process has 8; six clients that log
-#: in without pause are all served, and two threads are left for other requests.
+#: Maximum threads of a process that hash a password or wait for the hash. A gunicorn process has 8 threads.
+#: Six clients that log in without pause are all served, and 2 threads remain for other requests.
 HASHING = Bulkhead(
     6,
     wait_s=0,
@@ -42,18 +42,18 @@ HASHING = Bulkhead(
 )
 
 
-#: The 10,000 commonest passwords of at least 6 characters, the commonest first: from the package zxcvbn 4.5.0 (MIT).
+#: File with the 10,000 most common passwords of at least 6 characters, from the package zxcvbn 4.5.0 (MIT).
 COMMON = Path(__file__).parent / "data" / "common_passwords.txt"
 
-#: Common here, and in no list of the world's; the first is the demo's, and stands in the README.
+#: Passwords that are common in Indonesia but missing from `COMMON`. The demo's password is in the README.
 DEMO = "rahasia123"
 COMMON_HERE = frozenset({DEMO, "rahasia", "indonesia", "indonesia123", "katasandi", "katasandi123"})
 
 
 def problem(password: str, *, username: str, phone: str | None) -> str | None:
-    """Why a person of this username and number (E.164) may not choose this password, in Indonesian; `None` if fine.
+    """Return in Indonesian why a person with this username and number (E.164) may not use a password, or None.
 
-    Outside production the demo's password is fine.
+    Outside production, the demo's password is allowed.
     """
     lowered = password.lower()
     if lowered == username.lower() or _is_part_of(phone, password):
@@ -66,7 +66,7 @@ def problem(password: str, *, username: str, phone: str | None) -> str | None:
 
 
 def _is_part_of(phone: str | None, password: str) -> bool:
-    """Whether the password is the number, or the end of it, however it is written."""
+    """Return whether the password is the number or its last digits, in any notation."""
     digits = re.sub(r"\D", "", password).lstrip("0")
     return bool(phone and digits and phones.WRITTEN.fullmatch(password) and phone.endswith(digits))
 
@@ -81,7 +81,7 @@ def hash_password(password: str) -> str:
 
 
 def matches(password: str, stored: str | None) -> bool:
-    """Whether `password` belongs to the hash `stored`; without one (`None`) it takes the same time and is False."""
+    """Return whether `password` matches the hash `stored`. Without a hash, return False after the same time."""
 
     def verify() -> bool:
         try:
@@ -93,14 +93,14 @@ def matches(password: str, stored: str | None) -> bool:
 
 
 def is_outdated(stored: str) -> bool:
-    """Whether the hash has other parameters than `HASHER`."""
+    """Return whether the hash has other parameters than `HASHER`."""
     return HASHER.check_needs_rehash(stored)
 
 
 def _in_hashing_thread(work: Callable[[], T]) -> T:
-    """A hash takes a core and 46 MiB, so each process computes one at a time, in a thread of low priority.
+    """Run `work` in the hashing thread. Raise `Unavailable` if `HASHING` has no free slot.
 
-    `Unavailable` when as many threads as `HASHING` allows have their passwords hashed already.
+    A hash needs a core and 46 MiB, so each process computes one hash at a time, in a thread of low priority.
     """
     with HASHING.slot():
         return _hashing_thread(os.getpid()).submit(work).result()
@@ -108,7 +108,7 @@ def _in_hashing_thread(work: Callable[[], T]) -> T:
 
 @cache
 def _hashing_thread(_process: int) -> ThreadPoolExecutor:
-    """The hashing thread of this process. Threads do not survive a fork, so each process has its own."""
+    """Return the hashing thread of this process. Threads do not survive a fork, so each process has its own."""
     return ThreadPoolExecutor(1, "passwords", initializer=_lower_priority)
 
 

@@ -1,4 +1,4 @@
-"""Phone numbers as people type them, in E.164. A number without a country code is Indonesian."""
+"""Conversion of phone numbers to E.164. A number without a country code is Indonesian."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from app.core.settings import settings
 
 REGION = "ID"
 
-#: What a number may be written with. The library skips anything before the first digit, a name or a tag included.
+#: Allowed characters of a number. Check them first, because the library skips any text before the first digit.
 WRITTEN = re.compile(r"[0-9 \u00a0\t+().-]+")
 
 
 def normalise(text: str) -> str | None:
-    """`+6281234567890` for `0812-3456-7890`, `62812...` and other forms; `None` for what is no phone number."""
+    """Return `+6281234567890` for `0812-3456-7890`, `62812...` and other forms, or None if it is no phone number."""
     if not WRITTEN.fullmatch(text):
         return None
-    # `62812...` is meant with its country code; as a national number it would be valid too, but somebody else's.
+    # Try `62812...` with its country code first. As a national number it is valid too, but a different number.
     international = text if text.lstrip(" (").startswith("+") else "+" + text
     candidates = [(international, None), (text, REGION)] if text.lstrip(" (+").startswith("62") else [(text, REGION)]
     for candidate, region in candidates:
@@ -32,7 +32,7 @@ def normalise(text: str) -> str | None:
 
 
 def country_problem(phone: str) -> str | None:
-    """Why a number in E.164 is not one that this service sends messages to; None when it is."""
+    """Return in Indonesian why the service sends no messages to this E.164 number, or None if it does."""
     countries = settings.messaging_countries
     if "*" in countries or phone.startswith(tuple(f"+{code}" for code in countries)):
         return None

@@ -1,4 +1,4 @@
-"""Preferences are stored as sent; broadcasts are filtered by the tags that are derived from them."""
+"""Preferences of people. They are stored as sent. Broadcasts use the tags that this module derives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TAGS = (
     "other_belief",
 )
 
-#: Other spellings that clients send, without blanks and punctuation.
+#: Tags by the spellings that clients send, in lower case without blanks and punctuation.
 ALIASES = {
     **{tag.replace("_", ""): tag for tag in TAGS},
     "medis": "medical",
@@ -43,17 +43,17 @@ ALIASES = {
 
 
 def tags(preferences: object) -> list[str]:
-    """The sorted tags that are true or selected anywhere in `preferences`: an object, an array, or JSON as text."""
+    """Return the sorted tags that are true or listed anywhere in `preferences` (an object, an array, or JSON text)."""
     return sorted({tag for name in _selected(_parsed(preferences)) if (tag := ALIASES.get(_plain(name)))})
 
 
 def accepts_broadcasts(preferences: object) -> bool:
-    """False only for `{"broadcast": false}`."""
+    """Return whether broadcasts are accepted. This is False only for `{"broadcast": false}`."""
     return said_of_broadcasts(preferences) is not False
 
 
 def said_of_broadcasts(preferences: object) -> bool | None:
-    """Whether they say that broadcasts are welcome; None when they say nothing of it."""
+    """Return whether `broadcast` is true, or None if the preferences have no `broadcast`."""
     parsed = _parsed(preferences)
     if not isinstance(parsed, dict) or "broadcast" not in parsed:
         return None
@@ -61,15 +61,15 @@ def said_of_broadcasts(preferences: object) -> bool | None:
 
 
 def wants_moderation(preferences: object) -> bool:
-    """Whether an administrator wants to be told of new cases: `{"moderation": true}`."""
+    """Return whether an administrator wants pushes about new moderation cases: `{"moderation": true}`."""
     parsed = _parsed(preferences)
     return isinstance(parsed, dict) and parsed.get("moderation") in (True, "true", 1, "1")
 
 
 def with_broadcasts(preferences: object, *, accepted: bool) -> object:
-    """The preferences, saying whether broadcasts are welcome where they can: a list has no room for it.
+    """Return the preferences with `broadcast` set to `accepted`. A list cannot have this key and stays unchanged.
 
-    Where nothing is said they are welcome, so that is not written into what says nothing.
+    Missing means true, so true is not added.
     """
     parsed = {} if preferences is None else _parsed(preferences)
     if not isinstance(parsed, dict) or accepts_broadcasts(parsed) == accepted:
@@ -92,11 +92,11 @@ def _selected(value: object, name: str | None = None) -> Iterator[str]:
         case str() if value and value != "false":
             yield value
             if name and ALIASES.get(_plain(name)) == "other_belief":
-                yield name  # {"other_belief": "Marapu"}: any text there names another belief
+                yield name  # {"other_belief": "Marapu"}: any text here is another belief
 
 
 def _parsed(value: object) -> object:
-    """What a JSON text says, read as strictly as a body; other values, and a text that is none, as they are."""
+    """Parse a JSON text as strictly as a request body. Return other values, and other texts, unchanged."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""The roles that people have: who may give and take which, and that the last administrator stays one."""
+"""Changes of people's roles. Rules limit who may give or remove a role. The last administrator keeps the role."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from app.identity import audit, dependents, erasure, sessions
 from app.identity.models import PRIVILEGED, SELF_SERVICE, Role, RoleName, User, user_roles
 from app.identity.sessions import Caller
 
-#: A role that was deleted after it was looked up and before somebody got it.
+#: Error if a role was deleted after it was read and before it was given to a person.
 ROLE_CONSTRAINTS: dict[str, AppError] = {"fk_user_roles_role_id": ValidationFailed({"role_ids": ["tidak dikenal."]})}
 
-#: Roles of which somebody has to be left.
+#: Roles that at least one person must have, with their names in the error message.
 LAST = {RoleName.ADMIN: "Administrator", RoleName.SUPERADMIN: "Superadmin"}
 
 
@@ -24,7 +24,7 @@ def roles_named(names: Iterable[str]) -> list[Role]:
 
 
 def roles_by_id(role_ids: Collection[int]) -> list[Role]:
-    """The roles with these ids; `ValidationFailed` when one is unknown."""
+    """Return the roles with these ids. Raise `ValidationFailed` for an unknown id."""
     roles = list(db.session.scalars(sa.select(Role).where(Role.id.in_(role_ids)).order_by(Role.id)))
     if unknown := set(role_ids) - {role.id for role in roles}:
         raise ValidationFailed({"role_ids": [f"tidak dikenal: {', '.join(map(str, sorted(unknown)))}."]})
@@ -32,10 +32,9 @@ def roles_by_id(role_ids: Collection[int]) -> list[Role]:
 
 
 def choose_own_roles(user: User, role_ids: Collection[int]) -> None:
-    """Set which of `pasien` and `pendamping` the person has; all other roles stay as they are.
+    """Set which of the roles `pasien` and `pendamping` a person has. All other roles stay unchanged.
 
-    `Forbidden` when `role_ids` names another role that the person does not have, `BadRequest` when no role would be
-    left.
+    Raise `Forbidden` for another role that the person does not have, and `BadRequest` if no role would remain.
     """
     roles = roles_by_id(role_ids)
     if any(role.name not in SELF_SERVICE and role not in user.roles for role in roles):
@@ -50,33 +49,33 @@ def choose_own_roles(user: User, role_ids: Collection[int]) -> None:
 
 
 def add_roles(user: User, role_ids: Collection[int], by: Caller) -> User:
-    """Give roles to a person; those they have already are ignored."""
+    """Give roles to a person. Ignore roles that the person already has."""
     roles = roles_by_id(role_ids)
     check_may_promote(roles, by)
     return _set_roles(user, {*user.roles, *roles}, by)
 
 
 def remove_roles(user: User, role_ids: Collection[int], by: Caller) -> User:
-    """Remove roles of a person, at once for all their sessions; `Conflict` for the last administrator."""
+    """Remove roles of a person, at once for all their sessions. Raise `Conflict` for the last administrator."""
     roles = roles_by_id(role_ids)
     check_may_promote([role for role in roles if role in user.roles], by)
     return _set_roles(user, set(user.roles) - set(roles), by)
 
 
 def replace_roles(user: User, role_ids: Collection[int], by: Caller) -> User:
-    """Give a person these roles and no others."""
+    """Replace all roles of a person by these roles."""
     roles = set(roles_by_id(role_ids))
     check_may_promote(roles ^ set(user.roles), by)
     return _set_roles(user, roles, by)
 
 
 def set_only_role(user: User, name: RoleName) -> None:
-    """Make one role the person's only one, by the operator's command; `Conflict` for the last administrator."""
+    """Replace all roles of a person by one, for the operator's command. Raise `Conflict` for the last administrator."""
     _set_roles(user, set(roles_named([name])), by=None)
 
 
 def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
-    """Set the roles, at once for all the person's sessions, and record it; the last administrator stays one."""
+    """Set the roles, at once for all the person's sessions, and record the change in the audit log."""
     before, after = user.role_names, {role.name for role in roles}
     if RoleName.ADMIN in before - after:
         keep_last_admin(user)
@@ -98,18 +97,18 @@ def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
 
 
 def _check_may_lose(user: User, roles: Iterable[Role]) -> None:
-    """`HasDependents` where a caregiver with dependents would be no caregiver by these roles. The person is locked."""
+    """Raise `HasDependents` if a caregiver with dependents would lose the role. The person must be locked."""
     if RoleName.PENDAMPING in user.role_names and all(role.name != RoleName.PENDAMPING for role in roles):
         dependents.check_none(user.id)
 
 
 def keep_last_admin(user: User) -> None:
-    """`Conflict` when `user` is the only administrator left. Waits for other transactions that check the same."""
+    """Raise `Conflict` if `user` is the last administrator. The function locks the role against parallel checks."""
     keep_last(user, RoleName.ADMIN)
 
 
 def keep_last(user: User, name: RoleName) -> None:
-    """As `keep_last_admin`, for any role. Who has asked to be erased does not count as one who is left."""
+    """Raise `Conflict` if `user` is the last person with a role. People with a requested erasure do not count."""
     role = db.session.scalars(sa.select(Role).where(Role.name == name).with_for_update(key_share=True)).one()
     others = sa.exists().where(
         user_roles.c.role_id == role.id,
@@ -122,6 +121,6 @@ def keep_last(user: User, name: RoleName) -> None:
 
 
 def check_may_promote(roles: Iterable[Role], by: Caller) -> None:
-    """`Forbidden` when `roles`, about to be given or removed, hold superadmin and `by` is none."""
+    """Raise `Forbidden` if `roles`, which are given or removed, contain superadmin and `by` is no super-admin."""
     if any(role.name == RoleName.SUPERADMIN for role in roles) and not by.has(RoleName.SUPERADMIN):
         raise Forbidden("Hanya superadmin yang dapat memberi atau mencabut peran superadmin.", code="superadmin_only")

@@ -1,4 +1,4 @@
-"""How people and roles look in responses, and the fields of every form that describes a person."""
+"""Schemas of people, roles and consents, and the fields that all forms about a person share."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ logger = logging.getLogger(__name__)
 
 MAX_PREFERENCES_BYTES = 8 * 1024
 
-#: Letters and a symbol that show nothing: fillers of Korean, and Braille without a dot.
+#: Letters and a symbol that are invisible: Korean fillers, and Braille without a dot.
 BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-#: Control characters, new lines, and what turns the direction of all that follows.
+#: Control characters, line breaks, and characters that change the direction of text.
 UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -32,7 +32,7 @@ PREFERENCES: dict[str, object] = {
         {"type": "string"},
         {"type": "null"},
     ],
-    "description": "Kept as sent; broadcasts go by the tags in it, as `medical` or `islam`",
+    "description": "Stored as sent. Broadcasts are filtered by its tags, for example `medical` or `islam`",
     "example": {"medical": True, "religion": ["islam"]},
 }
 
@@ -60,7 +60,7 @@ class Role(Schema):
 
 
 class UserRoles(Schema):
-    """Which roles a person has."""
+    """The roles of a person."""
 
     id = fields.Integer(metadata={"example": 12})
     role_ids = fields.List(fields.Integer())
@@ -68,7 +68,7 @@ class UserRoles(Schema):
 
 
 class Person(Schema):
-    """A person in a list: never phone, NIK, e-mail or preferences."""
+    """A person in a list, without phone, NIK, e-mail and preferences."""
 
     id = fields.Integer(metadata={"example": 12})
     username = fields.String(metadata={"example": "siti"})
@@ -78,7 +78,7 @@ class Person(Schema):
 
 
 class Withheld(fields.String):
-    """A text that is null in the response."""
+    """A text field that is always null in the response."""
 
     def __init__(self, *, metadata: dict[str, object]) -> None:
         super().__init__(dump_only=True, metadata={"type": "null", **metadata})
@@ -88,10 +88,10 @@ class Withheld(fields.String):
 
 
 class Account(Person):
-    """A person in an administrators' list: everything but NIK, preferences and pseudonym."""
+    """A person in an administrators' list, without NIK, preferences and pseudonym."""
 
     email = fields.String(allow_none=True, metadata={"example": "siti@example.com"})
-    nama_samaran: fields.String = Withheld(metadata={"example": None, "description": "null but in the detail"})
+    nama_samaran: fields.String = Withheld(metadata={"example": None, "description": "Always null in lists"})
     nomor_hp = fields.String(allow_none=True, metadata={"example": "081234567890"})
     role = fields.String(allow_none=True, metadata={"example": "pasien"})
     roles = fields.List(fields.Nested(Role))
@@ -102,7 +102,7 @@ class Account(Person):
 
 
 def shown_nik(user: models.User) -> str | None:
-    """A person's NIK as they and administrators see it; None also for one that cannot be read."""
+    """Return a person's NIK in plain text. Return None if it is missing or cannot be decrypted."""
     try:
         return nik.decrypt(user.nik, user.id)
     except nik.UndecryptableNik:
@@ -112,7 +112,7 @@ def shown_nik(user: models.User) -> str | None:
 
 
 class User(Account):
-    """The whole person, for themselves and for the administrator's detail."""
+    """All data of a person, for the person and for an administrator who opens the record."""
 
     nama_samaran = fields.String(allow_none=True, metadata={"example": "Melati"})
     nik = fields.Method("decrypted_nik", metadata={"type": ["string", "null"], "example": None})
@@ -130,14 +130,14 @@ class Username(fields.String):
 
 
 class Name(Text):
-    """What a person is called: it can be seen, stands on one line, and turns nothing around beside it."""
+    """A person's name: visible, on one line, and without characters that change the direction of text."""
 
     def __init__(self, maximum: int, **kwargs: Any) -> None:
         super().__init__(maximum, minimum=1, rules=[_check_name], **kwargs)
 
 
 class Password(fields.String):
-    """6 to 128 characters, blanks included; never in a response. That it is not easy to guess, the service checks."""
+    """A password of 6 to 128 characters, blanks included. The service rejects passwords that are easy to guess."""
 
     def __init__(self, *, required: bool = False) -> None:
         super().__init__(
@@ -147,13 +147,13 @@ class Password(fields.String):
             metadata={
                 "format": "password",
                 "example": "kucing-hitam-7",
-                "description": "Neither common nor a repetition, nor the own username or phone number",
+                "description": "Must not be a common password, a repetition, the username or the phone number",
             },
         )
 
 
 class PhoneNumber(fields.String):
-    """A phone number in any usual form; without a country it is Indonesian."""
+    """A phone number in any usual notation. A number without a country code is Indonesian."""
 
     def __init__(self, *, required: bool = False, allow_none: bool = False) -> None:
         super().__init__(
@@ -162,7 +162,7 @@ class PhoneNumber(fields.String):
 
 
 class Nik(fields.String):
-    """16 digits; with `legacy` any text, of which the service takes back the one that is stored."""
+    """A NIK of 16 digits. With `legacy` any text passes, because the service accepts the stored legacy value again."""
 
     def __init__(self, *, legacy: bool = False) -> None:
         super().__init__(
@@ -173,7 +173,7 @@ class Nik(fields.String):
 
 
 class Preferences(JsonText):
-    """An object, an array, or a JSON string; stored as sent, at most 8 KB of UTF-8."""
+    """Preferences as an object, an array or a JSON string of at most 8 KB of UTF-8. They are stored as sent."""
 
     default_error_messages = {"invalid": "isi dengan objek, daftar, atau teks JSON, maksimal 8 KB."}  # noqa: RUF012
 
@@ -190,7 +190,7 @@ class Preferences(JsonText):
 
 
 class PersonUpdate(Form):
-    """What people say of themselves. Nothing is required: a schema that needs a field overrides it."""
+    """Fields that a person can change. None is required; a schema that requires a field overrides it."""
 
     email = fields.Email(allow_none=True, validate=validate.Length(max=254), metadata={"example": "siti@example.com"})
     nama_ktp = Name(100, example="Siti Aminah")
@@ -203,7 +203,7 @@ class PersonUpdate(Form):
 
 
 class UserCreate(PersonUpdate):
-    """A new person: whom the operator adds by a command, or who registers."""
+    """A new person, added by the operator's command or by registration."""
 
     username = Username(required=True)
     password = Password(required=True)
@@ -211,18 +211,18 @@ class UserCreate(PersonUpdate):
 
 
 class OwnOrDependent(Schema):
-    """Whose data a call is about."""
+    """Query parameter of routes about the caller or one of their dependents."""
 
     patient_id = RecordId(
         load_default=None,
-        metadata={"example": 31, "description": "A dependent whose account the caller keeps; default: the caller"},
+        metadata={"example": 31, "description": "Id of one of the caller's dependents; default: the caller"},
     )
 
 
 class Consents(Schema):
-    """What somebody agrees to; a purpose that is not sent stays as it is."""
+    """Consents of a person. A missing purpose stays unchanged."""
 
-    service = fields.Boolean(metadata={"description": "The account itself: never false"})
-    health_data = fields.Boolean(metadata={"description": "Reminders, and what became of them"})
+    service = fields.Boolean(metadata={"description": "The account itself; cannot be false"})
+    health_data = fields.Boolean(metadata={"description": "Reminders and the answers to them"})
     broadcasts = fields.Boolean(metadata={"description": "News by message"})
-    caregivers = fields.Boolean(metadata={"description": "That caregivers see what the person allows them"})
+    caregivers = fields.Boolean(metadata={"description": "Access of caregivers to data that the person allows"})

@@ -1,6 +1,7 @@
-"""The second factor of administrators: six digits of an authenticator app (RFC 6238), beside the password.
+"""The second factor of administrators: six digits of an authenticator app (RFC 6238), in addition to the password.
 
-A code counts once, and so does a recovery code; two logins with the same one meet at the locked row.
+Each code and each recovery code is valid once. Two logins with the same code both lock the row, so only the first
+succeeds.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from app.identity.models import PRIVILEGED, RoleName, User
 
 logger = logging.getLogger(__name__)
 
-#: What the app shows above the digits.
+#: Name that the authenticator app shows above the digits.
 ISSUER = "Health-support"
 KIND = "otp"
 RECOVERY = "otp_recovery"
@@ -36,7 +37,7 @@ NOT_ACTIVE = "Verifikasi dua langkah belum diaktifkan."
 #: Steps of 30 seconds that a phone's clock may be ahead or behind.
 WINDOW = 1
 RECOVERY_CODES = 10
-#: Letters and digits of a recovery code: 79 bits.
+#: Letters and digits of a recovery code, which give 79 random bits.
 RECOVERY_LENGTH = 16
 
 
@@ -59,21 +60,21 @@ class OtpRequired(Unauthorized):
 
 
 class OtpRefused(Unauthorized):
-    """At a login."""
+    """A wrong code at a login."""
 
     code = "invalid_otp"
     message = "Kode verifikasi salah atau sudah dipakai."
 
 
 class WrongOtp(BadRequest):
-    """In the own profile, whose session is in order."""
+    """A wrong code in a valid session. The status is 400, because clients log out after a 401."""
 
     code = OtpRefused.code
     message = OtpRefused.message
 
 
 class OtpMissing(BadRequest):
-    """In a session that is in order."""
+    """A missing code in a valid session. The status is 400, because clients log out after a 401."""
 
     code = OtpRequired.code
     message = OtpRequired.message
@@ -81,7 +82,7 @@ class OtpMissing(BadRequest):
 
 @dataclass(frozen=True)
 class Setup:
-    """What an app is set up with, told this once. `uri` is an `otpauth:` address, for a QR code."""
+    """Data to set up an authenticator app, returned only once. `uri` is an `otpauth:` URI for a QR code."""
 
     uri: str
     recovery_codes: list[str]
@@ -89,16 +90,16 @@ class Setup:
 
 @dataclass(frozen=True)
 class Status:
-    """Whether a factor is asked for at a login, and how many recovery codes are not used yet."""
+    """State of the second factor: whether a login asks for a code, and the number of unused recovery codes."""
 
     active: bool
     recovery_codes_left: int
 
 
 def begin(user: User) -> Setup:
-    """A new secret for an administrator; it counts once `confirm` has seen a code of it.
+    """Store a new secret for an administrator. It becomes active when `confirm` gets a valid code.
 
-    `Forbidden` for everybody else, `Conflict` while another is in use.
+    Raise `Forbidden` for everybody else, and `Conflict` if a second factor is already active.
     """
     _check_privileged(user)
     secret = pyotp.random_base32()
@@ -121,7 +122,10 @@ def begin(user: User) -> Setup:
 
 
 def confirm(user_id: int, otp: str) -> None:
-    """From now on the factor is asked for. `NotFound` without one that waits for it, `WrongOtp` for a wrong code."""
+    """Activate a person's second factor.
+
+    Raise `NotFound` if no factor waits for confirmation, and `WrongOtp` for a wrong code.
+    """
     factor = _of(user_id)
     if factor is None or factor.confirmed_at is not None:
         raise NotFound("Tidak ada verifikasi dua langkah yang menunggu konfirmasi.")
@@ -132,13 +136,18 @@ def confirm(user_id: int, otp: str) -> None:
 
 
 def check(user: User, otp: str | None) -> None:
-    """At a login, ask whoever has a second factor for it: `OtpRequired` without a code, `OtpRefused` with a wrong or a
-    used one."""
+    """Check the code of a login by a person with an active second factor.
+
+    Raise `OtpRequired` for a missing code, and `OtpRefused` for a wrong or used code.
+    """
     _ask(user.id, otp, OtpRequired, OtpRefused)
 
 
 def check_again(user: User, otp: str | None) -> None:
-    """Ask as at a login, in a session that is in order: `OtpMissing` or `WrongOtp`, so that no client logs out."""
+    """Check the code like `check`, but in a valid session. Raise `OtpMissing` or `WrongOtp`.
+
+    These errors have status 400, because clients log out after a 401.
+    """
     _ask(user.id, otp, OtpMissing, WrongOtp)
 
 
@@ -153,19 +162,19 @@ def _ask(user_id: int, otp: str | None, missing: type[AppError], refused: type[A
 
 
 def end(user_id: int, otp: str) -> None:
-    """Ask for it no more; `NotFound` for whoever has none, `WrongOtp` for a wrong code."""
+    """Delete a person's second factor. Raise `NotFound` without an active one, and `WrongOtp` for a wrong code."""
     _confirmed(user_id, otp)
     remove(user_id)
 
 
 def remove(user_id: int) -> bool:
-    """Take the factor away, for instance of whoever lost phone and codes; returns whether there was one."""
+    """Delete a person's second factor without a code, for example after a lost phone. Return whether it existed."""
     removed = sa.delete(SecondFactor).where(SecondFactor.user_id == user_id).returning(SecondFactor.user_id)
     return db.session.scalar(removed) is not None
 
 
 def status(user: User) -> Status:
-    """Return whether an administrator's factor is asked for; `Forbidden` for everybody else."""
+    """Return the state of an administrator's second factor. Raise `Forbidden` for everybody else."""
     _check_privileged(user)
     left = sa.select(sa.func.cardinality(SecondFactor.recovery_hashes))
     is_asked_for = sa.and_(SecondFactor.user_id == user.id, SecondFactor.confirmed_at.is_not(None))
@@ -174,7 +183,11 @@ def status(user: User) -> Status:
 
 
 def replace_recovery_codes(user: User, otp: str) -> list[str]:
-    """Return new recovery codes; the old ones end. `Forbidden`, `NotFound` and `WrongOtp` as above."""
+    """Replace the recovery codes and return the new ones.
+
+    Raise `Forbidden` if the person is no administrator, `NotFound` without an active factor, and `WrongOtp` for a
+    wrong code.
+    """
     _check_privileged(user)
     factor = _confirmed(user.id, otp)
     recovery_codes, factor.recovery_hashes = _new_recovery_codes()
@@ -189,7 +202,7 @@ def is_active(user_id: int) -> bool:
 
 
 def encrypt_anew() -> None:
-    """Encrypt every secret that is stored under another key with the first one."""
+    """Encrypt all secrets that have another key with the first configured key."""
     prefix = nik.stored_prefix()
     others = sa.select(SecondFactor).where(~SecondFactor.secret.startswith(prefix, autoescape=True)).with_for_update()
     factors = db.session.scalars(others).all()
@@ -199,7 +212,7 @@ def encrypt_anew() -> None:
 
 
 def unreadable() -> list[int]:
-    """The ids of the administrators whose secret cannot be decrypted."""
+    """Return the ids of administrators with a secret that cannot be decrypted."""
     broken = []
     secrets = sa.select(SecondFactor.user_id, SecondFactor.secret).order_by(SecondFactor.user_id)
     for user_id, secret in db.session.execute(secrets):
@@ -211,14 +224,17 @@ def unreadable() -> list[int]:
 
 
 def allowed_roles(user_id: int, roles: frozenset[str]) -> frozenset[str]:
-    """The roles that count now: where `ADMIN_OTP` is required, no administrator's without a second factor."""
+    """Return the roles that are effective now.
+
+    If `ADMIN_OTP` is "required", remove the privileged roles of a person without an active second factor.
+    """
     if PRIVILEGED.isdisjoint(roles) or settings.admin_otp != "required" or is_active(user_id):
         return roles
     return roles - PRIVILEGED
 
 
 def check_set_up(user: User) -> None:
-    """`Forbidden` for an administrator who has no second factor where one is required."""
+    """Raise `Forbidden` for a super-admin without the second factor that `ADMIN_OTP` requires."""
     if RoleName.SUPERADMIN not in allowed_roles(user.id, frozenset(user.role_names)):
         raise setup_required()
 
@@ -233,13 +249,13 @@ def _check_privileged(user: User) -> None:
 
 
 def _new_recovery_codes() -> tuple[list[str], list[str]]:
-    """Return new codes as people read them, and the hashes that are stored."""
+    """Return new recovery codes in readable groups of four, and their hashes for storage."""
     new = [codes.new_code(RECOVERY_LENGTH) for _ in range(RECOVERY_CODES)]
     return ["-".join(re.findall(".{4}", code)) for code in new], [codes.digest(RECOVERY, code) for code in new]
 
 
 def _confirmed(user_id: int, otp: str) -> SecondFactor:
-    """Return the locked factor that is asked for; `NotFound` without one, `WrongOtp` for a wrong code."""
+    """Lock and return the active factor. Raise `NotFound` without one, and `WrongOtp` for a wrong code."""
     factor = _of(user_id)
     if factor is None or factor.confirmed_at is None:
         raise NotFound(NOT_ACTIVE)
@@ -257,7 +273,7 @@ def _accepts(factor: SecondFactor, otp: str) -> bool:
 
 
 def _take_code(factor: SecondFactor, otp: str) -> bool:
-    """Whether the digits are those of a step about now that is later than all before. The row is locked."""
+    """Return whether the code is valid now (± `WINDOW`) and newer than the last used code. The row must be locked."""
     digits = re.sub(r"\s", "", otp)
     if not re.fullmatch(r"[0-9]{6}", digits):
         return False
@@ -265,7 +281,7 @@ def _take_code(factor: SecondFactor, otp: str) -> bool:
         totp = pyotp.TOTP(nik.decrypt(factor.secret, factor.user_id, kind=KIND) or "")
     except nik.UndecryptableNik:
         logger.exception("the second factor of user %s cannot be read: its key is missing", factor.user_id)
-        return False  # recovery codes open the account still
+        return False  # recovery codes still work
     present = totp.timecode(now())
     for counter in range(present - WINDOW, present + WINDOW + 1):
         if counter > factor.last_counter and hmac.compare_digest(totp.generate_otp(counter), digits):

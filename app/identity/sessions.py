@@ -1,6 +1,6 @@
 """Login sessions: begin, refresh, end.
 
-A login and a refresh set when the session expires, by the roles of the person. A promotion makes it earlier.
+A login or refresh sets the expiry of the session, which depends on the person's roles. A promotion makes it earlier.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from app.identity.models import (
 
 NOT_FOUND = "Perangkat tidak ditemukan."
 
-#: Whether a session may still be used, as a condition on `LoginSession`.
+#: SQL condition that a `LoginSession` has not expired.
 IS_ALIVE: sa.ColumnElement[bool] = LoginSession.expires_at > sa.func.now()
 
 
 def has_live_session(model: type[OfSession]) -> sa.ColumnElement[bool]:
-    """Return the condition that a row was made in a session that is still alive, or in none."""
+    """Return the SQL condition that a row was made in a session that is still alive, or without a session."""
     is_alive = sa.exists().where(LoginSession.id == model.session_id, IS_ALIVE)
     return sa.or_(model.session_id.is_(None), is_alive)
 
@@ -48,7 +48,7 @@ _subscriptions = sa.table("push_subscriptions", *(sa.column(name) for name in ("
 
 @dataclass(frozen=True)
 class Caller:
-    """Who makes the request, with the roles that the database has for them now."""
+    """The person who makes the request, with their current roles from the database."""
 
     id: int
     roles: frozenset[str]
@@ -62,7 +62,7 @@ class Caller:
 
     @property
     def is_superadmin(self) -> bool:
-        """Whether the caller holds a super-admin session; the role alone, from `/login`, is not enough."""
+        """Return whether the caller has a super-admin session. The role in a session from `/login` is not enough."""
         return self.kind is SessionKind.SUPERADMIN and RoleName.SUPERADMIN in self.roles
 
 
@@ -73,12 +73,12 @@ class TokenPair:
 
 
 def ended() -> Unauthorized:
-    """Return the error that a caller gets whose session has ended."""
+    """Return the error for a caller without a live session."""
     return Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
 
 
 def begin(user: User, device: str | None = None, network: str | None = None) -> TokenPair:
-    """Log `user`, whose row is locked, in on one more device, of this plain name and from this network."""
+    """Create a session for `user` on this device, and record the network. The user's row must be locked."""
     refresh = tokens.new_opaque()
     session = LoginSession(
         id=uuid.uuid4(),
@@ -97,7 +97,7 @@ def begin(user: User, device: str | None = None, network: str | None = None) -> 
 
 
 def begin_superadmin(user: User, device: str | None = None, network: str | None = None) -> str:
-    """A super-admin session: one short access token, no refresh."""
+    """Create a super-admin session. Return its only access token, which is short and has no refresh token."""
     life = timedelta(minutes=settings.superadmin_token_minutes)
     session = LoginSession(
         id=uuid.uuid4(),
@@ -114,7 +114,7 @@ def begin_superadmin(user: User, device: str | None = None, network: str | None 
 
 
 def refresh(refresh_token: str) -> str:
-    """A new access token; the refresh token stays valid and its idle time starts again."""
+    """Return a new access token. The refresh token stays valid, and its idle time starts again."""
     row = db.session.execute(
         sa.select(LoginSession, IS_ALIVE.label("is_alive"))
         .where(LoginSession.refresh_hash == tokens.digest(refresh_token))
@@ -132,8 +132,8 @@ def refresh(refresh_token: str) -> str:
 
 
 def shorten(user_id: int) -> None:
-    """Give every session of a person who becomes an administrator an administrator's life."""
-    _lock_person(user_id)  # a login that comes first is shortened, a later one reads the new role
+    """Limit all sessions of a new administrator to the lifetime of administrators' sessions."""
+    _lock_person(user_id)  # an earlier login is shortened here; a later login reads the new role
     longest, idle = _life(is_privileged=True)
     expiry = sa.func.least(LoginSession.created_at + longest, LoginSession.last_used_at + idle)
     db.session.execute(
@@ -144,16 +144,16 @@ def shorten(user_id: int) -> None:
 
 
 def end(caller: Caller) -> None:
-    """Log out the caller's device, its access tokens included. An open reset link ends too."""
+    """Log out the caller's device and revoke its access tokens. Also end an open password reset."""
     _lock_person(caller.id)
     db.session.execute(sa.delete(LoginSession).where(LoginSession.id == caller.session_id))
     _end_reset(caller.id)
 
 
 def end_all(user_id: int, *, keep: uuid.UUID | None = None) -> None:
-    """Log out all devices but the session `keep`, and end whatever could open the account again.
+    """Log out all devices except the session `keep`, and delete everything else that could open the account.
 
-    These are an open reset link, an open proof of a number, and verified browsers whose session was not noted.
+    These are an open password reset, open proofs of a number, and verified push subscriptions without a session.
     """
     _lock_person(user_id)
     db.session.execute(sa.delete(LoginSession).where(LoginSession.user_id == user_id, LoginSession.id != keep))
@@ -171,18 +171,21 @@ def _end_reset(user_id: int) -> None:
 
 
 def _lock_person(user_id: int) -> None:
-    """Lock the person before their rows: the end of a session deletes rows of several tables."""
+    """Lock the person before their other rows, because the end of a session deletes rows of several tables."""
     db.session.execute(sa.select(User.id).where(User.id == user_id).with_for_update(key_share=True))
 
 
 def own(caller: Caller) -> sa.Select[LoginSession]:
-    """Select the sessions that the caller is signed in with now, the latest login first."""
+    """Return the query of the caller's live sessions, latest login first."""
     alive = sa.select(LoginSession).where(LoginSession.user_id == caller.id, IS_ALIVE)
     return alive.order_by(LoginSession.created_at.desc(), LoginSession.id)
 
 
 def end_own(caller: Caller, session_id: str) -> None:
-    """Log out one device of the caller's, and end an open reset link; `NotFound` for a stranger's."""
+    """Log out one of the caller's devices, and end an open password reset.
+
+    Raise `NotFound` for a session of another person.
+    """
     try:
         own = sa.and_(LoginSession.id == uuid.UUID(session_id), LoginSession.user_id == caller.id)
     except ValueError:
@@ -194,13 +197,13 @@ def end_own(caller: Caller, session_id: str) -> None:
 
 
 def delete_expired(user_id: int | None = None) -> None:
-    """Delete the sessions that have expired and are unused for `REFRESH_IDLE_DAYS`, of one person or of all.
+    """Delete expired sessions that are unused for `REFRESH_IDLE_DAYS`, of one person or of everybody.
 
-    An administrator's session expires earlier. Its browser still gets pushes about urgent cases until then.
+    An administrator's session expires earlier. Its browser still gets pushes about urgent cases until the deletion.
     """
     expired = sa.and_(~IS_ALIVE, LoginSession.last_used_at < sa.func.now() - timedelta(days=settings.refresh_idle_days))
     whose = sa.true() if user_id is None else LoginSession.user_id == user_id
-    # Lock the people before their rows. Skip whoever is locked: the next sweep deletes their sessions.
+    # Lock the people before their rows. Skip locked people, because the next sweep deletes their sessions.
     people = sa.select(User.id).where(User.id.in_(sa.select(LoginSession.user_id).where(whose, expired)))
     locked = people.with_for_update(key_share=True, skip_locked=True)
     dead = sa.delete(LoginSession).where(expired, LoginSession.user_id.in_(locked))
@@ -217,7 +220,7 @@ _SESSION = PreparedStatement(
 
 
 def get_caller(access_token: str, ip: str | None = None) -> Caller:
-    """Return the holder of an access token; `Unauthorized` when it is wrong or its session has ended."""
+    """Return the caller with this access token. Raise `Unauthorized` if it is invalid or its session has ended."""
     token = tokens.read_access(access_token)
     with autocommit() as connection:
         rows = _SESSION.rows(connection, {"session_id": str(token.session_id), "user_id": token.user_id})
@@ -228,7 +231,7 @@ def get_caller(access_token: str, ip: str | None = None) -> Caller:
 
 
 def _expiry(user_id: int, begun: datetime | sa.ColumnElement[datetime]) -> sa.ColumnElement[datetime]:
-    """Return when a session that is used now expires, by the roles that PostgreSQL has for its person."""
+    """Return the SQL expression for the expiry of a session that is used now. It reads the person's roles."""
     is_privileged = sa.exists().where(
         user_roles.c.user_id == user_id, user_roles.c.role_id == Role.id, Role.name.in_(PRIVILEGED)
     )
@@ -240,7 +243,7 @@ def _expiry(user_id: int, begun: datetime | sa.ColumnElement[datetime]) -> sa.Co
 
 
 def _life(*, is_privileged: bool) -> tuple[timedelta, timedelta]:
-    """Return how long a session lives, in all and unused."""
+    """Return the maximum lifetime and the maximum idle time of a session."""
     if is_privileged:
         return timedelta(hours=settings.admin_session_hours), timedelta(minutes=settings.admin_idle_minutes)
     return timedelta(days=settings.refresh_token_days), timedelta(days=settings.refresh_idle_days)

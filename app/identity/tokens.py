@@ -1,7 +1,7 @@
-"""Access tokens (signed, short), and the opaque tokens that are stored hashed (refresh, password reset).
+"""Signed access tokens with a short life, and opaque tokens that are stored as hashes (refresh, password reset).
 
-flask-jwt-extended signs and verifies the access tokens, below our own access rules and without its decorators: those
-respond to some invalid tokens with 500 or 422, admit one without `exp`, and ignore `Basic x` on an optional route.
+flask-jwt-extended signs and verifies access tokens. `app.identity.access` replaces its decorators. They respond to some
+invalid tokens with 500 or 422, accept a token without `exp`, and ignore `Basic x` on an optional route.
 Here every failure is `Unauthorized`, every claim is required, and HS256 is the only algorithm.
 """
 
@@ -28,19 +28,19 @@ AUDIENCE = "health-support-api"
 TYPE = "access"
 CLAIMS = ("sub", "role", "roles", "sid", "type", "fresh", "jti", "iat", "nbf", "exp", "iss", "aud")
 
-#: Claims that may be null: who has no role at all is logged in none the less.
+#: Claims that may be null. A person without any role can still log in.
 NULLABLE = frozenset({"role"})
 
-#: A user's id, which a 64-bit column holds.
+#: Form of a user id that fits into a 64-bit column.
 SUBJECT = re.compile(r"[1-9][0-9]{0,17}")
 
 #: Seconds by which the clocks of two machines may differ.
 LEEWAY_S = 5
 
-#: Characters; anything longer is not one of our tokens.
+#: Maximum characters of a token; our tokens are never longer.
 MAX_TOKEN_LENGTH = 4096
 
-#: Settings of flask-jwt-extended. It verifies only with the algorithm it signs with; the loaders below return the keys.
+#: Settings of flask-jwt-extended. It accepts only the algorithm that it signs with. The loaders below return the keys.
 OPTIONS: dict[str, object] = {
     "JWT_ALGORITHM": "HS256",
     "JWT_ENCODE_ISSUER": ISSUER,
@@ -49,16 +49,16 @@ OPTIONS: dict[str, object] = {
     "JWT_DECODE_AUDIENCE": AUDIENCE,
     "JWT_DECODE_LEEWAY": LEEWAY_S,
     "JWT_TOKEN_LOCATION": ["headers"],
-    "JWT_COOKIE_CSRF_PROTECT": False,  # it would add a claim that only cookies need
+    "JWT_COOKIE_CSRF_PROTECT": False,  # else it adds a claim that only cookies need
 }
 
-#: `access.init_app` binds it to the application.
+#: JWT manager; `access.init_app` binds the manager to the application.
 manager = JWTManager()
 
 
 @dataclass(frozen=True)
 class AccessToken:
-    """What a verified access token says; the session row decides whether it still holds."""
+    """Data of a verified access token. The token is valid only while its row in `sessions` is alive."""
 
     user_id: int
     session_id: uuid.UUID
@@ -67,7 +67,7 @@ class AccessToken:
 def issue_access(
     *, user_id: int, role: str | None, roles: list[str], session_id: uuid.UUID, lifetime: timedelta
 ) -> str:
-    """A signed access token for one session."""
+    """Return a signed access token for one session."""
     token: str = create_access_token(
         str(user_id),
         additional_claims={"role": role, "roles": roles, "sid": str(session_id)},
@@ -78,7 +78,7 @@ def issue_access(
 
 
 def read_access(token: str) -> AccessToken:
-    """Verify signature and claims; `Unauthorized` for an invalid or expired token."""
+    """Verify signature and claims. Raise `Unauthorized` for an invalid or expired token."""
     verified, expires_at = _verified(token, settings.jwt_secret_keys)
     if expires_at + LEEWAY_S <= time():
         raise _expired()
@@ -87,10 +87,10 @@ def read_access(token: str) -> AccessToken:
 
 @lru_cache(maxsize=4096)
 def _verified(token: str, _keys: tuple[str, ...]) -> tuple[AccessToken, int]:
-    """What a token says, and when it expires (Unix time in seconds). Cached: signature and claims never change.
+    """Return a token's data and its expiry (Unix time in seconds). The cache is safe, because a token never changes.
 
-    `_keys` are here as a part of the cache's key, so that removing a signing key takes effect; `_verification_key`
-    reads them from the settings.
+    `_keys` is only a part of the cache key, so that a removed signing key takes effect. `_verification_key` reads the
+    keys from the settings.
     """
     try:
         if len(token) > MAX_TOKEN_LENGTH:
@@ -112,10 +112,10 @@ def _signing_key(_identity: str) -> str:
 
 @manager.decode_key_loader
 def _verification_key(header: dict[str, object], claims: dict[str, object]) -> str:
-    """The key that the token names, for a token in which no claim is missing.
+    """Return the key with the token's `kid`. Raise an error if a claim is missing.
 
-    Claims are checked here, as they were sent: `decode_token` fills in a missing `type`, `fresh` or `jti` and does not
-    require `exp`. The signature is verified afterwards, over the same claims.
+    Check the claims here, because `decode_token` fills in a missing `type`, `fresh` or `jti`, and does not require
+    `exp`. The library then verifies the signature over the same claims.
     """
     for name in CLAIMS:
         if claims.get(name) is None and not (name in claims and name in NULLABLE):
@@ -131,15 +131,15 @@ def _expired() -> Unauthorized:
 
 
 def key_id(key: str) -> str:
-    """The public name of a signing key (`kid`), by which a token says which key verifies it."""
+    """Return the public id of a signing key, which a token has in its header `kid`."""
     return hashlib.sha256(b"kid:" + key.encode()).hexdigest()[:12]
 
 
 def new_opaque() -> str:
-    """256 random bits for a refresh token or a reset code."""
+    """Return 256 random bits for a refresh token or a reset code."""
     return secrets.token_urlsafe(32)
 
 
 def digest(opaque: str) -> str:
-    """The SHA-256 that is stored of an opaque token. The token is random, so a hash without salt is enough."""
+    """Return the SHA-256 of an opaque token for storage. The token is random, so the hash needs no salt."""
     return hashlib.sha256(opaque.encode("utf-8", "replace")).hexdigest()

@@ -1,4 +1,4 @@
-"""How many pictures a person may upload: each costs up to a second of a core and has to be kept somewhere."""
+"""Rate limits for uploads of pictures. Each picture costs up to a second of a core, and storage."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from app.identity.access import by_caller
 
 
 def _has_no_file() -> bool:
-    """A browser sends an empty part for a file input that was left alone."""
+    """Return whether the request has no file. A browser sends an empty part for an unused file input."""
     return not any(file.filename for file in request.files.values())
 
 
-#: For the routes of people's own pictures, all counted together.
+#: Limit for the routes of people's own pictures, which share one count.
 limit_uploads = limit("20 per minute; 50 per day", key=by_caller, counter="uploads", exempt_when=_has_no_file)
 
-#: For the routes of administrators, who may fill a whole directory in a day.
+#: Limit for the routes of administrators, without a limit per day, because they may add many records in a day.
 limit_admin_uploads = limit("30 per minute", key=by_caller, counter="admin_uploads", exempt_when=_has_no_file)

@@ -1,4 +1,4 @@
-"""Which usernames there can be."""
+"""Rules for usernames."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 
 PATTERN = re.compile(r"[A-Za-z0-9_.]{3,50}")
 
-#: Path words of `/admins/`, where a username is a parameter.
+#: Path segments below `/admins/`, where a username is a path parameter.
 RESERVED = frozenset({"users", "overview", "export", "caregiver-patient", "audit", "moderasi", "operasi"})
 
 
 def problem(username: str) -> str | None:
-    """Why nobody may be called so, in Indonesian; `None` when somebody may.
+    """Return in Indonesian why a username is not allowed, or None if it is allowed.
 
-    With a letter and without `@` it can be mistaken for no phone number and no e-mail, so one login string never
-    matches two people.
+    A username has a letter and no `@`, so it never looks like a phone number or an e-mail. One login text therefore
+    never matches two people.
     """
     if not PATTERN.fullmatch(username):
         return "harus 3 sampai 50 karakter: huruf, angka, titik atau garis bawah."

@@ -1,4 +1,4 @@
-"""People. Every section that reads or changes a user's record comes here; `roles` says who has which."""
+"""Create, read and update people. Every section uses this module for rows of `users`; `roles` manages their roles."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ CONSTRAINTS: dict[str, AppError] = {
     "uq_users_phone": Conflict("Nomor HP sudah dipakai.", code="phone_taken"),
 }
 
-#: So long after it changed, a number does not prove yet whose account it is.
+#: Time after a change of the number in which the new number does not prove who owns the account.
 NEW_PHONE = timedelta(hours=24)
 
-#: Columns that are set as they come; the others need work.
+#: Columns that are stored unchanged; the others are converted first.
 PLAIN = frozenset({"username", "email", "nama_ktp", "nama_samaran", "domicile", "image", "is_verified"})
 
 
@@ -38,7 +38,7 @@ def get(user_id: int) -> User:
 
 
 def get_present(user_id: int) -> User:
-    """As `get`, but `NotFound` also for somebody who has asked to be erased: nobody is told of them."""
+    """Return a person. Raise `NotFound` also for a person who has requested erasure."""
     user = get(user_id)
     if user.erasure_due_at is not None:
         raise NotFound(NOT_FOUND)
@@ -46,7 +46,7 @@ def get_present(user_id: int) -> User:
 
 
 def get_own(caller: Caller, *, to_change: bool = False) -> User:
-    """The caller's record, locked when it is about to be changed; `Unauthorized` when they were deleted meanwhile."""
+    """Return the caller's record, locked with `to_change`. Raise `Unauthorized` if the caller was deleted."""
     try:
         return get_locked_or_404(User, caller.id, key_share=True) if to_change else get(caller.id)
     except NotFound:
@@ -54,17 +54,17 @@ def get_own(caller: Caller, *, to_change: bool = False) -> User:
 
 
 def lock(user_id: int) -> sa.Row[str, bool] | None:
-    """Lock a person's row before rows of theirs, as their deletion does; returns nama_ktp and `PHONE_IS_PROVEN`.
+    """Lock a person's row. Return nama_ktp and `PHONE_IS_PROVEN`, or None if deleted or erasure is requested.
 
-    Nobody else who locks it, changes or deletes it comes in between. None when there is nobody, or somebody who has
-    asked to be erased.
+    Lock the person before their other rows, because a deletion locks in this order. Until the commit, no other
+    transaction can change, delete or lock the person.
     """
     row = sa.select(User.nama_ktp, PHONE_IS_PROVEN).where(User.id == user_id, erasure.IS_PRESENT)
     return db.session.execute(row.with_for_update(of=User, key_share=True)).one_or_none()
 
 
 def lock_own(user_id: int) -> sa.Row[str, bool]:
-    """As `lock`, for the caller; `Unauthorized` when they were deleted meanwhile."""
+    """Lock the caller's row like `lock`. Raise `Unauthorized` if the caller was deleted."""
     row = lock(user_id)
     if row is None:
         raise sessions.ended()
@@ -74,10 +74,10 @@ def lock_own(user_id: int) -> sa.Row[str, bool]:
 def create(
     data: Loaded, roles: Collection[str], *, self_registered: bool = False, guardian_id: int | None = None
 ) -> User:
-    """A new person with the roles of these names. `Conflict` when username, e-mail or phone is taken.
+    """Create a person with the roles of these names. Raise `Conflict` if username, e-mail or phone is taken.
 
-    Of somebody who `self_registered`, nobody else sets the password. With `guardian_id` it is a dependent, who has no
-    password.
+    With `self_registered`, nobody else can set the person's password. With `guardian_id`, the person is a dependent
+    without a password.
     """
     user = User(guardian_id=guardian_id, self_registered=self_registered)
     if guardian_id is None:
@@ -97,9 +97,9 @@ def create(
 
 
 def update(user: User, data: Loaded, *, keep_session: uuid.UUID | None = None) -> User:
-    """Change what `data` names; a null picture removes the old one.
+    """Update the columns in `data`. A null picture removes the old picture.
 
-    A new password ends every session of the person but `keep_session`, that of whoever changes their own.
+    A new password ends all sessions of the person except `keep_session`, the session of a person who changes their own.
     """
     phone, accepted_broadcasts = user.phone, user.accepts_broadcasts
     columns = pictures.columns(data, longest_edge=pictures.PROFILE_EDGE)
@@ -118,7 +118,7 @@ def update(user: User, data: Loaded, *, keep_session: uuid.UUID | None = None) -
 
 
 def _assign(user: User, columns: dict[str, object], data: Loaded) -> None:
-    """Set the plain columns, and those that are made of phone number and preferences."""
+    """Set the plain columns, and the columns that are derived from phone number and preferences."""
     alias = data.get("nama_samaran")
     if alias and alias != user.nama_samaran and aliases.is_reserved(alias):
         raise ValidationFailed({"nama_samaran": ["tidak boleh menyerupai petugas atau tenaga kesehatan."]})
@@ -129,7 +129,7 @@ def _assign(user: User, columns: dict[str, object], data: Loaded) -> None:
     if "preferences" in data:
         user.preferences = data["preferences"]
         user.preference_tags = preferences.tags(data["preferences"])
-        # Who says nothing of broadcasts changes nothing: a client that does not know of them opts nobody in again.
+        # Without `broadcast` in the preferences, keep an opt-out: an old client must not opt a person in again.
         if (accepted := preferences.said_of_broadcasts(data["preferences"])) is not None:
             user.accepts_broadcasts = accepted
         elif user.accepts_broadcasts is False:
@@ -137,19 +137,20 @@ def _assign(user: User, columns: dict[str, object], data: Loaded) -> None:
 
 
 def _set_phone(user: User, nomor_hp: str | None) -> None:
-    """Store the number as sent and in the one form that login matches; a changed one is valid again, and unproven."""
+    """Store the number as sent and in E.164, which login matches. A changed number counts as valid and unproven."""
     phone = phones.normalise(nomor_hp) if nomor_hp else None
     if phone != user.phone:
-        if phone and (problem := phones.country_problem(phone)):  # a number from before this rule may stay
+        if phone and (problem := phones.country_problem(phone)):  # an unchanged number may be older than this rule
             raise ValidationFailed({"nomor_hp": [problem]})
         user.phone_invalid_at = user.phone_verified_at = None
     user.nomor_hp, user.phone = nomor_hp, phone
 
 
 def _remember_phone(user: User, before: str | None) -> None:
-    """Note since when the person has this number and the one `before`, so that a thief of the session is not believed.
+    """Record the time of the change and the number `before`, so that the number of a session thief is not trusted.
 
-    Of changes within a day of each other the first number stays the one before; its return undoes them.
+    After several changes within `NEW_PHONE`, `phone_before` is the first number. A change back to it clears both
+    columns.
     """
     moment = clock.now()
     if user.phone_changed_at is not None and moment - user.phone_changed_at < NEW_PHONE:
@@ -159,9 +160,9 @@ def _remember_phone(user: User, before: str | None) -> None:
 
 
 def set_password(user: User, password: str, *, keep_session: uuid.UUID | None = None, field: str = "password") -> None:
-    """Store a new password and end every session of the person, but `keep_session`, and what could open the account.
+    """Store a new password. End all sessions except `keep_session`, and open resets and proofs of a number.
 
-    `ValidationFailed` for the `field` that it came in when it is too easy to guess.
+    Raise `ValidationFailed` for the request's `field` if the password is too easy to guess.
     """
     _check_password(password, user.username, user.phone, field)
     user.password_hash = passwords.hash_password(password)
@@ -175,13 +176,13 @@ def _check_password(password: str, username: str, phone: str | None, field: str 
 
 
 def owner_of_phone(phone: str | None) -> sa.Row[int, datetime | None, str | None] | None:
-    """Id, phone_changed_at and phone_before of whoever has this number (E.164)."""
+    """Return id, phone_changed_at and phone_before of the person with this number (E.164)."""
     query = sa.select(User.id, User.phone_changed_at, User.phone_before).where(User.phone == phone)
     return db.session.execute(query).one_or_none()
 
 
 def credentials_changed(user: User, data: Loaded) -> set[str]:
-    """Which of password, email and nomor_hp `data` changes; another spelling of what the person has is no change."""
+    """Return which of password, email and nomor_hp `data` changes. Another spelling of the same value is no change."""
     changes = {"password"} if data.get("password") else set()
     if "email" in data and (data["email"] or "").lower() != (user.email or "").lower():
         changes.add("email")
@@ -195,21 +196,24 @@ def username_exists(username: str) -> bool:
 
 
 def with_role(name: RoleName) -> sa.Select[User]:
-    """The people who have a role, newest first."""
+    """Return the query of people with a role, newest first."""
     return sa.select(User).where(has_role(name)).order_by(User.created_at.desc(), User.id.desc())
 
 
 def has_role(name: str) -> sa.ColumnElement[bool]:
-    """Whether a person has a role, in whatever case its name is written.
+    """Return the SQL condition that a person has a role. Upper and lower case of its name are equal.
 
-    Its id is looked up first: the planner knows how many people have this role, not one by another name.
+    Read the role's id first, because the planner has statistics by role id, not by role name.
     """
     role_id = db.session.scalar(sa.select(Role.id).where(sa.func.lower(Role.name) == name.lower()))
     return User.id.in_(sa.select(user_roles.c.user_id).where(user_roles.c.role_id == role_id))
 
 
 def get_changeable(user_id: int, by: Caller, *, to_delete: bool = False) -> User:
-    """The person, locked, for a change by an administrator: only a super-admin changes a super-admin."""
+    """Lock and return a person for a change by an administrator.
+
+    Raise `Forbidden` for a super-admin unless `by` is a super-admin too.
+    """
     user = get_locked_or_404(User, user_id, NOT_FOUND, key_share=not to_delete)
     if RoleName.SUPERADMIN in user.role_names and not by.has(RoleName.SUPERADMIN):
         raise Forbidden("Hanya superadmin yang dapat mengubah superadmin.", code="superadmin_only")
