@@ -107,7 +107,7 @@ class User(Base, Timestamps):
     erasure_posts: Mapped[str | None] = mapped_column(comment="anonymise or delete: what becomes of their posts then")
 
     roles: Mapped[list[Role]] = relationship(secondary=user_roles, lazy="selectin", order_by=Role.id)
-    #: Reason why messages do not reach the number: wrong_number or unreachable. Only set with `with_expression`.
+    #: Reason why messages do not reach the number: wrong_number or unreachable. `app.accounts.service` sets it.
     phone_problem: Mapped[str | None] = query_expression()
     #: Time of the person's latest activity. Only set if the query uses `with_expression`.
     last_seen_at: Mapped[datetime | None] = query_expression()

@@ -1,4 +1,4 @@
-"""People whose accounts have an age, for tests of the forum."""
+"""People with accounts of a given age, for tests of the forum."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.helpers.factories import make_user
 
 
 def aged(client: Client, **age: float) -> Client:
-    """Somebody whose account is so old."""
+    """Return a client of a new person, with an account of this age (arguments of `timedelta`)."""
     user = make_user()
     at = sa.func.now() - timedelta(**age)
     db.session.execute(sa.update(User).where(User.id == user.id).values(created_at=at))
@@ -23,6 +23,6 @@ def aged(client: Client, **age: float) -> Client:
 
 
 def report_by_three(client: Client, path: str, reason: str = "spam") -> None:
-    """Report a post as often as it takes to hide it."""
+    """Report a post by three people, which hides it."""
     for _ in range(3):
         report(aged(client, days=8), path, reason)

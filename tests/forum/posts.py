@@ -1,4 +1,4 @@
-"""Threads and replies for the tests, written through the routes as people write them."""
+"""Helpers that write, read, report and moderate posts through the routes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_thread(reader: Client, thread_id: int) -> dict[str, Any]:
 
 
 def moderate(moderator: Client, decision: str, reason: str = "Mengiklankan obat.", **post: int) -> dict[str, Any]:
-    """Decide about a post, `thread_id=` or `reply_id=`; returns its case."""
+    """Decide about a post (`thread_id=` or `reply_id=`). Return its case."""
     response = moderator.post("/admins/moderasi", {"decision": decision, "reason": reason, **post})
     assert response.status_code in (200, 201), response.json
     record: dict[str, Any] = response.json
@@ -61,7 +61,7 @@ def report(reporter: Client, path: str, reason: str = "spam", **data: Any) -> An
 
 
 def add_picture(writer: Client, path: str) -> str:
-    """Give a post a picture; returns its address."""
+    """Add a picture to a post. Return the picture's path."""
     response = writer.put(f"/forum/{path}", data={"image": (io.BytesIO(plain()), "a.jpg")})
     assert response.status_code == 200, response.json
     address: str = response.json["image"]

@@ -1,4 +1,4 @@
-"""Blocks: who is blocked by name is not blocked by pseudonym, and no block tells that they are one person."""
+"""Blocks: a name and a pseudonym are blocked separately, and no block reveals that they belong to one person."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_one_of_the_two_identities_is_hidden_and_not_the_other(
     assert read_thread(budi, other)["title"] == "Menu harian"
     contents = {reply["content"]: reply["author"]["name"] for reply in read_thread(budi, theirs)["replies"]}
     assert contents == {BLOCKED: BLOCKED, f"Halo {not use_pseudonym}": NAME if use_pseudonym else ALIAS}
-    # For nobody else anything has changed, the author included.
+    # Nothing has changed for other people, including the author.
     assert client.get("/forum/threads").text == before
     assert ids(siti) == {named, under_alias, later, theirs}
     answer = budi.delete(f"/forum/threads/{blocked}/blokir")
@@ -66,7 +66,7 @@ def test_one_of_the_two_identities_is_hidden_and_not_the_other(
 
 
 def test_answers_are_the_same_whatever_is_blocked_already(siti: Client, budi: Client) -> None:
-    """Another answer to the second one would tell that two posts are by one person."""
+    """A different second response would reveal that two posts have the same author."""
     named, under_alias = write_thread(siti)["id"], write_thread(siti, use_pseudonym=True)["id"]
     reply_id = write_reply(siti, named, use_pseudonym=True)["id"]
 
@@ -81,7 +81,7 @@ def test_answers_are_the_same_whatever_is_blocked_already(siti: Client, budi: Cl
 
 
 def test_counts_and_absence_tell_no_more_of_the_other_identity(siti: Client, client: Client) -> None:
-    """Two authors who differ in nothing but whose alias is whose look alike to whoever has blocked a name."""
+    """A reader who has blocked a name cannot see which of two pseudonyms belongs to this name."""
     other = client.as_(make_user(nama_ktp="Rina", nama_samaran="Kenanga"))
     by_alias = {write_thread(writer, use_pseudonym=True)["id"] for writer in (siti, other)}
     named = write_thread(siti)["id"]
@@ -154,7 +154,7 @@ def at_any_hour(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def claimed(thread_id: int, user_id: int) -> Claimed:
-    """A broadcast of the thread that a worker is about to send."""
+    """Return a broadcast of the thread that a worker has claimed."""
     now = database_clock.now()
     payload = {"day": now.astimezone(JAKARTA).date().isoformat()}
     return Claimed(

@@ -1,4 +1,4 @@
-"""Counters under storms of real threads and real commits."""
+"""Counters under parallel load, with real threads and commits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def people(committed: Flask) -> list[Caller]:
 
 
 def storm(app: Flask, work: Callable[[int], Any], times: int) -> list[Any]:
-    """Do `work(0)`, `work(1)`, ... from several threads at once, each in a unit of work; returns results and errors."""
+    """Run `work(0)`, `work(1)`, ... in parallel threads, each in a unit of work. Return results and errors."""
 
     def once(number: int) -> Any:
         with app.app_context():
@@ -75,7 +75,7 @@ def test_double_taps_of_one_person_alternate_exactly(committed: Flask, people: l
 
 
 def test_counters_equal_what_they_count_after_a_storm(committed: Flask, people: list[Caller]) -> None:
-    """5,000 toggles of four people on threads and replies, from eight threads."""
+    """Eight parallel threads toggle 5,000 likes and saves of four people."""
     thread_ids = [start_thread(people[0]) for _ in range(3)]
     with unit_of_work():
         reply_ids = [reply_to(thread_ids[0], people[1]) for _ in range(3)]

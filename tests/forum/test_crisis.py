@@ -1,4 +1,4 @@
-"""Somebody who writes that they want to die is told where to find help, and a moderator looks soon."""
+"""Crisis help: the author gets crisis numbers, and moderators get an urgent case."""
 
 from __future__ import annotations
 
@@ -307,6 +307,6 @@ def test_looking_for_phrases_costs_one_statement(siti: Client, statements: State
 
 
 def test_a_case_counts_nothing_of_the_person(siti: Client) -> None:
-    """Nothing is scored: there is no column for it."""
+    """The table has no column for a score, because the program scores nobody."""
     names = {column.name for column in ForumCase.__table__.columns}
     assert not {name for name in names if "score" in name or "risk" in name}

@@ -1,4 +1,4 @@
-"""A hidden post is nowhere but before its author: in no list, search, thread, notice, broadcast, export or overview."""
+"""Hidden posts: only the author gets them. No other list, search, thread, notice, export or overview has them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def marked_thread(writer: Client, **data: Any) -> int:
 
 
 def everything(reader: Client) -> str:
-    """All that the forum shows to somebody, in lists, searches and threads."""
+    """Return the text of all lists, searches and threads that a reader gets."""
     ids = [row["id"] for row in reader.get("/forum/threads").json]
     paths = ["/forum/threads" + query for query in LISTS]
     paths += [f"/forum/threads/{thread_id}{query}" for thread_id in ids for query in PARTS]
@@ -181,7 +181,7 @@ def test_counters_leave_out_what_is_hidden_whatever_becomes_of_it(
     thread_id, gone = marked_thread(siti), marked_thread(siti)
     replies = [write_reply(budi, thread_id)["id"] for _ in range(3)]
     budi.post(f"/forum/threads/{thread_id}/like")
-    for _ in range(2):  # hidden twice it counts once
+    for _ in range(2):  # the second time must not change the counters
         moderate(admin, "hide", thread_id=thread_id)
         moderate(admin, "hide", thread_id=gone)
         moderate(admin, "hide", reply_id=replies[0])
@@ -203,7 +203,7 @@ def test_counters_leave_out_what_is_hidden_whatever_becomes_of_it(
 def test_a_thread_full_of_hidden_replies_stays_within_its_limits(
     client: Client, siti: Client, budi: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody counts them, so that the counter calls the thread a short one."""
+    """The counter does not include hidden replies, so the thread looks short."""
     thread_id = write_thread(siti)["id"]
     for _ in range(13):
         write_reply(budi, thread_id, content="x" * 1000)

@@ -1,4 +1,4 @@
-"""The picture of a hidden post: nobody is served it until the post is shown again, whatever a killed process left."""
+"""Picture of a hidden post: it is not served until the post is shown again, even after a killed process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def picture() -> dict[str, Any]:
 
 
 def thread_with_picture(writer: Client) -> tuple[int, str]:
-    """Its id, and its picture's address."""
+    """Create a thread with a picture. Return the thread's id and the picture's path."""
     data = {"category_id": category_id(), "title": "Menu", "content": "Apa?", **picture()}
     response = writer.post("/forum/threads", data=data)
     assert response.status_code == 201, response.json
@@ -73,7 +73,7 @@ def test_that_of_a_reply_goes_with_the_reply_alone(client: Client, siti: Client,
 
 def test_three_reports_hide_it_too(client: Client, siti: Client) -> None:
     thread_id, address = thread_with_picture(siti)
-    with mock.patch("app.forum.service.reports._may_hide", return_value=True):  # the age of accounts is tried elsewhere
+    with mock.patch("app.forum.service.reports._may_hide", return_value=True):  # skip the check of account ages
         client.as_(make_user()).post(f"/forum/threads/{thread_id}/lapor", {"reason": "spam"})
     assert fetch(client, address).status_code == 404
 
@@ -124,7 +124,7 @@ def test_a_copy_that_a_killed_move_left_is_served_no_more(client: Client, siti: 
     thread_id, address = thread_with_picture(siti)
     shown = fetch(client, address)
     moderate(admin, "hide", thread_id=thread_id)
-    # A bucket copies and then deletes; who was killed in between left the picture in both places.
+    # A bucket copies and then deletes. A process killed in between leaves the picture in both stores.
     pictures.store().put(address.removeprefix("/media/"), shown.data, pictures.CONTENT_TYPE)
     assert fetch(client, address).status_code == 200
     jobs.place_pictures()
@@ -142,7 +142,7 @@ def test_one_of_a_post_that_is_gone_is_removed(siti: Client, admin: Client) -> N
     assert in_room() == set()
 
 
-# --- whose it is ------------------------------------------------------------------------------------------------------
+# --- export, erasure, backup ------------------------------------------------------------------------------------------
 
 
 def test_its_author_has_it_in_their_own_export(app: Flask, tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_backup_holds_it_where_it_is(app: Flask, tmp_path: Path, monkeypatch: 
     writer, admin = Client(app).as_(make_user()), Client(app).as_(make_admin())
     thread_id, address = thread_with_picture(writer)
     moderate(admin, "hide", thread_id=thread_id)
-    monkeypatch.setattr(backup, "_run", mock.Mock())  # what the database's own programs do is tried elsewhere
+    monkeypatch.setattr(backup, "_run", mock.Mock())  # skip pg_dump and pg_restore
     backup.backup(tmp_path / "backup")
     name = address.removeprefix("/media/")
     storage.room(Room.HIDDEN).remove(name)

@@ -1,4 +1,4 @@
-"""Threads of any length: a response holds a bounded part, and the parts together hold every reply once."""
+"""Long threads: a response has a limited part, and all parts together have every reply once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def thread_id(siti: Client) -> int:
 
 
 def fill(thread_id: int, count: int, *, content: str = "x", depth: int = 1, parent_id: int | None = None) -> list[int]:
-    """Add replies beside each other, at least one; returns their ids."""
+    """Add `count` (at least 1) replies with the same parent. Return their ids."""
     rows = sa.insert(ForumReply).returning(ForumReply.id, sort_by_parameter_order=True)
     values = {"thread_id": thread_id, "depth": depth, "parent_id": parent_id, "content": content}
     ids = list(db.session.scalars(rows, [values] * count))
@@ -37,7 +37,7 @@ def ids_of(replies: list[dict[str, Any]]) -> list[int]:
 
 
 def parts(reader: Client, path: str, *, most: int = 30) -> Iterator[dict[str, Any]]:
-    """The thread's responses, from each to the one that its `Link` calls the next."""
+    """Yield the responses of a thread, following the `Link` to the next part."""
     for _ in range(most):
         response = reader.get(path)
         assert response.status_code == 200
@@ -74,7 +74,7 @@ def test_a_response_has_two_million_bytes_at_most(client: Client, siti: Client, 
     ids = fill(thread_id, 120, content="a" * 20_000) + fill(thread_id, 20, content="\1" * 20_000)
     first, *others = parts(client, f"/forum/threads/{thread_id}")
     assert first["replies_truncated"] is True
-    assert len(first["replies"]) == 98  # 20,000 letters and some 350 bytes around them each
+    assert len(first["replies"]) == 98  # each has 20,000 letters and about 350 other bytes
     assert [id_ for part in (first, *others) for id_ in ids_of(part["replies"])] == ids
     changed = siti.put(f"/forum/threads/{thread_id}", {"title": "Judul lain"})
     assert (len(changed.data) <= MAX_BYTES, changed.json["replies_truncated"]) == (True, True)
@@ -91,7 +91,7 @@ def test_a_thread_that_fits_is_whole_and_has_no_link(client: Client, thread_id: 
 
 
 def test_twelve_of_the_longest_replies_fit(client: Client, thread_id: int) -> None:
-    """They are read without counting bytes: a control character is six of JSON."""
+    """The longest content has only control characters, because each takes six bytes of JSON."""
     fill(thread_id, 12, content="\1" * 20_000)
     response = client.get(f"/forum/threads/{thread_id}")
     assert len(response.data) < MAX_BYTES

@@ -1,4 +1,4 @@
-"""Moderators: cases, what is decided about them, and appeals."""
+"""Moderation: cases, decisions and appeals."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_decisions_are_written_down_without_the_author(client: Client, siti: Cli
     assert entry.details == {"decision": "hide", "case": case["id"]}
 
 
-# --- who is told ----------------------------------------------------------------------------------------------------
+# --- notified administrators ----------------------------------------------------------------------------------------
 
 
 def pushes() -> list[tuple[int | None, str, dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""An account younger than 24 hours announces no thread until a moderator lets it go."""
+"""Threads of an account younger than 24 hours: the broadcast waits for a moderator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.helpers.factories import make_admin
 
 @pytest.fixture(autouse=True)
 def a_day(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in production: for other tests nobody is new."""
+    """Set the value of production. Other tests run without this rule."""
     monkeypatch.setattr(threads, "NEWCOMER", timedelta(hours=24))
 
 

@@ -1,4 +1,4 @@
-"""Whom the forum tells what: rows of the outbox and of the broadcasts."""
+"""Notices of the forum: rows in the outbox and in the broadcasts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plans of the prepared statements, on enough rows that a scan would show."""
+"""Plans of the prepared statements, with enough rows that a table scan would be visible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.helpers.factories import make_user
 
 LARGE = ("forum_threads", "forum_replies", "forum_thread_marks", "forum_reply_marks", "users")
 
-#: 20,000 threads of one reply each; 4,000 people, each of whom has saved ten threads and liked ten replies.
+#: 20,000 threads with one reply each, and 4,000 people with 10 saved threads and 10 liked replies each.
 FILL = (
     """
     INSERT INTO users (username, password_hash, nama_ktp) SELECT 'massa' || n, '', 'x' FROM generate_series(1, 4000) n

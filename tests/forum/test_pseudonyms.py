@@ -1,4 +1,4 @@
-"""Who writes under a pseudonym stays unnamed: in every response, in messages, media names, logs and documents."""
+"""Pseudonyms: no response, message, media name, log or document reveals the author."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.notifications.deliveries import words_of
 
-#: No other text holds it; it is in every field that names the person.
+#: Marker in every field that identifies the person. No other text contains it.
 MARKER = "Qwertyana"
 
 
@@ -36,7 +36,7 @@ def picture(name: str = f"{MARKER}.jpg") -> tuple[BytesIO, str]:
 
 
 def hidden(text: str, user: User) -> bool:
-    """Whether nothing in `text` says who `user` is."""
+    """Return whether `text` does not reveal `user`."""
     return not any(sign in text for sign in (MARKER, "299990000", "0" * 32, f'"author":{{"id":{user.id},'))
 
 

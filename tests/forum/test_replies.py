@@ -1,4 +1,4 @@
-"""Replies: the tree that they make, its depth, and what becomes of it when one is deleted."""
+"""Replies: the tree, its depth, and deletions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One message about replies a person and ten minutes, which tells of all that came since the last one."""
+"""Messages about replies: at most one per person in ten minutes, about all replies since the last message."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def texts() -> list[str]:
 
 
 def pass_time(minutes: int) -> None:
-    """As if everything so far had happened so long ago, and what is due had been sent."""
+    """Move all messages into the past, and mark due ones as sent."""
     step = timedelta(minutes=minutes)
     db.session.execute(sa.update(ReplyNotice).values(due_at=ReplyNotice.due_at - step))
     db.session.execute(sa.update(Delivery).values(due_at=Delivery.due_at - step))
@@ -105,7 +105,7 @@ def test_what_waits_goes_on_without_a_thread_that_is_gone(siti: Client, budi: Cl
 
 
 def test_threads_by_alias_delay_no_message_about_the_others(siti: Client, budi: Client, thread_id: int) -> None:
-    """By the delay an administrator, who sees when it left, would learn who is behind the alias."""
+    """Administrators see sending times, so a delay would reveal who uses the pseudonym."""
     by_alias = write_thread(siti, title="Rahasia", use_pseudonym=True)["id"]
     write_reply(budi, by_alias)
     write_reply(budi, thread_id)
@@ -164,14 +164,14 @@ def test_a_reply_under_a_pseudonym_changes_the_message_that_waits(budi: Client, 
 
 
 def hold(minutes: int) -> None:
-    """As if so much time had gone by in which nothing may be sent."""
+    """Move the notices into the past, and leave the messages unsent."""
     step = timedelta(minutes=minutes)
     db.session.execute(sa.update(ReplyNotice).values(due_at=ReplyNotice.due_at - step))
     db.session.commit()
 
 
 def test_each_of_several_messages_that_wait_says_what_holds_now(budi: Client, thread_id: int) -> None:
-    """A name that is taken back leaves in none of them, be the reply that the message is called by gone or not."""
+    """After a change to the pseudonym, no waiting message has the name, even if its first reply is deleted."""
     first = write_reply(budi, thread_id)
     gone, kept = write_reply(budi, thread_id), write_reply(budi, thread_id)
     hold(11)
@@ -204,7 +204,7 @@ def test_whom_the_author_blocks_is_in_no_message_that_waits(
 
 
 def test_what_waits_as_a_template_says_what_holds_now_too(budi: Client, thread_id: int) -> None:
-    """WhatsApp has refused the message as a text."""
+    """WhatsApp has rejected the text message, so a template waits instead."""
     reply = write_reply(budi, thread_id)
     (first,) = notices()
     first.dedupe_key += ":template"

@@ -17,7 +17,7 @@ from tests.forum.posts import cases, category_id, moderate, read_thread, write_r
 from tests.helpers.client import Client, assert_error
 from tests.helpers.routes import TokenNeeded, assert_refused
 
-#: A right body of each request.
+#: Body that is valid for each request.
 BODY = {"title": "x", "content": "x", "reason": "spam", "note": "x"}
 
 REASONS = ("misinformation", "spam", "hate", "privacy", "self_harm", "other")
@@ -29,24 +29,24 @@ def thread_id(siti: Client) -> int:
 
 
 def write_both(writer: Client, **data: Any) -> dict[str, int]:
-    """Write a thread and a reply to it; return their ids by the names in paths."""
+    """Write a thread with a reply. Return their ids by the parameter names of paths."""
     thread_id = write_thread(writer, **data)["id"]
     return {"thread_id": thread_id, "reply_id": write_reply(writer, thread_id, **data)["id"]}
 
 
 def path_of(test: object, ids: dict[str, int]) -> str:
-    """Return the path of the route that a class tests, with these ids."""
+    """Return the path of the route in a test class's docstring, with these ids."""
     return str(test.__doc__).split()[1].replace("<", "{").replace(">", "}").format(**ids)
 
 
 def assert_missing(test: object, person: Client, body: Any = None) -> None:
-    """Assert that the route that a class tests answers 404 for a post that is not there."""
+    """Assert that the route in a test class's docstring returns 404 for an unknown post."""
     path = path_of(test, {"thread_id": 999999, "reply_id": 999999})
     assert_error(person.open(str(test.__doc__).split()[0], path, body), 404, "not_found")
 
 
 class OfAPost:
-    """A route that needs a token and a post that is there."""
+    """Tests of a route that needs a token and an existing post."""
 
     def test_needs_a_token_and_a_post(self, client: Client, siti: Client) -> None:
         assert_refused(self, client)
@@ -54,7 +54,7 @@ class OfAPost:
 
 
 class Toggles(OfAPost):
-    """A like or a save: on with one tap, off with the next."""
+    """Tests of a route that toggles a like or a save."""
 
     flag: str
     count: str
@@ -78,7 +78,7 @@ class Toggles(OfAPost):
 
 
 class Reports(OfAPost):
-    """A report of a post to the moderators."""
+    """Tests of a route that reports a post to moderators."""
 
     def test_is_201_and_the_same_again_200(self, siti: Client, budi: Client) -> None:
         for reason in REASONS:
@@ -102,7 +102,7 @@ class Reports(OfAPost):
 
 
 class Appeals(OfAPost):
-    """An appeal of the author of a hidden post."""
+    """Tests of a route for the appeal of a hidden post's author."""
 
     def test_an_author_appeals_against_a_hidden_post(self, siti: Client, budi: Client, admin: Client) -> None:
         ids = write_both(siti)
@@ -129,7 +129,7 @@ class Appeals(OfAPost):
 
 
 class Blocks(OfAPost):
-    """A block of whoever wrote a post, and the end of it."""
+    """Tests of a route that blocks or unblocks the author of a post."""
 
     def test_blocks_and_unblocks(self, siti: Client, budi: Client) -> None:
         method = str(self.__doc__).split()[0]

@@ -1,4 +1,4 @@
-"""A forum from before cries for help, hidings and blocks had columns: an upgrade fills them from what the rows say."""
+"""Migration 0051: it fills the new columns for crisis posts, hidden posts and blocks from existing rows."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ LEFT = {
     "SELECT string_agg(coalesce(hidden_reason, '-'), ' ' ORDER BY id) FROM forum_threads": (
         "Beberapa orang melaporkan tulisan ini. - -"
     ),
-    # Budi has written nothing under an alias that anybody reads.
+    # Budi has no visible post under a pseudonym.
     "SELECT string_agg(coalesce(shown_as, '-'), ' ' ORDER BY shown_as) FROM forum_blocks": "Melati Siti -",
     "SELECT string_agg(kind, ' ' ORDER BY id) FROM emergency_numbers": "ambulance police other",
     "SELECT string_agg(kind, ' ') FROM crisis_phrases": "crisis",
 }
-#: As the previous version writes it.
+#: Insert of the previous version.
 BLOCK = "INSERT INTO forum_blocks (user_id, blocked_id, use_pseudonym) VALUES (1, 2, false)"
 
 

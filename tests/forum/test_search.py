@@ -1,4 +1,4 @@
-"""Finding threads by a part of title or content: what is found, whom it never finds, and what it costs."""
+"""Search of threads by title or content: matches, no matches by author, and cost."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_search_costs_one_statement(client: Client, siti: Client, statements: 
         found(siti, "menu")
 
 
-#: 20,000 threads of 20 people. One thread in 2,000 has the rare word, all have the common one.
+#: 20,000 threads by 20 people. Each 2,000th thread has the rare word, and all have the common word.
 FILL = """
     INSERT INTO forum_threads (category_id, user_id, title, content)
     SELECT 1 + n % 10, (CAST(:authors AS bigint[]))[1 + n % 20], 'Judul ' || md5(n::text), 'umum ' || md5((-n)::text)

@@ -1,4 +1,4 @@
-"""The author is told what became of a post: once, by message and push, and nothing of anybody else."""
+"""Notices to authors about decisions: once, by message and push, without data of other people."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BY_REPORTS = (
 
 
 def told() -> list[str]:
-    """Return what waits for authors, each once. Messages and pushes must say the same."""
+    """Return the texts of waiting messages. Assert that the pushes have the same texts."""
     db.session.expire_all()
     rows = db.session.scalars(
         sa.select(Delivery).filter_by(kind="post_moderated", state="pending").order_by(Delivery.id)

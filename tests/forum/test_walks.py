@@ -1,4 +1,4 @@
-"""Two walks through the forum: an author who was reported wrongly, and a person in crisis."""
+"""Two scenarios in the forum: a wrongly reported author, and a person in crisis."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.notifications.deliveries import words_of
 
 
 def arrive(who: Client) -> list[str]:
-    """Let the messages of moderation to somebody leave; returns what they say."""
+    """Mark a person's waiting moderation messages as sent. Return their texts."""
     waiting = sa.select(Delivery).filter_by(user_id=who.id, kind="post_moderated", state="pending", channel="messaging")
     texts = [words_of(row)["text"] for row in db.session.scalars(waiting)]
     db.session.execute(sa.update(Delivery).where(Delivery.user_id == who.id).values(state="sent"))
@@ -26,13 +26,13 @@ def arrive(who: Client) -> list[str]:
 
 
 def test_a_wrongly_reported_author(client: Client, siti: Client, budi: Client, admin: Client) -> None:
-    """Siti asks under her alias. Three people report her, and go on doing so with others."""
+    """Siti posts under her pseudonym. Three people report her post, and later posts of other people."""
     thread_id = write_thread(siti, title="Insulin di kulkas?", content="Apakah rusak?", use_pseudonym=True)["id"]
     path = f"/forum/threads/{thread_id}"
     trolls = [aged(client, days=8) for _ in range(3)]
     for troll in trolls:
         report(troll, f"threads/{thread_id}")
-    # Others read a stub. She gets the reason and how to appeal, and finds the post in her own list.
+    # Others get a stub. Siti gets the reason and how to appeal, and sees the post in her own list.
     assert read_thread(client, thread_id)["title"] == HIDDEN
     (text,) = arrive(siti)
     assert "Beberapa orang melaporkan tulisan ini." in text
@@ -44,20 +44,20 @@ def test_a_wrongly_reported_author(client: Client, siti: Client, budi: Client, a
     )  # fmt: skip
     for reader in (client, budi, admin):
         assert reader.get("/forum/threads").json == []
-    # She appeals, and the moderator finds the appeal, hidden by reports, under her alias alone.
+    # She appeals. The moderator sees the appeal, the hiding by reports, and only her pseudonym.
     assert siti.post(f"{path}/banding", {"note": "Saya hanya bertanya."}).status_code == 201
     (case,) = cases(admin, "?banding=true")
     assert (case["hidden_by"], case["appeal"], case["author_name"]) == ("reports", "Saya hanya bertanya.", "Melati")
     decided = admin.put(f"/admins/moderasi/{case['id']}", {"decision": "keep", "reason": "Pertanyaan biasa."}).json
     assert (decided["state"], decided["hidden_by"]) == ("kept", None)
-    # She gets one more message. Everybody can read the post, and no crowd hides it again.
+    # She gets one more message. Everybody can read the post, and new reports do not hide it again.
     (text,) = arrive(siti)
     assert "Pertanyaan biasa." in text
     assert arrive(siti) == []
     report_by_three(client, f"threads/{thread_id}")
     assert read_thread(budi, thread_id)["title"] == "Insulin di kulkas?"
     assert_error(siti.post(f"{path}/banding", {"note": "Lagi?"}), 409, "not_hidden")
-    # After three such decisions the reports of the three do not count. Their responses stay the same.
+    # After three such decisions, reports of these three people do not count. Their responses stay the same.
     for _ in range(2):
         other = write_thread(budi)["id"]
         for troll in trolls:
@@ -70,7 +70,7 @@ def test_a_wrongly_reported_author(client: Client, siti: Client, budi: Client, a
     assert read_thread(client, last)["title"] == "Menu harian"
 
 
-#: By province: the numbers that administrators added, and the last one that somebody in crisis is given.
+#: By province: the numbers that administrators added, and the last number in the crisis help.
 PROVINCES = {
     "Aceh": ([("0651-118", "ambulance"), ("0651-34565", "hospital")], "0651-118"),
     "Bali": ([("0361-227911", "hospital"), ("0361-110", "police")], "0361-227911"),
@@ -88,7 +88,7 @@ def test_a_person_in_crisis_in_five_provinces(client: Client, budi: Client, admi
         assert admin.post("/emergency/admin", number).status_code == 201
     person = client.as_(make_user(domicile=province))
     thread_id = write_thread(budi)["id"]
-    # The crisis line comes first. There is no police, no fire brigade, and at most four numbers.
+    # The crisis line comes first. Numbers of police and fire brigade are left out.
     reply = write_reply(person, thread_id, content="Saya capek hidup.")
     phones = [row["phone"] for row in reply["help"]["phones"]]
     assert phones == ["119 ext. 8", "112", nearest]

@@ -1,4 +1,4 @@
-"""Which texts hold a phrase of the seeded list, and which only look as if they did."""
+"""Texts that match a phrase of the seeded list, and similar texts that must not match."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from app.forum.service.words import finds, plain, says_too_little
 from tests.helpers.offenders import assert_none
 
 CRIES = (
-    # as the list has them
+    # same words as in the list
     "Aku ingin mati.", "Saya mau bunuh diri", "Lebih baik mati daripada begini terus", "Saya sering menyakiti diri",
     "Saya pernah menyakiti diri sendiri", "Kadang terpikir akhiri hidup", "Tidak ingin hidup lagi", "Capek hidup.",
     "Untuk apa saya hidup kalau hanya menyusahkan?", "Saya pantas mati", "Semoga saya mati dalam tidur",
     "Saya menyesal dilahirkan", "Selamat tinggal dunia", "Aku ingin tidur selamanya", "Hidup saya tidak berguna",
     "Semalam saya hampir gantung diri", "Saya sudah beli baygon, tinggal minum baygon",
     "Rasanya ingin lompat dari gedung",
-    # in other words of the same
+    # slang and synonyms
     "Aku pengen mati", "gue pengin mati aja", "gw pgn mati", "Pengen banget mati rasanya",
     "ingin cepet mati, ingin cepat mati", "bundir aja kali ya", "Mending mati", "mendingan gue mati",
     "mending aku mati aja", "lbh baik mati", "ga mau hidup lagi", "gak pengen idup lagi", "nggak mau hidup",
@@ -31,19 +31,19 @@ CRIES = (
     "melukai diri sendiri tiap malam", "nyilet tangan lagi", "iris nadi aja", "ngiris nadi", "loncat dari jembatan",
     "mau terjun dari jembatan", "pengen modar", "pengen mampus", "barcode di lengan nambah lagi", "hayang paeh",
     "aing hayang mati",
-    # written otherwise
+    # unusual spelling
     "GUEEE PENGEN MATIIII!!!", "ingin  mati", "INGIN MATI", "ingin\nmati", "ingin... mati", "ingin, mati",
     "bunuh-diri", "bunuhdiri", "b u n u h  d i r i", "b.u.n.u.h d.i.r.i", "i n g i n m a t i", "p3ng3n m4ti",
     "bunuh d1r1", "pen9en mati", "íngin máti", "𝓲𝓷𝓰𝓲𝓷 𝓶𝓪𝓽𝓲", "in\u200bgin ma\u00adti", "ｉｎｇｉｎ ｍａｔｉ",
     "😭 ingin mati 😭",
     "bunuh_diri", "#bunuhdiri", "\"ingin mati\"",
-    # as people mix languages
+    # mixed languages
     "I want to die", "suicide", "self harm lagi", "self-harm", "selfharm", "kill myself",
     "sudah tidak tahan, want to die",
 )  # fmt: skip
 
 NO_CRIES = (
-    # dead things and ways of speaking
+    # dead things and idioms
     "Semalam mati lampu.", "Kaki saya mati rasa", "Tangan kiri mati rasa sejak seminggu", "Mati listrik dua jam",
     "Alatnya mati total", "Jam dinding mati", "HP saya mati", "hp saya mau mati", "baterai mau mati aja",
     "Lampunya mau mati saja", "ikan saya mau mati", "tanaman mau mati saja", "Kipas angin mati",
@@ -54,19 +54,19 @@ NO_CRIES = (
     "Mata ikan dan kulit mati", "Mati satu tumbuh seribu", "Semut mati semua", "Bayi lahir mati di desa kami",
     "Angka mati karena jantung", "Pajak mati motor saya", "biar nyamuk cepat mati saja",
     "supaya kuman cepat mati saja",
-    # fear is no wish
+    # fear of death
     "Saya takut mati", "Saya tidak ingin mati", "aku gak mau mati", "gue ga pengen mati muda", "belum mau mati",
     "Apakah saya akan mati?", "Ayah saya mati karena stroke", "Apakah diabetes bisa bikin mati?",
     # parts of other words
     "Cara mematikan alarm", "Penyakit ini mematikan?", "Angka kematian ibu", "simpati untuk semua",
     "Kopi tiwus mati2an", "Matinya kuman oleh sabun", "pengamatan gula darah", "ingin matikan notifikasi",
     "ingin matang",
-    # oneself, life, ends, killing
+    # harmless uses of diri, hidup, akhir, bunuh
     "Percaya diri", "diri sendiri", "Menjaga diri", "Sayangi dirimu", "Tahu diri", "Merawat diri sendiri",
     "Bunuh kuman", "Membunuh bakteri", "Antibiotik pembunuh kuman", "dibunuh", "Kehidupan baru", "hidup sehat",
     "ingin hidup sehat", "Semangat hidup!", "Gaya hidup", "Tidak ingin hidup boros", "Akhir pekan",
     "akhiri obrolan ini", "Akhirnya sembuh", "Sakit hati", "sakit diri saya kambuh",
-    # bodies, medicines, things that hang and are cut
+    # harmless uses of gantung, potong, minum and other words
     "Gantung baju", "Infus digantung", "Potong kuku", "potong rambut", "Sayat bawang", "Iris tipis", "Minum obat",
     "minum air putih", "Lompat tali", "loncat-loncat", "Tangan kebas", "Denyut nadi", "Barcode obat", "Self care",
     "Overdosis vitamin, apakah bahaya?", "KMS anak saya hilang", "Capek", "capek bekerja", "Bosan makan bubur", "",

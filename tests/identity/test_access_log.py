@@ -1,4 +1,4 @@
-"""What is noted when somebody sees another's data."""
+"""The access log: entries for accesses to another person's data."""
 
 from __future__ import annotations
 

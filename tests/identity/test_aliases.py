@@ -1,4 +1,4 @@
-"""Which aliases are reserved, in whatever letters."""
+"""Reserved pseudonyms, also with look-alike letters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESERVED = (
     "Admin", "admin", "ADMIN", "Administrator", "Moderator", "Kemenkes", "Kemenkes RI", "Dokter", "Perawat",
     "Customer Service", "customer-service", "CustomerService", "Admin Kemenkes", "Dokter Siti", "Ibu Dokter",
     "Perawat_Ani", "superadmin", "Forum Moderator", "admin01", "Petugas Forum", "Layanan Pelanggan",
-    # other letters and signs
+    # look-alike letters and symbols
     "Аdmin", "Αdmіn", "Аԁміп", "Dоктеr", "Ɗokter", "Мoderator", "Kеmеnkеs", "Ａｄｍｉｎ", "𝐀𝐝𝐦𝐢𝐧", "𝓜𝓸𝓭𝓮𝓻𝓪𝓽𝓸𝓻", "Ⓐⓓⓜⓘⓝ",
     "🅰🅳🅼🅸🅽", "🅐dmin", "🇦🇩🇲🇮🇳", "ᴀᴅᴍɪɴ", "Ádmín", "A\u0336dmin", "Ad\u200bmin", "Adm1n", "AdmIn", "Admln", "Adm|n",
     "4dmin",

@@ -1,4 +1,4 @@
-"""What people agreed to, and what they said before."""
+"""Consents of people: current and earlier answers."""
 
 from __future__ import annotations
 

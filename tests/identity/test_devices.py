@@ -1,4 +1,4 @@
-"""The names by which people recognise their devices."""
+"""Plain names of devices."""
 
 from __future__ import annotations
 

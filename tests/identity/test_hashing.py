@@ -1,4 +1,4 @@
-"""Hashes take a core each, so a process computes one at a time and lets few threads wait for theirs."""
+"""Password hashing: a hash takes a core, so a process computes one at a time and few threads may wait."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.helpers.factories import PASSWORD, make_user
 
 
 class Slow:
-    """A hash that takes until `end` is set."""
+    """Threads that occupy slots of the hashing until `end` is set."""
 
     def __init__(self, threads: int) -> None:
         self.end = threading.Event()

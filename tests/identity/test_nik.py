@@ -1,4 +1,4 @@
-"""NIK at rest."""
+"""Encryption of stored NIK."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.takes(seconds=15)
 
 NIK = "3273014502900001"
 OLD = "old:" + base64.b64encode(b"o" * 32).decode()
-#: Of the people of the rotation; nobody else has such ids.
+#: First id of the people in the key rotation; other people have smaller ids.
 FIRST = 1_000_000
 NEW = "new:" + base64.b64encode(b"n" * 32).decode()
 
@@ -109,7 +109,7 @@ def test_a_rotation_killed_five_times_leaves_all_readable_under_the_new_key(
         before = _under_new_key()
         kills += 1
         with db.engine.begin() as connection:
-            # It gets no further than to a row that is held, so that it is killed in its middle.
+            # The rotation waits at a locked row, so that the kill interrupts it in the middle.
             held = FIRST + kills * people // 5 - 1
             connection.execute(sa.text("SELECT FROM users WHERE id = :held FOR UPDATE"), {"held": held})
             process = subprocess.Popen(command, env=env, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

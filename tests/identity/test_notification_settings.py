@@ -1,4 +1,4 @@
-"""How people want to be reached, and that whether broadcasts are welcome is one value wherever it is said."""
+"""Notification settings, and the one value for broadcasts that several routes read and change."""
 
 from __future__ import annotations
 

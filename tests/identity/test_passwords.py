@@ -1,4 +1,4 @@
-"""Passwords that anybody guesses."""
+"""Passwords that are too easy to guess."""
 
 from __future__ import annotations
 

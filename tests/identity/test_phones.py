@@ -1,4 +1,4 @@
-"""What is a phone number, and what a login string is taken for."""
+"""Conversion of phone numbers, and the interpretation of a login text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.identity import credentials, phones
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
 
-#: A number and something else beside it, which the normaliser used to skip.
+#: Numbers with other text, which an earlier `normalise` ignored.
 NO_NUMBERS = ["siti081311112222", "<b>081311112222", "081311112222 ext. 5", "tel:081311112222", "081311112222;ext=5",
               "0813/1111/2222", "٠٨١٣١١١١٢٢٢٢", "081311112222\n", "wa.me/6281311112222"]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Plans of the statements that find a person by what they log in with."""
+"""Plans of the statements that find a person by their login."""
 
 from __future__ import annotations
 

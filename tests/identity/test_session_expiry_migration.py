@@ -1,4 +1,4 @@
-"""Sessions from before the column `expires_at`: an upgrade gives each the expiry that its use was judged by."""
+"""Migration 0044: sessions from before the column `expires_at` keep their previous expiry."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FROM (VALUES
 LEFT = """
 SELECT string_agg((expires_at - '2026-01-01Z')::text, ', ' ORDER BY user_id, kind DESC, created_at DESC) FROM sessions
 """
-#: As the previous version writes it.
+#: Insert of the previous version.
 LOGIN = "INSERT INTO sessions (id, user_id, kind) VALUES (gen_random_uuid(), 1, 'user')"
 
 

@@ -1,4 +1,4 @@
-"""How long a login lasts, by who logs in."""
+"""Lifetime of sessions, by role."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.helpers.overlap import done_twice_at_once
 
 
 def let_pass(**span: float) -> None:
-    """Let this time go by for all sessions."""
+    """Move all sessions into the past by this time."""
     moments = (LoginSession.created_at, LoginSession.last_used_at, LoginSession.expires_at)
     db.session.execute(sa.update(LoginSession).values({moment: moment - timedelta(**span) for moment in moments}))
 
@@ -45,7 +45,7 @@ def promote(user: User) -> None:
 def test_a_session_ends_by_age_and_by_idleness(
     client: Client, role: RoleName, pauses: list[dict[str, float]], is_alive: bool
 ) -> None:
-    """It is refreshed after each pause, and may be the last time."""
+    """Refresh after each pause. The last refresh may fail."""
     refresh = sessions.begin(make_user(role)).refresh_token
     for pause in pauses[:-1]:
         let_pass(**pause)
@@ -74,7 +74,7 @@ def test_somebody_who_becomes_an_admin_stays_logged_in_while_they_use_the_sessio
     let_pass(days=6)
     sessions.refresh(refresh)
     promote(user)
-    assert_error(client.post("/refresh", {"refresh_token": refresh}), 401, "invalid_refresh_token")  # 12 hours are over
+    assert_error(client.post("/refresh", {"refresh_token": refresh}), 401, "invalid_refresh_token")  # older than 12 hours
     young = sessions.begin(user).refresh_token
     let_pass(minutes=29)
     assert sessions.refresh(young)
@@ -91,7 +91,7 @@ def test_no_long_session_passes_a_promotion(committed: Flask, way: str, is_promo
         "refresh": lambda: sessions.refresh(token),
     }
     steps: list[Callable[[], object]] = [
-        lambda: roles.set_only_role(users.get(user.id), RoleName.ADMIN),  # as the operator's command does
+        lambda: roles.set_only_role(users.get(user.id), RoleName.ADMIN),  # like the operator's command
         ways[way],
     ]
     left = iter(steps if is_promoted_first else reversed(steps))
@@ -142,7 +142,7 @@ def test_an_access_token_lives_no_longer_than_its_session(
 def test_where_a_token_may_be_left_out_one_of_an_ended_session_is_refused_all_the_same(
     client: Client, path: str
 ) -> None:
-    """Before what is wrong with the rest of the request."""
+    """The session is checked before the rest of the request."""
     user = make_user()
     as_user = client.as_(user)
     sessions.end_all(user.id)
@@ -167,7 +167,7 @@ def test_dead_sessions_are_swept(client: Client) -> None:
 
 
 def test_an_admins_session_is_kept_after_its_end_as_long_as_others_may_be_idle(client: Client) -> None:
-    """Its browser takes pushes of urgent cases until then."""
+    """The administrator's browser still gets pushes about urgent cases until the deletion."""
     sessions.begin(make_admin())
     for days, left in ((6.5, 1), (1, 0)):
         let_pass(days=days)

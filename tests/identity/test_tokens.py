@@ -1,4 +1,4 @@
-"""Access tokens: every way in which one can be wrong is a 401, for the client then refreshes."""
+"""Access tokens: every invalid token gives 401, because clients refresh after a 401."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.helpers.factories import PASSWORD, make_superadmin
 
 
 def claims_of(user: User, **changes: Any) -> dict[str, Any]:
-    """The claims of a good token for a live session of `user`."""
+    """Return the claims of a valid token for a live session of `user`."""
     good = jwt.decode(sessions.begin(user).access_token, options={"verify_signature": False})
     return {**good, **changes}
 
@@ -87,7 +87,7 @@ FORGERIES: dict[str, Callable[[User], str]] = {
 
 
 def test_who_has_no_role_is_logged_in_none_the_less(client: Client, siti: Client, admin: Client) -> None:
-    """An administrator may take the last one; the person still reads and leaves what is theirs."""
+    """An administrator may remove a person's last role. The person can still log in and read their profile."""
     taken = admin.put(f"/admins/users/{siti.id}", {"role_ids": []})
     assert taken.json["role"] is None
     tokens_of = client.post("/login", {"username": "siti", "password": PASSWORD}).json

@@ -1,4 +1,4 @@
-"""How many pictures a person may upload."""
+"""Limits for uploads of pictures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.helpers.factories import make_user
 
 
 def upload(client: Client, path: str = "/profile") -> int:
-    """The status of a call that brings a file, which is none of a picture: it counts, and costs the test nothing."""
+    """Upload a file that is no picture, and return the status. It counts for the limit, and is fast."""
     return client.put(path, data={"image": (BytesIO(b"no picture"), "a.jpg")}).status_code
 
 
