@@ -235,8 +235,6 @@ class ForumCase(Base, Created):
 
 
 class ForumReport(Base, Created):
-    """A person's report of a post."""
-
     __tablename__ = "forum_reports"
     __personal__ = Personal(
         of=("reporter_id",),

@@ -49,8 +49,6 @@ class HelpPhone(Schema):
 
 
 class Help(Schema):
-    """Crisis numbers and text for somebody in danger."""
-
     title = fields.String(metadata={"example": "Anda tidak sendirian"})
     text = fields.String(metadata={"example": "Terima kasih sudah bercerita."})
     phones = fields.List(fields.Nested(HelpPhone))
@@ -58,8 +56,6 @@ class Help(Schema):
 
 
 class Hidden(Schema):
-    """Fields of a hidden post."""
-
     is_hidden = fields.Boolean(
         metadata={
             "x-optional": True,
@@ -145,8 +141,6 @@ class DecisionSchema(Form):
 
 
 class CaseCreate(DecisionSchema):
-    """A decision about a thread or a reply."""
-
     thread_id = RecordId()
     reply_id = RecordId()
 

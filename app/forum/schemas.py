@@ -39,16 +39,12 @@ class CategoryList(Category):
 
 
 class Author(Schema):
-    """Public data of an author."""
-
     id = fields.Integer(allow_none=True, metadata={"example": None, "description": "null under a pseudonym"})
     name = fields.String(metadata={"example": "Melati"})
     image = Picture(metadata={"example": None})
 
 
 class Post(Schema):
-    """Fields that threads and replies have in common."""
-
     id = fields.Integer(metadata={"example": 5})
     content = fields.String(metadata={"example": "Bagaimana cara mengatur pola makan?"})
     image = Picture()

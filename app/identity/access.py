@@ -32,7 +32,6 @@ DESCRIPTIONS = {
 
 
 def init_app(app: Flask) -> None:
-    """Configure the application to issue and read access tokens."""
     app.config.update(tokens.OPTIONS)
     tokens.manager.init_app(app)
 

@@ -72,7 +72,7 @@ BY_CAREGIVERS = frozenset(
 
 
 class Covers(StrEnum):
-    """The people that an access to many people included."""
+    """The group of people whose data was accessed."""
 
     EVERYBODY = "everybody"
     #: People who registered from `since` until before `until`.

@@ -71,7 +71,6 @@ def record(by: Caller | None, action: Action, subject: str, **details: object) -
 
 
 def is_recorded() -> bool:
-    """Return whether the open unit of work already has an entry."""
     return __name__ in db.session.info
 
 

@@ -33,8 +33,6 @@ class Purpose(StrEnum):
 
 
 class Way(StrEnum):
-    """The way in which a person gave or withdrew a consent."""
-
     REGISTRATION = "registration"
     APP = "app"
     MESSAGE = "message"

@@ -87,7 +87,6 @@ def leaving(user: User) -> Leaving:
 
 
 def _is_somebodys(phone: str) -> bool:
-    """Return whether the number now belongs to an account."""
     return db.session.scalar(sa.select(User.id).where(User.phone == phone)) is not None
 
 

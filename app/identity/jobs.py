@@ -14,7 +14,6 @@ BATCH = 200
 
 
 def drop_dead_sessions() -> None:
-    """Delete expired sessions, and login networks without a recent login."""
     with unit_of_work():
         sessions.delete_expired()
     with unit_of_work():

@@ -138,7 +138,6 @@ class User(Base, Timestamps):
 
     @property
     def role(self) -> str | None:
-        """The highest of the person's roles."""
         return highest(self.role_names)
 
 

@@ -34,7 +34,6 @@ def is_known(user_id: object, network: str) -> sa.ColumnElement[bool]:
 
 
 def forget_old() -> None:
-    """Delete networks without a login within `KNOWN`."""
     db.session.execute(sa.delete(LoginNetwork).where(_is_old()))
 
 

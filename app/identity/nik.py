@@ -43,7 +43,7 @@ def stored_prefix() -> str:
 
 
 def decrypt(stored: str | None, user_id: int, *, kind: str = KIND) -> str | None:
-    """Return the plain text, a legacy value unchanged, or None for None. Raise `UndecryptableNik` if it fails."""
+    """Return the plain text. A legacy value or None is returned unchanged. Raise `UndecryptableNik` on failure."""
     if stored is None or not stored.startswith(f"{VERSION}:"):
         return stored
     kid, _, encoded = stored.removeprefix(f"{VERSION}:").partition(":")

@@ -48,7 +48,6 @@ class Wishes:
     domicile: str | None = None
 
     def quiet_until(self, now: datetime) -> datetime | None:
-        """Return the end of the quiet hours that contain `now`, or None outside quiet hours."""
         if self.quiet_start is None or self.quiet_end is None:
             return None
         start, end = time.fromisoformat(self.quiet_start), time.fromisoformat(self.quiet_end)
@@ -80,7 +79,6 @@ def wishes_of(user_id: sa.ColumnElement[int | None]) -> sa.ColumnElement[object]
 
 
 def wishes(user_id: int) -> Wishes:
-    """Return a person's settings as plain values."""
     values = db.session.scalar(sa.select(wishes_of(sa.literal(user_id))))
     return Wishes(*values) if isinstance(values, list) else Wishes()
 
@@ -135,7 +133,6 @@ def save(user_id: int, **values: object) -> None:
 
 
 def zone_of(domicile: str | None) -> ZoneInfo:
-    """Return the time zone of a person's province."""
     return ZoneInfo(provinces.timezone(domicile or ""))
 
 

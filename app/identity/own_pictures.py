@@ -64,6 +64,5 @@ def sweep() -> int:
 
 
 def _bytes_of(user_id: int) -> int:
-    """Return the bytes of a person's pictures."""
     taken = sa.select(sa.func.coalesce(sa.func.sum(OwnPicture.bytes), 0)).where(OwnPicture.user_id == user_id)
     return db.session.scalar(taken) or 0

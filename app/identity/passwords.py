@@ -93,7 +93,6 @@ def matches(password: str, stored: str | None) -> bool:
 
 
 def is_outdated(stored: str) -> bool:
-    """Return whether the hash has other parameters than `HASHER`."""
     return HASHER.check_needs_rehash(stored)
 
 

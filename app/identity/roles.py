@@ -49,7 +49,6 @@ def choose_own_roles(user: User, role_ids: Collection[int]) -> None:
 
 
 def add_roles(user: User, role_ids: Collection[int], by: Caller) -> User:
-    """Give roles to a person. Ignore roles that the person already has."""
     roles = roles_by_id(role_ids)
     check_may_promote(roles, by)
     return _set_roles(user, {*user.roles, *roles}, by)
@@ -63,7 +62,6 @@ def remove_roles(user: User, role_ids: Collection[int], by: Caller) -> User:
 
 
 def replace_roles(user: User, role_ids: Collection[int], by: Caller) -> User:
-    """Replace all roles of a person by these roles."""
     roles = set(roles_by_id(role_ids))
     check_may_promote(roles ^ set(user.roles), by)
     return _set_roles(user, roles, by)

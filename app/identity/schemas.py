@@ -60,8 +60,6 @@ class Role(Schema):
 
 
 class UserRoles(Schema):
-    """The roles of a person."""
-
     id = fields.Integer(metadata={"example": 12})
     role_ids = fields.List(fields.Integer())
     roles = fields.List(fields.Nested(Role))

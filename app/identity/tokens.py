@@ -67,7 +67,6 @@ class AccessToken:
 def issue_access(
     *, user_id: int, role: str | None, roles: list[str], session_id: uuid.UUID, lifetime: timedelta
 ) -> str:
-    """Return a signed access token for one session."""
     token: str = create_access_token(
         str(user_id),
         additional_claims={"role": role, "roles": roles, "sid": str(session_id)},

@@ -118,7 +118,6 @@ def update(user: User, data: Loaded, *, keep_session: uuid.UUID | None = None) -
 
 
 def _assign(user: User, columns: dict[str, object], data: Loaded) -> None:
-    """Set the plain columns, and the columns that are derived from phone number and preferences."""
     alias = data.get("nama_samaran")
     if alias and alias != user.nama_samaran and aliases.is_reserved(alias):
         raise ValidationFailed({"nama_samaran": ["tidak boleh menyerupai petugas atau tenaga kesehatan."]})
@@ -196,7 +195,6 @@ def username_exists(username: str) -> bool:
 
 
 def with_role(name: RoleName) -> sa.Select[User]:
-    """Return the query of people with a role, newest first."""
     return sa.select(User).where(has_role(name)).order_by(User.created_at.desc(), User.id.desc())
 
 

@@ -23,6 +23,5 @@ def aged(client: Client, **age: float) -> Client:
 
 
 def report_by_three(client: Client, path: str, reason: str = "spam") -> None:
-    """Report a post by three people, which hides it."""
     for _ in range(3):
         report(aged(client, days=8), path, reason)

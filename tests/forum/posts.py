@@ -40,7 +40,6 @@ def read_thread(reader: Client, thread_id: int) -> dict[str, Any]:
 
 
 def moderate(moderator: Client, decision: str, reason: str = "Mengiklankan obat.", **post: int) -> dict[str, Any]:
-    """Decide about a post (`thread_id=` or `reply_id=`). Return its case."""
     response = moderator.post("/admins/moderasi", {"decision": decision, "reason": reason, **post})
     assert response.status_code in (200, 201), response.json
     record: dict[str, Any] = response.json

@@ -154,7 +154,6 @@ def at_any_hour(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def claimed(thread_id: int, user_id: int) -> Claimed:
-    """Return a broadcast of the thread that a worker has claimed."""
     now = database_clock.now()
     payload = {"day": now.astimezone(JAKARTA).date().isoformat()}
     return Claimed(

@@ -75,7 +75,6 @@ def test_double_taps_of_one_person_alternate_exactly(committed: Flask, people: l
 
 
 def test_counters_equal_what_they_count_after_a_storm(committed: Flask, people: list[Caller]) -> None:
-    """Eight parallel threads toggle 5,000 likes and saves of four people."""
     thread_ids = [start_thread(people[0]) for _ in range(3)]
     with unit_of_work():
         reply_ids = [reply_to(thread_ids[0], people[1]) for _ in range(3)]

@@ -307,6 +307,5 @@ def test_looking_for_phrases_costs_one_statement(siti: Client, statements: State
 
 
 def test_a_case_counts_nothing_of_the_person(siti: Client) -> None:
-    """The table has no column for a score, because the program scores nobody."""
     names = {column.name for column in ForumCase.__table__.columns}
     assert not {name for name in names if "score" in name or "risk" in name}

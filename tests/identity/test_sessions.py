@@ -45,7 +45,6 @@ def promote(user: User) -> None:
 def test_a_session_ends_by_age_and_by_idleness(
     client: Client, role: RoleName, pauses: list[dict[str, float]], is_alive: bool
 ) -> None:
-    """Refresh after each pause. The last refresh may fail."""
     refresh = sessions.begin(make_user(role)).refresh_token
     for pause in pauses[:-1]:
         let_pass(**pause)
@@ -74,7 +73,7 @@ def test_somebody_who_becomes_an_admin_stays_logged_in_while_they_use_the_sessio
     let_pass(days=6)
     sessions.refresh(refresh)
     promote(user)
-    assert_error(client.post("/refresh", {"refresh_token": refresh}), 401, "invalid_refresh_token")  # older than 12 hours
+    assert_error(client.post("/refresh", {"refresh_token": refresh}), 401, "invalid_refresh_token")  # after 12 hours
     young = sessions.begin(user).refresh_token
     let_pass(minutes=29)
     assert sessions.refresh(young)

@@ -37,7 +37,6 @@ class Block(TypedDict):
 
 
 def block_author(kind: PostType, post_id: int, caller: Caller) -> None:
-    """Block the name or pseudonym that a post shows."""
     post = posts.get(kind, post_id)
     if post.user_id == caller.id:
         raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
@@ -52,7 +51,6 @@ def block_author(kind: PostType, post_id: int, caller: Caller) -> None:
 
 
 def unblock_author(kind: PostType, post_id: int, caller: Caller) -> None:
-    """Unblock the name or pseudonym that a post shows."""
     post = posts.get(kind, post_id)
     db.session.execute(
         sa.delete(ForumBlock).where(

@@ -88,7 +88,6 @@ def settle(case_id: int) -> None:
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of pushes about cases."""
     return {each.id: URGENT_PUSH if each.payload["is_urgent"] else PUSH for each in deliveries}
 
 

@@ -33,8 +33,6 @@ EMERGENCY_TEXT = "Ini balasan otomatis. Kalau keadaannya darurat, telepon 119 se
 
 
 class Help(TypedDict):
-    """Crisis numbers and text for somebody in danger."""
-
     title: str
     text: str
     phones: list[CrisisNumber]
@@ -52,7 +50,6 @@ def kind_of(*texts: str) -> Literal["crisis", "emergency"] | None:
 
 
 def help_for(domicile: str | None) -> Help:
-    """Return the help for a person in this province (`domicile`)."""
     return {"title": TITLE, "text": TEXT, "phones": emergency.in_crisis(domicile), "url": emergency.CRISIS_URL}
 
 
@@ -90,7 +87,6 @@ def look_at(post: Post) -> Help | None:
 
 
 def list_phrases(search: Search) -> Listing[CrisisPhrase]:
-    """Return one page of phrases, newest first."""
     query = sa.select(CrisisPhrase).order_by(CrisisPhrase.id.desc())
     if search.q:
         query = query.where(like(contains(search.q), CrisisPhrase.phrase))

@@ -56,8 +56,6 @@ class Case(TypedDict):
 
 
 class Identity(TypedDict):
-    """The person behind a pseudonym."""
-
     user_id: int
     username: str
     nama_ktp: str

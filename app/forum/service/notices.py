@@ -227,7 +227,6 @@ _SHOWN = (
 
 
 def _is_unwanted(thread: ForumThread, reply: ForumReply) -> bool:
-    """Return whether the thread's author has blocked the author of the reply."""
     blocked = sa.select(ForumReply.id).where(ForumReply.id == reply.id, _is_blocked_by(thread.user_id))
     return db.session.scalar(blocked) is not None
 
@@ -251,7 +250,6 @@ def _told(delivery: Claimed) -> Words | None:
 
 
 def _values(delivery: Claimed | Delivery) -> dict[str, object]:
-    """Return the parameters of `_replies` for a message."""
     return {
         "user_id": delivery.user_id,
         "thread_id": delivery.about_id,
@@ -320,7 +318,6 @@ def pseudonym_lifted(user_id: int, case_id: int) -> None:
 
 
 def render_lifted(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the words of notices that a pseudonym was lifted."""
     text = LIFTED + ask_administrator("Kalau ingin bertanya,")
     return {each.id: rendering.notice(each, text=text, title=LIFTED_TITLE, body=text) for each in deliveries}
 

@@ -34,7 +34,7 @@ PostType = type[ForumThread] | type[ForumReply]
 
 
 def get(kind: PostType, post_id: int) -> Post:
-    """Return a thread, or a reply that is not deleted."""
+    """Return a post. Raise `NotFound` for an unknown post and for a deleted reply."""
     if kind is ForumThread:
         return get_or_404(ForumThread, post_id, THREAD_NOT_FOUND)
     reply = get_or_404(ForumReply, post_id, REPLY_NOT_FOUND)
@@ -44,12 +44,10 @@ def get(kind: PostType, post_id: int) -> Post:
 
 
 def lock(kind: PostType, post_id: int) -> Post:
-    """Lock a post and return its current row."""
     return lock_thread(post_id) if kind is ForumThread else lock_reply(post_id)
 
 
 def lock_thread(thread_id: int) -> ForumThread:
-    """Lock a thread and return its current row."""
     return get_locked_or_404(ForumThread, thread_id, THREAD_NOT_FOUND, key_share=True)
 
 

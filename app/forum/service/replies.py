@@ -46,7 +46,6 @@ def create(thread_id: int, data: Loaded, caller: Caller) -> Record:
 
 
 def update(reply_id: int, data: Loaded, caller: Caller) -> Record:
-    """Update the sent fields of an own reply."""
     columns = pictures.columns(data)
     reply = lock_reply(reply_id)
     check_owner(reply, caller)
@@ -59,7 +58,6 @@ def update(reply_id: int, data: Loaded, caller: Caller) -> Record:
 
 
 def delete(reply_id: int, caller: Caller) -> None:
-    """Delete an own reply."""
     reply = lock_reply(reply_id)
     check_owner(reply, caller)
     remove(reply)
@@ -89,7 +87,6 @@ def _read(reply: ForumReply, help_: Help | None, caller: Caller) -> Record:
 
 
 def _check_shown(post: ForumThread | ForumReply) -> None:
-    """Raise `Conflict` for a reply to a hidden post."""
     if post.hidden_reason is not None:
         raise Conflict("Tulisan ini disembunyikan moderator.", code="post_hidden")
 

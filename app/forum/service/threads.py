@@ -65,7 +65,6 @@ def create(data: Loaded, caller: Caller) -> Record:
 
 
 def update(thread_id: int, data: Loaded, caller: Caller) -> Record:
-    """Update the sent fields of an own thread."""
     columns = pictures.columns(data)
     thread = lock_thread(thread_id)
     check_owner(thread, caller)
@@ -95,7 +94,7 @@ def delete(thread_id: int, caller: Caller) -> None:
 
 
 def remove(thread: ForumThread) -> None:
-    """Delete a locked thread with its replies, marks, pictures, notices and open cases."""
+    """Delete a locked thread with its replies, marks and pictures. Cancel its notices and close its cases."""
     images = sa.select(ForumReply.image).where(ForumReply.thread_id == thread.id)
     own_pictures.discard(thread.image, *db.session.scalars(images))
     notices.thread_deleted(thread.id)

@@ -53,7 +53,6 @@ def tell(case: ForumCase, event: Event) -> None:
 
 
 def cancel(case_id: int) -> None:
-    """Cancel the unsent notices to the author of a case."""
     outbox.cancel(About(ABOUT, case_id))
 
 
@@ -86,7 +85,6 @@ _STANDING = (
 
 
 def _text(delivery: Claimed) -> str | None:
-    """Return the text of a notice, or None if its event was undone."""
     with autocommit() as connection:
         row = connection.execute(_STANDING, {"id": delivery.about_id, "author_id": delivery.user_id}).one_or_none()
     if row is None:

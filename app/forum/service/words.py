@@ -113,7 +113,6 @@ def plain_phrase(phrase: str) -> str:
 
 
 def finds(phrases: Iterable[str], *texts: str) -> bool:
-    """Return whether any of the texts contains any of the phrases."""
     plain_phrases = [plain_phrase(phrase) for phrase in phrases]
     plain_texts = [f" {plain(text)} " for text in texts]
     return any(_is_in(phrase, text) for text in plain_texts for phrase in plain_phrases)

@@ -50,7 +50,6 @@ def reply_fields(reply: type[ForumReply]) -> Fields:
 
 
 def joined_replies(reply: type[ForumReply], source: sa.FromClause) -> sa.FromClause:
-    """Return `source`, which contains `reply`, joined with the author and the caller's mark."""
     source = source.outerjoin(User, User.id == reply.user_id)
     return source.outerjoin(ReplyMark, sa.and_(ReplyMark.reply_id == reply.id, ReplyMark.user_id == CALLER_ID))
 
@@ -58,7 +57,6 @@ def joined_replies(reply: type[ForumReply], source: sa.FromClause) -> sa.FromCla
 def read_replies(
     statement: PreparedStatement, connection: sa.Connection, values: Mapping[str, object]
 ) -> tuple[list[Record], int]:
-    """Return the records of the replies that a statement selects, and its column `total` (0 without that column)."""
     replies, total = read(statement, connection, values)
     for reply in replies:
         if reply["is_deleted"]:

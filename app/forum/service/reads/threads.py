@@ -49,7 +49,6 @@ def thread_fields(thread: type[ForumThread]) -> Fields:
 
 
 def joined_threads(thread: type[ForumThread], source: sa.FromClause) -> sa.FromClause:
-    """Return `source`, which contains `thread`, joined with the category, the author and the caller's mark."""
     source = source.outerjoin(ForumCategory, ForumCategory.id == thread.category_id)
     source = source.outerjoin(User, User.id == thread.user_id)
     return source.outerjoin(ThreadMark, sa.and_(ThreadMark.thread_id == thread.id, ThreadMark.user_id == CALLER_ID))
@@ -58,7 +57,6 @@ def joined_threads(thread: type[ForumThread], source: sa.FromClause) -> sa.FromC
 def read_threads(
     statement: PreparedStatement, connection: sa.Connection, values: Mapping[str, object]
 ) -> tuple[list[Record], int]:
-    """Return the records of the threads that a statement selects, and its column `total` (0 without that column)."""
     threads, total = read(statement, connection, values)
     for thread in threads:
         thread["category"] = {"id": thread["category_id"], "name": thread["category"]}
