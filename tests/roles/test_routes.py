@@ -43,9 +43,8 @@ class TestListRoles:
         ids = [role["id"] for role in client.get("/roles").json]
         assert ids == sorted(ids)
         assert ids[-2:] == added
-        assert (
-            client.get("/api/openapi.json").json["paths"]["/api/roles"]["get"]["summary"] == "List all roles, oldest first."
-        )
+        document = client.get("/api/openapi.json").json
+        assert document["paths"]["/api/roles"]["get"]["summary"] == "List all roles, oldest first."
 
     def test_is_paged(self, client: Client) -> None:
         response = client.get("/roles?page=2&per_page=3")
