@@ -90,10 +90,11 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             who=access.description,
             is_restricted=bool(access.roles),
             is_cached=caching is not None,
-            takes_key=takes_key,
         )
         view = self.doc(**described)(view_func)
-        view = idempotency.once(view) if takes_key else view
+        if takes_key:
+            operations.with_parameter(view, idempotency.PARAMETER)
+            view = idempotency.once(view)
         call = edge.around(view, access, getattr(view_func, "query_names", set()))
         super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
 

@@ -139,6 +139,12 @@ def test_an_operation_names_the_refusals_it_can_give(document: Node, operation: 
     assert set(operations(document)[operation]["responses"]) == {*statuses, "default"}
 
 
+@pytest.mark.parametrize("operation", ["createReminder", "createObatReminder", "createExport"])
+def test_a_create_for_a_patient_has_the_patient_and_the_key(document: Node, operation: str) -> None:
+    names = {parameter["name"] for parameter in operations(document)[operation]["parameters"]}
+    assert names == {"patient_id", "Idempotency-Key"}
+
+
 def test_an_operation_says_who_may_call_it(document: Node) -> None:
     found = {name: (each["security"], each["description"]) for name, each in operations(document).items()}
     assert found["refresh"] == ([], "Needs no token.")

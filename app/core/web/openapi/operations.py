@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable, Collection
 from http import HTTPStatus
 
-from app.core.web.idempotency import PARAMETER
 from app.core.web.openapi.document import Document
 
 
@@ -19,7 +18,6 @@ def described(
     who: str,
     is_restricted: bool,
     is_cached: bool,
-    takes_key: bool,
 ) -> Document:
     """Return id, description, security and error responses of an operation.
 
@@ -34,8 +32,13 @@ def described(
         "description": "\n\n".join(filter(None, [_description(view), who])),
         "security": security,
         "responses": responses,
-        **({"parameters": [PARAMETER]} if takes_key else {}),
     }
+
+
+def with_parameter(view: Callable[..., object], parameter: Document) -> None:
+    """Document one more parameter of a view. `Blueprint.doc` would replace those of the `arguments` decorators."""
+    info = view._apidoc  # type: ignore[attr-defined]  # noqa: SLF001  # flask-smorest has no public name for it
+    info.setdefault("arguments", {}).setdefault("parameters", []).append(parameter)
 
 
 def operation_id(view: str) -> str:
