@@ -36,14 +36,15 @@ def get_notification_settings() -> dict[str, object]:
 
 @bp.put("/profile/notifikasi")
 @authenticated
-@bp.arguments(schemas.NotificationSettings)
+@bp.arguments(schemas.NotificationSettingsUpdate)
 @bp.response(200, schemas.NotificationSettings)
 @bp.alt_response(409, "CONFLICT")
 def update_notification_settings(data: Loaded) -> dict[str, object]:
-    """Update the caller's delivery preferences. They also apply to queued deliveries.
+    """Change how the caller is reached. Fields that are not sent stay as they are.
 
-    A caller with reminders must keep one channel. After BERHENTI PENGINGAT from an unverified number, messages return
-    by MULAI or by a verification of the number (409 `stopped_by_number`).
+    The change also applies to what is already queued. While the caller has reminders, `messages` or `push` must stay
+    on (400 `channel_needed`). `messages: true` is 409 `stopped_by_number` if BERHENTI PENGINGAT came from the number
+    and the number is not proven. MULAI from the number, or a proof, ends this.
     """
     return notifications.update(caller, data)
 

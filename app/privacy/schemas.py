@@ -64,7 +64,7 @@ class QuietHoursSchema(Schema):
 
 
 class NotificationSettings(Schema):
-    """The caller's delivery preferences. In a PUT, missing fields stay unchanged."""
+    """How the caller is reached."""
 
     messages = fields.Boolean(metadata={"description": "Whether the phone number gets messages"})
     push = fields.Boolean(metadata={"description": "Whether browsers get pushes"})
@@ -79,6 +79,10 @@ class NotificationSettings(Schema):
     broadcasts = fields.Boolean(
         metadata={"description": "Whether news is sent. Same value as `preferences.broadcast` and the consent"}
     )
+
+
+class NotificationSettingsUpdate(NotificationSettings):
+    """The settings to change. Missing ones stay. In the OpenAPI document only the response requires all fields."""
 
 
 class DeliveryPart(Schema):

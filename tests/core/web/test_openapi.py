@@ -75,6 +75,12 @@ def test_a_response_has_all_its_properties_but_those_that_say_otherwise(document
     assert "x-optional" not in str(document)
 
 
+def test_a_change_of_the_notification_settings_may_have_some_fields_only(document: Node) -> None:
+    schemas = document["components"]["schemas"]
+    assert "required" not in schemas["NotificationSettingsUpdate"]
+    assert set(schemas["NotificationSettings"]["required"]) == set(schemas["NotificationSettingsUpdate"]["properties"])
+
+
 def test_null_is_said_where_it_can_be(document: Node) -> None:
     account = document["components"]["schemas"]["Account"]["properties"]
     assert account["email"]["type"] == ["string", "null"]
