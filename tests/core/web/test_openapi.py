@@ -89,6 +89,18 @@ def test_null_is_said_where_it_can_be(document: Node) -> None:
     assert account["username"]["type"] == "string"
 
 
+def test_a_query_parameter_is_never_null(document: Node) -> None:
+    queries = [
+        parameter["schema"]
+        for operation in operations(document).values()
+        for parameter in operation.get("parameters", ())
+        if parameter["in"] == "query"
+    ]
+    assert len(queries) > 50
+    assert "null" not in str(queries)
+    assert all(schema.get("default", "") is not None for schema in queries)
+
+
 def test_enumerations_are_types_of_their_own(document: Node) -> None:
     schemas = document["components"]["schemas"]
     assert schemas["Province"] == {"type": "string", "enum": list(PROVINCES)}

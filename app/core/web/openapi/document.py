@@ -84,6 +84,7 @@ def complete(document: Document) -> None:
     """Change the document in place, so that API clients can be generated from it."""
     _split_bodies(document)
     _name_schemas(document)
+    _describe_queries(document)
     _describe_headers(document)
     _describe_responses(document)
     _allow_unknown_fields(document)
@@ -134,6 +135,16 @@ def _name_schemas(document: Document) -> None:
         schemas[title] = {"type": "string", "enum": [value for value in node.pop("enum") if value is not None]}
         ref = {"$ref": SCHEMAS + title}
         node.update({"anyOf": [ref, {"type": "null"}]} if node.pop("type") == ["string", "null"] else ref)
+
+
+def _describe_queries(document: Document) -> None:
+    """Remove null from query parameters, because a client leaves a parameter out instead of sending null."""
+    for operation in operations(document):
+        for parameter in operation.get("parameters", ()):
+            schema = parameter["schema"]
+            if parameter["in"] == "query" and isinstance(schema.get("type"), list):
+                (schema["type"],) = (kind for kind in schema["type"] if kind != "null")
+                schema.pop("default", None)
 
 
 def _describe_headers(document: Document) -> None:
