@@ -77,9 +77,13 @@ def superadmin_login(data: Loaded) -> dict[str, str]:
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
 def register(data: Loaded) -> TokenPair:
-    """Register as pasien or pendamping and log in.
+    """Register as pasien or pendamping, and log in.
 
-    With `handover_code`, the caller takes over a dependent's account, with its id, reminders and history.
+    Without `role` the person is a pasien. 403 `role_not_allowed` for another role. 409 `username_taken`, `email_taken`
+    or `phone_taken` if another account has this value. 400 `captcha_failed` if the human verification failed, 503
+    `captcha_unavailable` if it does not respond.
+
+    With `handover_code` the caller takes over the account of a dependent, with its id, reminders and history.
     """
     return service.register(data, request.remote_addr, device=_device(), network=caller_network())
 

@@ -65,10 +65,17 @@ class Registration(UserCreate):
     )
     consents = fields.Nested(
         Consents(unknown=EXCLUDE),
-        metadata={"description": "Missing if the user was not asked. A missing consent restricts nothing"},
+        metadata={"description": "Without it the person was not asked, and each purpose counts as granted"},
     )
     captcha_response = fields.String(
-        data_key="captcha-response", load_only=True, allow_none=True, validate=validate.Length(max=4096)
+        data_key="captcha-response",
+        load_only=True,
+        allow_none=True,
+        validate=validate.Length(max=4096),
+        metadata={
+            "description": "Response of the human verification widget. Required if `captcha_site_key` of "
+            "`GET /features` is not null"
+        },
     )
 
 

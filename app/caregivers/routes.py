@@ -113,7 +113,10 @@ def delete_invitation(invitation_id: int) -> None:
 @bp.alt_response(200, schema=schemas.ConsentedLink, description="The link existed already", success=True)
 @bp.alt_response(404, "NOT_FOUND")
 def redeem_invitation(data: dict[str, str]) -> tuple[CaregiverLink, int]:
-    """Accept an invitation and become the patient's caregiver."""
+    """Accept an invitation by its code, and become a caregiver of the patient who sent it.
+
+    404 if the code is unknown, used or expired.
+    """
     link, is_new = invitations.redeem(caller.id, data["code"])
     return link, 201 if is_new else 200
 

@@ -21,7 +21,10 @@ bp = Blueprint("emergency", __name__, url_prefix="/emergency", description="Emer
 @bp.arguments(PositionSchema, location="query")
 @bp.response(200, schemas.NearbyNumbers)
 def list_nearby_emergency_numbers(position: dict[str, float]) -> NearbyNumbers:
-    """Return the emergency numbers of the province at a position."""
+    """Return the emergency numbers of the province at a position.
+
+    Outside Indonesia `province` is null and `phones` is empty.
+    """
     return service.nearby(**position)
 
 

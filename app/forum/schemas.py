@@ -127,9 +127,11 @@ class ThreadQuerySchema(SearchSchema):
     search = ThreadQuery
 
     category_id = RecordId()
-    before = RecordId(metadata={"description": "Only threads older than this id, for scrolling at constant cost"})
-    saved = fields.Boolean(metadata={"description": "Only threads that the caller has saved"})
-    mine = fields.Boolean(metadata={"description": "Only threads that the caller has written, including hidden ones"})
+    before = RecordId(
+        metadata={"description": "Only threads older than this one, for scrolling at constant cost, instead of `page`"}
+    )
+    saved = fields.Boolean(metadata={"description": "Only what the caller has saved"})
+    mine = fields.Boolean(metadata={"description": "Only what the caller has written, hidden ones too"})
     q = Text(
         100,
         metadata={
@@ -175,12 +177,12 @@ class ReplyQuery(Search):
 class ReplyQuerySchema(SearchSchema):
     search = ReplyQuery
 
-    before = RecordId(metadata={"description": "Only replies older than this id, for scrolling at constant cost"})
-    saved = fields.Boolean(
-        metadata={"description": "Only replies that the caller has saved. This is the default without `mine`"}
+    before = RecordId(
+        metadata={"description": "Only replies older than this one, for scrolling at constant cost, instead of `page`"}
     )
-    mine = fields.Boolean(metadata={"description": "Only replies that the caller has written, including hidden ones"})
-    q = Text(100, metadata={"description": "Exact part of the content"})
+    saved = fields.Boolean(metadata={"description": "Only what the caller has saved; so it is without `mine` too"})
+    mine = fields.Boolean(metadata={"description": "Only what the caller has written, hidden ones too"})
+    q = Text(100, metadata={"description": "Part of the content, to the letter"})
 
 
 class PostUpdate(Form):

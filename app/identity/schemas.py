@@ -123,7 +123,10 @@ class User(Account):
 class Username(fields.String):
     def __init__(self, *, required: bool = False, allow_none: bool = False) -> None:
         super().__init__(
-            required=required, allow_none=allow_none, validate=_check_username, metadata={"example": "siti"}
+            required=required,
+            allow_none=allow_none,
+            validate=_check_username,
+            metadata={"example": "siti", "description": "3 to 50 letters, digits, dots or underscores"},
         )
 
 
@@ -155,7 +158,13 @@ class PhoneNumber(fields.String):
 
     def __init__(self, *, required: bool = False, allow_none: bool = False) -> None:
         super().__init__(
-            required=required, allow_none=allow_none, validate=_check_phone, metadata={"example": "081234567890"}
+            required=required,
+            allow_none=allow_none,
+            validate=_check_phone,
+            metadata={
+                "example": "081234567890",
+                "description": "In any usual form. Without a country code it is Indonesian",
+            },
         )
 
 

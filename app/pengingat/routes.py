@@ -132,6 +132,8 @@ def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Occurre
     Without `due_at` the answer is for the last occurrence that is due and unanswered. If there is none, it is for the
     next one within 60 minutes. 409 `too_early` more than 60 minutes before `due_at`. 409 `already_closed` if it is too
     late for this answer. 409 `cannot_snooze` after three snoozes, or if the snooze would end after the next occurrence.
+    404 if no occurrence is due at `due_at`, or if there is none to answer. `done` and `skipped` can replace each other
+    for 24 hours. The same answer again is 200, and changes nothing.
 
     An undo takes back the last answer, or the answer for `due_at`, within 24 hours. 409 `nothing_to_undo` if there is
     no such answer.

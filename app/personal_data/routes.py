@@ -39,9 +39,9 @@ def delete_profile(data: dict[str, str]) -> dict[str, object]:
 @bp.response(202, schemas.Export)
 @bp.alt_response(404, "NOT_FOUND")
 def create_export(whose: Loaded, data: dict[str, str]) -> DataExport:
-    """Request an export of all data of the caller or a dependent, once a day.
+    """Start an export of all data about the caller or a dependent. A second one on the same day is 429.
 
-    The password is the caller's own.
+    The password is the caller's, also for a dependent. 400 `wrong_current_password` if it is wrong.
     """
     return service.create_export(caller, whose["patient_id"], data["password"])
 
@@ -50,9 +50,12 @@ def create_export(whose: Loaded, data: dict[str, str]) -> DataExport:
 @authenticated
 @bp.arguments(identity_schemas.OwnOrDependent, location="query")
 @bp.response(200, streaming.FILE, content_type=CONTENT_TYPE)
-@bp.alt_response(202, schema=schemas.Export, description="The export is not ready yet", success=True)
+@bp.alt_response(202, schema=schemas.Export, description="Not ready yet: ask again after a few seconds", success=True)
 def get_export(whose: Loaded, export_id: int) -> Response:
-    """Return the export as a ZIP, kept for 24 hours: tables as JSON and CSV, pictures, and a README in Indonesian."""
+    """Return the export as a ZIP, or 202 while it is not ready. After 24 hours it is 404.
+
+    The ZIP has each table as JSON and CSV, the pictures, and a README in Indonesian.
+    """
     return _file_of(service.get_export(caller, whose["patient_id"], export_id))
 
 

@@ -30,7 +30,10 @@ bp = Blueprint("push", __name__, url_prefix="/push", description="Web push subsc
 @bp.response(200, schemas.PublicKey)
 @bp.alt_response(502, "BAD_GATEWAY")
 def get_public_key() -> dict[str, str]:
-    """Return the VAPID public key, which a browser needs to subscribe."""
+    """Return the VAPID public key, which a browser needs to subscribe.
+
+    `vapid_public_key` of `GET /features` is the same key. 502 `provider_not_configured` if web push is off.
+    """
     return {"public_key": service.public_key()}
 
 

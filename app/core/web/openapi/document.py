@@ -50,7 +50,8 @@ PATIENCE = ("TOO_MANY_REQUESTS", "SERVICE_UNAVAILABLE")
 PAGE_HEADERS = {
     "X-Total-Count": {"description": "Rows on all pages", "schema": {"type": "integer", "example": 120}},
     "Link": {
-        "description": "RFC 8288: first, previous, next and last page, as paths relative to this address",
+        "description": "RFC 8288: first, previous, next and last page, as paths relative to this address. With `before`"
+        " only the next page, if there may be one",
         "schema": {"type": "string", "example": '</api/forum/threads?page=2&per_page=20>; rel="next"'},
     },
 }
