@@ -53,16 +53,34 @@ def test_spectral_finds_nothing(document: Path) -> None:
     run(package("spectral"), "lint", "--fail-severity", "hint", "build/openapi.json")
 
 
-def test_the_example_of_the_documentation_compiles_by_the_book(document: Path) -> None:
+@pytest.fixture(scope="module")
+def book(document: Path) -> Path:
+    """Return a folder with `schema.ts`, made by the documented command."""
     (command,) = re.findall(r"`npx openapi-typescript \S+ (--default-non-nullable false) -o schema.ts`", PAGE)
-    (example,) = re.findall(r"^```ts\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     folder = document.parent / "book"
     folder.mkdir(exist_ok=True)
     (folder / "package.json").write_text('{"type": "module"}')
-    (folder / "app.ts").write_text(example)
     run(package("openapi-typescript"), str(document), *command.split(), "-o", str(folder / "schema.ts"))
+    return folder
+
+
+def check_types(page: str, folder: Path, *options: str) -> None:
+    """Compile the TypeScript example of a page."""
+    (example,) = re.findall(r"^```ts\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (folder / "app.ts").write_text(example)
     modern = ("--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable")
-    run(package("tsc"), "--strict", "--noEmit", *modern, str(folder / "app.ts"))
+    run(package("tsc"), "--strict", "--noEmit", *modern, *options, str(folder / "app.ts"))
+
+
+def test_the_example_of_the_documentation_compiles_by_the_book(book: Path) -> None:
+    check_types(PAGE, book)
+
+
+def test_the_fetch_wrapper_of_the_documentation_has_types(book: Path) -> None:
+    page = (ROOT / "docs" / "client.md").read_text()
+    (code,) = re.findall(r"^## `client.js`\n\n```js\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (book / "client.js").write_text(code)
+    check_types(page, book, "--allowJs")
 
 
 def test_a_strict_client_compiles_and_walks_through_the_service(document: Path, stack: Stack, sim: Server) -> None:
