@@ -252,6 +252,14 @@ def test_redis_knows_no_user_without_a_password() -> None:
     assert health.startswith("user health on #")
 
 
+def test_podman_finds_every_image() -> None:
+    """Podman on Debian refuses an image name without a registry."""
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"].values()
+    images = {service["image"] for service in services if "build" not in service}
+    images |= set(re.findall(r"^FROM (\S+)", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE))
+    assert {image for image in images if not image.startswith("docker.io/")} == set()
+
+
 def made_database(folder: Path) -> tuple[int, str]:
     """Run the script that creates the role, with a secret file. Return its exit code and its psql calls."""
     asked = folder / "asked"
@@ -313,7 +321,7 @@ def test_an_export_grows_on_a_disk_and_not_in_memory() -> None:
 def test_the_image_can_dump_the_database_that_compose_brings() -> None:
     """pg_dump refuses a server that is newer than itself."""
     image = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["postgres"]["image"]
-    version = image.removeprefix("postgres:")
+    version = image.removeprefix("docker.io/library/postgres:")
     text = (DEPLOY / "Dockerfile").read_text()
     assert f" postgresql-client-{version} " in text
     assert f"PATH=/opt/health/.venv/bin:/usr/lib/postgresql/{version}/bin:$PATH" in text
