@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import configparser
+import hashlib
 import os
 import re
+import shutil
 import socketserver
+import stat
 import subprocess
 from contextlib import closing
 from dataclasses import fields
@@ -138,11 +141,15 @@ def test_production_starts_with_the_settings_of_the_first_page() -> None:
     assert risks(config) == {}
 
 
-def test_a_running_service_takes_twelve_lines_and_nine_hundred_words() -> None:
-    text = (DEPLOY / "README.md").read_text()
+@pytest.mark.parametrize("page", ["README.md", "containers.md"])
+def test_a_running_service_takes_twelve_lines_and_nine_hundred_words(page: str) -> None:
+    """Both pages share the settings at the beginning of README.md."""
+    text = (DEPLOY / page).read_text()
     (commands,) = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     lines = [line for line in commands.splitlines() if line and not line.startswith("#")]
     assert len(lines) <= 12
+    if page != "README.md":
+        text += (DEPLOY / "README.md").read_text().partition("```sh")[0]
     assert len(text.split()) <= 900
 
 
@@ -250,6 +257,27 @@ def test_redis_knows_no_user_without_a_password() -> None:
     default, health = (DEPLOY / "redis.acl").read_text().splitlines()
     assert default == "user default off resetpass nocommands"
     assert health.startswith("user health on #")
+
+
+def test_the_passwords_of_containers_are_made_once(tmp_path: Path) -> None:
+    for name in ("container-secrets", "redis.acl"):
+        shutil.copy(DEPLOY / name, tmp_path)
+    subprocess.run([tmp_path / "container-secrets"], check=True)
+    secrets = {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    wanted = {Path(each["file"]).name for each in compose["secrets"].values()}
+    assert set(secrets) == wanted | {"redis.acl"}
+    assert f":{secrets['postgres_password'].strip()}@postgres/" in secrets["database_url"]
+    password = re.findall(r"redis://health:(\w+)@redis:6379/0\n", secrets["redis_url"])[0]
+    assert f"user health on #{hashlib.sha256(password.encode()).hexdigest()} " in secrets["redis.acl"]
+    assert stat.S_IMODE((tmp_path / "secrets").stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "secrets").iterdir()} == {0o644}
+    assert stat.S_IMODE((tmp_path / "health.env").stat().st_mode) == 0o600
+
+    (tmp_path / "health.env").write_text("SECRET_KEY=rahasia\n")
+    subprocess.run([tmp_path / "container-secrets"], check=True)
+    assert {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()} == secrets
+    assert (tmp_path / "health.env").read_text() == "SECRET_KEY=rahasia\n"
 
 
 def test_podman_finds_every_image() -> None:
