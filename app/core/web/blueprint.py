@@ -91,10 +91,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             is_restricted=bool(access.roles),
             is_cached=caching is not None,
         )
-        view = self.doc(**described)(view_func)
-        if takes_key:
-            operations.with_parameter(view, idempotency.PARAMETER)
-            view = idempotency.once(view)
+        more = {document.MORE_PARAMETERS: [idempotency.PARAMETER]} if takes_key else {}
+        view = self.doc(**described, **more)(view_func)
+        view = idempotency.once(view) if takes_key else view
         call = edge.around(view, access, getattr(view_func, "query_names", set()))
         super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
 

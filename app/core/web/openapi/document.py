@@ -20,6 +20,9 @@ PICTURES = "image/jpeg, image/png, image/webp"
 #: Marker of a response property that may be missing. All others are always present.
 OPTIONAL = "x-optional"
 
+#: Parameters of an operation in addition to those of its `arguments`, which `parameters` would replace.
+MORE_PARAMETERS = "x-more-parameters"
+
 #: Headers that several responses share, as components.
 HEADERS: dict[str, Document] = {
     "RequestId": {
@@ -85,6 +88,7 @@ def complete(document: Document) -> None:
     """Change the document in place, so that API clients can be generated from it."""
     _split_bodies(document)
     _name_schemas(document)
+    _add_parameters(document)
     _describe_queries(document)
     _describe_headers(document)
     _describe_responses(document)
@@ -136,6 +140,12 @@ def _name_schemas(document: Document) -> None:
         schemas[title] = {"type": "string", "enum": [value for value in node.pop("enum") if value is not None]}
         ref = {"$ref": SCHEMAS + title}
         node.update({"anyOf": [ref, {"type": "null"}]} if node.pop("type") == ["string", "null"] else ref)
+
+
+def _add_parameters(document: Document) -> None:
+    for operation in operations(document):
+        if more := operation.pop(MORE_PARAMETERS, None):
+            operation["parameters"] = [*operation.get("parameters", []), *more]
 
 
 def _describe_queries(document: Document) -> None:

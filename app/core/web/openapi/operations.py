@@ -35,12 +35,6 @@ def described(
     }
 
 
-def with_parameter(view: Callable[..., object], parameter: Document) -> None:
-    """Document one more parameter of a view. `Blueprint.doc` would replace those of the `arguments` decorators."""
-    info = view._apidoc  # type: ignore[attr-defined]  # noqa: SLF001  # flask-smorest has no public name for it
-    info.setdefault("arguments", {}).setdefault("parameters", []).append(parameter)
-
-
 def operation_id(view: str) -> str:
     """Return the operation id for a view name: `listThreads` for `list_threads`."""
     first, *others = view.split("_")
