@@ -245,6 +245,7 @@ def test_limits_hold_while_redis_is_away(real_app: Flask, variables: dict[str, s
     assert done.stdout.split() == ["401"] * 10 + ["429"] * 2
 
 
+@pytest.mark.slow
 def test_an_unknown_person_takes_as_long_as_a_known_one(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "HASHER", HASHER)
     make_user(username="siti", password="rahasia-siti")
@@ -254,6 +255,7 @@ def test_an_unknown_person_takes_as_long_as_a_known_one(client: Client, monkeypa
     )
 
 
+@pytest.mark.slow
 def test_a_reset_link_for_an_unknown_number_takes_as_long(client: Client, statements: Statements) -> None:
     make_user(nomor_hp="081234567890")
 

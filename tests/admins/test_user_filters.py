@@ -139,6 +139,7 @@ NARROWINGS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many")
 def test_no_filter_and_no_order_scans_all_people() -> None:
     for narrowing, sort in product(NARROWINGS, ("created_at", "-created_at", "nama_ktp", "-nama_ktp", "username")):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -161,6 +162,7 @@ def test_the_models_are_what_the_migrations_make(real_app: Flask) -> None:
         assert compare_metadata(context, db.metadata) == []
 
 
+@pytest.mark.slow
 def test_importing_the_application_connects_to_nothing() -> None:
     program = (
         "import socket\n"

@@ -108,6 +108,7 @@ MANY = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many")
 def test_a_search_never_scans_all_people() -> None:
     with unit_of_work():

@@ -16,6 +16,8 @@ from dev import demo
 from dev.demo.people import LOGINS
 from tests.helpers.client import Client
 
+pytestmark = pytest.mark.slow
+
 
 def counts() -> dict[str, int | None]:
     return {

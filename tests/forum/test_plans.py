@@ -19,6 +19,8 @@ from app.forum.service.reads.thread_list import select_page
 from app.forum.service.reads.threads import select_thread
 from tests.helpers.factories import make_user
 
+pytestmark = pytest.mark.slow
+
 LARGE = ("forum_threads", "forum_replies", "forum_thread_marks", "forum_reply_marks", "users")
 
 #: 20,000 threads with one reply each, and 4,000 people with 10 saved threads and 10 liked replies each.

@@ -106,6 +106,7 @@ FILL = (
 )
 
 
+@pytest.mark.slow
 def test_no_list_scans_all_replies(committed: Flask) -> None:
     with unit_of_work():
         for statement in FILL:

@@ -101,6 +101,7 @@ FILL = """
 """
 
 
+@pytest.mark.slow
 def test_no_search_scans_all_threads(committed: Flask) -> None:
     with unit_of_work():
         authors = [make_user().id for _ in range(20)]

@@ -23,6 +23,8 @@ from app.pengingat.models import LATE, Occurrence, Pengingat, State
 from tests.helpers.factories import make_user
 from tests.pengingat.ledgers import NOW, Time
 
+pytestmark = pytest.mark.slow
+
 BOUGHT = 6.0
 #: 07:00, 12:00 and 19:00 in Jakarta.
 DETAILS = {

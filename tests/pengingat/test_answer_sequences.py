@@ -23,6 +23,8 @@ from app.pengingat.one_tap import links, message_answers
 from tests.helpers.factories import make_user
 from tests.pengingat.ledgers import Time
 
+pytestmark = pytest.mark.slow
+
 DETAILS: dict[str, dict[str, Any]] = {
     "obat": {
         "nama_obat": "Metformin",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -64,6 +65,7 @@ NOTICES = {"reminder_offsets": [{"offset": "1h"}, {"offset": "1d"}]}
 visits = st.integers(30, 100).map(lambda hours: {"tipe": "kontrol", "ahead": hours, "details": NOTICES})
 
 
+@pytest.mark.slow
 @given(
     sent=medicines() | sessions | visits,
     zone=st.sampled_from(ZONES),

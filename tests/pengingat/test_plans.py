@@ -23,6 +23,8 @@ from app.pengingat.one_tap import links
 from app.pengingat.schemas import Query
 from tests.helpers.plans import plan_of, plans_of_all
 
+pytestmark = pytest.mark.slow
+
 #: Statements that create 400 people with 50 planned reminders each, and one answered occurrence for each reminder.
 FILL = (
     "INSERT INTO users (username, password_hash, nama_ktp) SELECT 'massa' || n, '', 'x' FROM generate_series(1, 400) n",

@@ -89,6 +89,7 @@ def occurrences(user: User, count: int) -> None:
     db.session.flush()
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_records(mine: Client) -> None:
     def peak() -> int:
         with export_folder() as folder:

@@ -115,6 +115,7 @@ def test_a_look_up_reads_few_of_the_places(monkeypatch: pytest.MonkeyPatch) -> N
     assert max(read) < 2000
 
 
+@pytest.mark.slow
 def test_the_gazetteer_keeps_under_twenty_megabytes() -> None:
     gc.collect()
     tracemalloc.start()
@@ -128,6 +129,7 @@ def test_the_gazetteer_keeps_under_twenty_megabytes() -> None:
     assert peak < 20_000_000
 
 
+@pytest.mark.slow
 def test_importing_the_geocoder_reads_no_data() -> None:
     code = "import app.providers.geocoding, app.providers.gazetteer as g; print(g._load.cache_info().currsize)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -101,6 +101,7 @@ def test_an_endpoint_that_cannot_be_signed_for_is_refused_for_good() -> None:
     assert not webpush.is_key_mismatch(error.value)
 
 
+@pytest.mark.slow
 def test_the_web_processes_never_import_what_sends() -> None:
     """pywebpush imports aiohttp, which costs 0.1 to 0.3 s at each start."""
     program = "import sys, wsgi; print({'pywebpush', 'py_vapid', 'aiohttp'} & set(sys.modules))"

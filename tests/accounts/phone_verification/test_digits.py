@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
+import pytest
 import sqlalchemy as sa
 from flask import Flask
 
@@ -55,6 +56,7 @@ def test_the_fifth_try_may_be_the_right_one(really: Client) -> None:
     assert really.put(PATH, {"code": code}).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_thousand_guesses_find_nothing(really: Client) -> None:
     """The right code fails too after five wrong guesses."""
     code = digits(really)

@@ -132,6 +132,7 @@ def test_nonsense_in_exif_does_no_harm() -> None:
     assert normalised(encoded(Image.new("RGB", (40, 30)), "JPEG", exif=huge[:65_000])).size == (40, 30)
 
 
+@pytest.mark.slow
 def test_hostile_pictures_take_little_memory() -> None:
     """Decode all of them in one process and measure its peak memory."""
     script = """

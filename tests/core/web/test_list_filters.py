@@ -208,6 +208,7 @@ LISTS: list[tuple[Callable[[Any], object], type[Search], list[dict[str, Any]], l
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many")
 def test_no_filter_scans_its_table() -> None:
     for list_all, kind, few, most in LISTS:
@@ -221,6 +222,7 @@ def test_no_filter_scans_its_table() -> None:
             _check(plans[:1], narrowing)  # the count of the first 10,000 may scan
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many")
 def test_a_search_of_facilities_scans_no_table() -> None:
     with unit_of_work(), plans_of_all() as plans:
