@@ -17,13 +17,12 @@ from psycopg2.errors import UndefinedColumn, UndefinedTable
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.core.database import clock as database_clock
-from app.core.database import migrations
+from app.core.database import db_time, migrations
 from app.core.database.engines import UNLIMITED, direct
 from app.core.database.session import autocommit
 from app.core.errors import AppError
 from app.core.jobs import queue
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.core.media import pictures, storage
 from app.core.operations import health
 from app.core.operations.commands import first_line
@@ -270,7 +269,7 @@ def _public_url(*_: object) -> str:
 
 
 def _clock(*_: object) -> str:
-    away_s = (clock.now() - database_clock.now()).total_seconds()
+    away_s = (local_time.now() - db_time.now()).total_seconds()
     problems = [f"this machine's clock is {abs(away_s):.0f} s {'ahead of' if away_s > 0 else 'behind'} PostgreSQL's"]
     problems = (problems if abs(away_s) > CLOCK_TOLERANCE_S else []) + delivery_metrics.clock_problems()
     if problems:

@@ -12,9 +12,9 @@ from statistics import median
 import psycopg2
 import sqlalchemy as sa
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import autocommit, db
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity.models import User
 from app.notifications import jobs as notifications
 from app.pengingat.jobs import miss_overdue
@@ -70,7 +70,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     _execute(environment, FILL)
     yield from _answers(environment, tokens)
     with environment.app.app_context():
-        today = clock.today()
+        today = local_time.today()
         person = db.session.scalars(sa.select(sa.func.min(Pengingat.user_id))).one()
         yield at_most(
             f"kepatuhan over {MOST_DAYS} days, {REMINDERS_EACH} reminders",
@@ -79,7 +79,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
             "primary-key selects",
         )
         _execute(environment, FILL_OPEN)
-        assert missed.miss_overdue(database_clock.now() - timedelta(hours=2)) == 0
+        assert missed.miss_overdue(db_time.now() - timedelta(hours=2)) == 0
         yield at_most(
             f"the sweep beside {OPEN:,} open occurrences",
             _ratio(miss_overdue, notifications.enqueue_due),

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.logs import buffer, jobs
 from app.logs.models import ActivityLog
 from bench.deliveries import working
@@ -55,7 +55,14 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
 
 
 def record(n: int) -> dict[str, Any]:
-    return {**RECORD, "log": "user", "user_id": n % 100, "created_at": clock.now(), "extra": {}, "session_id": f"s-{n}"}
+    return {
+        **RECORD,
+        "log": "user",
+        "user_id": n % 100,
+        "created_at": local_time.now(),
+        "extra": {},
+        "session_id": f"s-{n}",
+    }
 
 
 def store_one(n: int) -> None:

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from flask import Blueprint, Flask, Response, abort, redirect, render_template, request, url_for
 from markupsafe import Markup, escape
 
-from app.core.lib.clock import JAKARTA, today
+from app.core.lib.local_time import JAKARTA, today
 from app.core.settings import settings
 from app.identity import phones
 from app.providers.webhooks import MAX_TEXT

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts import notices
-from app.core.database import clock
+from app.core.database import db_time
 from app.core.database.session import db
 from app.core.errors import AppError
 from app.identity import users
@@ -46,7 +46,7 @@ def move(user: User, nomor_hp: str, phone: str, holder: User | None) -> None:
         notices.number_taken(holder)
     before = user.phone
     users.update(user, {"nomor_hp": nomor_hp})
-    user.phone_verified_at, user.phone_invalid_at = clock.now(), None
+    user.phone_verified_at, user.phone_invalid_at = db_time.now(), None
     db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.user_id == user.id))
     db.session.flush()
     numbers.proven(phone)

@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.core.contact import ask_administrator
-from app.core.database import clock
+from app.core.database import db_time
 from app.core.database.session import autocommit, db
-from app.core.lib.addresses import without_addresses
+from app.core.lib.strip_links import without_addresses
 from app.identity import care
 from app.identity.care import CaregiverLink, Scope
 from app.identity.models import User
@@ -78,7 +78,7 @@ def _last_told(user: User, phone: str) -> Delivery | None:
         Delivery.kind == SECURITY_NOTICE,
         Delivery.payload["event"].astext == ACCOUNT_CHANGED,
         Delivery.state != State.CANCELLED,
-        Delivery.due_at > clock.now() - TOGETHER,
+        Delivery.due_at > db_time.now() - TOGETHER,
     )
     latest = rows.order_by(Delivery.due_at.desc(), Delivery.id.desc()).limit(1).with_for_update()
     return db.session.scalar(latest.execution_options(populate_existing=True))
@@ -139,7 +139,7 @@ def _tell(user: User, event: str) -> None:
             channel=Channel.PUSH_FAN_OUT,
             dedupe_key=f"{SECURITY_NOTICE}:{user.id}:{uuid.uuid4()}",
             payload={"event": event},
-            expires_at=clock.now() + LIFETIME,
+            expires_at=db_time.now() + LIFETIME,
             user_id=user.id,
         )
     )

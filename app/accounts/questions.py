@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from app.accounts import moves
-from app.core.database import clock
+from app.core.database import db_time
 from app.core.database.session import db
-from app.core.lib.addresses import without_addresses
+from app.core.lib.strip_links import without_addresses
 from app.identity.models import PhoneVerification, User
 from app.notifications import outbox
 from app.notifications.models import Channel
@@ -50,7 +50,7 @@ def send(phone: str) -> None:
             channel=Channel.MESSAGING,
             dedupe_key=f"{numbers.MOVE}:{row.user_id}:{row.asked_at.timestamp()}",
             words={"text": text(phone)},
-            expires_at=clock.now() + LIFETIME,
+            expires_at=db_time.now() + LIFETIME,
             target=phone,
         )
     )

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts import moves, notices
 from app.core.contact import ask_administrator
-from app.core.database import clock
+from app.core.database import db_time
 from app.core.database.session import db
 from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
 from app.core.media import pictures
@@ -155,7 +155,7 @@ def send_reset_link(phone: str) -> bool:
     number = phones.normalise(phone)
     code = tokens.new_opaque()
     token_hash = tokens.digest(code)
-    moment = clock.now()
+    moment = db_time.now()
     expires_at = moment + RESET_LIFETIME
     user_id = db.session.scalar(
         insert(PasswordReset)

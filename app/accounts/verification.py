@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts import moves, questions, service
-from app.core.database import clock
+from app.core.database import db_time
 from app.core.database.session import db, own_transaction, translating
 from app.core.errors import AppError, BadRequest, Conflict, ValidationFailed
 from app.core.settings import settings
@@ -98,7 +98,7 @@ def create(caller: Caller, data: Loaded) -> Asked:
         data.get("method") or (VerificationMethod.MESSAGE if settings.hears_people else VerificationMethod.CODE)
     )
     code = codes.new_digits(DIGITS) if method is VerificationMethod.CODE else codes.new_code(CHARACTERS)
-    expires_at = clock.now() + LIFETIME
+    expires_at = db_time.now() + LIFETIME
     if method is VerificationMethod.CODE:
         _count_code(user, phone, *known or (None, 0))
         _send(user.id, phone, code)
@@ -168,7 +168,7 @@ def prove(user_id: int, method: VerificationMethod, code_hash: str, phone: str) 
     holder = moves.lock_holder(phone, user_id)
     if holder is not None and numbers.is_in_use(holder.id):
         if request.asked_at is None:
-            request.asked_at, request.expires_at = clock.now(), clock.now() + questions.LIFETIME
+            request.asked_at, request.expires_at = db_time.now(), db_time.now() + questions.LIFETIME
             db.session.flush()
         return Proof.ASKED
     moves.move(user, request.nomor_hp, phone, holder)
@@ -217,7 +217,7 @@ def _send(user_id: int, phone: str, code: str) -> None:
             channel=Channel.MESSAGING,
             dedupe_key=f"{KIND}:{user_id}:{uuid.uuid4()}",
             words={"text": text, "parts": {"code": code}},
-            expires_at=clock.now() + LIFETIME,
+            expires_at=db_time.now() + LIFETIME,
             target=phone,
             about=about,
         )

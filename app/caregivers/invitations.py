@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from app.caregivers import service
 from app.caregivers.models import Invitation
-from app.core.database import clock
+from app.core.database import db_time
 from app.core.database.session import db, translating
 from app.core.errors import AppError, NotFound
 from app.core.settings import settings
@@ -51,7 +51,7 @@ def create(caller: Caller, scopes: Collection[str]) -> NewInvitation:
         session_id=caller.session_id,
         code_hash=_digest(code),
         scopes=care.in_order(scopes),
-        expires_at=clock.now() + LIFETIME,
+        expires_at=db_time.now() + LIFETIME,
     )
     with translating(CONSTRAINTS):
         db.session.add(invitation)

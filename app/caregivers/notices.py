@@ -10,9 +10,9 @@ from typing import cast
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import autocommit, db
-from app.core.lib.addresses import without_addresses
+from app.core.lib.strip_links import without_addresses
 from app.core.settings import settings
 from app.identity import care
 from app.identity.care import CaregiverLink, Scope
@@ -80,7 +80,7 @@ def linked(link: CaregiverLink) -> None:
     The caller holds the locks of the patient and the link.
     """
     singles = sa.select(sa.func.count(), sa.func.min(Delivery.created_at)).where(
-        *_messages_about(link.patient_id, SUBJECT), Delivery.created_at > database_clock.now_sql() - DAY
+        *_messages_about(link.patient_id, SUBJECT), Delivery.created_at > db_time.now_sql() - DAY
     )
     count, first = db.session.execute(singles).one()
     if count >= MAX_A_DAY:
@@ -98,7 +98,7 @@ def linked(link: CaregiverLink) -> None:
 def _gather(link: CaregiverLink, due_at: datetime) -> None:
     """Add a link to the pending notice about several links, or to a new one that is due at `due_at`."""
     about = About(GATHERED, link.patient_id)
-    waits = sa.and_(Delivery.state == State.PENDING, Delivery.due_at > database_clock.now_sql())
+    waits = sa.and_(Delivery.state == State.PENDING, Delivery.due_at > db_time.now_sql())
     waiting = sa.update(Delivery).where(*outbox.is_about(about), waits)
     links = sa.func.jsonb_build_object("links", Delivery.payload["links"].op("||")(sa.cast([link.id], JSONB)))
     added = db.session.execute(waiting.values(payload=links).execution_options(synchronize_session=False))

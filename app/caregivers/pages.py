@@ -12,7 +12,7 @@ from flask import Response
 
 from app.caregivers import invitations, notices
 from app.core.errors import Gone, NotFound
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.core.settings import settings
 from app.core.web.rate_limits import limit
 from app.core.web.small_pages import SmallPages, error_page, small_page
@@ -54,5 +54,5 @@ def _handover_page(code: str, expires_at: datetime) -> Response:
 
 
 def _until(moment: datetime) -> str:
-    last = moment.astimezone(clock.JAKARTA)
-    return f"{clock.day_text(last)} pukul {last:%H.%M} WIB"
+    last = moment.astimezone(local_time.JAKARTA)
+    return f"{local_time.day_text(last)} pukul {last:%H.%M} WIB"

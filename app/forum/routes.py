@@ -10,7 +10,7 @@ from typing import Any
 
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
-from app.core.web.edge import View
+from app.core.web.dispatch import View
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, PageSchema, Partial
 from app.core.web.rate_limits import limit

@@ -38,7 +38,7 @@ def init_app(app: Flask) -> None:
 
 @dataclass(frozen=True)
 class Rule:
-    """A route's access rule. `app.core.web.edge.around` enforces the rule, and `Blueprint` documents it."""
+    """A route's access rule. `app.core.web.dispatch.around` enforces the rule, and `Blueprint` documents it."""
 
     name: str
     roles: tuple[RoleName, ...] = ()

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Delete, Impersonal, Personal, Rows
 from app.core.database.session import Base, Created, db, own_transaction
-from app.core.lib.clock import today
+from app.core.lib.local_time import today
 from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
 

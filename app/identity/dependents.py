@@ -12,7 +12,7 @@ from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database import clock
+from app.core.database import db_time
 from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, db, translating
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
@@ -94,7 +94,7 @@ def lock_own(caregiver_id: int, dependent_id: int, *, deleted: bool = False) -> 
 
     With `deleted`, also return a deleted dependent if the deletion can still be undone.
     """
-    is_there = sa.or_(erasure.IS_PRESENT, sa.and_(sa.literal(deleted), User.erasure_due_at > clock.now_sql()))
+    is_there = sa.or_(erasure.IS_PRESENT, sa.and_(sa.literal(deleted), User.erasure_due_at > db_time.now_sql()))
     own = sa.select(User).where(User.id == dependent_id, User.guardian_id == caregiver_id, is_there)
     lock = own.with_for_update(of=User, key_share=True).execution_options(populate_existing=True)
     user: User | None = db.session.scalar(lock)
@@ -146,7 +146,7 @@ def erase_with(caregiver_id: int) -> list[int]:
 def create_handover(by: Caller, dependent_id: int) -> tuple[str, datetime]:
     """Create a code for the takeover of a dependent's account, and revoke the old one. Return code and expiry."""
     lock_own(by.id, dependent_id)
-    code, expires_at = codes.new_code(CODE_CHARACTERS), clock.now() + HANDOVER_LIFETIME
+    code, expires_at = codes.new_code(CODE_CHARACTERS), db_time.now() + HANDOVER_LIFETIME
     values = {"code_hash": _digest(code), "session_id": by.session_id, "expires_at": expires_at}
     adding = insert(Handover).values(user_id=dependent_id, **values)
     with translating(CONSTRAINTS):

@@ -13,7 +13,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy.orm import attributes
 
-from app.core.database import clock
+from app.core.database import db_time
 from app.core.database.personal import Person
 from app.core.database.session import db
 from app.identity import nik, sessions
@@ -48,7 +48,7 @@ class Leaving(Person):
 
 def begin(user: User, posts: Posts) -> None:
     """Schedule the erasure of a person after `GRACE`, and end all their sessions. The row must be locked."""
-    user.erasure_due_at, user.erasure_posts = clock.now() + GRACE, posts
+    user.erasure_due_at, user.erasure_posts = db_time.now() + GRACE, posts
     db.session.flush()
     sessions.end_all(user.id)
 
@@ -65,7 +65,7 @@ def take_back(user: User) -> bool:
 def may_log_in(user: User, erasure_due_at: object) -> bool:
     """Return whether the person may still log in. `erasure_due_at` is the value of their locked row."""
     attributes.set_committed_value(user, "erasure_due_at", erasure_due_at)
-    return user.erasure_due_at is None or user.erasure_due_at > clock.now()
+    return user.erasure_due_at is None or user.erasure_due_at > db_time.now()
 
 
 def leaving(user: User) -> Leaving:

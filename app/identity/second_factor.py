@@ -20,7 +20,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, current_connection, db
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, NotFound, Unauthorized
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.core.settings import settings
 from app.identity import codes, nik
 from app.identity.models import PRIVILEGED, RoleName, User

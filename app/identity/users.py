@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from app.core.database import clock
+from app.core.database import db_time
 from app.core.database.session import db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, Conflict, Forbidden, NotFound, ValidationFailed
 from app.core.media import pictures
@@ -151,7 +151,7 @@ def _remember_phone(user: User, before: str | None) -> None:
     After several changes within `NEW_PHONE`, `phone_before` is the first number. A change back to it clears both
     columns.
     """
-    moment = clock.now()
+    moment = db_time.now()
     if user.phone_changed_at is not None and moment - user.phone_changed_at < NEW_PHONE:
         before = user.phone_before
     is_back = before is not None and user.phone == before

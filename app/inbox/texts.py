@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from app.accounts.verification import Proof
 from app.core.contact import ask_administrator
-from app.core.lib.addresses import without_addresses
+from app.core.lib.strip_links import without_addresses
 from app.pengingat.ledger import upcoming
 from app.pengingat.models import Occurrence
 from app.pengingat.one_tap.links import Asked

@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, connection, enqueue_once_now
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity.models import User
 from app.logs import buffer, months
 from app.logs.models import ActivityLog, LogDayUser, activity_logs, log_day_users
@@ -61,7 +61,7 @@ def forget_strangers() -> None:
     strangers = (
         sa.select(LogDayUser.user_id)
         .distinct()
-        .where(LogDayUser.day >= clock.today() - STRANGERS, ~sa.exists().where(User.id == LogDayUser.user_id))
+        .where(LogDayUser.day >= local_time.today() - STRANGERS, ~sa.exists().where(User.id == LogDayUser.user_id))
     )
     with unit_of_work():
         for user_id in db.session.scalars(strangers).all():
@@ -106,12 +106,12 @@ def prune(days: int) -> tuple[list[str], int]:
     change. Return the names of the dropped partitions, and the number of `activity_logs` rows deleted in the
     transactions.
     """
-    before = clock.now() - timedelta(days=days)
+    before = local_time.now() - timedelta(days=days)
     with unit_of_work():
         dropped = months.drop_before(before)
     rows, people = activity_logs.c, log_day_users.c
     count = _delete_all(activity_logs, rows.created_at < before, (rows.created_at, rows.id))
-    _delete_all(log_day_users, people.day < before.astimezone(clock.JAKARTA).date(), (people.day, people.user_id))
+    _delete_all(log_day_users, people.day < before.astimezone(local_time.JAKARTA).date(), (people.day, people.user_id))
     return dropped, count
 
 

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib import clock
+from app.core.lib import local_time
 
 #: Future months that have a partition, so that operators have time to notice if creation fails.
 AHEAD = 2
@@ -33,7 +33,7 @@ _PARTITIONS = sa.text(
 
 def ahead() -> list[date]:
     """Return the first days of this month and the next months."""
-    months = [clock.today().replace(day=1)]
+    months = [local_time.today().replace(day=1)]
     for _ in range(AHEAD):
         months.append(_next(months[-1]))
     return months
@@ -75,7 +75,7 @@ def _name(month: date) -> str:
 
 
 def _begin(month: date) -> datetime:
-    return clock.midnight(month)
+    return local_time.midnight(month)
 
 
 def _next(month: date) -> date:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prometheus_client import Counter
 
 from app.core.errors import Unauthorized
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.core.web import rate_limits
 from app.identity.sessions import get_caller
 from app.logs import buffer
@@ -34,7 +34,7 @@ def create(
             "user_id": user_id,
             "remote_ip": remote_ip,
             "user_agent": user_agent[:500] or None,
-            "created_at": clock.now(),
+            "created_at": local_time.now(),
         },
         sender=sender,
     )

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import db
 from app.identity.models import User
 from app.notifications import outbox
@@ -63,7 +63,7 @@ def message_user(
             payload=payload or {},
             words=None if text is None else {"text": text},
             due_at=due_at,
-            expires_at=(due_at or database_clock.now()) + expires_in,
+            expires_at=(due_at or db_time.now()) + expires_in,
             user_id=user_id,
             target=only_to,
         )
@@ -92,7 +92,7 @@ def tell_user(
                 dedupe_key=f"{dedupe_key}:{channel}",
                 payload=payload or {},
                 due_at=due_at,
-                expires_at=(due_at or database_clock.now()) + expires_in,
+                expires_at=(due_at or db_time.now()) + expires_in,
                 user_id=user_id,
                 about=about,
             )

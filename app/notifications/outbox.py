@@ -9,7 +9,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import db
 from app.core.jobs.queue import URGENT
 from app.notifications.delivery import sealing
@@ -114,7 +114,7 @@ def _cancelling(*which: sa.ColumnElement[bool]) -> sa.Update:
 
 
 def _insert(drafts: Sequence[Draft]) -> int:
-    now = database_clock.now() if any(draft.due_at is None for draft in drafts) else None
+    now = db_time.now() if any(draft.due_at is None for draft in drafts) else None
     rows = [_row(draft, draft.due_at or now) for draft in drafts]
     statement = insert(Delivery)
     new = statement.excluded

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import current_connection
 from app.core.errors import ValidationFailed
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.pengingat.ledger import statements, upcoming
 from app.pengingat.models import Occurrence, Pengingat, State, occurrences
 from app.pengingat.outgoing import texts
@@ -75,7 +75,7 @@ def list_doses(user_id: int, day: date | None) -> list[Dose]:
     Recorded occurrences come from the ledger, future ones from the schedules. This takes two statements.
     Raise `ValidationFailed` if the day is more than 92 days back or 35 days ahead.
     """
-    now = clock.now()
+    now = local_time.now()
     with current_connection() as connection:
         rows = _reminders.rows(connection, {"of_user": user_id})
         known = {row[0]: Pengingat(**dict(zip(_REMINDER, row, strict=True))) for row in rows}
@@ -102,7 +102,7 @@ def list_doses(user_id: int, day: date | None) -> list[Dose]:
 
 
 def _check(day: date | None, known: dict[int, Pengingat], now: datetime) -> None:
-    zones = {pengingat.zone for pengingat in known.values()} or {clock.JAKARTA}
+    zones = {pengingat.zone for pengingat in known.values()} or {local_time.JAKARTA}
     todays = [now.astimezone(zone).date() for zone in zones]
     if day is not None and not min(todays) - MAX_BACK <= day <= max(todays) + MAX_AHEAD:
         raise ValidationFailed({"date": [f"dari {MAX_BACK.days} hari lalu sampai {MAX_AHEAD.days} hari lagi."]})
@@ -111,7 +111,7 @@ def _check(day: date | None, known: dict[int, Pengingat], now: datetime) -> None
 def _zone(row: Occurrence, pengingat: Pengingat | None) -> ZoneInfo:
     """Return the zone that the row's `day` refers to."""
     zone = row.timezone or (pengingat and pengingat.timezone)
-    return ZoneInfo(zone) if zone else clock.JAKARTA
+    return ZoneInfo(zone) if zone else local_time.JAKARTA
 
 
 def _today(row: Occurrence, pengingat: Pengingat | None, now: datetime) -> date:

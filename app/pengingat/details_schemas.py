@@ -10,8 +10,8 @@ from typing import Any
 from marshmallow import INCLUDE, Schema, ValidationError, fields, post_load, pre_load, validate, validates_schema
 
 from app.core.errors import ValidationFailed
-from app.core.lib.addresses import without_addresses
-from app.core.lib.clock import rfc3339
+from app.core.lib.local_time import rfc3339
+from app.core.lib.strip_links import without_addresses
 from app.core.web.fields import Day, ListOf, Text, Timestamp
 from app.pengingat.timetable.doses import MAX_INSTRUCTION
 from app.pengingat.timetable.plans import MEALS

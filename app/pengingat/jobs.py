@@ -11,7 +11,7 @@ from time import monotonic
 
 import sqlalchemy as sa
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import clock_jump
 from app.core.jobs.queue import BULK, enqueue_once_now
@@ -46,7 +46,7 @@ def top_up() -> None:
 
 def top_up_page() -> int:
     """Plan one page of reminders in one transaction. Return the number of reminders."""
-    now = database_clock.now()
+    now = db_time.now()
     with unit_of_work():
         # After a long outage, occurrences of the last 36 hours are still recorded, as missed. Older ones are not.
         earliest = now - HORIZON
@@ -64,7 +64,7 @@ def pass_over_leaving() -> None:
     If they cancel the erasure, planning continues from that moment, or from up to ten minutes before. So no occurrence
     of the time between is recorded as missed.
     """
-    now = database_clock.now()
+    now = db_time.now()
     theirs = (
         sa.select(Pengingat.id)
         .join(User, User.id == Pengingat.user_id)
@@ -88,7 +88,7 @@ def tell_of_stock() -> None:
 
 def tell_page() -> int:
     """Check the stock of one page of reminders in one transaction. Return the number of reminders."""
-    now = database_clock.now()
+    now = db_time.now()
     with unit_of_work():
         rows = _page(Pengingat.stock_check_at <= now, Pengingat.stock_check_at)
         outbox.add_all([draft for row in rows for draft in stock.look(row, now)])
@@ -138,7 +138,7 @@ def compact() -> int:
     total = 0
     while True:
         with unit_of_work():
-            count = compaction.compact_batch(database_clock.now())
+            count = compaction.compact_batch(db_time.now())
         total += count
         if count < compaction.COMPACT_BATCH:
             return total

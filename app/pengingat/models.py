@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, Timestamps
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.pengingat.timetable.schedule import NEVER, Plan, Schedule
 from app.pengingat.timetable.tipe import Details, Tipe
 
@@ -81,13 +81,13 @@ class Pengingat(Base, Timestamps):
     def waktu(self) -> datetime:
         """Return `start` as the client sent it. For a medicine, return the next dose."""
         if self.tipe == Tipe.OBAT:
-            return self.schedule.next_occurrence(clock.now()) or self.start
+            return self.schedule.next_occurrence(local_time.now()) or self.start
         return self.start
 
     @property
     def next_at(self) -> datetime | None:
         """Return the next future occurrence that is not done yet, or None if there is none."""
-        following = clock.now() if self.is_done else self.schedule.next_occurrence(clock.now())
+        following = local_time.now() if self.is_done else self.schedule.next_occurrence(local_time.now())
         if following is None or not self.counts_as_done(following):
             return following
         return self.done_until if self.done_until != NEVER else None
@@ -95,7 +95,7 @@ class Pengingat(Base, Timestamps):
     @property
     def is_done(self) -> bool:
         """Return whether the current occurrence is done."""
-        return self.counts_as_done(clock.now())
+        return self.counts_as_done(local_time.now())
 
     def counts_as_done(self, moment: datetime) -> bool:
         """Return whether the reminder counts as done at this moment, so between `done_from` and `done_until`."""
@@ -106,7 +106,7 @@ class Pengingat(Base, Timestamps):
     @property
     def is_past(self) -> bool:
         """Return whether the reminder has no future occurrence."""
-        return self.schedule.next_occurrence(clock.now()) is None
+        return self.schedule.next_occurrence(local_time.now()) is None
 
 
 #: Time after which an unanswered occurrence is missed, and its messages expire.

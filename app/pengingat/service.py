@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import db
 from app.core.errors import ValidationFailed
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.core.web.pagination import Listing, paginate
 from app.identity import consents, users
 from app.identity.consents import Purpose
@@ -30,7 +30,7 @@ from app.pengingat.timetable.tipe import Details, Tipe
 SCHEDULING = frozenset({"tipe", "waktu", "timezone", "details"})
 
 #: Accepted range of moments. It is narrow enough that date arithmetic never leaves the range of `datetime`.
-EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=clock.JAKARTA), datetime(9000, 1, 1, tzinfo=clock.JAKARTA)
+EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=local_time.JAKARTA), datetime(9000, 1, 1, tzinfo=local_time.JAKARTA)
 
 
 def list_all(user_id: int, query: Query) -> Listing[Pengingat]:
@@ -39,7 +39,7 @@ def list_all(user_id: int, query: Query) -> Listing[Pengingat]:
     if query.tipe is not None:
         rows = rows.where(Pengingat.tipe == query.tipe)
     if query.is_done is not None:
-        rows = rows.where(queries.is_done(done=query.is_done, now=clock.now()))
+        rows = rows.where(queries.is_done(done=query.is_done, now=local_time.now()))
     page = query.page
     if query.date is None:
         return paginate(rows, page)
@@ -70,7 +70,7 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
     """
     users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
-    now = database_clock.now()
+    now = db_time.now()
     waktu = data.get("waktu")
     pengingat = Pengingat(
         user_id=user_id,
@@ -138,7 +138,7 @@ def pause(user_id: int) -> None:
     If the person cancels the erasure, planning continues from that moment. If they had withdrawn the consent to
     health data before, planning stays stopped.
     """
-    now = database_clock.now()
+    now = db_time.now()
     db.session.execute(
         sa.update(Pengingat)
         .where(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import db
 from app.identity import users
 from app.notifications import outbox
@@ -31,7 +31,7 @@ def stop(user_id: int) -> None:
 def resume(user_id: int) -> None:
     """Plan the future occurrences of the person's reminders again."""
     users.lock_own(user_id)
-    now = database_clock.now()
+    now = db_time.now()
     rows = _locked(user_id)
     for row in rows:
         stock.track(row, now)

@@ -20,8 +20,8 @@ import sqlalchemy as sa
 from app.core.database.personal import Custom, Person, Rows, is_of, personal_tables
 from app.core.database.session import Base
 from app.core.errors import NotFound
-from app.core.lib import clock
-from app.core.lib.formulas import guarded
+from app.core.lib import local_time
+from app.core.lib.csv_injection import guarded
 from app.core.media import pictures
 from app.forum.service import blocks
 from app.identity import nik
@@ -137,12 +137,12 @@ def _add_pictures(archive: ZipFile, connection: sa.Connection, user_id: int) -> 
     names = sa.select(OwnPicture.name).where(OwnPicture.user_id == user_id).order_by(OwnPicture.name)
     for name in connection.scalars(names.execution_options(yield_per=ROWS_AT_ONCE)):
         with suppress(NotFound):  # deleted after the query
-            entry = ZipInfo(f"gambar/{name}", clock.now().timetuple()[:6])
+            entry = ZipInfo(f"gambar/{name}", local_time.now().timetuple()[:6])
             entry.compress_type = ZIP_STORED  # pictures are compressed already
             archive.writestr(entry, pictures.get(name))
 
 
 def _readme(user: User, counts: Mapping[str, int]) -> str:
     contents = [f"{table}: {CONTENTS.get(table, table)} ({count} baris)" for table, count in counts.items()]
-    day = clock.day_text(clock.today())
+    day = local_time.day_text(local_time.today())
     return README.format(nama=user.nama_ktp, pengguna=user.username, hari=day, isi="\n".join(contents))

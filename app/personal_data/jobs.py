@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flask_migrate import upgrade
 from redis.exceptions import RedisError
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import after_commit, db, own_connection, unit_of_work
 from app.core.exports import folder as folders
 from app.core.jobs.queue import BULK, enqueue_once, enqueue_once_now
@@ -47,9 +47,7 @@ def enqueue_export(export_id: int) -> None:
 def make_waiting_exports() -> None:
     """Enqueue an export again after its job was lost or failed. Run by the sweep."""
     with unit_of_work():
-        waiting = sa.select(DataExport.id).where(
-            DataExport.ready_at.is_(None), DataExport.next_try_at <= database_clock.now()
-        )
+        waiting = sa.select(DataExport.id).where(DataExport.ready_at.is_(None), DataExport.next_try_at <= db_time.now())
         ids = db.session.scalars(waiting.order_by(DataExport.next_try_at).limit(BATCH)).all()
     for export_id in ids:
         enqueue_once_now(make_export, export_id, queue=BULK, limit_s=EXPORT_LIMIT_S)
@@ -75,7 +73,7 @@ def make_export(export_id: int) -> None:
 
 def drop_old_exports() -> None:
     """Delete expired exports, files without a row, and temporary files of killed jobs."""
-    now = database_clock.now()
+    now = db_time.now()
     is_over = sa.or_(DataExport.ready_at <= now - KEPT, DataExport.created_at <= now - GIVEN_UP)
     with unit_of_work():
         gone = sa.delete(DataExport).where(is_over).returning(DataExport.file)

@@ -9,11 +9,11 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.caregivers import service as caregivers
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import db
 from app.core.errors import NotFound, TooManyRequests
 from app.core.jobs.queue import BULK, enqueue_once
-from app.core.lib.clock import JAKARTA, day_text, midnight
+from app.core.lib.local_time import JAKARTA, day_text, midnight
 from app.identity import access_log, dependents, erasure, own_password, roles, users
 from app.identity.access_log import Action
 from app.identity.erasure import Posts
@@ -95,7 +95,7 @@ def create_export(caller: Caller, patient_id: int | None, password: str) -> Data
     """Request an export of all data of the caller or their dependent. Allowed once a day (Jakarta)."""
     own_password.get_confirmed(caller, password)
     user_id = dependents.whose(caller, patient_id, Action.DATA_COPIED)
-    now = database_clock.now()
+    now = db_time.now()
     export: DataExport | None = db.session.scalar(
         insert(DataExport)
         .values(
@@ -116,7 +116,7 @@ def create_export(caller: Caller, patient_id: int | None, password: str) -> Data
 def get_export(caller: Caller, patient_id: int | None, export_id: int) -> DataExport:
     """Return an export of the caller or their dependent. Raise `NotFound` if it is older than a day."""
     user_id = dependents.whose(caller, patient_id, Action.DATA_COPIED)
-    is_kept = sa.or_(DataExport.ready_at.is_(None), DataExport.ready_at > database_clock.now() - jobs.KEPT)
+    is_kept = sa.or_(DataExport.ready_at.is_(None), DataExport.ready_at > db_time.now() - jobs.KEPT)
     export = db.session.scalar(
         sa.select(DataExport).where(DataExport.id == export_id, DataExport.user_id == user_id, is_kept)
     )

@@ -21,7 +21,7 @@ from prometheus_client import Counter
 from redis.exceptions import RedisError
 
 from app.core.jobs.queue import connection
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.providers.responses import Kind, ProviderError
 
 logger = logging.getLogger(__name__)

@@ -17,8 +17,8 @@ from typing import Any
 from lxml import etree
 from lxml import html as lxml_html
 
-from app.core.lib.clock import JAKARTA, rfc3339
 from app.core.lib.html import sanitise
+from app.core.lib.local_time import JAKARTA, rfc3339
 from app.core.lib.urls import canonical
 from app.providers.ministry_selectors import Selectors
 

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from app.core.lib.clock import now, rfc3339
+from app.core.lib.local_time import now, rfc3339
 from app.providers.http import Http, policy_of
 from app.providers.responses import ProviderError
 from config import Config

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 import orjson
 
-from app.core.lib import clock
+from app.core.lib import local_time
 
 #: Maximum characters of a person's message, and of any other text. WhatsApp allows at most 4,096 in a text message.
 MAX_TEXT, MOST_NAME = 20_000, 200
@@ -184,7 +184,7 @@ def read_fonnte_status(body: object) -> Iterator[Event]:
 def read_fonnte_device(body: object) -> Iterator[Event]:
     """Yield whether our phone is connected. The body has no time, so equal bodies within one minute are duplicates."""
     if isinstance(body, dict) and _text(body.get("status")):
-        minute = f"{clock.now():%Y%m%d%H%M}"
+        minute = f"{local_time.now():%Y%m%d%H%M}"
         yield Event(FONNTE, _key("fo", "device", minute, _digest(body)), "device", payload=_plain_object(body))
 
 

@@ -21,7 +21,7 @@ from app.core.errors import (
     Unauthorized,
     ValidationFailed,
 )
-from app.core.lib.addresses import without_addresses
+from app.core.lib.strip_links import without_addresses
 from app.core.settings import settings
 from app.core.web.fields import Loaded
 from app.identity import dependents, sessions, users

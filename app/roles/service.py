@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.contact import ask_administrator
 from app.core.database.session import assign, db, get_locked_or_404, get_or_404, translating
 from app.core.errors import AppError, Conflict, Forbidden
-from app.core.lib.addresses import without_addresses
+from app.core.lib.strip_links import without_addresses
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate
 from app.identity import roles, users

@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 
 from app.core.errors import NotFound, ProviderFailed
 from app.core.jobs.queue import connection
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.core.settings import current, settings
 from app.providers.cache import Cache
 from app.providers.errors import answering

@@ -11,7 +11,7 @@ from uuid import UUID
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib.clock import JAKARTA, now, today
+from app.core.lib.local_time import JAKARTA, now, today
 from app.identity.audit import Action
 from app.identity.models import AuditEntry, User
 from app.logs import buffer

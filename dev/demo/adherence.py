@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State
 from app.pengingat.timetable.tipe import Tipe
 from dev.demo import crowd

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.forum.jobs import COUNTERS
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.identity.models import User

@@ -13,7 +13,7 @@ from random import Random
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.identity import passwords, phones, preferences, users
 from app.identity.care import CaregiverLink
 from app.identity.models import Role, RoleName, User, user_roles

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.caregivers import service as caregivers
 from app.core.database.session import db
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity import users
 from app.identity.care import Scope
 from app.identity.models import RoleName, SessionKind, User
@@ -49,7 +49,7 @@ def fill() -> None:
             )
             user.is_verified = True
             # Before all the others, so that the chart of new users has no spike today.
-            user.created_at = clock.now() - timedelta(days=91)
+            user.created_at = local_time.now() - timedelta(days=91)
     caregivers.create(person("budi").id, person("siti").id, list(Scope))
     for name in ("Gizi", "Penyakit Kronis", "Kesehatan Mental", "Ibu dan Anak"):
         if not db.session.scalar(sa.select(sa.exists().where(Kategori.nama_kategori == name))):

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.pengingat import service
 from app.pengingat.models import Pengingat
 from app.pengingat.timetable.tipe import Tipe
@@ -61,7 +61,7 @@ VISITORS = 24
 def fill() -> None:
     siti = person("siti").id
     if not _has_any(siti):
-        soon = clock.now() + timedelta(days=3)
+        soon = local_time.now() + timedelta(days=3)
         for tipe, judul, details in (
             (Tipe.OBAT, "Obat diabetes", MEDICINE),
             (Tipe.MAKAN, "Menu harian", MEALS),
@@ -84,7 +84,7 @@ def _fill_others(others: list[int]) -> None:
         if number % 2:
             service.update(user_id, reminder.id, {"is_done": True})
     for number, user_id in enumerate(others[:VISITORS]):
-        waktu = clock.now() + timedelta(days=5 + number, hours=number % 6)
+        waktu = local_time.now() + timedelta(days=5 + number, hours=number % 6)
         visit = {**VISIT, "nama_faskes": FASKES[number % len(FASKES)][1], "reminder_offsets": [{"offset": "1d"}]}
         service.create(
             user_id,

@@ -15,7 +15,7 @@ from flask import Flask
 from app.core.database.session import db
 from app.core.exports import xlsx
 from app.core.exports.streaming import EXPORTS
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.identity.models import RoleName
 from app.logs import buffer
 from dev.stack.waiting import wait_until

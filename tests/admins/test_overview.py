@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.forum.models import ForumCategory, ForumReply
 from app.identity.models import RoleName, User
 from app.logs import buffer

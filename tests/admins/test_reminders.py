@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib.clock import JAKARTA, midnight, now, today
+from app.core.lib.local_time import JAKARTA, midnight, now, today
 from app.identity.access_log import AccessLogEntry
 from app.notifications.models import Delivery
 from app.pengingat.models import Occurrence
@@ -21,7 +21,7 @@ from tests.helpers.factories import make_user
 def _noon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Set the time to noon in Jakarta, so that doses can be due earlier today."""
     noon = midnight(today()) + timedelta(hours=12)
-    monkeypatch.setattr("app.core.lib.clock.now", lambda: noon)
+    monkeypatch.setattr("app.core.lib.local_time.now", lambda: noon)
 
 
 def due(user_id: int, at: datetime, state: str, *channels: tuple[str, str | None], **fields: Any) -> None:

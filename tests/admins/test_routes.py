@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib.clock import today
+from app.core.lib.local_time import today
 from app.identity import audit
 from app.identity.models import RoleName, User
 from app.identity.roles import roles_named

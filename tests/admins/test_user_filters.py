@@ -14,7 +14,7 @@ from flask import Flask
 from app.admins.schemas import UserSearch
 from app.admins.service import users
 from app.core.database.session import db, unit_of_work
-from app.core.lib.clock import now, rfc3339
+from app.core.lib.local_time import now, rfc3339
 from app.core.web.pagination import Page
 from app.core.web.search import MOST_COUNTED
 from app.identity.models import LoginSession, RoleName, User

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.identity.models import RoleName, User, UserDay
 from app.identity.roles import roles_named
 from tests.helpers.client import Client, assert_error

@@ -23,7 +23,7 @@ from tests.helpers.offenders import assert_none
 #: Modules that may commit: requests, jobs, commands, and the unit of work.
 EDGES = (
     "core/database/session.py",
-    "core/web/edge.py",
+    "core/web/dispatch.py",
     "cli.py",
     # Claiming a delivery and storing its outcome are two transactions. Sending happens in between, without one.
     "notifications/delivery/claims.py",

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from flask import Flask
 
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.providers import cache, ministry
 from dev.simulators import Server
 from tests.articles.samples import first
@@ -20,7 +20,7 @@ from tests.providers.hostile_addresses import HOSTILE
 @pytest.fixture
 def an_hour_later(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     """Move the cache's clock one hour ahead, so that values are stale and failure marks have no effect."""
-    real = clock.now
+    real = local_time.now
     monkeypatch.setattr(cache, "now", lambda: real() + timedelta(hours=1))
 
 
@@ -66,7 +66,7 @@ class TestOldCopies:
     @pytest.fixture(autouse=True)
     def visited(self, client: Client, outside: Server, monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as patch:
-            patch.setattr(cache, "now", clock.now)
+            patch.setattr(cache, "now", local_time.now)
             assert client.get("/articles").status_code == 200
             assert client.get("/articles/detail", query_string={"url": first(outside)}).status_code == 200
         outside.ministry.calls.clear()

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications.models import Broadcast
 from tests.articles.samples import NEW
 from tests.helpers.client import Client
@@ -34,7 +34,7 @@ def test_content_is_made_safe_when_it_is_stored(admin: Client) -> None:
 
 
 def test_a_new_article_is_announced_after_a_while_unless_it_is_deleted_before(admin: Client) -> None:
-    before = clock.now()
+    before = local_time.now()
     article = admin.post("/articles", NEW).json or {}
     row = db.session.scalars(sa.select(Broadcast)).one()
     assert (row.kind, row.about_id, announced(row)) == ("article", article["id"], "Artikel baru: Gizi Anak")

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.core.lib.clock import today
+from app.core.lib.local_time import today
 from app.forum.jobs import repair
 from app.identity.models import User
 from dev import demo

@@ -13,7 +13,7 @@ from lxml import html
 
 from app import create_app
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity.models import User
 from app.inbox import jobs as inbox
 from app.notifications import outbox
@@ -51,7 +51,7 @@ def add(text: str, **fields: object) -> None:
                     "dedupe_key": text,
                     "words": {"text": text},
                     "target": "+6281",
-                    "expires_at": clock.now() + timedelta(hours=1),
+                    "expires_at": local_time.now() + timedelta(hours=1),
                     **fields,
                 }
             )
@@ -86,7 +86,7 @@ def test_channels_of_one_occurrence_are_one_entry_with_the_persons_name(developi
         db.session.flush()
         user_id = siti.id
     try:
-        due = clock.now() + timedelta(hours=2)
+        due = local_time.now() + timedelta(hours=2)
         for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
             add(
                 f"dosis {channel}",
@@ -109,9 +109,9 @@ def test_channels_of_one_occurrence_are_one_entry_with_the_persons_name(developi
 
 def test_what_comes_next_is_first_and_what_is_far_or_old_is_folded(developing: Flask) -> None:
     for number in range(6):
-        add(f"nanti {number}", due_at=clock.now() + timedelta(minutes=60 - number))
+        add(f"nanti {number}", due_at=local_time.now() + timedelta(minutes=60 - number))
     for number in range(14):
-        add(f"lalu {number}", due_at=clock.now() - timedelta(minutes=number), target=f"+6281{number}")
+        add(f"lalu {number}", due_at=local_time.now() - timedelta(minutes=number), target=f"+6281{number}")
     assert [entry.split()[-1] for entry in entries(developing, "Next", "")] == ["5", "4", "3", "2"]
     assert [entry.split()[-1] for entry in entries(developing, "", "later")] == ["1", "0"]
     latest = [entry.split()[-1] for entry in entries(developing, "Latest", "")]
@@ -120,9 +120,9 @@ def test_what_comes_next_is_first_and_what_is_far_or_old_is_folded(developing: F
 
 
 def test_what_was_withdrawn_is_folded_away(developing: Flask) -> None:
-    add("batal", due_at=clock.now() + timedelta(hours=1))
+    add("batal", due_at=local_time.now() + timedelta(hours=1))
     with unit_of_work():
-        db.session.execute(deliveries.update().values(state=State.CANCELLED, settled_at=clock.now()))
+        db.session.execute(deliveries.update().values(state=State.CANCELLED, settled_at=local_time.now()))
     assert entries(developing, "Next", "") == entries(developing, "Latest", "") == []
     assert len(entries(developing, "", "withdrawn")) == 1
 
@@ -139,7 +139,7 @@ def recipient(developing: Flask) -> Iterator[User]:
 
 
 def test_a_developer_answers_as_somebody_who_was_written_to(developing: Flask, recipient: User) -> None:
-    add("Halo Siti", user_id=recipient.id, target=None, due_at=clock.now())
+    add("Halo Siti", user_id=recipient.id, target=None, due_at=local_time.now())
     page = html.fromstring(developing.test_client().get("/dev/outbox").data)
     (form,) = page.forms
     assert form.inputs["phone"].value_options == ["+6281234567890"]
@@ -187,10 +187,10 @@ def test_an_answer_of_nobody_or_without_words_is_refused(developing: Flask, body
 
 
 def test_the_outbox_shows_what_became_of_a_message(developing: Flask) -> None:
-    add("sampai", due_at=clock.now())
-    add("gagal", due_at=clock.now())
+    add("sampai", due_at=local_time.now())
+    add("gagal", due_at=local_time.now())
     with unit_of_work():
-        sent = {"state": State.SENT, "settled_at": clock.now(), "receipt": "read"}
+        sent = {"state": State.SENT, "settled_at": local_time.now(), "receipt": "read"}
         db.session.execute(deliveries.update().values(sent))
         failed = {"receipt": "failed", "receipt_code": "131026"}
         db.session.execute(deliveries.update().where(deliveries.c.dedupe_key == "gagal").values(failed))

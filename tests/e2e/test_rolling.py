@@ -12,7 +12,7 @@ from textwrap import dedent
 import pytest
 from alembic.script import ScriptDirectory
 
-from app.core.lib.clock import rfc3339
+from app.core.lib.local_time import rfc3339
 from config import ROOT, environment
 from dev.simulators import Server
 from dev.stack.outages import Load, Request

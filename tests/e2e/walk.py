@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from PIL import Image
 
-from app.core.lib.clock import rfc3339
+from app.core.lib.local_time import rfc3339
 from dev.simulators import Server
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import wait_until

@@ -10,9 +10,9 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import db
-from app.core.lib.clock import JAKARTA
+from app.core.lib.local_time import JAKARTA
 from app.forum.models import ForumBlock, ReplyNotice
 from app.forum.service import notices
 from app.forum.service.reads.posts import BLOCKED
@@ -154,7 +154,7 @@ def at_any_hour(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def claimed(thread_id: int, user_id: int) -> Claimed:
-    now = database_clock.now()
+    now = db_time.now()
     payload = {"day": now.astimezone(JAKARTA).date().isoformat()}
     return Claimed(
         id=1, claim_token=uuid.uuid4(), unknowns=0, dedupe_key="k", queue="bulk", channel="messaging", kind="broadcast",

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.forum.models import ForumCategory
 from app.notifications.models import Broadcast, Delivery
 from tests.forum.posts import category_id, write_reply, write_thread
@@ -69,7 +69,7 @@ def test_message_that_went_out_is_not_sent_again_by_an_edit(siti: Client, budi: 
 
 
 def test_new_thread_is_announced_to_those_whom_its_category_concerns(siti: Client) -> None:
-    before = clock.now()
+    before = local_time.now()
     thread = write_thread(siti, title="Menu", use_pseudonym=True)
     (broadcast,) = db.session.scalars(sa.select(Broadcast)).all()
     assert (broadcast.kind, broadcast.about_id) == ("forum_thread", thread["id"])

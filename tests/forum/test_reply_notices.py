@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.forum.models import ReplyNotice
 from app.identity.models import User
 from app.notifications.models import Broadcast, Delivery
@@ -137,7 +137,7 @@ def test_the_next_message_keeps_its_distance_to_one_that_left_late(budi: Client,
     db.session.execute(sa.update(Delivery).values(state="sent", settled_at=sa.func.now() - timedelta(minutes=1)))
     hold(30)
     write_reply(budi, thread_id)
-    assert timedelta(minutes=8) < notices()[1].due_at - clock.now() < timedelta(minutes=10)
+    assert timedelta(minutes=8) < notices()[1].due_at - local_time.now() < timedelta(minutes=10)
 
 
 def test_a_deleted_reply_is_not_counted(client: Client, budi: Client, thread_id: int) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.inbox import jobs
 from app.inbox.hearing import Hearing
 from app.notifications.models import Heard, Inbound, inbound
@@ -199,7 +199,7 @@ def test_without_redis_the_clock_handles_by_itself(app: Flask, ear: Ear, monkeyp
 
 def test_words_are_forgotten_after_thirty_days_and_receipts_with_them(app: Flask, ear: Ear) -> None:
     for days in (29, 31, 401):
-        moment = clock.now() - timedelta(days=days)
+        moment = local_time.now() - timedelta(days=days)
         came(str(days), received_at=moment)
         came(kind=Heard.RECEIPT, text=None, received_at=moment, payload={"receipt": "read"})
     jobs.forget()
@@ -209,6 +209,6 @@ def test_words_are_forgotten_after_thirty_days_and_receipts_with_them(app: Flask
 def test_many_are_forgotten_in_batches(app: Flask, ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "FORGET_BATCH", 2)
     for _ in range(5):
-        came(received_at=clock.now() - timedelta(days=31))
+        came(received_at=local_time.now() - timedelta(days=31))
     jobs.forget()
     assert db.session.scalar(sa.select(sa.func.count()).where(inbound.c.text.is_not(None))) == 0

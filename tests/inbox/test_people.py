@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.caregivers import notices
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity import consents, notification_settings, users
 from app.identity.care import CaregiverLink
 from app.identity.models import User
@@ -146,7 +146,7 @@ def test_a_wrong_number_stays_wrong_for_whoever_gives_it_again_without_proof(
             users.update(db.session.get_one(User, user_id), {"nomor_hp": nomor_hp})
     with unit_of_work():
         user = db.session.get_one(User, user_id)
-        user.phone_verified_at = clock.now() if is_proven else None
+        user.phone_verified_at = local_time.now() if is_proven else None
     add(user_id=user_id, target=None, kind=kind, dedupe_key="x", words={"text": "Pengingat"})
     delivery_jobs.drain("urgent")
     sent = {message.text for message in gateway.messaging.to("6281234567890")}
@@ -161,7 +161,7 @@ def test_a_wrong_number_is_not_promised_anything_before_it_is_proven(committed: 
     assert phone.write("MULAI").text == texts.STILL_WRONG
     with unit_of_work():
         user = db.session.get_one(User, user_id)
-        user.phone_verified_at, user.phone_invalid_at = clock.now(), None
+        user.phone_verified_at, user.phone_invalid_at = local_time.now(), None
     assert phone.write("MULAI").text == texts.STARTED
 
 
@@ -196,7 +196,7 @@ def test_reset_counts_among_what_is_sent(phone: Phone) -> None:
 
 def link(patient_id: int, name: str, **ago: float) -> int:
     caregiver = make_user("pendamping", nama_ktp=name)
-    since = clock.now() - timedelta(**ago)
+    since = local_time.now() - timedelta(**ago)
     row = CaregiverLink(caregiver_id=caregiver.id, patient_id=patient_id, created_at=since)
     db.session.add(row)
     db.session.commit()

@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.logs import buffer, jobs
 from app.logs.models import ActivityLog, LogDay, LogDayUser
 from tests.logs.records import RECORD, rows, waiting
@@ -20,7 +20,7 @@ from tests.logs.records import RECORD, rows, waiting
 
 def put(count: int) -> None:
     for n in range(count):
-        buffer.put({**RECORD, "log": "user", "session_id": str(n), "created_at": clock.now(), "extra": {}})
+        buffer.put({**RECORD, "log": "user", "session_id": str(n), "created_at": local_time.now(), "extra": {}})
 
 
 def test_a_drain_that_died_before_its_insert_is_made_good(app: Flask) -> None:
@@ -103,7 +103,7 @@ def test_the_days_sums_count_events_and_people_by_jakartas_day(app: Flask) -> No
 
 def test_a_command_prunes_rows_and_keeps_the_sums(app: Flask) -> None:
     for days in (1, 29, 31, 400):
-        buffer.put({"log": "user", "created_at": clock.now() - timedelta(days=days), "extra": {}})
+        buffer.put({"log": "user", "created_at": local_time.now() - timedelta(days=days), "extra": {}})
     jobs.ingest()
     assert jobs.prune(30) == ([], 2)  # no month with its own partition is over
     assert len(rows()) == 2
@@ -113,9 +113,9 @@ def test_a_command_prunes_rows_and_keeps_the_sums(app: Flask) -> None:
 
 
 def test_who_was_active_on_which_day_goes_with_the_rows(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "now", lambda: datetime(2026, 3, 31, 17, 30, tzinfo=UTC))  # 1 April in Jakarta
+    monkeypatch.setattr(local_time, "now", lambda: datetime(2026, 3, 31, 17, 30, tzinfo=UTC))  # 1 April in Jakarta
     for day in (date(2026, 3, 1), date(2026, 3, 2), date(2026, 3, 31)):
-        at = datetime.combine(day, time(23), clock.JAKARTA)
+        at = datetime.combine(day, time(23), local_time.JAKARTA)
         buffer.put({"log": "user", "user_id": 7, "created_at": at, "extra": {}})
     jobs.ingest()
     jobs.prune(30)

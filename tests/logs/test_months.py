@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.logs import buffer, jobs, months
 from app.logs.models import ActivityLog
 
@@ -28,7 +28,7 @@ def partitions() -> dict[str, int]:
 
 
 def test_a_record_lies_in_the_month_of_jakarta_that_it_came_in(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "now", lambda: datetime(2031, 5, 20, tzinfo=UTC))
+    monkeypatch.setattr(local_time, "now", lambda: datetime(2031, 5, 20, tzinfo=UTC))
     jobs.make_months_ahead()
     last_of_may = datetime(2031, 5, 31, 16, 59, 59, tzinfo=UTC)  # 23:59:59 in Jakarta
     put(last_of_may, last_of_may + timedelta(seconds=1))
@@ -42,7 +42,7 @@ def test_a_record_of_a_month_without_a_partition_is_kept_and_moves_there(
 ) -> None:
     put(datetime(2031, 5, 20, tzinfo=UTC), datetime(2031, 9, 1, tzinfo=UTC))
     assert partitions()["activity_logs_rest"] == 2
-    monkeypatch.setattr(clock, "now", lambda: datetime(2031, 5, 21, tzinfo=UTC))
+    monkeypatch.setattr(local_time, "now", lambda: datetime(2031, 5, 21, tzinfo=UTC))
     for _ in range(2):
         jobs.make_months_ahead()
     counts = partitions()
@@ -50,7 +50,7 @@ def test_a_record_of_a_month_without_a_partition_is_kept_and_moves_there(
 
 
 def test_a_record_that_comes_twice_is_one_row(app: Flask) -> None:
-    put(clock.now())
+    put(local_time.now())
     record = {"event_id": str(db.session.scalar(sa.select(ActivityLog.event_id))), "log": "user", "extra": {}}
     row = db.session.scalars(sa.select(ActivityLog)).one()
     assert buffer.store([{**record, "created_at": row.created_at}]) == 0
@@ -60,9 +60,9 @@ def test_a_record_that_comes_twice_is_one_row(app: Flask) -> None:
 def test_whole_months_are_dropped_and_the_one_in_between_loses_rows(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clock, "now", lambda: datetime(2031, 3, 15, 12, tzinfo=UTC))
+    monkeypatch.setattr(local_time, "now", lambda: datetime(2031, 3, 15, 12, tzinfo=UTC))
     jobs.make_months_ahead()
-    monkeypatch.setattr(clock, "now", lambda: datetime(2031, 6, 20, 12, tzinfo=UTC))
+    monkeypatch.setattr(local_time, "now", lambda: datetime(2031, 6, 20, 12, tzinfo=UTC))
     jobs.make_months_ahead()
     put(*(datetime(2031, month, day, tzinfo=UTC) for month in (3, 4, 5, 6) for day in (10, 25)))
     dropped, rows = jobs.prune(30)
@@ -81,25 +81,25 @@ def test_the_partition_from_before_holds_the_months_that_it_covers(app: Flask) -
     for name in months._partitions():
         if name != months.REST:
             db.session.execute(sa.text(f"DROP TABLE {name}"))
-    bound = months._begin(months._next(months._next(clock.today().replace(day=1))))
+    bound = months._begin(months._next(months._next(local_time.today().replace(day=1))))
     until = f"activity_logs_until_{bound:%Y_%m}"
     db.session.connection().exec_driver_sql(
         f"CREATE TABLE {until} PARTITION OF activity_logs FOR VALUES FROM (MINVALUE) TO ('{bound}')"
     )
     jobs.make_months_ahead()
     assert set(months._partitions()) == {until, months.REST, f"activity_logs_{bound:%Y_%m}"}
-    put(clock.now() - timedelta(days=400), clock.now())
+    put(local_time.now() - timedelta(days=400), local_time.now())
     assert partitions()[until] == 2
     assert jobs.prune(30) == ([], 1)
 
 
 def test_a_reader_holds_up_a_partition_and_nobody_who_writes(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reader holds a real transaction open, as a long export does."""
-    monkeypatch.setattr(clock, "now", lambda: datetime(2031, 5, 20, tzinfo=UTC))
+    monkeypatch.setattr(local_time, "now", lambda: datetime(2031, 5, 20, tzinfo=UTC))
     with db.engine.connect() as reader:
         reader.execute(sa.select(ActivityLog.id)).all()
         jobs.make_months_ahead()
-        put(clock.now())
+        put(local_time.now())
         assert "activity_logs_2031_05" not in partitions()
         db.session.remove()
     jobs.make_months_ahead()
@@ -114,6 +114,6 @@ def test_a_reader_holds_up_a_partition_and_nobody_who_writes(committed: Flask, m
 
 
 def test_the_command_says_what_went(app: Flask) -> None:
-    put(clock.now() - timedelta(days=400))
+    put(local_time.now() - timedelta(days=400))
     result = app.test_cli_runner().invoke(args=["logs", "prune", "--days", "30"])
     assert result.output == "0 whole months dropped, 1 rows of the month in between deleted.\n"

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.core.jobs.redis import WEB, connect
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.logs import jobs
 from tests.helpers.client import Client, assert_error
 from tests.logs.records import RECORD, rows, waiting
@@ -83,7 +83,7 @@ class TestCreateAdminLog:
         assert {name: getattr(row, name) for name in RECORD} == RECORD
         assert (row.log, row.user_id, row.extra) == (log, None, {"perangkat": {"os": "android"}})
         assert (row.remote_ip, row.user_agent) == ("127.0.0.1", "Uji/1")
-        assert clock.now() - row.created_at < timedelta(minutes=1)
+        assert local_time.now() - row.created_at < timedelta(minutes=1)
 
     def test_what_is_no_record_is_refused(self, client: Client) -> None:
         assert_error(client.post("/log/admin-log", {"event_name": "x" * 9000}), 400)

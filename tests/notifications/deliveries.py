@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity.models import User
 from app.notifications import jobs, outbox
 from app.notifications.delivery import claims, drain, rendering, settlements
@@ -30,7 +30,7 @@ def add(**fields: Any) -> Delivery:
         "dedupe_key": f"test:{n}",
         "words": None if "payload" in fields else {"text": f"Halo {n}"},
         "target": f"+62812{n:08d}",
-        "expires_at": clock.now() + timedelta(hours=1),
+        "expires_at": local_time.now() + timedelta(hours=1),
         **fields,
     }
     with unit_of_work():

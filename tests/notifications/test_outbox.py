@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications import jobs, messages, outbox
 from app.notifications.delivery import claims, settlements
 from app.notifications.models import About, Channel, Delivery, State
@@ -52,7 +52,7 @@ def test_a_rollback_leaves_neither_row_nor_job(app: Flask) -> None:
 
 
 def test_a_delivery_for_later_enqueues_nothing(app: Flask) -> None:
-    add(due_at=clock.now() + timedelta(hours=1), expires_at=clock.now() + timedelta(hours=2))
+    add(due_at=local_time.now() + timedelta(hours=1), expires_at=local_time.now() + timedelta(hours=2))
     jobs.enqueue_due()
     assert waiting_jobs() == 0
     assert claims.claim("urgent", Channel.MESSAGING) is None
@@ -94,7 +94,7 @@ def test_what_was_sent_does_not_come_back(app: Flask) -> None:
 
 def test_one_cancelled_under_a_worker_and_added_again_waits_for_that_worker(app: Flask) -> None:
     add(dedupe_key="busy", about=RESET)
-    before = clock.now()
+    before = local_time.now()
     assert claims.claim("urgent", Channel.MESSAGING) is not None
     with unit_of_work():
         outbox.cancel(RESET)

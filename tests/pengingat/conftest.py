@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database import clock as database_clock
-from app.core.lib import clock
+from app.core.database import db_time
+from app.core.lib import local_time
 from app.pengingat.ledger import queries
 from app.pengingat.one_tap import links
 from tests.helpers.client import Client
@@ -23,9 +23,9 @@ from tests.pengingat.links import ADDRESS, payloads
 @pytest.fixture
 def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
     time = Time()
-    monkeypatch.setattr(clock, "now", lambda: time.now)
-    monkeypatch.setattr(database_clock, "now", lambda: time.now)
-    monkeypatch.setattr(database_clock, "now_sql", lambda: sa.literal(time.now))
+    monkeypatch.setattr(local_time, "now", lambda: time.now)
+    monkeypatch.setattr(db_time, "now", lambda: time.now)
+    monkeypatch.setattr(db_time, "now_sql", lambda: sa.literal(time.now))
     hold, read = queries.hold, links.read
     monkeypatch.setattr(queries, "hold", lambda *which: replace(hold(*which), now=time.now))
     monkeypatch.setattr(links, "read", lambda *hashes: (*read(*hashes)[:-1], time.now))

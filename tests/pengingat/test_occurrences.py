@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications.models import Delivery
 from app.pengingat import jobs
 from app.pengingat.models import Occurrence
@@ -72,7 +72,7 @@ def test_a_machine_whose_clock_is_days_ahead_skips_nothing(
     siti: Client, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     siti.post("/pengingat/obat", obat)
-    monkeypatch.setattr(clock, "now", lambda: moment.now + timedelta(days=10))
+    monkeypatch.setattr(local_time, "now", lambda: moment.now + timedelta(days=10))
     moment.move(hours=20)
     jobs.top_up()
     assert waiting() == ["02 12:00", "03 00:00", "03 12:00", "04 00:00"]

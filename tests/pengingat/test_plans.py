@@ -12,7 +12,7 @@ from flask import Flask
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 from app.core.errors import NotFound
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.core.web.pagination import Page
 from app.pengingat import jobs, service
 from app.pengingat.caregiving import alerts
@@ -65,13 +65,13 @@ def generic_plan_of(statement: PreparedStatement, moment: str) -> str:
     """Return the generic plan of a prepared statement, which does not depend on the moment given."""
     connection = db.session.connection()
     connection.exec_driver_sql("SET LOCAL plan_cache_mode = force_generic_plan")
-    statement.rows(connection, {moment: clock.now()})
+    statement.rows(connection, {moment: local_time.now()})
     execute = statement._execute % {moment: "now()"}
     return "\n".join(connection.exec_driver_sql(f"EXPLAIN {execute}").scalars())
 
 
 def test_the_sweep_reads_what_is_open_alone() -> None:
-    now = clock.now()
+    now = local_time.now()
     plan = plan_of(missed._overdue, due_before=now - LATE, now=now)
     assert "ix_occurrences_open" in plan
     assert "Seq Scan on occurrences" not in plan, plan
@@ -112,7 +112,7 @@ def test_a_link_reads_what_it_is_about_alone() -> None:
 
 
 def test_a_persons_pages_read_their_own_rows_alone(person: int) -> None:
-    today = clock.today()
+    today = local_time.today()
     days = Days(today - timedelta(days=80), today)
     with plans_of_all() as plans:
         assert service.list_all(person, Query(Page(1, 20), tipe=None, is_done=None, date=None)).total == 50

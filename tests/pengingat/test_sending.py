@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.delivery import claims, messaging
@@ -124,7 +124,7 @@ def test_who_gives_another_number_than_they_proved_sends_no_address_there(
 ) -> None:
     """The reminder was planned while the old, proven number was stored."""
     with unit_of_work():
-        db.session.get_one(User, siti_id).phone_verified_at = clock.now()
+        db.session.get_one(User, siti_id).phone_verified_at = local_time.now()
     medicine(siti_id, "judi.com Metformin")
     if not is_proven:
         with unit_of_work():

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity import erasure
 from app.identity.models import LoginSession, User
 from app.personal_data import jobs
@@ -77,7 +77,7 @@ class TestCreateExport:
         assert_error(response, 429, "too_many_requests")
         assert 0 < int(response.headers["Retry-After"]) <= 86401
         yesterday = (
-            sa.update(DataExport).where(DataExport.id == export_id).values(day=clock.today() - timedelta(days=1))
+            sa.update(DataExport).where(DataExport.id == export_id).values(day=local_time.today() - timedelta(days=1))
         )
         db.session.execute(yesterday)
         assert ask(mine) != export_id

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.core.lib.clock import now, today
+from app.core.lib.local_time import now, today
 from app.identity import access_log
 from app.identity.access_log import AccessLogEntry, Action, BulkAccess, Covers
 from app.identity.care import CaregiverLink

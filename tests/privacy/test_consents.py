@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.identity import consents
 from app.identity.care import CaregiverLink
 from app.identity.consents import Consent, Purpose, Way

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import db
 from app.identity import notification_settings
 from app.identity.models import User
@@ -109,7 +109,7 @@ def test_what_waits_for_a_channel_that_is_off_will_not_come(siti: Client) -> Non
 
 
 def test_what_waits_for_the_end_of_quiet_hours_says_so_and_a_reminder_does_not(siti: Client) -> None:
-    now = database_clock.now()
+    now = db_time.now()
     local = now.astimezone(notification_settings.zone_of(siti.user.domicile))
     hours = {
         "quiet_start": (local - timedelta(hours=1)).time(),

@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.errors import Unauthorized
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.identity import sessions
 from app.identity.models import LoginSession, RoleName, SessionKind
 from app.identity.sessions import Caller

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.identity import access_log, consents
 from app.identity.access_log import AccessLogEntry, Action
 from app.identity.models import LoginSession

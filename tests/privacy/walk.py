@@ -15,7 +15,7 @@ from redis import Redis
 from werkzeug.test import TestResponse
 
 from app.core.database.session import db
-from app.core.lib.clock import rfc3339
+from app.core.lib.local_time import rfc3339
 from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.models import Delivery

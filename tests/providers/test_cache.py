@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.providers import cache as module
 from app.providers.cache import Cache
 from app.providers.responses import ProviderError
@@ -38,7 +38,7 @@ def new() -> Cache[Thing | None]:
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Return a function that moves the cache's clock ahead by seconds."""
-    real, moved = clock.now, [0.0]
+    real, moved = local_time.now, [0.0]
     monkeypatch.setattr(module, "now", lambda: real() + timedelta(seconds=moved[0]))
 
     def move(seconds: float) -> None:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.models import Channel, State
 from app.push.models import PushSubscription
@@ -82,7 +82,7 @@ def test_passing_trouble_is_retried_and_never_forgets(
     subscription_id = subscribe(client, browser, user_id)
     sim.fault("push", kind, **options)
     row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
-    before = clock.now()
+    before = local_time.now()
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
     assert row.state == State.PENDING

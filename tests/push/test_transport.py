@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.models import About, Channel, Delivery
@@ -102,8 +102,8 @@ def test_a_machine_whose_clock_is_ahead_shortens_the_life_of_no_push(
 ) -> None:
     subscribe(client, browser, user_id, proven=True)
     remind(user_id)
-    ahead = clock.now() + timedelta(days=2)
-    monkeypatch.setattr(clock, "now", lambda: ahead)
+    ahead = local_time.now() + timedelta(days=2)
+    monkeypatch.setattr(local_time, "now", lambda: ahead)
     client.post("/push/send", {"user_id": user_id, "payload": PAYLOAD})
     jobs.drain("urgent")
     jobs.drain("urgent")
@@ -160,7 +160,7 @@ def test_the_push_of_somebody_whom_messages_do_not_reach_says_so(
     subscribe(client, browser, user_id, proven=True)
     user = db.session.get_one(User, user_id)
     if is_refused:
-        user.phone_invalid_at = clock.now()
+        user.phone_invalid_at = local_time.now()
     db.session.commit()
     remind(user_id)
     jobs.drain("urgent")
@@ -173,7 +173,7 @@ def test_a_claimed_browser_is_not_told_that_messages_do_not_arrive(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int
 ) -> None:
     subscribe(client, browser, user_id)
-    db.session.get_one(User, user_id).phone_invalid_at = clock.now()
+    db.session.get_one(User, user_id).phone_invalid_at = local_time.now()
     db.session.commit()
     remind(user_id)
     jobs.drain("urgent")

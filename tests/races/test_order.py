@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.forum.models import ForumCategory, ForumReply
 from app.forum.service import erasure as forum
 from app.identity import erasure, sessions

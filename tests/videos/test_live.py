@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.providers import cache
 from app.providers import videos as platform
 from app.videos import live
@@ -25,7 +25,7 @@ ALL = (ONE, f"/videoplatform/channel/{CHANNEL}", "/videoplatform/search?q=gizi")
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Return a function that moves the cache's clock ahead by hours."""
-    real = clock.now
+    real = local_time.now
 
     def move(hours: float) -> None:
         monkeypatch.setattr(cache, "now", lambda: real() + timedelta(hours=hours))
@@ -82,11 +82,11 @@ def test_the_pause_ends_with_the_platforms_day(
     app: Flask, client: Client, outside: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outside.videos.exhaust()
-    before = clock.now()
+    before = local_time.now()
     assert_error(client.get(ONE), 502)
     midnight = platform.next_midnight(before)
     left = timedelta(seconds=app.extensions["redis"].ttl(live.PAUSE))
-    assert midnight - clock.now() - timedelta(seconds=2) <= left <= midnight - before + timedelta(seconds=2)
+    assert midnight - local_time.now() - timedelta(seconds=2) <= left <= midnight - before + timedelta(seconds=2)
 
     outside.videos.quota += 10_000
     app.extensions["redis"].delete("cache:video:failed:hdMaxres001")

@@ -16,7 +16,7 @@ from rq.serializers import JSONSerializer, PickleSerializer
 
 from app.core.jobs import queue
 from app.core.jobs.schedule import HEARTBEAT
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications.delivery import claims
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.models import State
@@ -47,7 +47,7 @@ def test_one_process_serves_both_queues_and_its_clock_finds_what_falls_due(start
     worker = start_worker()
     worker.clock()
     at_once, bulk = add(), add(queue="bulk")
-    later = add(due_at=clock.now() + timedelta(seconds=2))
+    later = add(due_at=local_time.now() + timedelta(seconds=2))
     wait_until(lambda: all(sent(row.dedupe_key)() for row in (at_once, bulk, later)))
     row = reread(later.dedupe_key)
     assert row.settled_at is not None
@@ -76,7 +76,7 @@ def test_a_clock_that_dies_is_started_again(start_worker: Start) -> None:
     first = worker.clock()
     os.kill(first, signal.SIGKILL)
     wait_until(lambda: set(worker.children()) - {first} != set())
-    row = add(due_at=clock.now() + timedelta(seconds=1))
+    row = add(due_at=local_time.now() + timedelta(seconds=1))
     wait_until(sent(row.dedupe_key))
 
 
@@ -136,9 +136,9 @@ def test_a_pickled_job_is_not_run(start_worker: Start, tmp_path: object) -> None
 def test_redis_emptied_and_all_connections_cut_loses_nothing(committed: Flask, start_worker: Start) -> None:
     worker = start_worker()
     worker.clock()
-    later = add(due_at=clock.now() + timedelta(minutes=5))
+    later = add(due_at=local_time.now() + timedelta(minutes=5))
     for _ in range(3):
-        rows = [add(due_at=clock.now() + timedelta(seconds=n / 4)) for n in range(4)]  # the last is not due yet
+        rows = [add(due_at=local_time.now() + timedelta(seconds=n / 4)) for n in range(4)]  # the last is not due yet
         queue.connection().flushdb()
         database = queue.connection().connection_pool.connection_kwargs["db"]
         for client in queue.connection().client_list():

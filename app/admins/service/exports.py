@@ -11,9 +11,9 @@ from app.admins.service.reports import REPORTS, Report, within
 from app.core.database.session import autocommit, db, own_connection, replica_or
 from app.core.errors import NotFound
 from app.core.exports import csv
-from app.core.exports.paper import Paper
+from app.core.exports.report_layout import Paper
 from app.core.exports.streaming import MIMETYPES, Download, begun
-from app.core.lib.clock import JAKARTA, midnight, today
+from app.core.lib.local_time import JAKARTA, midnight, today
 from app.identity import access_log, audit, users
 from app.identity.access_log import Covers
 from app.identity.models import RoleName, User

@@ -11,7 +11,7 @@ from app.admins.service.reports import within
 from app.articles.models import Article
 from app.core.database.session import Base, autocommit, replica_or
 from app.core.errors import ValidationFailed
-from app.core.lib.clock import JAKARTA, now, today
+from app.core.lib.local_time import JAKARTA, now, today
 from app.dokter.models import Dokter
 from app.faskes.models import Faskes
 from app.forum.models import ForumCategory, ForumThread

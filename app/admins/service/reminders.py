@@ -7,8 +7,8 @@ from datetime import date, datetime, timedelta
 import sqlalchemy as sa
 
 from app.core.database.session import autocommit, replica_or
-from app.core.lib import clock
-from app.core.lib.clock import midnight, today
+from app.core.lib import local_time
+from app.core.lib.local_time import midnight, today
 from app.identity import consents, dependents, erasure
 from app.identity.consents import Purpose
 from app.identity.models import Role, RoleName, User, user_roles
@@ -25,7 +25,7 @@ def get_today() -> dict[str, object]:
     """Return today's figures (Jakarta): reminders that were due, patients, and people who missed doses for days."""
     day = today()
     with replica_or(autocommit) as connection:
-        counts = connection.execute(_counts(midnight(day), clock.now())).one()
+        counts = connection.execute(_counts(midnight(day), local_time.now())).one()
         people = connection.execute(_people(missed_every_day(DAYS_IN_A_ROW))).one()
     return {"date": day, **counts._asdict(), "missed_days": DAYS_IN_A_ROW, **people._asdict()}
 

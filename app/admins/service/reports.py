@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.core.exports.charts import Chart
-from app.core.exports.paper import Rows
+from app.core.exports.report_layout import Rows
 from app.core.exports.table import Column, Kind, Table
-from app.core.lib.clock import JAKARTA, MONTHS, midnight
+from app.core.lib.local_time import JAKARTA, MONTHS, midnight
 from app.identity.models import Role, RoleName, User, user_roles
 from app.logs.models import ActivityLog
 

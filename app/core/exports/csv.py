@@ -14,7 +14,7 @@ from psycopg2.extensions import connection as PgConnection  # noqa: N812  # the 
 from app.core.database.session import AnySelect, Connect, own_connection
 from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table, harmless
-from app.core.lib.formulas import guarded, guarded_inside
+from app.core.lib.csv_injection import guarded, guarded_inside
 
 #: Byte order mark, by which a spreadsheet detects UTF-8.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -13,10 +13,10 @@ from app.core.database.session import Connect, own_connection
 from app.core.errors import BadRequest
 from app.core.exports import fonts
 from app.core.exports.charts import ACCENT, FAINT, INK, RULE, TINT, Chart, number
-from app.core.exports.paper import Paper, Rows
+from app.core.exports.report_layout import Paper, Rows
 from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table
-from app.core.lib.clock import JAKARTA, day_text, now
+from app.core.lib.local_time import JAKARTA, day_text, now
 
 MAX_ROWS = 5000
 

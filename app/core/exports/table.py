@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.database.session import AnySelect
-from app.core.lib.formulas import STARTS
+from app.core.lib.csv_injection import STARTS
 
 
 class Kind(StrEnum):

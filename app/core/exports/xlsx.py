@@ -18,8 +18,8 @@ from app.core.database.session import Connect, own_connection
 from app.core.exports.folder import export_folder
 from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, Kind, Table
-from app.core.lib.clock import JAKARTA
-from app.core.lib.formulas import is_dangerous
+from app.core.lib.csv_injection import is_dangerous
+from app.core.lib.local_time import JAKARTA
 
 CHUNK_BYTES = 64 * 1024
 ROWS_AHEAD = 500

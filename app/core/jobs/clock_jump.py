@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ def values() -> dict[str, datetime | None]:
 
 def now() -> datetime:
     """Return the verified time. Return the database's time if this process has not verified any."""
-    return verified_time.now() or database_clock.now()
+    return verified_time.now() or db_time.now()
 
 
 def _compare() -> tuple[float, float]:
@@ -95,7 +95,7 @@ def _compare() -> tuple[float, float]:
 
     Read the uptime last, so that a slow response makes the verified time late, never early.
     """
-    database_now = database_clock.now()
+    database_now = db_time.now()
     uptime = _uptime_s()
     return database_now.timestamp() - uptime, uptime
 

@@ -33,9 +33,9 @@ from rq.serializers import JSONSerializer
 
 from app.core.database.session import db
 from app.core.jobs import metrics
-from app.core.jobs.clock_process import ClockProcess
 from app.core.jobs.queue import QUEUES, release
 from app.core.jobs.redis import WORKER, connect
+from app.core.jobs.scheduler_process import SchedulerProcess
 from config import Config
 
 __all__ = ["QUEUES", "Job", "Worker"]
@@ -116,7 +116,7 @@ class Worker(rq.worker.Worker):
         if burst or options.get("max_jobs") or options.get("max_idle_time"):
             return bool(super().work(burst, logging_level, *args, **options))
         worked = False
-        with ClockProcess(type(self)):
+        with SchedulerProcess(type(self)):
             while not self._ending:
                 try:
                     worked |= bool(super().work(burst, logging_level, *args, **options))

@@ -20,7 +20,7 @@ from marshmallow import fields
 
 from app.core.database.session import Base, after_commit, db, on_rollback
 from app.core.errors import NotFound
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.core.media import images, storage
 from app.core.media.storage import Room
 from config import Config
@@ -133,7 +133,7 @@ def named() -> sa.CompoundSelect[str]:
 
 def sweep() -> int:
     """Remove the pictures that no row refers to, and return their number."""
-    oldest = clock.now() - ORPHAN_AGE
+    oldest = local_time.now() - ORPHAN_AGE
     old = {name for name, stored_at in store().names() if stored_at < oldest}
     for name in db.session.scalars(named().execution_options(yield_per=1000)):
         old.discard(name)

@@ -23,7 +23,7 @@ from psycopg2.extensions import make_dsn
 
 from app.core.database.engines import UNLIMITED, direct
 from app.core.errors import NotFound, Unavailable
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.core.media import pictures, storage
 from app.core.media.storage import Room
 from app.core.settings import settings
@@ -63,7 +63,7 @@ def backup(target: Path) -> str:
     (unfinished / TOMBSTONES).mkdir()
     for name in storage.whole(tombstones):
         (unfinished / TOMBSTONES / name).write_bytes(tombstones.get(name))
-    manifest = {"made_at": clock.rfc3339(clock.now()), "migrations": revisions, "pictures": count}
+    manifest = {"made_at": local_time.rfc3339(local_time.now()), "migrations": revisions, "pictures": count}
     (unfinished / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
     unfinished.rename(target)
     return f"{target}: the database at {', '.join(revisions)} and {count} pictures."

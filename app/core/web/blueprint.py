@@ -1,6 +1,6 @@
 """Blueprints with decorators that describe each route, and the OpenAPI document generated from these decorators.
 
-Every view must declare who may call it. `edge` wraps each call.
+Every view must declare who may call it. `dispatch` wraps each call.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from werkzeug.routing import IntegerConverter
 
 from app.core import errors
 from app.core.version import VERSION
-from app.core.web import edge, idempotency, pagination
+from app.core.web import dispatch, idempotency, pagination
 from app.core.web.caching import Caching
-from app.core.web.edge import Access, View
+from app.core.web.dispatch import Access, View
 from app.core.web.openapi import document, operations
 from app.core.web.openapi.variants import Plugin
 from app.core.web.parsing import Parser
@@ -94,7 +94,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         more = {document.MORE_PARAMETERS: [idempotency.PARAMETER]} if takes_key else {}
         view = self.doc(**described, **more)(view_func)
         view = idempotency.once(view) if takes_key else view
-        call = edge.around(view, access, getattr(view_func, "query_names", set()))
+        call = dispatch.around(view, access, getattr(view_func, "query_names", set()))
         super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
 
     def arguments(self, schema: SchemaLike, *, location: str = "json", **kwargs: object) -> Callable[[V], View]:
@@ -170,7 +170,7 @@ class PageBlueprint(flask.Blueprint):
     def add_url_rule(
         self, rule: str, endpoint: str | None = None, view_func: View | None = None, *args: Any, **options: Any
     ) -> None:
-        super().add_url_rule(rule, endpoint, edge.in_a_unit(view_func) if view_func else None, *args, **options)
+        super().add_url_rule(rule, endpoint, dispatch.in_a_unit(view_func) if view_func else None, *args, **options)
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]
@@ -214,7 +214,7 @@ BEARER = {
 
 
 def _add(view: View, name: str, values: set[str]) -> None:
-    """Add values to a set on the view, for its documentation and for `edge`."""
+    """Add values to a set on the view, for its documentation and for `dispatch`."""
     setattr(view, name, values | getattr(view, name, set()))
 
 

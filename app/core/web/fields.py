@@ -10,8 +10,8 @@ from typing import Any
 from marshmallow import Schema, fields, pre_load, validate
 
 from app.core.lib import provinces
-from app.core.lib.clock import rfc3339
 from app.core.lib.geo import degrees
+from app.core.lib.local_time import rfc3339
 
 #: Accepted years. The margins leave space for calculations with the date.
 YEARS = range(1900, 9001)

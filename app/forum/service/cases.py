@@ -11,7 +11,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import db
 from app.forum.models import CaseState, ForumCase, ForumThread
 from app.forum.service import verdicts
@@ -93,7 +93,7 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 def _tell(case: ForumCase) -> None:
     occasion = f"{case.is_urgent}:{case.decided_at or ''}"
-    expires_at = database_clock.now() + LIFETIME
+    expires_at = db_time.now() + LIFETIME
     outbox.add_all(
         [
             outbox.Draft(

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 import sqlalchemy as sa
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import autocommit, db, get_locked_or_404
 from app.core.errors import Conflict, NotFound
 from app.core.media import pictures
@@ -171,7 +171,7 @@ def decide(case_id: int, data: Loaded, by: Caller) -> Case:
 def _decide(case: ForumCase, post: Post, data: Loaded, by: Caller) -> None:
     decision, reason = data["decision"], data["reason"]
     event = _event(case, post, decision, reason)
-    case.state, case.reason, case.decided_at = STATES[decision], reason, database_clock.now()
+    case.state, case.reason, case.decided_at = STATES[decision], reason, db_time.now()
     cases.settle(case.id)
     _judge_reports(case, is_false=decision == "keep" and not case.is_crisis)
     if event is not None:
@@ -250,7 +250,7 @@ def appeal(kind: PostType, post_id: int, note: str, caller: Caller) -> bool:
         raise Conflict("Tulisan ini tidak disembunyikan.", code="not_hidden")
     case, _ = cases.of_post(post)
     is_first = not _waits(case)
-    case.appeal, case.appealed_at = note, database_clock.now()
+    case.appeal, case.appealed_at = note, db_time.now()
     db.session.flush()
     return is_first
 
@@ -274,7 +274,7 @@ def lift_pseudonym(case_id: int, reason: str, by: Caller) -> Identity:
         raise Conflict("Penulis tidak memakai nama samaran.", code="no_pseudonym")
     if case.unmasked_at is not None:
         raise Conflict("Nama samaran ini sudah pernah dibuka.", code="already_lifted")
-    case.unmasked_at = database_clock.now()
+    case.unmasked_at = db_time.now()
     audit.record(by, audit.Action.PSEUDONYM_LIFTED, f"forum_case:{case.id}", reason=reason)
     access_log.note(by, author.id, access_log.Action.PSEUDONYM_LIFTED, reason)
     notices.pseudonym_lifted(author.id, case.id)

@@ -13,9 +13,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.contact import ask_administrator
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import autocommit, db
-from app.core.lib.addresses import without_addresses, without_contacts
+from app.core.lib.strip_links import without_addresses, without_contacts
 from app.forum.models import ForumBlock, ForumCategory, ForumReply, ForumThread, ReplyNotice
 from app.forum.service.reads.posts import ANONYMOUS
 from app.identity.models import User
@@ -135,7 +135,7 @@ def reply_written(thread: ForumThread, reply: ForumReply) -> None:
     if thread.user_id is None or thread.user_id == reply.user_id or _is_unwanted(thread, reply):
         return
     notice = _latest_notice(thread.user_id, thread.use_pseudonym, reply.id)
-    now = database_clock.now()
+    now = db_time.now()
     if notice.first_id != reply.id and notice.due_at <= now:
         if _waits(notice, now):
             return
@@ -159,7 +159,7 @@ def _latest_notice(user_id: int, by_alias: bool, reply_id: int) -> ReplyNotice:
 
     A new notice is due now. A new `by_alias` notice is due at least `REPLY_PAUSE` after the notice of named threads.
     """
-    due_at = database_clock.now()
+    due_at = db_time.now()
     if by_alias and (named := db.session.get(ReplyNotice, (user_id, False), populate_existing=True)) is not None:
         due_at = max(due_at, named.due_at + REPLY_PAUSE)
     first = insert(ReplyNotice).values(user_id=user_id, by_alias=by_alias, due_at=due_at, first_id=reply_id)

@@ -13,7 +13,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 
 from app.core.database.session import autocommit
-from app.core.lib.addresses import without_addresses
+from app.core.lib.strip_links import without_addresses
 from app.forum.models import CaseState, ForumCase, ForumReply, ForumThread
 from app.forum.service.notices import VERDICT_KIND, quoted
 from app.notifications import outbox

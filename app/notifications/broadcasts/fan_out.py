@@ -14,11 +14,11 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs import clock_jump
 from app.core.jobs.queue import BULK, enqueue_once_now
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.core.settings import settings
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.identity.notification_settings import NotificationSettings, zone_of
@@ -73,7 +73,7 @@ def fan_out_page(broadcast_id: int) -> bool:
         if broadcast is None:
             return False
         people = db.session.execute(_page(broadcast)).all()
-        now = database_clock.now()
+        now = db_time.now()
         told = _told(broadcast, [row.id for row in people])
         dues = {row.id: next_daytime(zone_of(row.domicile), now) for row in people if row.id not in told}
         granted = reserve_days([(user_id, due.date()) for user_id, due in dues.items()])
@@ -159,4 +159,6 @@ def reserve_days(days: Sequence[tuple[int, date]]) -> set[int]:
 
 def forget_old_days() -> None:
     with unit_of_work():
-        db.session.execute(sa.delete(BroadcastDay).where(BroadcastDay.day < clock.today() - timedelta(days=KEEP_DAYS)))
+        db.session.execute(
+            sa.delete(BroadcastDay).where(BroadcastDay.day < local_time.today() - timedelta(days=KEEP_DAYS))
+        )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from app.core.database.session import unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications.broadcasts import limits
 
 
 def keep_limits() -> None:
-    limits.end_day(clock.today())
+    limits.end_day(local_time.today())
     limits.count_budget()
     with unit_of_work():
         limits.pause_if_unwelcome()

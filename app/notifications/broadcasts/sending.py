@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs import clock_jump
 from app.core.jobs.queue import BULK
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.core.settings import settings
 from app.identity.models import User
 from app.identity.notification_settings import zone_of
@@ -41,7 +41,7 @@ def check_recipient(delivery: Claimed) -> None:
     today = now.astimezone(zone).date()
     if today.isoformat() != delivery.payload["day"] and not _move_to(delivery, today):
         raise UndeliverableError("had the day's broadcasts already")
-    if is_newcomer and not _meet(delivery, now.astimezone(clock.JAKARTA).date()):
+    if is_newcomer and not _meet(delivery, now.astimezone(local_time.JAKARTA).date()):
         raise PostponedError(next_daytime(zone, now + timedelta(days=1)))
 
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from sqlalchemy.dialects.postgresql import Insert, insert
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import autocommit, db
 from app.core.settings import settings
 from app.notifications import outbox
@@ -52,7 +52,7 @@ def announce(
             about_id=about.id,
             preference_tag=preference_tag,
             except_user_id=except_user_id,
-            starts_at=database_clock.now() + delay,
+            starts_at=db_time.now() + delay,
             state=BroadcastState.HELD if is_held else BroadcastState.OPEN,
         )
         .on_conflict_do_nothing(index_elements=[Broadcast.kind, Broadcast.about_id])

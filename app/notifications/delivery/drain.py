@@ -21,7 +21,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.database.prepared import PreparedStatement
 from app.core.jobs.queue import URGENT
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications.delivery import claims, parking, rendering, settlements, wishes
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError, UnwantedError
 from app.notifications.delivery.forms import NeedsTemplateError
@@ -251,7 +251,7 @@ class Lane:
         for each in delivery.together:
             self._count("sent")
             if self.queue == URGENT:  # broadcasts are delayed on purpose
-                LAG.labels(self.channel).observe(max(0.0, (clock.now() - each.due_at).total_seconds()))
+                LAG.labels(self.channel).observe(max(0.0, (local_time.now() - each.due_at).total_seconds()))
         return Outcome(Result.SENT, ref=ref)
 
     def _failed(self, delivery: Claimed, reason: str) -> Outcome:

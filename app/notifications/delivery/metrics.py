@@ -12,7 +12,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from app.core.database.session import autocommit
 from app.core.jobs.metrics import clock_jump_s, counts, workers_by_queue
 from app.core.jobs.queue import QUEUES, URGENT
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.notifications.delivery.drain import OUTCOMES
 from app.notifications.models import OPEN, Channel, deliveries
 from app.notifications.senders import report

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.core.database.session import autocommit
-from app.core.lib.addresses import without_contacts
+from app.core.lib.strip_links import without_contacts
 from app.identity.nik import UndecryptableNik
 from app.notifications.delivery import groups
 from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError

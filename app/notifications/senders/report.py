@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.core.settings import settings
 from app.notifications.senders import health
 from app.notifications.senders.models import Sender, SenderState

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
 from app.identity import care, consents, erasure, notification_settings
@@ -241,7 +241,7 @@ def _words(delivery: Claimed) -> Words | None:
     news = dict(delivery.payload["news"])  # type: ignore[call-overload]  # pairs, see `_message`
     told = (
         sa.select(
-            *(CaregiverLink.scopes, User.nama_ktp, _NAMES_OF_OTHERS, database_clock.now_sql()),
+            *(CaregiverLink.scopes, User.nama_ktp, _NAMES_OF_OTHERS, db_time.now_sql()),
             *(CaregiverAlert.id, CaregiverAlert.about),
             *(Occurrence.state, Occurrence.undelivered, Occurrence.tipe, Occurrence.due_at),
             *(Occurrence.answered_at, Occurrence.snoozed_until),

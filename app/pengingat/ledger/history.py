@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from app.core.database.prepared import PreparedStatement, as_text
 from app.core.database.session import AnySelect, current_connection
 from app.core.errors import ValidationFailed
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.core.web.pagination import Listing, paginate
 from app.pengingat.ledger import compaction, queries
 from app.pengingat.ledger.schemas import DEFAULT_DAYS, MOST_DAYS, Days, HistoryQuery
@@ -62,7 +62,7 @@ def list_of(user_id: int, pengingat_id: int, query: HistoryQuery) -> Listing[Occ
 
 
 def _list(query: HistoryQuery, user_id: int, whose: sa.ColumnElement[bool]) -> Listing[Occurrence]:
-    now = clock.now()
+    now = local_time.now()
     start, end = span(query.days, _today(user_id, now))
     rows = sa.select(Occurrence).where(whose, *_within(start, end, now))
     rows = rows.where(Occurrence.state == query.state if query.state else Occurrence.state != State.VOID)
@@ -88,7 +88,9 @@ def _today(user_id: int, now: datetime) -> date:
 
 def _latest_day(now: datetime, zones: Iterable[str]) -> date:
     """Return the present day in these zones, or the latest one if they differ. Without zones use Jakarta."""
-    return max((now.astimezone(ZoneInfo(zone)).date() for zone in zones), default=now.astimezone(clock.JAKARTA).date())
+    return max(
+        (now.astimezone(ZoneInfo(zone)).date() for zone in zones), default=now.astimezone(local_time.JAKARTA).date()
+    )
 
 
 def _within(start: date, end: date, now: datetime) -> list[sa.ColumnElement[bool]]:
@@ -112,7 +114,7 @@ def adherence(user_id: int, days: Days) -> Adherence:
     This takes two statements, or three for days that are more than 400 days ago. The percentage does not count pending
     and undelivered occurrences.
     """
-    now = clock.now()
+    now = local_time.now()
     with current_connection() as connection:
         known = _reminders.rows(connection, {"user_id": user_id})
         start, end = span(days, _latest_day(now, {row[3] for row in known}))

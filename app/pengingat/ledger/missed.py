@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
 from app.identity import care
@@ -109,7 +109,7 @@ def note_undelivered(occurrence_ids: Sequence[int]) -> None:
     which = _rows.id.in_(occurrence_ids), _rows.state == State.MISSED, ~_rows.undelivered, ~_was_delivered
     turn = sa.update(occurrences).where(*which).values(undelivered=True).returning(_rows.id)
     turned = db.session.scalars(turn).all()
-    now = database_clock.now()
+    now = db_time.now()
     is_of_these = _alert.occurrence_id.in_(turned)
     db.session.execute(_following_up(About.UNDELIVERED, now, is_of_these, _alert.told_at > now - FRESH))
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import db
 from app.core.errors import NotFound
@@ -35,7 +35,7 @@ def locked(user_id: int, pengingat_id: int) -> tuple[Pengingat, datetime]:
 
     The lock prevents other changes and background planning until the unit of work ends.
     """
-    query = sa.select(Pengingat, database_clock.now_sql()).where(*_is_own(user_id, pengingat_id))
+    query = sa.select(Pengingat, db_time.now_sql()).where(*_is_own(user_id, pengingat_id))
     lock = query.with_for_update(of=Pengingat).execution_options(populate_existing=True)
     row = db.session.execute(lock).one_or_none()
     if row is None:
@@ -61,7 +61,7 @@ class Held:
 #: Columns of a reminder by attribute name.
 _COLUMNS = {each.key: each.columns[0] for each in sa.inspect(Pengingat).column_attrs}
 _hold = PreparedStatement(
-    sa.select(*_COLUMNS.values(), database_clock.now_sql())
+    sa.select(*_COLUMNS.values(), db_time.now_sql())
     .join_from(Pengingat, User, User.id == Pengingat.user_id)
     .where(
         Pengingat.user_id == sa.bindparam("of_user", type_=sa.BigInteger),

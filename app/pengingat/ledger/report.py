@@ -14,10 +14,10 @@ from sqlalchemy.dialects.postgresql import JSONB
 from app.core.database.session import current_connection
 from app.core.exports import csv
 from app.core.exports.charts import Chart
-from app.core.exports.paper import Paper
+from app.core.exports.report_layout import Paper
 from app.core.exports.streaming import MIMETYPES, Download, begun
 from app.core.exports.table import Column, Kind, Table
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity.models import User
 from app.pengingat.ledger import history
 from app.pengingat.ledger.history import Adherence, SumsOfDay
@@ -43,7 +43,7 @@ def export(user_id: int, *, days: Days, format: Literal["csv", "pdf", "xlsx"]) -
     """Return the report of these days. pdf has rows by reminder and a weekly chart, csv and xlsx have rows by day."""
     sums = history.adherence(user_id, days)
     start, end = sums["start"], sums["end"]
-    source = _sums(user_id, start, end, clock.now())
+    source = _sums(user_id, start, end, local_time.now())
     match format:  # import late: the libraries for pdf and xlsx take a good part of a second to load
         case "pdf":
             from app.core.exports import pdf

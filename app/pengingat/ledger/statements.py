@@ -16,7 +16,7 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import db
 from app.notifications import outbox
@@ -244,7 +244,7 @@ def _changing() -> PreparedStatement:
     followed = (
         sa.update(reminders)
         .where(_reminders.id == reminder.c.id)
-        .values({**{name: reminder.c[name] for name in _FOLLOWING}, "updated_at": database_clock.now_sql()})
+        .values({**{name: reminder.c[name] for name in _FOLLOWING}, "updated_at": db_time.now_sql()})
         .cte("followed")
     )
     return PreparedStatement(sa.select(changed).add_cte(cancelled, followed))
@@ -283,7 +283,7 @@ def too_late(occurrence_ids: Collection[int]) -> set[int]:
     is_next_due = sa.exists().where(
         later.c.reminder_id == _rows.reminder_id,
         later.c.due_at > _rows.due_at,
-        later.c.due_at <= database_clock.now_sql(),
+        later.c.due_at <= db_time.now_sql(),
         later.c.state != State.VOID,
     )
     is_gone = sa.or_(_rows.reminder_id.is_(None), is_next_due)

@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import array
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import current_connection
 from app.core.errors import Gone, NotFound
-from app.core.lib.clock import JAKARTA
+from app.core.lib.local_time import JAKARTA
 from app.identity import erasure
 from app.identity.models import User
 from app.notifications.models import State as DeliveryState
@@ -51,7 +51,7 @@ _asked = PreparedStatement(
         *_rows,
         sa.select(Pengingat.timezone).where(Pengingat.id == _rows.reminder_id).scalar_subquery(),
         _is_dependent.scalar_subquery(),
-        database_clock.now_sql(),
+        db_time.now_sql(),
     )
     .where(sa.or_(*(_rows.link_hash == each for each in _hashes), _rows.shared_links.contains(array([_hashes[0]]))))
     .order_by(_rows.due_at, _rows.id)

@@ -12,11 +12,11 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import current_connection, db
 from app.core.errors import Conflict, NotFound
-from app.core.lib.clock import JAKARTA
+from app.core.lib.local_time import JAKARTA
 from app.identity import dependents
 from app.identity.models import User
 from app.notifications.models import Channel, Receipt, deliveries
@@ -344,7 +344,7 @@ def _undoable(messages: Sequence[Message], newer: Sequence[Message], aside: Sequ
         if _is_answered(time) and time.row.answered_at is not None
     ]
     last = max((at for at, *_ in answered), default=None)
-    if last is None or last <= database_clock.now() - UNDO_BY_WORD:
+    if last is None or last <= db_time.now() - UNDO_BY_WORD:
         return ()
     sent_at = max(sent_at for at, sent_at, _ in answered if at == last)
     if any(message.sent_at > sent_at and message.has(State.PENDING) for message in newer):
@@ -373,7 +373,7 @@ def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], l
 
     A delivery with an unknown outcome counts as sent, because the person may have received it.
     """
-    now = database_clock.now()
+    now = db_time.now()
     values = {
         "of_user": user_id,
         "since": now - LIFETIME,

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NotRequired, TypedDict
 
-from app.core.lib.addresses import without_addresses
-from app.core.lib.clock import day_text
+from app.core.lib.local_time import day_text
+from app.core.lib.strip_links import without_addresses
 from app.notifications.delivery.forms import says_how_to_answer
 from app.pengingat.ledger import tokens
 from app.pengingat.models import Pengingat

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 
-from app.core.lib.addresses import without_addresses
+from app.core.lib.strip_links import without_addresses
 from app.pengingat.timetable.schedule import Schedule
 from app.pengingat.timetable.tipe import Details
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.web.pagination import Listing, Page, paginate_rows
 from app.identity import notification_settings
 from app.identity.notification_settings import Wishes
@@ -55,7 +55,7 @@ def list_own(caller: Caller, page: Page) -> Listing[Sent]:
 def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing[Sent]:
     """Return a person's deliveries that match `which`, the latest due first."""
     listing = paginate_rows(_things(user_id, *which), page)
-    wishes, now = notification_settings.wishes(user_id), database_clock.now()
+    wishes, now = notification_settings.wishes(user_id), db_time.now()
     rows = [
         Sent(row.id, row.kind, words.title_of(row.kind, row.judul), row.due_at, _parts(row, wishes, now))
         for row in listing.rows

@@ -19,7 +19,7 @@ import psycopg2
 from psycopg2.extensions import connection as Connection  # noqa: N812  # a class despite its lower-case name
 from psycopg2.extensions import cursor as Cursor  # noqa: N812
 
-from app.core.lib.formulas import guarded
+from app.core.lib.csv_injection import guarded
 from app.superadmin.runner.frames import Failure, Kind, Request, Result, packed
 from app.superadmin.runner.statements import Statement, split
 from app.superadmin.runner.values import to_json, unique

@@ -13,7 +13,7 @@ from flask import Flask
 from app.accounts import jobs, moves, questions
 from app.accounts.verification import Proof
 from app.core.database.session import db, get_locked_or_404, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity import sessions, users
 from app.identity.models import PhoneMove, PhoneVerification, User
 from tests.accounts.phone_verification.proofs import (
@@ -43,7 +43,7 @@ from tests.notifications.deliveries import words_of
 def holder(client: Client) -> Client:
     """Ana, who has the number that other users want."""
     user = make_user(username="ana", nomor_hp=NEW)
-    user.created_at = clock.now() - timedelta(days=400)
+    user.created_at = local_time.now() - timedelta(days=400)
     return client.as_(user)
 
 
@@ -267,7 +267,7 @@ def test_the_takers_former_number_counts_as_new(owner: Client, holder: Client) -
     assert refuse() is True
     taker = db.session.get_one(User, owner.id, populate_existing=True)
     assert taker.phone_changed_at is not None
-    assert taker.phone_changed_at > clock.now() - timedelta(minutes=1)
+    assert taker.phone_changed_at > local_time.now() - timedelta(minutes=1)
 
 
 def test_a_question_ends_when_the_number_goes_back(client: Client, owner: Client, holder: Client) -> None:

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database import clock
+from app.core.database import db_time
 from app.core.database.session import autocommit, current_connection, db, own_transaction, unit_of_work
 from app.identity.models import Role
 
@@ -67,4 +67,4 @@ def test_the_current_connection_is_the_transactions_own(committed: Flask) -> Non
         own = db.session.scalar(backend)
         with current_connection() as connection:
             assert connection.scalar(backend) == own
-        assert clock.now()
+        assert db_time.now()

@@ -9,7 +9,7 @@ from pathlib import Path
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.core.lib.clock import now
+from app.core.lib.local_time import now
 from app.core.media import pictures
 from tests.core.media.samples import plain
 from tests.helpers.factories import make_user

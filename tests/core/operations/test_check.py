@@ -18,7 +18,7 @@ from redis import Redis
 from app import check, cli
 from app.core.database import migrations
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.core.media.storage import FolderStore
 from app.notifications.models import Inbound
 from app.notifications.senders import health
@@ -124,7 +124,7 @@ def test_it_writes_nothing_and_sends_nothing(
 
 def test_no_secret_is_printed(app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     secret = app.extensions["config"].secret_key
-    monkeypatch.setattr(check.database_clock, "now", lambda: (_ for _ in ()).throw(RuntimeError(f"no {secret}!")))
+    monkeypatch.setattr(check.db_time, "now", lambda: (_ for _ in ()).throw(RuntimeError(f"no {secret}!")))
     output = app.test_cli_runner().invoke(args=["check"]).output
     assert "RuntimeError: no ***!" in output
     for name in ("SECRET_KEY", "NIK_KEYS", "VAPID_PRIVATE_KEY"):
@@ -197,8 +197,8 @@ class TestBroken:
     def test_clock(self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("app.notifications.delivery.metrics.clock_jump_s", lambda: None)
         assert unready(app) == {"clock": "no clock is going."}
-        now = clock.now()
-        monkeypatch.setattr(check.database_clock, "now", lambda: now + timedelta(minutes=2))
+        now = local_time.now()
+        monkeypatch.setattr(check.db_time, "now", lambda: now + timedelta(minutes=2))
         assert "behind PostgreSQL's" in unready(app)["clock"]
 
     def test_console_without_an_administrator(self, app: Flask, production: Callable[..., None]) -> None:

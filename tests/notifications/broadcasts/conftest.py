@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core.database import clock as database_clock
-from app.core.lib import clock
+from app.core.database import db_time
+from app.core.lib import local_time
 from tests.notifications.broadcasts.announcing import Configure, Time
 
 
@@ -25,6 +25,6 @@ def broadcasting(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Configure:
 @pytest.fixture
 def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
     found = Time()
-    monkeypatch.setattr(clock, "now", lambda: found.now)
-    monkeypatch.setattr(database_clock, "now", lambda: found.now)
+    monkeypatch.setattr(local_time, "now", lambda: found.now)
+    monkeypatch.setattr(db_time, "now", lambda: found.now)
     return found

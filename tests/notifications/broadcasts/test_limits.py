@@ -10,9 +10,9 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity.models import User
 from app.notifications import jobs, outbox
 from app.notifications.broadcasts import fan_out, limits, sending
@@ -51,7 +51,7 @@ def news(count: int, **fields: Any) -> list[Delivery]:
     with unit_of_work():
         db.session.execute(broadcasts.first_pace())
         people = [make_user().id for _ in range(count)]
-    now = database_clock.now()
+    now = db_time.now()
     zone = fan_out.zone_of(None)
     day = now.astimezone(zone).date().isoformat()
     values: Any = {"payload": {"day": day}, "words": {"text": "Kabar"}}
@@ -79,10 +79,10 @@ def test_broadcasts_take_what_reminders_leave_of_the_limit(committed: Flask, sim
     warm()
     add(kind="reminder")
     jobs.drain("urgent")
-    coming = clock.now() + timedelta(hours=20)
+    coming = local_time.now() + timedelta(hours=20)
     for _ in range(5):
         add(kind="reminder", due_at=coming, expires_at=coming + timedelta(hours=1))
-    later = clock.now() + timedelta(hours=30)
+    later = local_time.now() + timedelta(hours=30)
     add(kind="reminder", due_at=later, expires_at=later + timedelta(hours=1))  # not due within 24 hours
     rows = news(6)
     broadcast_jobs.keep_limits()
@@ -105,7 +105,7 @@ def test_what_is_paid_for_serves_reminders_first(committed: Flask, sim: Server, 
     sim.messaging.sender.quota = 3
     senders.check()
     warm()
-    coming = clock.now() + timedelta(hours=20)
+    coming = local_time.now() + timedelta(hours=20)
     for _ in range(2):
         add(kind="reminder", due_at=coming, expires_at=coming + timedelta(hours=1))
     rows = news(2)
@@ -148,7 +148,7 @@ def test_a_new_number_meets_few_new_people_a_day_and_more_after_good_days(
     assert sorted(states(rows)) == [State.PENDING] * 2 + [State.SENT]
     assert states([again]) == [State.SENT]  # a recipient from before is not new
     waiting = next(row for row in rows if reread(row.dedupe_key).state == State.PENDING)
-    assert reread(waiting.dedupe_key).next_try_at > clock.now() + timedelta(hours=20)
+    assert reread(waiting.dedupe_key).next_try_at > local_time.now() + timedelta(hours=20)
     assert reread(waiting.dedupe_key).attempts == 0
     for good_days in (1, 2, 3):
         pass_day()
@@ -178,7 +178,7 @@ def pass_day() -> None:
 
 
 def test_the_allowance_of_a_new_number_is_50_and_doubles_every_three_good_days(app: Flask, whatsapp: Configure) -> None:
-    senders_row = {"warmup_days": 0, "warmup_on": clock.today()}
+    senders_row = {"warmup_days": 0, "warmup_on": local_time.today()}
     health.note(Health())
     allowances = []
     for day in (0, 2, 3, 6, 9, 32):
@@ -189,12 +189,12 @@ def test_the_allowance_of_a_new_number_is_50_and_doubles_every_three_good_days(a
 
 def test_a_bad_day_does_not_count_and_a_warm_number_needs_no_more(app: Flask, whatsapp: Configure) -> None:
     health.note(Health(quality="red"))
-    met = {"warmup_on": clock.today() - timedelta(days=1), "new_people": 50}
+    met = {"warmup_on": local_time.today() - timedelta(days=1), "new_people": 50}
     db.session.execute(sa.update(table).values(**met, warmup_days=2))
-    limits.end_day(clock.today())
+    limits.end_day(local_time.today())
     assert (sender().warmup_days, sender().new_people) == (2, 0)
     db.session.execute(sa.update(table).values(**met, warmup_days=limits.WARM_AFTER_DAYS - 1, quality="green"))
-    limits.end_day(clock.today())
+    limits.end_day(local_time.today())
     assert sender().warmup_days is None
 
 
@@ -258,7 +258,7 @@ def test_older_troubles_than_the_last_200_are_forgotten(committed: Flask, fonnte
                 dedupe_key=f"kabar:{n:03d}",
                 payload={},
                 user_id=first.user_id,
-                expires_at=clock.now() + timedelta(hours=1),
+                expires_at=local_time.now() + timedelta(hours=1),
             )
             for n in range(210)
         ]

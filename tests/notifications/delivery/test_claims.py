@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications.delivery import claims, settlements
 from app.notifications.models import Channel, Delivery, State
 from tests.notifications.deliveries import add, age, reread
@@ -43,7 +43,7 @@ def test_who_lost_the_claim_changes_nothing(app: Flask) -> None:
 
 
 def test_the_longest_due_goes_first(app: Flask) -> None:
-    now = clock.now()
+    now = local_time.now()
     late = {"expires_at": now + timedelta(hours=1)}
     add(dedupe_key="second", due_at=now - timedelta(seconds=10), **late)
     add(dedupe_key="first", due_at=now - timedelta(seconds=20), **late)
@@ -52,11 +52,11 @@ def test_the_longest_due_goes_first(app: Flask) -> None:
 
 def test_a_retry_waits_and_keeps_its_reason(app: Flask) -> None:
     row = add()
-    before = clock.now()
+    before = local_time.now()
     settlements.settle_retry(claim(), 40, "messaging: timeout")
     row = reread(row.dedupe_key)
     assert (row.state, row.attempts, row.last_error) == (State.PENDING, 1, "messaging: timeout")
-    assert before <= row.next_try_at - timedelta(seconds=40) <= clock.now()
+    assert before <= row.next_try_at - timedelta(seconds=40) <= local_time.now()
 
 
 def test_a_retry_after_the_expiry_is_a_miss(app: Flask) -> None:
@@ -84,7 +84,7 @@ def test_sixty_minutes_late_is_still_sent(app: Flask) -> None:
 
 def test_a_postponed_delivery_was_no_attempt(app: Flask) -> None:
     row = add()
-    until = clock.now() + timedelta(minutes=10)
+    until = local_time.now() + timedelta(minutes=10)
     settlements.settle_postponed(claim(), until)
     row = reread(row.dedupe_key)
     assert (row.state, row.attempts, row.next_try_at) == (State.PENDING, 0, until)

@@ -9,11 +9,11 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.jobs import clock_jump, queue
 from app.core.jobs.clock_jump import verified_time
 from app.core.jobs.schedule import Schedule
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.delivery import claims, settlements
 from app.notifications.delivery import metrics as delivery_metrics
@@ -43,12 +43,12 @@ def jump(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Jump:
 @pytest.fixture
 def waited(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Jump:
     """Let some seconds pass on both clocks since the test began, with the database's clock 10 minutes ahead."""
-    start, uptime = database_clock.now(), clock_jump._uptime_s()
+    start, uptime = db_time.now(), clock_jump._uptime_s()
 
     def go(seconds: float) -> None:
         monkeypatch.setattr(clock_jump, "_uptime_s", lambda: uptime + seconds)
         ahead = timedelta(minutes=10) if seconds else timedelta()
-        monkeypatch.setattr(database_clock, "now", lambda: start + timedelta(seconds=seconds) + ahead)
+        monkeypatch.setattr(db_time, "now", lambda: start + timedelta(seconds=seconds) + ahead)
         verified_time.verify()
 
     go(0)
@@ -79,21 +79,21 @@ def test_a_drain_goes_by_its_tick_while_the_clock_is_wrong(gateway: Server, jump
     row = add()
     age(-2 * HOURS, of=row)
     verified_time.reset()  # like a new worker process
-    jobs.drain("urgent", tick=(clock.now() + timedelta(hours=1)).isoformat())
+    jobs.drain("urgent", tick=(local_time.now() + timedelta(hours=1)).isoformat())
     assert reread(row.dedupe_key).state == State.PENDING
-    jobs.drain("urgent", tick=(clock.now() + timedelta(hours=2, minutes=1)).isoformat())
+    jobs.drain("urgent", tick=(local_time.now() + timedelta(hours=2, minutes=1)).isoformat())
     assert reread(row.dedupe_key).state == State.SENT
 
 
 def test_a_drain_that_waited_in_the_queue_sends_what_fell_due_meanwhile(gateway: Server, jump: Jump) -> None:
     row = add()
     verified_time.reset()
-    jobs.drain("urgent", tick=(clock.now() - timedelta(minutes=4)).isoformat())
+    jobs.drain("urgent", tick=(local_time.now() - timedelta(minutes=4)).isoformat())
     assert reread(row.dedupe_key).state == State.SENT
 
 
 def test_nothing_is_missed_by_a_clock_that_ran_ahead(gateway: Server, jump: Jump) -> None:
-    row = add(expires_at=clock.now() + timedelta(minutes=1))
+    row = add(expires_at=local_time.now() + timedelta(minutes=1))
     age(120, of=row)  # expired by the clock that ran ahead
     jump(2 * HOURS)
     verified_time.verify()
@@ -115,12 +115,12 @@ def test_a_retry_in_the_middle_of_a_jump_keeps_the_right_time(jump: Jump) -> Non
         claimed = claims.claim("urgent", Channel.MESSAGING)
         assert claimed is not None
         jump(2 * HOURS)
-        before = database_clock.now()
+        before = db_time.now()
         settle(claimed)
         row = reread(row.dedupe_key)
         assert row.state == State.PENDING
         right_next_try_at = row.next_try_at + timedelta(hours=2)
-        assert before < right_next_try_at <= database_clock.now() + timedelta(seconds=40)
+        assert before < right_next_try_at <= db_time.now() + timedelta(seconds=40)
         jump(0)
         age(-7200, of=row)  # not due for the next claim
 
@@ -135,19 +135,19 @@ def test_a_lease_is_over_for_no_other_machine(jump: Jump, seconds: float) -> Non
     for called in (False, True):
         if called:
             claims.begin(claimed)
-        for now in (database_clock.now(), clock_jump.now()):
+        for now in (db_time.now(), clock_jump.now()):
             assert reread(row.dedupe_key).next_try_at > now + timedelta(seconds=claims.CALL_S)
 
 
 def test_a_jump_that_lasts_ten_minutes_is_believed(waited: Jump) -> None:
-    start = database_clock.now()
+    start = db_time.now()
     for seconds in (10, 300, 600):
         waited(seconds)
         assert verified_time.jump_s == pytest.approx(600)
         assert abs(clock_jump.now() - start - timedelta(seconds=seconds)) < timedelta(seconds=1)
     waited(611)
     assert verified_time.jump_s == 0
-    assert abs(clock_jump.now() - database_clock.now()) < timedelta(seconds=1)
+    assert abs(clock_jump.now() - db_time.now()) < timedelta(seconds=1)
 
 
 def test_what_falls_due_after_a_pause_is_sent_once_the_jump_is_believed(gateway: Server, waited: Jump) -> None:
@@ -162,11 +162,11 @@ def test_what_falls_due_after_a_pause_is_sent_once_the_jump_is_believed(gateway:
 def test_two_jumps_are_each_believed_after_ten_minutes_of_their_own(
     committed: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start, uptime = database_clock.now(), clock_jump._uptime_s()
+    start, uptime = db_time.now(), clock_jump._uptime_s()
 
     def at(seconds: float, ahead: float) -> float:
         monkeypatch.setattr(clock_jump, "_uptime_s", lambda: uptime + seconds)
-        monkeypatch.setattr(database_clock, "now", lambda: start + timedelta(seconds=seconds + ahead))
+        monkeypatch.setattr(db_time, "now", lambda: start + timedelta(seconds=seconds + ahead))
         verified_time.verify()
         return round(verified_time.jump_s)
 
@@ -203,7 +203,7 @@ def test_the_sweep_goes_by_the_verified_time(jump: Jump, monkeypatch: pytest.Mon
     monkeypatch.setattr(pengingat_jobs.missed, "miss_overdue", seen.append)
     jump(2 * HOURS)
     pengingat_jobs.miss_overdue()
-    assert abs(seen[0] + timedelta(hours=2) - database_clock.now()) < timedelta(seconds=5)
+    assert abs(seen[0] + timedelta(hours=2) - db_time.now()) < timedelta(seconds=5)
 
 
 def test_an_idle_tick_is_one_statement(app: Flask, statements: object) -> None:

@@ -14,7 +14,7 @@ from rq.serializers import JSONSerializer
 
 from app.core.database.session import db
 from app.core.jobs.queue import connection
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.delivery import claims, drain, settlements
 from app.notifications.delivery.claims import Claimed
@@ -142,16 +142,16 @@ def test_each_further_death_doubles_the_wait(app: Flask) -> None:
     die_over(row)
     for wait_s in (60, 120, 240):
         assert claims.claim("urgent", Channel.MESSAGING) is None
-        before = clock.now()
+        before = local_time.now()
         assert claims.claim("urgent", Channel.MESSAGING, claims.SUSPECTS) is not None
         row = reread(row.dedupe_key)
-        assert before <= row.next_try_at - timedelta(seconds=wait_s) <= clock.now()
+        assert before <= row.next_try_at - timedelta(seconds=wait_s) <= local_time.now()
         assert claims.claim("urgent", Channel.MESSAGING, claims.SUSPECTS) is None
         age(wait_s + 5, of=row)
 
 
 def test_it_is_missed_once_it_expires(committed: Flask) -> None:
-    row = add(expires_at=clock.now() + timedelta(minutes=5))
+    row = add(expires_at=local_time.now() + timedelta(minutes=5))
     die_over(row)
     age(300, of=row)
     jobs.drain("urgent")

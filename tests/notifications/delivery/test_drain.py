@@ -17,7 +17,7 @@ from rq.timeouts import JobTimeoutException
 
 from app.core.database.session import db
 from app.core.jobs import queue
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.delivery import claims, drain
@@ -44,7 +44,7 @@ def test_everything_due_is_sent_once(committed: Flask, gateway: Server) -> None:
 
 def test_a_persons_message_goes_to_the_number_of_that_moment(committed: Flask, gateway: Server) -> None:
     user = committed_user()
-    row = add(user_id=user.id, target=None, due_at=clock.now() + timedelta(minutes=30))
+    row = add(user_id=user.id, target=None, due_at=local_time.now() + timedelta(minutes=30))
     db.session.get_one(User, user.id).phone = "+6281999999999"
     db.session.commit()
     age(1800, of=row)
@@ -161,7 +161,7 @@ def test_a_passing_failure_is_tried_again(committed: Flask, gateway: Server, kin
 def test_a_providers_wish_to_wait_is_respected(committed: Flask, gateway: Server) -> None:
     row = add()
     gateway.fault("messaging", "status", status=429, retry_after=300)
-    asked = clock.now()
+    asked = local_time.now()
     jobs.drain("urgent")
     assert reread(row.dedupe_key).next_try_at - asked >= timedelta(seconds=300)
 
@@ -277,7 +277,7 @@ def test_an_urgent_drain_leaves_broadcasts_alone(committed: Flask, gateway: Serv
 
 
 def test_the_clock_enqueues_a_drain_for_what_is_due(committed: Flask) -> None:
-    row = add(due_at=clock.now() + timedelta(minutes=30))
+    row = add(due_at=local_time.now() + timedelta(minutes=30))
     jobs.enqueue_due()
     assert queue.connection().llen("rq:queue:urgent") == 0
     age(1800, of=row)
@@ -318,7 +318,7 @@ def test_metrics_count_what_was_sent_and_what_waits(committed: Flask, gateway: S
     gateway.messaging.mark_invalid("+62000")
     add(target="+62000")
     jobs.drain("urgent")
-    longest_s = (clock.now() - sent.due_at).total_seconds()
+    longest_s = (local_time.now() - sent.due_at).total_seconds()
     bucket = next(float(bound) for bound in drain.LAG_BUCKETS_S if longest_s <= bound)
     waiting = add(queue="bulk")
     age(120, of=waiting)
@@ -343,7 +343,7 @@ def test_health_tells_of_late_deliveries_and_missing_workers(committed: Flask) -
     late = add()
     age(300, of=late)
     told = Client(committed).get("/readyz").json["checks"]["deliveries"]
-    oldest_s = (clock.now() - late.due_at).total_seconds() + 300
+    oldest_s = (local_time.now() - late.due_at).total_seconds() + 300
     assert 300 <= int(told.removeprefix("oldest due for ").removesuffix(" s")) <= oldest_s + 1
     problems = delivery_metrics.worker_problems()
     assert len(problems) == 4

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.delivery import claims, drain, forms, second_form
 from app.notifications.delivery.sealing import unseal
@@ -49,7 +49,7 @@ def whatsapp(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> C
 
 def wrote(phone: str, ago: timedelta) -> None:
     """Record when this number last wrote to us."""
-    db.session.merge(PhoneNumber(phone=phone, last_inbound_at=clock.now() - ago))
+    db.session.merge(PhoneNumber(phone=phone, last_inbound_at=local_time.now() - ago))
     db.session.commit()
 
 

@@ -10,9 +10,9 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.broadcasts import fan_out
@@ -51,14 +51,14 @@ def person(*, is_proven: bool) -> int:
 
 
 def prove(user: User, is_proven: bool = True) -> None:
-    user.phone_verified_at = clock.now() if is_proven else None
+    user.phone_verified_at = local_time.now() if is_proven else None
     db.session.flush()
 
 
 def sent(kind: str, user_id: int) -> Delivery:
     payload: dict[str, object] = {}
     if kind == "broadcast":
-        today = database_clock.now().astimezone(clock.JAKARTA).date()
+        today = db_time.now().astimezone(local_time.JAKARTA).date()
         payload["day"] = today.isoformat()
     row = add(kind=kind, user_id=user_id, target=None, payload=payload, words={"text": "Halo"})
     jobs.drain("urgent")
@@ -148,7 +148,7 @@ def test_several_in_one_message_are_held_back_together(
     mode(name)
     config = replace(committed.extensions["config"], reminder_grouping=True)
     monkeypatch.setitem(committed.extensions, "config", config)
-    user_id, due_at = person(is_proven=False), database_clock.now() - timedelta(seconds=5)
+    user_id, due_at = person(is_proven=False), db_time.now() - timedelta(seconds=5)
     rows = []
     for n in range(2):
         parts = {"name": "Siti", "sentence": f"waktunya minum obat {n}.", "token": "abc", "tipe": "obat"}

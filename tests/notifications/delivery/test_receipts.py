@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications.delivery import claims, receipts, settlements
 from app.notifications.models import Channel, Delivery, Heard, Inbound, Receipt, State
 from dev.simulators import Server
@@ -53,7 +53,7 @@ def test_a_message_that_the_provider_named_is_accepted(app: Flask) -> None:
 
 
 def test_an_id_that_was_anothers_before_a_restore_is_not_settled_by_its_receipt(app: Flask) -> None:
-    row = add(due_at=clock.now() + timedelta(hours=1))
+    row = add(due_at=local_time.now() + timedelta(hours=1))
     old = tell(Receipt.READ, delivery=row.id)
     take()
     assert reread(row.dedupe_key).state == State.PENDING
@@ -152,7 +152,7 @@ def test_a_receipt_that_comes_before_its_call_is_recorded_is_looked_at_again(app
     row = sent()
     with unit_of_work():
         db.session.execute(sa.update(Delivery).where(Delivery.id == row.id).values(provider_ref="soon"))
-        back = sa.update(Inbound).where(Inbound.id == early).values(received_at=clock.now() - timedelta(minutes=1))
+        back = sa.update(Inbound).where(Inbound.id == early).values(received_at=local_time.now() - timedelta(minutes=1))
         db.session.execute(back)
     take()
     assert outcome(early) == ("applied", True)
@@ -163,7 +163,7 @@ def test_a_receipt_of_nobodys_message_is_let_go_after_the_second_look(app: Flask
     stray = tell(Receipt.DELIVERED, ref="another-service")
     take()
     with unit_of_work():
-        back = sa.update(Inbound).where(Inbound.id == stray).values(received_at=clock.now() - timedelta(minutes=1))
+        back = sa.update(Inbound).where(Inbound.id == stray).values(received_at=local_time.now() - timedelta(minutes=1))
         db.session.execute(back)
     take()
     assert outcome(stray) == ("unknown delivery", True)

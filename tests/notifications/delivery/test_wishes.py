@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from flask import Flask, current_app
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import db, unit_of_work
 from app.identity import notification_settings
 from app.notifications import jobs
@@ -41,7 +41,7 @@ def wish(user_id: int, **values: object) -> None:
 
 def quiet(user_id: int, zone: str = "Asia/Jakarta") -> datetime:
     """Set quiet hours from an hour ago to an hour from now. Return their end."""
-    local = database_clock.now().astimezone(ZoneInfo(zone)).replace(second=0, microsecond=0)
+    local = db_time.now().astimezone(ZoneInfo(zone)).replace(second=0, microsecond=0)
     start, end = local - timedelta(hours=1), local + timedelta(hours=1)
     wish(user_id, quiet_start=start.time(), quiet_end=end.time())
     return end
@@ -49,13 +49,13 @@ def quiet(user_id: int, zone: str = "Asia/Jakarta") -> datetime:
 
 def noisy(user_id: int) -> None:
     """Set quiet hours that begin in an hour."""
-    local = database_clock.now().astimezone(ZoneInfo("Asia/Jakarta"))
+    local = db_time.now().astimezone(ZoneInfo("Asia/Jakarta"))
     wish(user_id, quiet_start=(local + timedelta(hours=1)).time(), quiet_end=(local + timedelta(hours=2)).time())
 
 
 def dose(user_id: int, *, tipe: str = "obat", **occurrence: Any) -> Delivery:
     """Add a due message of a reminder, and its occurrence."""
-    now = database_clock.now()
+    now = db_time.now()
     values: dict[str, Any] = {"judul": "Obat", "slot": "0", "due_at": now, "day": now.date(), **occurrence}
     with unit_of_work():
         row = Occurrence(user_id=user_id, tipe=tipe, **values)
@@ -78,7 +78,7 @@ def test_in_quiet_hours_a_message_waits_for_their_end(
 ) -> None:
     user_id = person(domicile)
     end = quiet(user_id, zone)
-    row = drained(add(user_id=user_id, target=None, expires_at=database_clock.now() + timedelta(days=1)))
+    row = drained(add(user_id=user_id, target=None, expires_at=db_time.now() + timedelta(days=1)))
     assert (row.state, row.next_try_at, row.attempts) == (State.PENDING, end, 0)
     assert gateway.messaging.sent == []
     wish(user_id, quiet_start=None, quiet_end=None)
@@ -109,14 +109,14 @@ def test_a_reminder_of_any_type_leaves_in_quiet_hours(user_id: int, gateway: Ser
 @pytest.mark.parametrize("tipe", TIPES)
 def test_a_snoozed_reminder_leaves_in_quiet_hours(user_id: int, gateway: Server, tipe: str) -> None:
     quiet(user_id)
-    now = database_clock.now()
+    now = db_time.now()
     row = dose(user_id, tipe=tipe, due_at=now - timedelta(minutes=30), snoozed_until=now)
     assert drained(row).state == State.SENT
 
 
 def test_a_dose_that_is_asked_about_again_leaves_in_quiet_hours(user_id: int, gateway: Server) -> None:
     quiet(user_id)
-    row = dose(user_id, due_at=database_clock.now() - timedelta(minutes=20))
+    row = dose(user_id, due_at=db_time.now() - timedelta(minutes=20))
     assert drained(row).state == State.SENT
 
 
@@ -132,17 +132,17 @@ def test_a_reminder_that_could_not_be_sent_at_its_time_is_retried_in_quiet_hours
 @pytest.mark.parametrize("kind", ["stock", "forum_reply", "moderation"])
 def test_news_does_not_expire_before_quiet_hours_end(user_id: int, gateway: Server, kind: str) -> None:
     end = quiet(user_id)
-    expires_at = database_clock.now() + timedelta(minutes=30)
+    expires_at = db_time.now() + timedelta(minutes=30)
     row = drained(add(user_id=user_id, target=None, kind=kind, expires_at=expires_at))
     assert (row.state, row.next_try_at) == (State.PENDING, end)
     noisy(user_id)
-    age((end - database_clock.now()).total_seconds() + 60, of=row)
+    age((end - db_time.now()).total_seconds() + 60, of=row)
     assert drained(row).state == State.SENT
 
 
 def test_news_with_time_enough_expires_when_it_did(user_id: int, gateway: Server) -> None:
     quiet(user_id)
-    expires_at = database_clock.now() + timedelta(hours=24)
+    expires_at = db_time.now() + timedelta(hours=24)
     assert drained(add(user_id=user_id, target=None, expires_at=expires_at)).expires_at == expires_at
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity.models import User
 from app.inbox import jobs as inbox
 from app.notifications import jobs
@@ -62,7 +62,7 @@ def test_what_whatsapp_refuses_a_moment_later_goes_once_more_as_a_template(
     sim.messaging.sender.keeps_hours = sim.messaging.sender.tells_hours_late = True
     user = person()
     with unit_of_work():
-        db.session.add(PhoneNumber(phone=user.phone, last_inbound_at=clock.now()))  # 24 hours by our record
+        db.session.add(PhoneNumber(phone=user.phone, last_inbound_at=local_time.now()))  # 24 hours by our record
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     assert sim.messaging.sent == []
@@ -127,7 +127,7 @@ def test_a_message_that_arrived_in_between_speaks_for_the_number(
     arrived = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     arrived = reread(arrived.dedupe_key)
-    arrived.receipt, arrived.receipt_at = "delivered", clock.now()
+    arrived.receipt, arrived.receipt_at = "delivered", local_time.now()
     db.session.commit()
     sim.messaging.fail_later()
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
@@ -150,7 +150,7 @@ def test_a_dose_whose_message_failed_after_all_was_not_delivered(
 ) -> None:
     configure(**TEMPLATES)
     user = person()
-    due_at = clock.now() - timedelta(hours=1)
+    due_at = local_time.now() - timedelta(hours=1)
     with unit_of_work():
         dose = Occurrence(user_id=user.id, tipe="obat", judul="M", slot="0", due_at=due_at, day=due_at.date())
         db.session.add(dose)
@@ -158,5 +158,5 @@ def test_a_dose_whose_message_failed_after_all_was_not_delivered(
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER, occurrence_id=dose.id)
     jobs.drain("urgent")
     hear_all(sim)
-    assert missed.miss_overdue(clock.now()) == 1
+    assert missed.miss_overdue(local_time.now()) == 1
     assert db.session.get_one(Occurrence, dose.id, populate_existing=True).undelivered

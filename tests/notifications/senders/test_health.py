@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.delivery import claims, drain
 from app.notifications.delivery import metrics as delivery_metrics
@@ -110,7 +110,7 @@ def test_five_hundred_that_are_due_meanwhile_wait_and_leave_within_their_hour(
     sim.messaging.disconnect()
     senders.check()
     pushed = add(channel=Channel.PUSH_FAN_OUT)
-    due = clock.now()
+    due = local_time.now()
     with unit_of_work():
         values = [
             {

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity.models import User
 from app.notifications.models import Receipt
 from app.notifications.senders import numbers
@@ -28,17 +28,17 @@ def is_invalid(user: User) -> bool:
 
 
 def test_the_latest_message_counts_in_whatever_order_they_are_told(siti: Client) -> None:
-    now = clock.now()
+    now = local_time.now()
     for minutes in (30, 5, 60):
         numbers.heard_from(phone_of(siti.user), now - timedelta(minutes=minutes))
     assert row_of(siti.user).last_inbound_at == now - timedelta(minutes=5)
 
 
 def test_a_message_from_the_future_is_one_of_now(siti: Client) -> None:
-    numbers.heard_from(phone_of(siti.user), datetime.max.replace(tzinfo=clock.now().tzinfo))
+    numbers.heard_from(phone_of(siti.user), datetime.max.replace(tzinfo=local_time.now().tzinfo))
     noted = row_of(siti.user).last_inbound_at
     assert noted is not None
-    assert noted <= clock.now()
+    assert noted <= local_time.now()
 
 
 def test_one_refusal_is_no_proof_and_neither_are_two_of_one_day(siti: Client) -> None:
@@ -58,7 +58,7 @@ def test_a_second_refusal_a_day_later_makes_a_number_invalid(siti: Client) -> No
 
 
 def test_whoever_writes_or_is_reached_in_between_is_there(siti: Client) -> None:
-    for there in (numbers.reached, lambda phone: numbers.heard_from(phone, clock.now())):
+    for there in (numbers.reached, lambda phone: numbers.heard_from(phone, local_time.now())):
         numbers.refused(phone_of(siti.user))
         pass_time(siti.user, hours=25)
         there(phone_of(siti.user))
@@ -68,7 +68,7 @@ def test_whoever_writes_or_is_reached_in_between_is_there(siti: Client) -> None:
 
 def test_an_invalid_number_is_valid_again_once_somebody_is_there(siti: Client) -> None:
     make_invalid(siti.user)
-    numbers.heard_from(phone_of(siti.user), clock.now())
+    numbers.heard_from(phone_of(siti.user), local_time.now())
     assert not is_invalid(siti.user)
 
 
@@ -86,7 +86,7 @@ def test_an_invalid_number_is_tried_once_after_a_week(siti: Client) -> None:
 def receive(user: User) -> None:
     """Deliver a message to this person now."""
     row = add(user_id=user.id, target=None)
-    row.receipt, row.receipt_at = Receipt.DELIVERED, clock.now()
+    row.receipt, row.receipt_at = Receipt.DELIVERED, local_time.now()
     db.session.flush()
 
 
@@ -108,12 +108,12 @@ def test_a_valid_number_needs_no_probe(siti: Client) -> None:
 
 def test_a_wrong_number_is_left_alone_whoever_writes_from_it(siti: Client) -> None:
     numbers.wrong(phone_of(siti.user))
-    numbers.heard_from(phone_of(siti.user), clock.now())
+    numbers.heard_from(phone_of(siti.user), local_time.now())
     pass_time(siti.user, days=8)
     assert is_invalid(siti.user)
     assert not numbers.take_probe(phone_of(siti.user))
 
 
 def test_a_number_that_nobody_has_here_may_be_noted_too(app: Flask) -> None:
-    numbers.heard_from("+6281200000000", clock.now())
+    numbers.heard_from("+6281200000000", local_time.now())
     assert not numbers.refused("+6281200000000")

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from app.core.database.session import unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications import jobs, outbox
 from app.notifications.models import Channel, State
 from app.notifications.senders import jobs as senders
@@ -56,7 +56,7 @@ def test_the_251st_person_waits_and_250_are_written_to(committed: Flask, sim: Se
                     dedupe_key=f"person:{n}",
                     words={"text": "Halo"},
                     target=f"+62812{n:08d}",
-                    expires_at=clock.now() + timedelta(hours=1),
+                    expires_at=local_time.now() + timedelta(hours=1),
                 )
                 for n in range(251)
             ]

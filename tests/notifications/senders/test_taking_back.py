@@ -9,7 +9,7 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import metrics
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.models import Delivery, State
 from app.notifications.senders import jobs as senders
@@ -108,8 +108,8 @@ def test_a_dose_whose_message_was_taken_back_was_not_delivered(
             tipe="obat",
             judul="Metformin",
             slot="0",
-            due_at=clock.now() - timedelta(hours=1),
-            day=clock.today(),
+            due_at=local_time.now() - timedelta(hours=1),
+            day=local_time.today(),
             state=OccurrenceState.MISSED,
         )
         db.session.add(missed)

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications.models import Channel, Delivery, deliveries
 from app.pengingat import service
 from app.pengingat.ledger import answers, tokens
@@ -24,13 +24,13 @@ ALL = ("Metformin", "Amlodipin", "Simvastatin")
 
 def medicine(user_id: int, name: str, *, due_in_s: float = -5, title: str = "", **details: Any) -> int:
     """Create a daily medicine and move its next dose to `due_in_s` seconds from now. Return its id."""
-    soon = clock.now() + timedelta(hours=1)
+    soon = local_time.now() + timedelta(hours=1)
     dose = {"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}
     data = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose], **details}
     with unit_of_work():
         new: Any = {"tipe": "obat", "judul": title or name, "timezone": "Asia/Jakarta", "details": data}
         reminder_id = service.create(user_id, new).id
-    move(reminder_id, clock.now() + timedelta(seconds=due_in_s))
+    move(reminder_id, local_time.now() + timedelta(seconds=due_in_s))
     return reminder_id
 
 
@@ -58,7 +58,9 @@ def messages(*reminder_ids: int) -> list[Delivery]:
     """Return the deliveries by message of the first doses, in order."""
     db.session.expire_all()
     rows = sa.select(Delivery).where(Delivery.about_id.in_(reminder_ids), Delivery.channel == Channel.MESSAGING)
-    return list(db.session.scalars(rows.where(Delivery.due_at < clock.now() + timedelta(minutes=2)).order_by("id")))
+    return list(
+        db.session.scalars(rows.where(Delivery.due_at < local_time.now() + timedelta(minutes=2)).order_by("id"))
+    )
 
 
 def states(*reminder_ids: int) -> list[str]:

@@ -12,7 +12,7 @@ from flask import Flask
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 from app.core.jobs import clock_jump
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications.delivery import claims, drain, groups, messaging, settlements
 from dev.simulators import Server
 from tests.helpers.statements import Statements
@@ -62,13 +62,13 @@ def test_its_claim_reads_what_is_open_of_one_person_at_one_minute(
             "user_id": siti_id,
             "queue": "urgent",
             "kind": "reminder",
-            "due_at": clock.now(),
+            "due_at": local_time.now(),
             "claim_token": None,
         }
     )
     for statement, alias in ((which, "earlier"), (claims._siblings, "sibling")):
         explain = f"EXPLAIN {statement._text}"
-        values = {**values, **of_first, "is_grouped": True, "lease_end": clock.now()}
+        values = {**values, **of_first, "is_grouped": True, "lease_end": local_time.now()}
         plan = "\n".join(db.session.connection().exec_driver_sql(explain, values).scalars())
         assert "Seq Scan on deliveries" not in plan, plan
         assert f"using ix_deliveries_beside on deliveries {alias}" in plan, plan

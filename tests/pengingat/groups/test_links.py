@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.notifications import jobs as outbox_jobs
 from app.notifications.delivery import drain, messaging
 from app.pengingat.ledger.schemas import QuickAnswer
@@ -31,7 +31,7 @@ def tap(text: str, status: str = "done") -> None:
 def first_doses(*reminder_ids: int) -> list[str]:
     db.session.expire_all()
     rows = sa.select(Occurrence).where(
-        Occurrence.reminder_id.in_(reminder_ids), Occurrence.due_at < clock.now() + timedelta(minutes=2)
+        Occurrence.reminder_id.in_(reminder_ids), Occurrence.due_at < local_time.now() + timedelta(minutes=2)
     )
     return [row.state for row in db.session.scalars(rows.order_by(Occurrence.reminder_id))]
 
@@ -53,7 +53,7 @@ def test_its_link_answers_those_of_the_next_minute_too(grouping: Server, siti_id
 
 def later_minute(user_id: int) -> int:
     """Create a medicine that is due in the next full minute, less than 60 seconds after the others."""
-    now = clock.now() - timedelta(seconds=5)
+    now = local_time.now() - timedelta(seconds=5)
     return medicine(user_id, "Amlodipin", due_in_s=55 - now.second - now.microsecond / 1e6)
 
 

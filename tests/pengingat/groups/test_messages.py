@@ -10,9 +10,9 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database import clock as database_clock
+from app.core.database import db_time
 from app.core.database.session import db, unit_of_work
-from app.core.lib import clock
+from app.core.lib import local_time
 from app.identity import notification_settings
 from app.notifications import jobs as outbox_jobs
 from app.notifications.delivery import claims, drain, groups, messaging, rendering, settlements
@@ -186,7 +186,7 @@ def test_in_quiet_hours_all_reminders_of_a_minute_leave_together(
 ) -> None:
     with unit_of_work():
         db.session.execute(sa.update(Occurrence).where(Occurrence.reminder_id == three[0]).values(tipe="makan"))
-        local = database_clock.now().astimezone(clock.JAKARTA)
+        local = db_time.now().astimezone(local_time.JAKARTA)
         around = {"quiet_start": local - timedelta(hours=1), "quiet_end": local + timedelta(hours=1)}
         notification_settings.save(siti_id, **{name: at.time() for name, at in around.items()})
     outbox_jobs.drain("urgent")

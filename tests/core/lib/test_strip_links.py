@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.lib.addresses import without_addresses, without_contacts
+from app.core.lib.strip_links import without_addresses, without_contacts
 from tests.helpers.offenders import assert_none
 
 #: Addresses, one per line.

@@ -30,7 +30,7 @@ class WithApp(Protocol):
     app: ClassVar[Flask]
 
 
-class ClockProcess:
+class SchedulerProcess:
     """A context manager that keeps one scheduler process running."""
 
     def __init__(self, worker: type[WithApp]) -> None:

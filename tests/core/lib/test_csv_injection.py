@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.lib.formulas import guarded, guarded_inside, is_dangerous
+from app.core.lib.csv_injection import guarded, guarded_inside, is_dangerous
 
 CELLS = [
     ("Siti; Budi", "Siti; Budi"),
