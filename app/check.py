@@ -31,7 +31,7 @@ from app.identity.models import PRIVILEGED, Role, user_roles
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.models import SECURITY_NOTICE, Inbound
 from app.notifications.senders import report
-from app.privacy.service.words import TITLES
+from app.privacy.service.delivery_labels import TITLES
 from app.providers import messaging
 from app.providers.http import ProviderError
 from config import Config, near_names, risks

@@ -23,7 +23,7 @@ from app.forum.service import verdicts as forum_verdicts
 from app.identity import jobs as identity
 from app.inbox import conversation
 from app.inbox import jobs as inbox
-from app.inbox.hearing import Hearing
+from app.inbox.handlers import Hearing
 from app.logs import jobs as logs
 from app.notifications import jobs as notifications
 from app.notifications.broadcasts import fan_out as broadcasts

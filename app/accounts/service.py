@@ -25,7 +25,7 @@ from app.identity import (
     credentials,
     dependents,
     erasure,
-    nik,
+    field_encryption,
     notification_settings,
     own_password,
     phones,
@@ -258,8 +258,8 @@ def _without_repeats(user: User, data: Loaded) -> Loaded:
             raise ValidationFailed({name: ["tidak boleh kosong."]})
     if isinstance(data.get("image"), str):
         raise ValidationFailed({"image": [NO_FILE]})
-    if (number := data.get("nik")) and not re.fullmatch(nik.FORM, number):
-        raise ValidationFailed({"nik": [nik.WRONG_FORM]})
+    if (number := data.get("nik")) and not re.fullmatch(field_encryption.FORM, number):
+        raise ValidationFailed({"nik": [field_encryption.WRONG_FORM]})
     return data
 
 

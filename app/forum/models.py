@@ -285,7 +285,7 @@ class PhraseKind(StrEnum):
 
 
 class CrisisPhrase(Base, Created):
-    """A phrase that marks a text as a cry for help or a medical emergency, see `app.forum.service.words`."""
+    """A phrase that marks a text as a cry for help or a medical emergency, see `app.forum.service.crisis_matcher`."""
 
     __tablename__ = "crisis_phrases"
 

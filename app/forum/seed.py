@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import db
 from app.forum.models import CrisisPhrase, ForumCategory, PhraseKind
-from app.forum.service.words import plain
+from app.forum.service.crisis_matcher import plain
 
 CATEGORIES: tuple[tuple[str, str | None], ...] = (
     ("Umum", None),
@@ -25,7 +25,8 @@ CATEGORIES: tuple[tuple[str, str | None], ...] = (
     ("Kepercayaan Lain", "other_belief"),
 )
 
-#: Crisis phrases. `app.forum.service.words` also matches other spellings and slang: `pengen mati` is `ingin mati`.
+#: Crisis phrases. `app.forum.service.crisis_matcher` also matches other spellings and slang: `pengen mati` is `ingin
+#: mati`.
 PHRASES: tuple[str, ...] = (
     # to die
     "ingin mati", "saya mau mati", "mau mati saja", "mending mati", "lebih baik mati", "lebih baik saya mati",

@@ -16,7 +16,7 @@ from sqlalchemy.orm import attributes
 from app.core.database import db_time
 from app.core.database.personal import Person
 from app.core.database.session import db
-from app.identity import nik, sessions
+from app.identity import field_encryption, sessions
 from app.identity.models import User
 
 #: Time in which a login cancels the erasure.
@@ -92,6 +92,6 @@ def _is_somebodys(phone: str) -> bool:
 
 def _readable_nik(user: User) -> str | None:
     try:
-        return nik.decrypt(user.nik, user.id)
-    except nik.UndecryptableNik:
+        return field_encryption.decrypt(user.nik, user.id)
+    except field_encryption.UndecryptableField:
         return None

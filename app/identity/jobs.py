@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.session import db, unit_of_work
 from app.core.web import idempotency
-from app.identity import networks, nik, second_factor, sessions
+from app.identity import field_encryption, networks, second_factor, sessions
 from app.identity.models import User
 
 BATCH = 200
@@ -32,7 +32,7 @@ def rotate_nik() -> int:
 
     Return the number of NIK. Each batch is a transaction of its own, so the next run continues after an interruption.
     """
-    prefix = nik.stored_prefix()
+    prefix = field_encryption.stored_prefix()
     with unit_of_work():  # administrators are few
         second_factor.encrypt_anew()
     done = last = 0
@@ -47,7 +47,10 @@ def rotate_nik() -> int:
             ).all()
             if not rows:
                 return done
-            sealed = {user_id: nik.encrypt(nik.decrypt(stored, user_id) or "", user_id) for user_id, stored in rows}
+            sealed = {
+                user_id: field_encryption.encrypt(field_encryption.decrypt(stored, user_id) or "", user_id)
+                for user_id, stored in rows
+            }
             renewed = (
                 sa.func.unnest(
                     sa.cast(list(sealed), ARRAY(sa.BigInteger)), sa.cast(list(sealed.values()), ARRAY(sa.Text))
@@ -71,8 +74,8 @@ def verify_nik() -> tuple[int, list[int]]:
         sa.select(User.id, User.nik).where(User.nik.is_not(None)).order_by(User.id).execution_options(yield_per=1000)
     ):
         try:
-            nik.decrypt(stored, user_id)
+            field_encryption.decrypt(stored, user_id)
             fine += 1
-        except nik.UndecryptableNik:
+        except field_encryption.UndecryptableField:
             broken.append(user_id)
     return fine, broken

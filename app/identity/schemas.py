@@ -13,7 +13,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from app.core.media.pictures import Picture
 from app.core.web.fields import Form, ListOf, Province, ProvinceName, RecordId, Text, Timestamp
 from app.core.web.parsing import JsonText
-from app.identity import models, nik, phones, usernames
+from app.identity import field_encryption, models, phones, usernames
 
 logger = logging.getLogger(__name__)
 
@@ -102,8 +102,8 @@ class Account(Person):
 def shown_nik(user: models.User) -> str | None:
     """Return a person's NIK in plain text. Return None if it is missing or cannot be decrypted."""
     try:
-        return nik.decrypt(user.nik, user.id)
-    except nik.UndecryptableNik:
+        return field_encryption.decrypt(user.nik, user.id)
+    except field_encryption.UndecryptableField:
         # A lost key must not make the whole record unreadable; `flask nik verify` lists all such people.
         logger.exception("a NIK cannot be read", extra={"user_id": user.id})
         return None
@@ -173,7 +173,9 @@ class Nik(fields.String):
 
     def __init__(self, *, legacy: bool = False) -> None:
         super().__init__(
-            validate=validate.Length(max=255) if legacy else validate.Regexp(rf"{nik.FORM}\Z", error=nik.WRONG_FORM),
+            validate=validate.Length(max=255)
+            if legacy
+            else validate.Regexp(rf"{field_encryption.FORM}\Z", error=field_encryption.WRONG_FORM),
             allow_none=True,
             metadata={"deprecated": True, "example": "3273014502900001"},
         )

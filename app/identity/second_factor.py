@@ -22,14 +22,14 @@ from app.core.database.session import Base, Created, current_connection, db
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, NotFound, Unauthorized
 from app.core.lib.local_time import now
 from app.core.settings import settings
-from app.identity import codes, nik
+from app.identity import codes, field_encryption
 from app.identity.models import PRIVILEGED, RoleName, User
 
 logger = logging.getLogger(__name__)
 
 #: Name that the authenticator app shows above the digits.
 ISSUER = "Health-support"
-KIND = "otp"
+FIELD = "otp"
 RECOVERY = "otp_recovery"
 
 NOT_ACTIVE = "Verifikasi dua langkah belum diaktifkan."
@@ -104,7 +104,7 @@ def begin(user: User) -> Setup:
     _check_privileged(user)
     secret = pyotp.random_base32()
     recovery_codes, recovery_hashes = _new_recovery_codes()
-    values = {"secret": nik.encrypt(secret, user.id, kind=KIND), "recovery_hashes": recovery_hashes}
+    values = {"secret": field_encryption.encrypt(secret, user.id, field=FIELD), "recovery_hashes": recovery_hashes}
     stored = db.session.scalar(
         insert(SecondFactor)
         .values(user_id=user.id, **values)
@@ -203,12 +203,12 @@ def is_active(user_id: int) -> bool:
 
 def encrypt_anew() -> None:
     """Encrypt all secrets that have another key with the first configured key."""
-    prefix = nik.stored_prefix()
+    prefix = field_encryption.stored_prefix()
     others = sa.select(SecondFactor).where(~SecondFactor.secret.startswith(prefix, autoescape=True)).with_for_update()
     factors = db.session.scalars(others).all()
     for factor in factors:
-        secret = nik.decrypt(factor.secret, factor.user_id, kind=KIND) or ""
-        factor.secret = nik.encrypt(secret, factor.user_id, kind=KIND)
+        secret = field_encryption.decrypt(factor.secret, factor.user_id, field=FIELD) or ""
+        factor.secret = field_encryption.encrypt(secret, factor.user_id, field=FIELD)
 
 
 def unreadable() -> list[int]:
@@ -217,8 +217,8 @@ def unreadable() -> list[int]:
     secrets = sa.select(SecondFactor.user_id, SecondFactor.secret).order_by(SecondFactor.user_id)
     for user_id, secret in db.session.execute(secrets):
         try:
-            nik.decrypt(secret, user_id, kind=KIND)
-        except nik.UndecryptableNik:
+            field_encryption.decrypt(secret, user_id, field=FIELD)
+        except field_encryption.UndecryptableField:
             broken.append(user_id)
     return broken
 
@@ -278,8 +278,8 @@ def _take_code(factor: SecondFactor, otp: str) -> bool:
     if not re.fullmatch(r"[0-9]{6}", digits):
         return False
     try:
-        totp = pyotp.TOTP(nik.decrypt(factor.secret, factor.user_id, kind=KIND) or "")
-    except nik.UndecryptableNik:
+        totp = pyotp.TOTP(field_encryption.decrypt(factor.secret, factor.user_id, field=FIELD) or "")
+    except field_encryption.UndecryptableField:
         logger.exception("the second factor of user %s cannot be read: its key is missing", factor.user_id)
         return False  # recovery codes still work
     present = totp.timecode(now())

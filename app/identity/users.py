@@ -13,7 +13,17 @@ from app.core.database.session import db, get_locked_or_404, get_or_404, transla
 from app.core.errors import AppError, Conflict, Forbidden, NotFound, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
-from app.identity import aliases, consents, erasure, nik, own_pictures, passwords, phones, preferences, sessions
+from app.identity import (
+    aliases,
+    consents,
+    erasure,
+    field_encryption,
+    own_pictures,
+    passwords,
+    phones,
+    preferences,
+    sessions,
+)
 from app.identity.consents import Purpose, Way
 from app.identity.models import PHONE_IS_PROVEN, Role, RoleName, User, user_roles
 from app.identity.roles import roles_named
@@ -91,7 +101,7 @@ def create(
         db.session.add(user)
     own_pictures.keep(user.id, columns)
     if number := data.get("nik"):
-        user.nik = nik.encrypt(number, user.id)
+        user.nik = field_encryption.encrypt(number, user.id)
         db.session.flush()
     return user
 
@@ -107,7 +117,7 @@ def update(user: User, data: Loaded, *, keep_session: uuid.UUID | None = None) -
     with translating(CONSTRAINTS):
         _assign(user, columns, data)
         if "nik" in data:
-            user.nik = nik.encrypt(data["nik"], user.id) if data["nik"] else None
+            user.nik = field_encryption.encrypt(data["nik"], user.id) if data["nik"] else None
         if password := data.get("password"):
             set_password(user, password, keep_session=keep_session)
         if user.phone != phone:

@@ -21,7 +21,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs.queue import enqueue_once_now
 from app.core.settings import extensions
-from app.inbox.hearing import Hearing
+from app.inbox.handlers import Hearing
 from app.notifications.delivery import receipts
 from app.notifications.models import Heard, Inbound, inbound
 

@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs import clock_jump, metrics
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
-from app.identity import nik
+from app.identity import field_encryption
 from app.notifications.delivery import drain as delivery_drain
 from app.notifications.delivery import parking, sealing, taking_back
 from app.notifications.delivery.claims import is_suspect
@@ -170,13 +170,13 @@ def seal_anew() -> None:
 
     Words whose key is gone stay unchanged, and their delivery fails.
     """
-    others = ~_rows.sealed.startswith(nik.stored_prefix(), autoescape=True)
+    others = ~_rows.sealed.startswith(field_encryption.stored_prefix(), autoescape=True)
     waiting = sa.select(_rows.id, _rows.sealed, _rows.user_id).where(_rows.sealed.is_not(None), others)
     with unit_of_work():
         for id_, sealed, user_id in db.session.execute(waiting.with_for_update(key_share=True)).all():
             try:
                 anew = sealing.seal(sealing.unseal(sealed, user_id), user_id)
-            except nik.UndecryptableNik:
+            except field_encryption.UndecryptableField:
                 logger.warning("delivery %s: its words cannot be decrypted", id_)
                 continue
             db.session.execute(sa.update(deliveries).where(_rows.id == id_).values(sealed=anew))

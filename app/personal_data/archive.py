@@ -24,9 +24,9 @@ from app.core.lib import local_time
 from app.core.lib.csv_injection import guarded
 from app.core.media import pictures
 from app.forum.service import blocks
-from app.identity import nik
+from app.identity import field_encryption
 from app.identity.models import OwnPicture, User
-from app.personal_data.words import CONTENTS, README
+from app.personal_data.table_labels import CONTENTS, README
 
 #: Maximum rows in memory.
 ROWS_AT_ONCE = 500
@@ -81,8 +81,8 @@ def _rows(connection: sa.Connection, table: sa.Table, query: Query, person: Pers
 
 def _nik(stored: str | None, user_id: int) -> str | None:
     try:
-        return nik.decrypt(stored, user_id)
-    except nik.UndecryptableNik:
+        return field_encryption.decrypt(stored, user_id)
+    except field_encryption.UndecryptableField:
         return UNREADABLE
 
 

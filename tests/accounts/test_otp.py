@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 
 from app.cli import remove_otp, verify_nik
 from app.core.database.session import db, unit_of_work
-from app.identity import jobs, nik, second_factor, sessions
+from app.identity import field_encryption, jobs, second_factor, sessions
 from app.identity.models import User
 from app.identity.second_factor import SecondFactor
 from tests.helpers.client import Client, assert_error
@@ -91,7 +91,7 @@ def test_setting_up_gives_an_address_for_an_app_and_ten_codes_once(own: Client, 
     stored = db.session.get_one(SecondFactor, holder.id)
     secret = parse_qs(urlsplit(response.json["uri"]).query)["secret"][0]
     assert secret not in stored.secret
-    assert nik.decrypt(stored.secret, holder.id, kind=second_factor.KIND) == secret
+    assert field_encryption.decrypt(stored.secret, holder.id, field=second_factor.FIELD) == secret
     assert not set(codes) & set(stored.recovery_hashes)
 
 

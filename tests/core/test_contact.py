@@ -15,7 +15,7 @@ from app.accounts import notices
 from app.forum.service import notices as forum_notices
 from app.inbox import texts
 from app.notifications.delivery.claims import Claimed
-from app.privacy.service import words
+from app.privacy.service import delivery_labels
 from app.roles import service as roles
 from config import Config, ConfigError
 from tests.core.production import GOOD
@@ -37,9 +37,9 @@ SENTENCES: dict[str, Callable[[], Any]] = {
     "pseudonym lifted": lambda: forum_notices.render_lifted(delivery())[1]["text"],
     "reminders stopped": texts.stopped_all,
     "caregiver cut": lambda: texts.cut("Budi"),
-    "delivery failed": lambda: words.with_contact(words.FAILED),
-    "delivery unreached": lambda: words.with_contact(words.UNREACHED),
-    "delivery late": lambda: words.with_contact(words.LATE),
+    "delivery failed": lambda: delivery_labels.with_contact(delivery_labels.FAILED),
+    "delivery unreached": lambda: delivery_labels.with_contact(delivery_labels.UNREACHED),
+    "delivery late": lambda: delivery_labels.with_contact(delivery_labels.LATE),
 }
 
 

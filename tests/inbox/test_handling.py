@@ -17,7 +17,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.core.lib import local_time
 from app.inbox import jobs
-from app.inbox.hearing import Hearing
+from app.inbox.handlers import Hearing
 from app.notifications.models import Heard, Inbound, inbound
 from tests.helpers.client import Client
 from tests.inbox.phones import rows

@@ -19,7 +19,7 @@ from app.notifications.delivery.messaging import WRONG
 from app.notifications.models import Delivery
 from app.notifications.senders import numbers
 from app.notifications.senders.models import PhoneNumber
-from app.privacy.service import words
+from app.privacy.service import delivery_labels
 from dev.simulators import Server
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
@@ -75,7 +75,7 @@ def test_a_walk(world: World) -> None:
     assert world.received() == ["Halo Siti, minum Metformin", texts.WRONG_NUMBER]
     assert world.siti.get("/profile").json["phone_problem"] == "wrong_number"
     reasons = [part["reason"] for row in world.siti.get("/pengiriman").json for part in row["channels"]]
-    assert words.REASONS[WRONG] in reasons
+    assert delivery_labels.REASONS[WRONG] in reasons
     assert (world.phone.write("RESET").outcome, world.received()[2:]) == ("reset", [])
     stranger = world.client(username="ana", nomor_hp=None)
     code = stranger.post(VERIFICATION, {"nomor_hp": NUMBER, "method": "message"}).json["code"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 
-from app.identity import nik
+from app.identity import field_encryption
 from app.notifications import jobs
 from app.notifications.delivery import sealing
 from tests.helpers.apps import config_for_tests
@@ -35,7 +35,7 @@ def test_another_key_seals_what_waits_anew(committed: Flask, monkeypatch: pytest
 def test_words_are_bound_to_their_person(app: Flask) -> None:
     sealed = sealing.seal({"text": "rahasia"}, 7)
     assert "rahasia" not in sealed
-    with pytest.raises(nik.UndecryptableNik):
+    with pytest.raises(field_encryption.UndecryptableField):
         sealing.unseal(sealed, 8)
 
 

@@ -14,11 +14,11 @@ from flask import Flask
 from app.core.database.personal import Custom, Nothing, personal_tables
 from app.core.database.session import Base, db, unit_of_work
 from app.core.media import pictures
-from app.identity import nik, own_pictures
+from app.identity import field_encryption, own_pictures
 from app.notifications.models import Delivery
 from app.personal_data import archive, jobs
 from app.personal_data.models import DataExport
-from app.personal_data.words import CONTENTS
+from app.personal_data.table_labels import CONTENTS
 from tests.core.media.samples import plain
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
@@ -29,7 +29,7 @@ from tests.personal_data.traces import MARK, fill
 
 def test_each_table_of_an_export_has_a_name_that_people_understand(app: Flask) -> None:
     exported = {table.name for table, said in personal_tables(Base.metadata) if not isinstance(said.export, Nothing)}
-    assert set(CONTENTS) == exported, "add a description of the table to `app.personal_data.words`"
+    assert set(CONTENTS) == exported, "add a description of the table to `app.personal_data.table_labels`"
 
 
 def test_every_table_of_a_person_is_in_it_and_nothing_of_others(mine: Client) -> None:
@@ -123,7 +123,7 @@ def test_pictures_are_in_it(mine: Client) -> None:
 
 
 def test_a_nik_that_cannot_be_read_does_not_stop_it(mine: Client) -> None:
-    mine.user.nik = nik.encrypt("3273014502900001", mine.id + 1)
+    mine.user.nik = field_encryption.encrypt("3273014502900001", mine.id + 1)
     export_id = ask(mine)
     jobs.make_export(export_id)
     with opened(mine, export_id) as file:

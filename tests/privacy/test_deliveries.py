@@ -19,7 +19,7 @@ from app.notifications.delivery.wishes import SWITCHED_OFF
 from app.notifications.models import Delivery
 from app.pengingat.caregiving.alerts import NOT_ALLOWED
 from app.pengingat.models import Occurrence
-from app.privacy.service import words
+from app.privacy.service import delivery_labels
 from app.push import transport as push
 from config import ROOT
 from tests.helpers.client import Client
@@ -49,19 +49,29 @@ def only(client: Client) -> dict[str, Any]:
     [
         ({"state": "pending"}, "waiting", None, None),
         ({"state": "claimed"}, "waiting", None, None),
-        ({"state": "pending", "last_error": "HTTP 500 from the gateway"}, "waiting", None, words.TRIED),
+        ({"state": "pending", "last_error": "HTTP 500 from the gateway"}, "waiting", None, delivery_labels.TRIED),
         ({"state": "sent"}, "sent", LATER, None),
         ({"state": "sent", "receipt": "accepted"}, "sent", LATER, None),
         ({"state": "sent", "receipt": "sent"}, "sent", LATER, None),
         ({"state": "sent", "receipt": "delivered", "receipt_at": NOW}, "delivered", "2026-03-02T01:00:00Z", None),
         ({"state": "sent", "receipt": "read", "receipt_at": NOW}, "read", "2026-03-02T01:00:00Z", None),
-        ({"state": "sent", "receipt": "failed", "receipt_at": NOW}, "failed", "2026-03-02T01:00:00Z", words.UNREACHED),
+        (
+            {"state": "sent", "receipt": "failed", "receipt_at": NOW},
+            "failed",
+            "2026-03-02T01:00:00Z",
+            delivery_labels.UNREACHED,
+        ),
         ({"state": "failed", "receipt": "delivered", "receipt_at": NOW}, "delivered", "2026-03-02T01:00:00Z", None),
-        ({"state": "failed", "last_error": "code 131026: Undeliverable"}, "failed", LATER, words.FAILED),
-        ({"state": "failed", "last_error": "no number"}, "failed", LATER, words.REASONS["no number"]),
-        ({"state": "missed"}, "late", LATER, words.LATE),
-        ({"state": "cancelled"}, "cancelled", LATER, words.CANCELLED),
-        ({"state": "cancelled", "last_error": "switched off"}, "cancelled", LATER, words.REASONS["switched off"]),
+        ({"state": "failed", "last_error": "code 131026: Undeliverable"}, "failed", LATER, delivery_labels.FAILED),
+        ({"state": "failed", "last_error": "no number"}, "failed", LATER, delivery_labels.REASONS["no number"]),
+        ({"state": "missed"}, "late", LATER, delivery_labels.LATE),
+        ({"state": "cancelled"}, "cancelled", LATER, delivery_labels.CANCELLED),
+        (
+            {"state": "cancelled", "last_error": "switched off"},
+            "cancelled",
+            LATER,
+            delivery_labels.REASONS["switched off"],
+        ),
     ],
 )
 def test_what_became_of_a_message_is_told_in_our_own_words(
@@ -77,7 +87,8 @@ def test_what_became_of_a_message_is_told_in_our_own_words(
 
 
 @pytest.mark.parametrize(
-    ("state", "reason"), [("done", words.ANSWERED), ("skipped", words.ANSWERED), ("void", words.CHANGED)]
+    ("state", "reason"),
+    [("done", delivery_labels.ANSWERED), ("skipped", delivery_labels.ANSWERED), ("void", delivery_labels.CHANGED)],
 )
 def test_a_reminder_that_was_not_needed_any_more_says_why(siti: Client, state: str, reason: str) -> None:
     add(siti.user, kind="reminder", occurrence_id=occurrence(siti.user, state), state="cancelled")
@@ -96,7 +107,7 @@ def test_the_pushes_to_all_browsers_are_one_and_the_furthest_counts(siti: Client
 def test_a_push_to_nobody_says_that_there_is_no_browser(siti: Client) -> None:
     add(siti.user, "push_fan_out", state="sent")
     [part] = only(siti)["channels"]
-    assert (part["status"], part["reason"]) == ("cancelled", words.NO_BROWSER)
+    assert (part["status"], part["reason"]) == ("cancelled", delivery_labels.NO_BROWSER)
 
 
 def test_what_waits_for_a_channel_that_is_off_will_not_come(siti: Client) -> None:
@@ -104,7 +115,7 @@ def test_what_waits_for_a_channel_that_is_off_will_not_come(siti: Client) -> Non
     add(siti.user, "push_fan_out")
     notification_settings.save(siti.id, messages=False)
     message, push = only(siti)["channels"]
-    assert (message["status"], message["reason"]) == ("cancelled", words.REASONS["switched off"])
+    assert (message["status"], message["reason"]) == ("cancelled", delivery_labels.REASONS["switched off"])
     assert (push["status"], push["reason"]) == ("waiting", None)
 
 
@@ -126,7 +137,7 @@ def test_what_waits_for_the_end_of_quiet_hours_says_so_and_a_reminder_does_not(s
         )
     add(siti.user, due_at=now + timedelta(minutes=5))
     reasons = [row["channels"][0]["reason"] for row in siti.get("/pengiriman").json]
-    assert reasons == [None, words.QUIET, None, None, None, None]
+    assert reasons == [None, delivery_labels.QUIET, None, None, None, None]
 
 
 def test_a_stock_that_runs_out_names_its_medicine(siti: Client) -> None:
@@ -160,11 +171,20 @@ def test_each_recorded_reason_that_has_its_own_words_is_still_recorded() -> None
         and node.args
         and isinstance(node.args[0], ast.Constant)
     }
-    assert words.REASONS.keys() - {SWITCHED_OFF, NOT_ALLOWED, UNPROVEN, INVALID, WRONG, push.UNPROVEN} <= raised
+    assert (
+        delivery_labels.REASONS.keys() - {SWITCHED_OFF, NOT_ALLOWED, UNPROVEN, INVALID, WRONG, push.UNPROVEN} <= raised
+    )
 
 
 def test_every_sentence_is_plain_indonesian() -> None:
-    for text in (*words.REASONS.values(), *words.TITLES.values(), words.QUIET, words.TRIED, words.LATE, words.FAILED):
+    for text in (
+        *delivery_labels.REASONS.values(),
+        *delivery_labels.TITLES.values(),
+        delivery_labels.QUIET,
+        delivery_labels.TRIED,
+        delivery_labels.LATE,
+        delivery_labels.FAILED,
+    ):
         assert_readable(text)
 
 

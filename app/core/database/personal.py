@@ -3,7 +3,7 @@
 A model declares them as `__personal__ = Personal(...)`, a table without a class as `info={"personal": Personal(...)}`.
 A test requires a declaration for every table with a column that can identify a person.
 Export and erasure read the declarations, so a new table usually needs no code there. It needs its labels in
-`app.personal_data.words`, and a function for each `Custom`.
+`app.personal_data.table_labels`, and a function for each `Custom`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from app.core.web.search import like
 from app.emergency import service as emergency
 from app.emergency.service import CrisisNumber
 from app.forum.models import CrisisPhrase, ForumThread, PhraseKind
-from app.forum.service import cases, hiding, words
+from app.forum.service import cases, crisis_matcher, hiding
 from app.forum.service.posts import Post
 from app.identity.models import User
 
@@ -42,9 +42,9 @@ class Help(TypedDict):
 def kind_of(*texts: str) -> Literal["crisis", "emergency"] | None:
     """Return the kind of the first phrase list that matches a text. A crisis wins over an emergency."""
     rows = db.session.execute(sa.select(CrisisPhrase.phrase, CrisisPhrase.kind)).all()
-    if words.finds((row.phrase for row in rows if row.kind == PhraseKind.CRISIS), *texts):
+    if crisis_matcher.finds((row.phrase for row in rows if row.kind == PhraseKind.CRISIS), *texts):
         return "crisis"
-    if words.finds((row.phrase for row in rows if row.kind == PhraseKind.EMERGENCY), *texts):
+    if crisis_matcher.finds((row.phrase for row in rows if row.kind == PhraseKind.EMERGENCY), *texts):
         return "emergency"
     return None
 
@@ -98,8 +98,8 @@ def create_phrase(phrase: str, kind: str) -> CrisisPhrase:
 
     Raise `ValidationFailed` if it is too general, and `Conflict` if a phrase with the same plain words exists.
     """
-    plain = words.plain(phrase)
-    if words.says_too_little(plain):
+    plain = crisis_matcher.plain(phrase)
+    if crisis_matcher.says_too_little(plain):
         raise ValidationFailed({"phrase": ["terlalu umum."]})
     row = CrisisPhrase(phrase=phrase, words=plain, kind=kind)
     with translating(CONSTRAINTS):

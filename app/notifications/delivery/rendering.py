@@ -15,7 +15,7 @@ from sqlalchemy import orm
 
 from app.core.database.session import autocommit
 from app.core.lib.strip_links import without_contacts
-from app.identity.nik import UndecryptableNik
+from app.identity.field_encryption import UndecryptableField
 from app.notifications.delivery import groups
 from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
 from app.notifications.delivery.sealing import Words, unseal
@@ -33,7 +33,7 @@ def words_of(deliveries: Sequence[Claimed], renderers: Mapping[str, Renderer]) -
     """Return the words of deliveries of one kind, by their ids. A delivery that must not be sent any more has none."""
     try:
         said = {each.id: unseal(each.sealed, each.user_id) for each in deliveries if each.sealed}
-    except UndecryptableNik:
+    except UndecryptableField:
         raise UndeliverableError("its words cannot be decrypted") from None
     if rest := [each for each in deliveries if not each.sealed]:
         said.update(renderers[rest[0].kind](rest))

@@ -18,13 +18,17 @@ from app.pengingat.ledger import stock
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.models import State as Answer
 from app.privacy.schemas import Status
-from app.privacy.service import words
+from app.privacy.service import delivery_labels
 
 RANKS = {status: rank for rank, status in enumerate(Status)}
 SETTLED = {State.FAILED: Status.FAILED, State.MISSED: Status.LATE, State.CANCELLED: Status.CANCELLED}
 RECEIVED = {Receipt.READ: Status.READ, Receipt.DELIVERED: Status.DELIVERED, Receipt.FAILED: Status.FAILED}
 #: Texts for deliveries without a recorded reason of our own.
-DEFAULT_REASONS = {Status.FAILED: words.FAILED, Status.LATE: words.LATE, Status.CANCELLED: words.CANCELLED}
+DEFAULT_REASONS = {
+    Status.FAILED: delivery_labels.FAILED,
+    Status.LATE: delivery_labels.LATE,
+    Status.CANCELLED: delivery_labels.CANCELLED,
+}
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing
     listing = paginate_rows(_things(user_id, *which), page)
     wishes, now = notification_settings.wishes(user_id), db_time.now()
     rows = [
-        Sent(row.id, row.kind, words.title_of(row.kind, row.judul), row.due_at, _parts(row, wishes, now))
+        Sent(row.id, row.kind, delivery_labels.title_of(row.kind, row.judul), row.due_at, _parts(row, wishes, now))
         for row in listing.rows
     ]
     return Listing(rows, listing.total, page)
@@ -103,9 +107,9 @@ def _parts(row: sa.Row[*tuple[object, ...]], wishes: Wishes, now: datetime) -> l
         if state in OPEN:
             part = _open(row, name, error, wishes if is_wanted else None, now)
         elif channel == Channel.PUSH_FAN_OUT and state == State.SENT:
-            part = Part(name, Status.CANCELLED, _moment(settled_at), words.NO_BROWSER)
+            part = Part(name, Status.CANCELLED, _moment(settled_at), delivery_labels.NO_BROWSER)
         elif receipt in RECEIVED and (state == State.SENT or receipt != Receipt.FAILED):
-            status, unreached = RECEIVED[Receipt(receipt)], words.with_contact(words.UNREACHED)
+            status, unreached = RECEIVED[Receipt(receipt)], delivery_labels.with_contact(delivery_labels.UNREACHED)
             part = Part(name, status, _moment(receipt_at), unreached if status is Status.FAILED else None)
         elif state == State.SENT:
             part = Part(name, Status.SENT, _moment(settled_at), None)
@@ -118,21 +122,21 @@ def _parts(row: sa.Row[*tuple[object, ...]], wishes: Wishes, now: datetime) -> l
 def _open(row: sa.Row[*tuple[object, ...]], name: str, error: str | None, wishes: Wishes | None, now: datetime) -> Part:
     """Return the status of a pending delivery. `wishes` is None if the person switched its channel off."""
     if wishes is None:
-        return Part(name, Status.CANCELLED, None, words.REASONS[SWITCHED_OFF])
+        return Part(name, Status.CANCELLED, None, delivery_labels.REASONS[SWITCHED_OFF])
     is_held = row.due_at <= now and row.kind not in AT_ANY_HOUR and wishes.quiet_until(now) is not None
-    reason = words.QUIET if is_held else words.TRIED if error else None
+    reason = delivery_labels.QUIET if is_held else delivery_labels.TRIED if error else None
     return Part(name, Status.WAITING, None, reason)
 
 
 def _reason(row: sa.Row[*tuple[object, ...]], state: State, error: str | None) -> str:
-    if error in words.REASONS:
-        return words.REASONS[error]
+    if error in delivery_labels.REASONS:
+        return delivery_labels.REASONS[error]
     if state is State.CANCELLED and row.answer in (Answer.DONE, Answer.SKIPPED):
-        return words.ANSWERED
+        return delivery_labels.ANSWERED
     if state is State.CANCELLED and row.answer == Answer.VOID:
-        return words.CHANGED
+        return delivery_labels.CHANGED
     reason = DEFAULT_REASONS[SETTLED[state]]
-    return reason if state is State.CANCELLED else words.with_contact(reason)
+    return reason if state is State.CANCELLED else delivery_labels.with_contact(reason)
 
 
 def _moment(text: str | None) -> datetime | None:

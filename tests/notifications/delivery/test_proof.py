@@ -21,7 +21,7 @@ from app.notifications.delivery import proof
 from app.notifications.models import About, Broadcast, Channel, Delivery, State
 from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import stock, upcoming
-from app.privacy.service import words
+from app.privacy.service import delivery_labels
 from dev.simulators import Server
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
@@ -132,7 +132,7 @@ def test_broadcasts_count_only_those_whom_they_reach(
 
 
 def test_a_person_reads_why() -> None:
-    assert_readable(words.REASONS[proof.UNPROVEN])
+    assert_readable(delivery_labels.REASONS[proof.UNPROVEN])
 
 
 @pytest.mark.parametrize(("name", "state", "messages"), [("off", State.SENT, 1), ("required", State.CANCELLED, 0)])

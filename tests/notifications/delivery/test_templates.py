@@ -13,7 +13,7 @@ from flask import Flask
 from app import check
 from app.notifications.delivery import forms
 from app.notifications.delivery.sealing import Words
-from app.privacy.service.words import TITLES
+from app.privacy.service.delivery_labels import TITLES
 from config import ROOT
 from tests.notifications.senders.looks import Configure
 

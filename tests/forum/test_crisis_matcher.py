@@ -10,7 +10,7 @@ from app.core.database.session import db
 from app.forum import seed
 from app.forum.models import CrisisPhrase
 from app.forum.seed import EMERGENCIES, PHRASES
-from app.forum.service.words import finds, plain, says_too_little
+from app.forum.service.crisis_matcher import finds, plain, says_too_little
 from tests.helpers.offenders import assert_none
 
 CRIES = (

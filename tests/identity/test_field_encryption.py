@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.identity import jobs, nik, second_factor, users
+from app.identity import field_encryption, jobs, second_factor, users
 from app.identity.models import User
 from config import ROOT
 from dev.stack.waiting import wait_until
@@ -34,30 +34,30 @@ def use_keys(app: Flask, monkeypatch: pytest.MonkeyPatch, keys: str) -> None:
 
 
 def test_a_nik_is_encrypted_anew_each_time_and_comes_back(app: Flask) -> None:
-    sealed = {nik.encrypt(NIK, 7) for _ in range(5)}
+    sealed = {field_encryption.encrypt(NIK, 7) for _ in range(5)}
     assert len(sealed) == 5
     assert not any(NIK in text for text in sealed)
-    assert {nik.decrypt(text, 7) for text in sealed} == {NIK}
+    assert {field_encryption.decrypt(text, 7) for text in sealed} == {NIK}
 
 
 def test_a_ciphertext_moved_to_another_person_does_not_decrypt(app: Flask) -> None:
-    with pytest.raises(nik.UndecryptableNik):
-        nik.decrypt(nik.encrypt(NIK, 7), 8)
+    with pytest.raises(field_encryption.UndecryptableField):
+        field_encryption.decrypt(field_encryption.encrypt(NIK, 7), 8)
 
 
 @pytest.mark.parametrize("stored", ["v1:dev:AAAA", "v1:dev:not base64!", "v1:gone:AAAA", "v1:", "v1:dev"])
 def test_what_was_tampered_with_is_refused(app: Flask, stored: str) -> None:
-    with pytest.raises(nik.UndecryptableNik):
-        nik.decrypt(stored, 7)
+    with pytest.raises(field_encryption.UndecryptableField):
+        field_encryption.decrypt(stored, 7)
 
 
 @pytest.mark.parametrize("legacy", ["3273014502900001", "12-34/x", "gAAAAABlegacy=="])
 def test_legacy_values_of_any_form_stay_as_they_are(app: Flask, legacy: str) -> None:
-    assert nik.decrypt(legacy, 7) == legacy
+    assert field_encryption.decrypt(legacy, 7) == legacy
 
 
 def test_without_a_nik_there_is_none(app: Flask) -> None:
-    assert nik.decrypt(None, 7) is None
+    assert field_encryption.decrypt(None, 7) is None
 
 
 def test_rotation_encrypts_all_with_the_first_key_legacy_values_too(
@@ -74,7 +74,7 @@ def test_rotation_encrypts_all_with_the_first_key_legacy_values_too(
     assert jobs.rotate_nik() == 0
     use_keys(committed, monkeypatch, NEW)
     stored = dict(db.session.execute(sa.select(User.id, User.nik)).all())
-    assert [nik.decrypt(stored[user_id], user_id) for user_id in ids] == [NIK] * 5 + ["nilai lama"]
+    assert [field_encryption.decrypt(stored[user_id], user_id) for user_id in ids] == [NIK] * 5 + ["nilai lama"]
     assert jobs.verify_nik() == (6, [])
 
 
@@ -100,7 +100,9 @@ def test_a_rotation_killed_five_times_leaves_all_readable_under_the_new_key(
             ),
             {"first": FIRST, "last": FIRST + people - 1},
         )
-        rows = [{"user_id": n, "sealed": nik.encrypt(f"{n:016d}", n)} for n in range(FIRST, FIRST + people)]
+        rows = [
+            {"user_id": n, "sealed": field_encryption.encrypt(f"{n:016d}", n)} for n in range(FIRST, FIRST + people)
+        ]
         db.session.execute(sa.text("UPDATE users SET nik = :sealed WHERE id = :user_id"), rows)
     env = {**os.environ, **variables, "ENVIRONMENT": "testing", "NIK_KEYS": f"{NEW},{OLD}"}
     command = [sys.executable, "-m", "flask", "nik", "rotate"]
@@ -124,7 +126,7 @@ def test_a_rotation_killed_five_times_leaves_all_readable_under_the_new_key(
     db.session.rollback()
     stored = db.session.execute(sa.select(User.id, User.nik).where(User.id >= FIRST)).all()
     assert len(stored) == people
-    assert all(nik.decrypt(sealed, user_id) == f"{user_id:016d}" for user_id, sealed in stored)
+    assert all(field_encryption.decrypt(sealed, user_id) == f"{user_id:016d}" for user_id, sealed in stored)
 
 
 def _under_new_key() -> int:
@@ -136,12 +138,12 @@ def _under_new_key() -> int:
 def test_a_nik_can_be_set_changed_and_removed(app: Flask) -> None:
     user = make_user(nik=NIK)
     users.update(user, {"nik": "1111222233334444"})
-    assert nik.decrypt(user.nik, user.id) == "1111222233334444"
+    assert field_encryption.decrypt(user.nik, user.id) == "1111222233334444"
     users.update(user, {"nik": None})
     assert user.nik is None
 
 
 def test_a_secret_does_not_pass_for_a_nik(app: Flask) -> None:
-    sealed = nik.encrypt("JBSWY3DPEHPK3PXP", 7, kind=second_factor.KIND)
-    with pytest.raises(nik.UndecryptableNik):
-        nik.decrypt(sealed, 7)
+    sealed = field_encryption.encrypt("JBSWY3DPEHPK3PXP", 7, field=second_factor.FIELD)
+    with pytest.raises(field_encryption.UndecryptableField):
+        field_encryption.decrypt(sealed, 7)

@@ -17,7 +17,7 @@ from app.core.settings import settings
 VERSION = "v1"
 NONCE_BYTES = 12
 #: Kind of secret. It is part of the associated data, so a ciphertext of another kind does not decrypt.
-KIND = "nik"
+FIELD = "nik"
 
 
 #: Form of a new NIK, and the error for a wrong form. Legacy values of any form stay.
@@ -25,15 +25,15 @@ FORM = "[0-9]{16}"
 WRONG_FORM = "harus 16 digit angka."
 
 
-class UndecryptableNik(Exception):
+class UndecryptableField(Exception):
     """The stored value belongs to another person, has a key that is not configured, or was altered."""
 
 
-def encrypt(nik: str, user_id: int, *, kind: str = KIND) -> str:
-    """Return the stored form of a NIK or of another `kind` of secret, encrypted with the first configured key."""
+def encrypt(text: str, user_id: int, *, field: str = FIELD) -> str:
+    """Return the stored form of a NIK or of another `field` of secret, encrypted with the first configured key."""
     kid, key = settings.nik_keys[0]
     nonce = os.urandom(NONCE_BYTES)
-    sealed = nonce + AESGCM(key).encrypt(nonce, nik.encode(), _bound_to(user_id, kind))
+    sealed = nonce + AESGCM(key).encrypt(nonce, text.encode(), _bound_to(user_id, field))
     return f"{VERSION}:{kid}:{base64.b64encode(sealed).decode()}"
 
 
@@ -42,20 +42,20 @@ def stored_prefix() -> str:
     return f"{VERSION}:{settings.nik_keys[0][0]}:"
 
 
-def decrypt(stored: str | None, user_id: int, *, kind: str = KIND) -> str | None:
-    """Return the plain text. A legacy value or None is returned unchanged. Raise `UndecryptableNik` on failure."""
+def decrypt(stored: str | None, user_id: int, *, field: str = FIELD) -> str | None:
+    """Return the plain text. A legacy value or None is returned unchanged. Raise `UndecryptableField` on failure."""
     if stored is None or not stored.startswith(f"{VERSION}:"):
         return stored
     kid, _, encoded = stored.removeprefix(f"{VERSION}:").partition(":")
     key = dict(settings.nik_keys).get(kid)
     if key is None:
-        raise UndecryptableNik(f"key {kid} is not configured")
+        raise UndecryptableField(f"key {kid} is not configured")
     try:
         sealed = base64.b64decode(encoded, validate=True)
-        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], _bound_to(user_id, kind)).decode()
+        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], _bound_to(user_id, field)).decode()
     except (InvalidTag, ValueError):
-        raise UndecryptableNik("the ciphertext is not this person's") from None
+        raise UndecryptableField("the ciphertext is not this person's") from None
 
 
-def _bound_to(user_id: int, kind: str) -> bytes:
-    return f"{kind}:{user_id}".encode()
+def _bound_to(user_id: int, field: str) -> bytes:
+    return f"{field}:{user_id}".encode()
