@@ -34,11 +34,11 @@ from app.identity.schemas import UserCreate
 from app.logs import jobs as log_jobs
 from app.notifications import jobs as notification_jobs
 from app.notifications.broadcasts import service as broadcasts
-from app.notifications.delivery import forms, trial
+from app.notifications.delivery import message_format, trial
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.models import Receipt
-from app.notifications.senders import health as sender_health
 from app.notifications.senders import report as sender_report
+from app.notifications.senders import sender_status
 from app.pengingat import jobs as pengingat_jobs
 from app.personal_data import jobs as personal_data_jobs
 from app.providers import vapid
@@ -344,7 +344,7 @@ def messaging_status() -> None:
 @messaging.command("resume")
 def resume_messaging() -> None:
     """Resume sending at once. If the provider refuses a message, sending stops again."""
-    sender_health.start()
+    sender_status.start()
     click.echo("\n".join(sender_report.status()))
 
 
@@ -355,12 +355,12 @@ def test_messaging(number: str) -> None:
     phone = phones.normalise(number)
     if phone is None or phones.country_problem(phone):
         raise click.BadParameter("is no phone number of a country in MESSAGING_COUNTRIES", param_hint="NUMBER")
-    if sender_health.key() is None:
+    if sender_status.key() is None:
         raise click.ClickException(sender_report.NOT_SENT)
     try:
         form = trial.form_for(phone)
         ref = trial.send(phone, form)
-    except forms.NeedsTemplateError:
+    except message_format.NeedsTemplateError:
         raise click.ClickException(trial.NEEDS_TEMPLATE) from None
     except ProviderError as error:
         raise click.ClickException(f"{settings.messaging_provider} refused: {error.words or error.reason}") from None

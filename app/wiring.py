@@ -28,16 +28,16 @@ from app.logs import jobs as logs
 from app.notifications import jobs as notifications
 from app.notifications.broadcasts import fan_out as broadcasts
 from app.notifications.broadcasts import jobs as broadcast_jobs
-from app.notifications.broadcasts import sending as broadcast_sending
+from app.notifications.broadcasts import presend_checks as broadcast_checks
 from app.notifications.broadcasts import service as broadcast_service
 from app.notifications.delivery import drain, failed_receipts, heartbeat, messaging, rendering
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.rendering import Renderer
 from app.notifications.models import SECURITY_NOTICE, Channel, Heard
 from app.notifications.senders import events as sender_events
-from app.notifications.senders import health as sender_health
 from app.notifications.senders import jobs as sender_jobs
 from app.notifications.senders import report as sender_report
+from app.notifications.senders import sender_status
 from app.pengingat import jobs as pengingat
 from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import missed, stock, upcoming
@@ -121,11 +121,11 @@ ROUTING = drain.Routing(
     },
     render=RENDER,
     checks={
-        broadcasts.KIND: broadcast_sending.check_recipient,
+        broadcasts.KIND: broadcast_checks.check_recipient,
         upcoming.KIND: presend_checks.check,
     },
     joint={upcoming.KIND: texts.joint},
-    throttles={URGENT: sender_health.may_send, BULK: broadcast_sending.take_slot},
+    throttles={URGENT: sender_status.may_send, BULK: broadcast_checks.take_slot},
     taken_back=missed.note_undelivered,
 )
 

@@ -17,7 +17,7 @@ from app.inbox import service as inbox
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.models import BroadcastState
-from app.notifications.senders import health
+from app.notifications.senders import sender_status
 from app.notifications.senders.models import Sender
 from app.privacy.service import deliveries
 from app.privacy.service.deliveries import Sent
@@ -54,8 +54,8 @@ def condition() -> Condition:
     try:
         problems, queues, outcomes = delivery_metrics.worker_problems(), _queues(), delivery_metrics.outcomes()
     except RedisError as error:
-        return Condition([f"Redis is away ({type(error).__name__})"], [], None, health.current(), _broadcasts())
-    return Condition(problems, queues, outcomes, health.current(), _broadcasts())
+        return Condition([f"Redis is away ({type(error).__name__})"], [], None, sender_status.current(), _broadcasts())
+    return Condition(problems, queues, outcomes, sender_status.current(), _broadcasts())
 
 
 def set_broadcasts(caller: Caller, *, paused: bool) -> dict[str, object]:
@@ -70,8 +70,8 @@ def resume_sender(caller: Caller) -> Sender:
 
     If the sender is still down, it stops at the next error.
     """
-    health.start()
-    sender = health.current()
+    sender_status.start()
+    sender = sender_status.current()
     if sender is None:
         raise Conflict("Tidak ada penyedia pesan yang diatur.", code="no_sender")
     audit.record(caller, audit.Action.SENDER_RESUMED, f"sender:{sender.provider}")

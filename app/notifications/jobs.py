@@ -16,11 +16,11 @@ from app.core.jobs import clock_jump, metrics
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
 from app.identity import field_encryption
 from app.notifications.delivery import drain as delivery_drain
-from app.notifications.delivery import parking, sealing, taking_back
+from app.notifications.delivery import recall, sealing, unsaved_outcomes
 from app.notifications.delivery.claims import is_suspect
 from app.notifications.delivery.settlements import expire
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
-from app.notifications.senders import health
+from app.notifications.senders import sender_status
 
 logger = logging.getLogger(__name__)
 
@@ -65,8 +65,8 @@ def _start_at(tick: str | None) -> None:
 def send_due(queue: str, run: Run = delivery_drain.run) -> None:
     # A bulk drain serves both queues, so that a worker of both never lets a reminder wait behind broadcasts.
     queues = QUEUES if queue == BULK else (URGENT,)
-    parking.settle_all()
-    health.forget_look()
+    unsaved_outcomes.settle_all()
+    sender_status.forget_look()
     for name in queues:
         expire(name)
     try:
@@ -154,11 +154,11 @@ def _drain_here(queue: str) -> None:
 
 def take_back() -> None:
     """Take back expired messages that the provider has not sent yet. If the job is killed, the next run continues."""
-    for ref in taking_back.held():
-        if (is_taken_back := taking_back.take_back(ref)) is None:
+    for ref in recall.held():
+        if (is_taken_back := recall.take_back(ref)) is None:
             return
         with unit_of_work():
-            occurrences = taking_back.record(ref, is_taken_back=is_taken_back)
+            occurrences = recall.record(ref, is_taken_back=is_taken_back)
             if occurrences:
                 delivery_drain.routing().taken_back(occurrences)
         if is_taken_back:

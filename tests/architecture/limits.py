@@ -208,7 +208,7 @@ LIMITS: dict[str, Limit] = {
     "config.py broadcast_per_minute": Limit(
         "the sender's reputation",
         "broadcast messages to all people",
-        "notifications/broadcasts/test_sending.py::test_turns_come_at_the_rate_and_make_up_for_little",
+        "notifications/broadcasts/test_presend_checks.py::test_turns_come_at_the_rate_and_make_up_for_little",
     ),
     "config.py broadcast_per_user_per_day": Limit(
         "the person",

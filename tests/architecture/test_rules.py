@@ -30,7 +30,7 @@ EDGES = (
     "notifications/delivery/messaging.py",
     "push/transport.py",
     "pengingat/outgoing/presend_checks.py",
-    "notifications/broadcasts/sending.py",
+    "notifications/broadcasts/presend_checks.py",
     # Each page is a transaction, so that a worker can stop between pages.
     "notifications/broadcasts/fan_out.py",
 )

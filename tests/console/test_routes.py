@@ -19,7 +19,7 @@ from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import metrics
 from app.notifications.delivery.drain import OUTCOMES
 from app.notifications.models import About, Broadcast, Delivery, State
-from app.notifications.senders import health
+from app.notifications.senders import sender_status
 from app.notifications.senders.models import Sender
 from config import ROOT
 from tests.console.deliveries import send
@@ -133,7 +133,7 @@ class TestResumeSender(ForAdmins):
             messaging_number="+6281100000000",
         )
         monkeypatch.setitem(app.extensions, "config", config)
-        health.stop("the token is invalid", is_seen=True)
+        sender_status.stop("the token is invalid", is_seen=True)
         sender = admin.get("/admins/operasi").json["sender"]
         assert (sender["state"], sender["reason"]) == ("down", "the token is invalid")
         assert admin.post("/admins/operasi/pengirim").json["state"] == "up"

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 
-from app.notifications.senders import health
+from app.notifications.senders import sender_status
 from app.providers import messaging
 from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
@@ -37,9 +37,9 @@ def configure(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setitem(real_app.extensions, "messenger", messaging.make(config))
 
     with real_app.app_context():
-        health.forget_look()
+        sender_status.forget_look()
         yield change
-        health.forget_look()
+        sender_status.forget_look()
 
 
 @pytest.fixture

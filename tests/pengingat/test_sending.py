@@ -14,7 +14,7 @@ from app.core.lib import local_time
 from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.delivery import claims, messaging
-from app.notifications.delivery.forms import AS_TEMPLATE
+from app.notifications.delivery.message_format import AS_TEMPLATE
 from app.notifications.models import Channel, Delivery, State
 from app.pengingat import service
 from app.pengingat.ledger import answers, upcoming

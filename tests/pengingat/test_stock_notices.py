@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.notifications import outbox
-from app.notifications.delivery import forms
+from app.notifications.delivery import message_format
 from app.notifications.models import Channel, Delivery
 from app.pengingat import jobs
 from app.pengingat.jobs import tell_of_stock
@@ -73,7 +73,7 @@ def test_a_template_can_say_it_too(siti: Client, moment: Time, obat: dict[str, A
     moment.move(hours=1)
     tell_of_stock()
     row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="messaging")).one()
-    name = forms.parts_of(words_of(row))["name"]
+    name = message_format.parts_of(words_of(row))["name"]
     assert (name, str(words_of(row)["text"]).startswith(f"Halo {name}, ")) == ("Siti", True)
 
 

@@ -13,9 +13,9 @@ from app.core.database import db_time
 from app.core.database.session import db
 from app.identity import notification_settings
 from app.identity.models import User
+from app.notifications.delivery.delivery_preferences import SWITCHED_OFF
 from app.notifications.delivery.messaging import INVALID, WRONG
-from app.notifications.delivery.proof import UNPROVEN
-from app.notifications.delivery.wishes import SWITCHED_OFF
+from app.notifications.delivery.number_verification import UNPROVEN
 from app.notifications.models import Delivery
 from app.pengingat.caregiving.alerts import NOT_ALLOWED
 from app.pengingat.models import Occurrence

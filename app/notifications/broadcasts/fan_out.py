@@ -23,7 +23,7 @@ from app.core.settings import settings
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.identity.notification_settings import NotificationSettings, zone_of
 from app.notifications import outbox
-from app.notifications.delivery import proof
+from app.notifications.delivery import number_verification
 from app.notifications.models import (
     About,
     Broadcast,
@@ -94,7 +94,7 @@ def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
         User.phone_invalid_at.is_(None),
         ~sa.exists().where(NotificationSettings.user_id == User.id, ~NotificationSettings.messages),
     )
-    if proof.is_needed(KIND):
+    if number_verification.is_needed(KIND):
         query = query.where(PHONE_IS_PROVEN)
     if broadcast.preference_tag is not None:
         query = query.where(User.preference_tags.contains([broadcast.preference_tag]))

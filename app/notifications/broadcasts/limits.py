@@ -11,7 +11,7 @@ from app.core.database.session import autocommit, db
 from app.core.jobs.queue import BULK, QUEUES, URGENT
 from app.identity.models import User
 from app.notifications.models import Channel, Receipt, State, broadcast_pace, deliveries
-from app.notifications.senders import health
+from app.notifications.senders import sender_status
 from app.notifications.senders.models import Sender, SenderState, senders
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ _day = timedelta(hours=24)
 
 def count_budget() -> None:
     """Store how many broadcast messages may leave: the provider's limit minus all other messages of 24 hours."""
-    sender = health.current()
+    sender = sender_status.current()
     with autocommit() as connection:
         budget = None if sender is None else _left(connection, sender)
         connection.execute(
@@ -81,22 +81,22 @@ _people_a_day = sa.cast(FIRST_PEOPLE * sa.func.power(2, sa.func.div(senders.c.wa
 
 def is_newcomer() -> sa.ColumnElement[bool]:
     """Return the condition that our number is new, and the person has received no message from us."""
-    which = health.key()
+    which = sender_status.key()
     if which is None:
         return sa.false()
-    is_warming = sa.exists().where(*health.is_sender(which), senders.c.warmup_days.is_not(None))
+    is_warming = sa.exists().where(*sender_status.is_sender(which), senders.c.warmup_days.is_not(None))
     return sa.and_(is_warming, _is_new_to_us)
 
 
 def meet_newcomer(today: date) -> bool:
     """Count one more new recipient of a new number today. Return whether the day's limit allows it."""
-    which = health.key()
+    which = sender_status.key()
     if which is None:
         return True
     met = (
         sa.update(senders)
         .where(
-            *health.is_sender(which),
+            *sender_status.is_sender(which),
             sa.or_(senders.c.warmup_on.is_distinct_from(today), senders.c.new_people < _people_a_day),
         )
         .values(

@@ -22,9 +22,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from app.core.database.prepared import PreparedStatement
 from app.core.jobs.queue import URGENT
 from app.core.lib import local_time
-from app.notifications.delivery import claims, parking, rendering, settlements, wishes
+from app.notifications.delivery import claims, delivery_preferences, rendering, settlements, unsaved_outcomes
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError, UnwantedError
-from app.notifications.delivery.forms import NeedsTemplateError
+from app.notifications.delivery.message_format import NeedsTemplateError
 from app.notifications.delivery.outcomes import Outcome, Result
 from app.notifications.delivery.rendering import Renderer
 from app.notifications.delivery.sealing import Words
@@ -202,11 +202,11 @@ class Lane:
             finally:
                 with self._changed:
                     self._calls.pop(delivery.claim_token)
-        parking.persist(delivery, outcome)
+        unsaved_outcomes.persist(delivery, outcome)
 
     def _parked(self, delivery: Claimed) -> Outcome | None:
         """Return the final outcome that the previous worker could not save before its lease ended, if any."""
-        parked = parking.of(delivery.id) if delivery.deaths else None
+        parked = unsaved_outcomes.of(delivery.id) if delivery.deaths else None
         if parked is None or parked.outcome.result not in (Result.SENT, Result.FAILED):
             return None
         delivery.is_begun = parked.claim.is_begun
@@ -214,7 +214,7 @@ class Lane:
 
     def _send(self, delivery: Claimed) -> Outcome:
         try:
-            wishes.check(delivery, self.channel)
+            delivery_preferences.check(delivery, self.channel)
             rendering.render(delivery, routing().render)
             if check := routing().checks.get(delivery.kind):
                 check(delivery)

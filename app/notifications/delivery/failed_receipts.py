@@ -7,20 +7,20 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.identity import dependents
 from app.identity.models import User
-from app.notifications.delivery import second_form
+from app.notifications.delivery import template_fallback
 from app.notifications.models import deliveries
-from app.notifications.senders import health, numbers
+from app.notifications.senders import numbers, sender_status
 from app.providers import fonnte, whatsapp
 
 
 def note(delivery_id: int, code: str | None) -> None:
     """Handle a failed receipt, once for each message. `code` is the provider's code (Fonnte: its status word)."""
     if code == str(whatsapp.OUTSIDE_HOURS):
-        second_form.send_as_template(delivery_id)
+        template_fallback.send_as_template(delivery_id)
     elif code in _NOBODY_THERE and (phone := db.session.scalar(_phone, {"of_delivery": delivery_id})) is not None:
         numbers.refused(phone)
     elif code is not None and (error := whatsapp.sender_error(code)) is not None:
-        health.stop(error.reason, is_seen=error.is_seen)
+        sender_status.stop(error.reason, is_seen=error.is_seen)
 
 
 _NOBODY_THERE = frozenset({*map(str, whatsapp.INVALID_NUMBERS), fonnte.INVALID})

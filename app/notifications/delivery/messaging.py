@@ -14,11 +14,11 @@ from app.core.database.session import autocommit, unit_of_work
 from app.core.settings import settings
 from app.identity import dependents
 from app.identity.models import PHONE_IS_PROVEN, User
-from app.notifications.delivery import claims, forms, proof, second_form
+from app.notifications.delivery import claims, message_format, number_verification, template_fallback
 from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
+from app.notifications.delivery.delivery_preferences import ALWAYS_WANTED, SWITCHED_OFF
 from app.notifications.delivery.drain import routing
-from app.notifications.delivery.wishes import ALWAYS_WANTED, SWITCHED_OFF
-from app.notifications.senders import health, numbers
+from app.notifications.senders import numbers, sender_status
 from app.notifications.senders.models import phone_numbers
 from app.providers import messaging
 
@@ -48,7 +48,7 @@ class Address:
 
 
 _is_open = sa.func.coalesce(
-    phone_numbers.c.last_inbound_at > sa.func.statement_timestamp() - forms.OPEN_FOR, sa.false()
+    phone_numbers.c.last_inbound_at > sa.func.statement_timestamp() - message_format.OPEN_FOR, sa.false()
 )
 _is_doubted = sa.func.coalesce(numbers.is_doubted, sa.false())
 _address = PreparedStatement(
@@ -94,8 +94,8 @@ def send(delivery: Claimed) -> str | None:
         raise
 
 
-def _send(delivery: Claimed, address: Address, form: forms.Form) -> str | None:
-    is_trial = health.admit()
+def _send(delivery: Claimed, address: Address, form: message_format.Form) -> str | None:
+    is_trial = sender_status.admit()
     claims.begin(delivery)
     if len(delivery.together) <= len(delivery.others):  # some were cancelled since the claim
         form = _form_of(delivery, address)
@@ -109,19 +109,19 @@ def _send(delivery: Claimed, address: Address, form: forms.Form) -> str | None:
             numbers.refused(address.phone)
         raise
     except messaging.SenderError as error:
-        health.stop(error.reason, is_seen=error.is_seen)
+        sender_status.stop(error.reason, is_seen=error.is_seen)
         raise
     except messaging.TooManyPeopleError as error:
-        health.limit_reached(error.reason)
+        sender_status.limit_reached(error.reason)
         raise
     except messaging.OutsideHoursError:
         with unit_of_work():
             for each in delivery.together:
-                second_form.send_as_template(each.id)
+                template_fallback.send_as_template(each.id)
         raise
     try:
         if is_trial:
-            health.start()
+            sender_status.start()
         is_use = not (settings.hears_people or address.is_noted or delivery.kind in numbers.PROOFS)
         if address.is_doubted or is_use:
             with unit_of_work():
@@ -151,8 +151,8 @@ def _address_of(delivery: Claimed) -> Address:
     phone, is_proven, is_invalid, is_wrong, is_stopped, probe_is_due, is_doubted, is_open, is_noted = rows[0]
     if delivery.target is not None and delivery.target != phone:
         raise UndeliverableError("the number has changed")  # the old number's next owner must not get a reset link
-    if not is_proven and proof.is_needed(delivery.kind):
-        raise UnwantedError(proof.UNPROVEN)
+    if not is_proven and number_verification.is_needed(delivery.kind):
+        raise UnwantedError(number_verification.UNPROVEN)
     if is_wrong:
         raise UndeliverableError(WRONG)
     if is_stopped and delivery.kind not in ALWAYS_WANTED:
@@ -172,12 +172,12 @@ def _known_of(phone: str, kind: str) -> Address:
     return Address(phone, *known)
 
 
-def _form_of(delivery: Claimed, address: Address) -> forms.Form:
+def _form_of(delivery: Claimed, address: Address) -> message_format.Form:
     """Return the form of a message with one or more deliveries. Store its words in `said`."""
     words = [each.words for each in delivery.together]
     delivery.said = words[0] if len(words) == 1 else routing().joint[delivery.kind](words)
-    as_template = any(each.payload.get(forms.AS_TEMPLATE) for each in delivery.together)
-    return forms.form_of(delivery.kind, delivery.said, is_open=address.is_open, as_template=as_template)
+    as_template = any(each.payload.get(message_format.AS_TEMPLATE) for each in delivery.together)
+    return message_format.form_of(delivery.kind, delivery.said, is_open=address.is_open, as_template=as_template)
 
 
 def _take_probe(phone: str) -> bool:

@@ -8,7 +8,7 @@ import orjson
 
 from app.identity import field_encryption
 
-#: The words of a delivery: the `text` and `parts` of a message, see `forms`, or the fields of a push.
+#: The words of a delivery: the `text` and `parts` of a message, see `message_format`, or the fields of a push.
 Words = Mapping[str, object]
 
 #: Kind of the ciphertext, see `field_encryption`.

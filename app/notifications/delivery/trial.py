@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import autocommit
 from app.core.settings import settings
-from app.notifications.delivery import forms
+from app.notifications.delivery import message_format
 from app.notifications.delivery.receipts import RANKS
 from app.notifications.delivery.sealing import Words
 from app.notifications.models import SECURITY_NOTICE, Heard, Receipt, inbound
@@ -32,19 +32,19 @@ GREETING = ("stock", "reminder")
 #: Seconds to wait for receipts, and seconds between two queries for them.
 WAIT_S, LOOK_EVERY_S = 30.0, 0.5
 
-_is_open = sa.select(phone_numbers.c.last_inbound_at > sa.func.statement_timestamp() - forms.OPEN_FOR)
+_is_open = sa.select(phone_numbers.c.last_inbound_at > sa.func.statement_timestamp() - message_format.OPEN_FOR)
 
 
-def form_for(phone: str) -> forms.Form:
+def form_for(phone: str) -> message_format.Form:
     """Return the current form of the message. Raise `NeedsTemplateError` if it needs a template and has none."""
     with autocommit() as connection:
         is_open = bool(connection.scalar(_is_open.where(phone_numbers.c.phone == phone)))
-    kind = next(filter(forms.template_name, KINDS), KINDS[0])
+    kind = next(filter(message_format.template_name, KINDS), KINDS[0])
     words: Words = {"text": TEXT, "parts": {"name": ""} if kind in GREETING else {}}
-    return forms.form_of(kind, words, is_open=is_open)
+    return message_format.form_of(kind, words, is_open=is_open)
 
 
-def send(phone: str, form: forms.Form) -> str | None:
+def send(phone: str, form: message_format.Form) -> str | None:
     """Send the message to an E.164 number and return the provider's reference. Raise `ProviderError`."""
     return messaging.client().send(phone, form.text, template=form.template)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.core.settings import settings
 from app.notifications.models import Inbound
-from app.notifications.senders import health
+from app.notifications.senders import sender_status
 from app.providers import fonnte, whatsapp
 from app.providers.messenger import Told
 
@@ -21,12 +21,12 @@ def heard(event: Inbound) -> str:
     if told == Told():
         return IGNORED
     if told.problem is not None:
-        health.stop(told.problem, is_seen=event.provider == "fonnte")
+        sender_status.stop(told.problem, is_seen=event.provider == "fonnte")
     elif told.is_mended:
-        health.start()
+        sender_status.start()
     elif told.limit is not None:
-        health.limit_reached(told.limit)
-    health.note_quality(told.quality, told.limit_24h)
+        sender_status.limit_reached(told.limit)
+    sender_status.note_quality(told.quality, told.limit_24h)
     return NOTED
 
 

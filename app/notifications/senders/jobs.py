@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from app.core.jobs.queue import connection
-from app.notifications.senders import health
+from app.notifications.senders import sender_status
 from app.providers import messaging
 from app.providers.http import ProviderError
 
@@ -21,7 +21,7 @@ def check() -> None:
 
     Some providers with a compatible interface do not support the question. They are asked again after an hour.
     """
-    if health.key() is None or connection().exists(UNASKED):
+    if sender_status.key() is None or connection().exists(UNASKED):
         return
     try:
         found = messaging.client().health()
@@ -31,4 +31,4 @@ def check() -> None:
             connection().set(UNASKED, 1, ex=UNASKED_S)
         return
     if found is not None:
-        health.note(found)
+        sender_status.note(found)

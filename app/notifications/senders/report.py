@@ -8,7 +8,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from app.core.lib.local_time import now
 from app.core.settings import settings
-from app.notifications.senders import health
+from app.notifications.senders import sender_status
 from app.notifications.senders.models import Sender, SenderState
 
 NOT_SENT = "MESSAGING_PROVIDER is outbox: messages are stored and never sent."
@@ -16,12 +16,12 @@ NOT_SENT = "MESSAGING_PROVIDER is outbox: messages are stored and never sent."
 
 def notice() -> str | None:
     """Return a warning if a production system is configured to send no messages."""
-    return NOT_SENT if settings.is_production and health.key() is None else None
+    return NOT_SENT if settings.is_production and sender_status.key() is None else None
 
 
 def problem() -> str | None:
     """Return the reason why no messages are sent, or None if they are sent."""
-    sender = health.current()
+    sender = sender_status.current()
     if sender is None or sender.state != SenderState.DOWN:
         return None
     return f"no message leaves since {sender.since:%Y-%m-%d %H:%M} UTC: {sender.reason}"
@@ -29,18 +29,18 @@ def problem() -> str | None:
 
 def check_sender() -> str:
     """Return the sender's state, for information. Web processes work even while no messages are sent."""
-    if health.key() is None:
+    if sender_status.key() is None:
         return notice() or "none"
-    sender = health.current()
+    sender = sender_status.current()
     return "not known yet" if sender is None else _state(sender)
 
 
 def status() -> list[str]:
     """Return the state of the sender for an operator, as lines."""
-    which = health.key()
+    which = sender_status.key()
     if which is None:
         return [NOT_SENT]
-    sender = health.current()
+    sender = sender_status.current()
     if sender is None:
         return [f"{which['provider']}: nothing is known yet; workers ask once a minute."]
     known = {
@@ -55,7 +55,7 @@ def status() -> list[str]:
 
 def collect() -> Iterator[Metric]:
     """Yield a sample for each state, so that an alert can distinguish a sender that is down from an unknown one."""
-    sender = health.current()
+    sender = sender_status.current()
     state = GaugeMetricFamily("sender_state", "1 for the state that our number is in", labels=["state"])
     for each in SenderState:
         state.add_metric([each], float(sender is not None and sender.state == each))

@@ -17,7 +17,7 @@ from app.identity import consents, dependents, erasure
 from app.identity.consents import Purpose
 from app.identity.models import User
 from app.notifications.delivery.claims import Claimed
-from app.notifications.delivery.forms import AS_TEMPLATE
+from app.notifications.delivery.message_format import AS_TEMPLATE
 from app.notifications.delivery.sealing import Words
 from app.notifications.models import Channel
 from app.pengingat.ledger import tokens, upcoming

@@ -14,7 +14,7 @@ from typing import Any, NotRequired, TypedDict
 
 from app.core.lib.local_time import day_text
 from app.core.lib.strip_links import without_addresses
-from app.notifications.delivery.forms import says_how_to_answer
+from app.notifications.delivery.message_format import says_how_to_answer
 from app.pengingat.ledger import tokens
 from app.pengingat.models import Pengingat
 from app.pengingat.timetable import doses

@@ -12,7 +12,7 @@ from app.core.web.pagination import Listing, Page, paginate_rows
 from app.identity import notification_settings
 from app.identity.notification_settings import Wishes
 from app.identity.sessions import Caller
-from app.notifications.delivery.wishes import ALWAYS_WANTED, AT_ANY_HOUR, SWITCHED_OFF
+from app.notifications.delivery.delivery_preferences import ALWAYS_WANTED, AT_ANY_HOUR, SWITCHED_OFF
 from app.notifications.models import OPEN, Channel, Delivery, Receipt, State
 from app.pengingat.ledger import stock
 from app.pengingat.models import Occurrence, Pengingat

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from app.core.contact import ask_administrator
+from app.notifications.delivery.delivery_preferences import SWITCHED_OFF
 from app.notifications.delivery.messaging import INVALID, WRONG
-from app.notifications.delivery.proof import UNPROVEN
-from app.notifications.delivery.wishes import SWITCHED_OFF
+from app.notifications.delivery.number_verification import UNPROVEN
 from app.notifications.models import SECURITY_NOTICE
 from app.pengingat.caregiving.alerts import NOT_ALLOWED
 from app.push import transport as push

@@ -21,7 +21,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.core.media.storage import FolderStore
 from app.notifications.models import Inbound
-from app.notifications.senders import health
+from app.notifications.senders import sender_status
 from app.providers import messaging
 from config import Config
 from dev.simulators import Server
@@ -57,7 +57,7 @@ def configure(
         monkeypatch.setitem(app.extensions, "config", config)
         monkeypatch.setitem(app.extensions, "messenger", messaging.make(config))
         monkeypatch.setattr(cli, "environment", lambda: env)
-        health.forget_look()
+        sender_status.forget_look()
 
     return change
 

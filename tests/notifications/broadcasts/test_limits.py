@@ -15,12 +15,12 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.identity.models import User
 from app.notifications import jobs, outbox
-from app.notifications.broadcasts import fan_out, limits, sending
+from app.notifications.broadcasts import fan_out, limits, presend_checks
 from app.notifications.broadcasts import jobs as broadcast_jobs
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.models import BroadcastPace, Channel, Delivery, State
-from app.notifications.senders import health
 from app.notifications.senders import jobs as senders
+from app.notifications.senders import sender_status
 from app.notifications.senders.models import senders as table
 from app.providers.messenger import Health
 from dev.simulators import Server
@@ -35,7 +35,7 @@ def at_any_rate(real_app: Flask, monkeypatch: pytest.MonkeyPatch, configure: Con
     """Switch off the rate and the hours of broadcasts."""
     at_once = replace(real_app.extensions["config"], broadcast_per_minute=1_000_000)
     monkeypatch.setitem(real_app.extensions, "config", at_once)
-    for module in (fan_out, sending):
+    for module in (fan_out, presend_checks):
         monkeypatch.setattr(module, "next_daytime", lambda zone, now: now.astimezone(zone))
 
 
@@ -179,7 +179,7 @@ def pass_day() -> None:
 
 def test_the_allowance_of_a_new_number_is_50_and_doubles_every_three_good_days(app: Flask, whatsapp: Configure) -> None:
     senders_row = {"warmup_days": 0, "warmup_on": local_time.today()}
-    health.note(Health())
+    sender_status.note(Health())
     allowances = []
     for day in (0, 2, 3, 6, 9, 32):
         db.session.execute(sa.update(table).values({**senders_row, "warmup_days": day}))
@@ -188,7 +188,7 @@ def test_the_allowance_of_a_new_number_is_50_and_doubles_every_three_good_days(a
 
 
 def test_a_bad_day_does_not_count_and_a_warm_number_needs_no_more(app: Flask, whatsapp: Configure) -> None:
-    health.note(Health(quality="red"))
+    sender_status.note(Health(quality="red"))
     met = {"warmup_on": local_time.today() - timedelta(days=1), "new_people": 50}
     db.session.execute(sa.update(table).values(**met, warmup_days=2))
     limits.end_day(local_time.today())

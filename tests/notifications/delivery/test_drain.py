@@ -24,7 +24,7 @@ from app.notifications.delivery import claims, drain
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.claims import Claimed, UndeliverableError
 from app.notifications.models import Channel, Delivery, State
-from app.notifications.senders import health, numbers
+from app.notifications.senders import numbers, sender_status
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.helpers.client import Client
@@ -122,8 +122,8 @@ def test_a_success_that_cannot_be_noted_is_one_and_is_not_sent_again(
         db.session.commit()
         monkeypatch.setattr(numbers, "accepted", fail)
     else:
-        monkeypatch.setattr(health, "admit", lambda: True)
-        monkeypatch.setattr(health, "start", fail)
+        monkeypatch.setattr(sender_status, "admit", lambda: True)
+        monkeypatch.setattr(sender_status, "start", fail)
     row = drained(user)
     assert (row.state, row.unknowns, len(gateway.messaging.calls)) == (State.SENT, 0, 1)
     assert row.provider_ref

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 
 from app import check
-from app.notifications.delivery import forms
+from app.notifications.delivery import message_format
 from app.notifications.delivery.sealing import Words
 from app.privacy.service.delivery_labels import TITLES
 from config import ROOT
@@ -54,7 +54,7 @@ def test_a_message_fills_the_blanks(whatsapp: Configure, kind: str) -> None:
         "phone_code": {"code": "123456"},
     }.get(kind, {})
     words: Words = {"text": "Halo Siti, ada kabar.", "parts": parts}
-    template = forms.form_of(kind, words, is_open=False).template
+    template = message_format.form_of(kind, words, is_open=False).template
     assert template is not None
     category, text = TEMPLATES[template.name]
     assert len(template.parameters) == (1 if category == "Authentication" else text.count("{{"))

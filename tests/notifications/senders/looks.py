@@ -9,14 +9,14 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.notifications.models import Delivery, deliveries
-from app.notifications.senders import health
+from app.notifications.senders import sender_status
 from app.notifications.senders.models import Sender
 from app.notifications.senders.models import senders as table
 from dev.simulators import Server
 
 
 def sender() -> Sender:
-    found = health.current()
+    found = sender_status.current()
     assert found is not None
     return found
 

@@ -12,7 +12,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.inbox import jobs as inbox
 from app.notifications.models import Inbound
-from app.notifications.senders import events, health
+from app.notifications.senders import events, sender_status
 from app.notifications.senders import jobs as senders
 from app.providers import webhooks
 from dev.simulators import Server
@@ -88,7 +88,7 @@ def test_what_says_nothing_of_ours_is_ignored(
     app: Flask, sim: Server, whatsapp: Configure, field: str, value: dict[str, Any]
 ) -> None:
     assert hear(webhooks.read_whatsapp, change(field, value)) == ["ignored"]
-    assert health.current() is None
+    assert sender_status.current() is None
 
 
 def test_another_number_of_the_account_is_not_ours(app: Flask, sim: Server, configure: Configure) -> None:

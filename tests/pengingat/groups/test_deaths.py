@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.notifications import jobs as outbox_jobs
-from app.notifications.delivery import claims, drain, messaging, parking, receipts
+from app.notifications.delivery import claims, drain, messaging, receipts, unsaved_outcomes
 from app.notifications.delivery.claims import Claimed
 from app.notifications.models import Channel, Heard, Inbound, Receipt, State
 from app.providers.http import ProviderError
@@ -101,7 +101,7 @@ def test_a_refusal_is_tried_again_for_all_of_them_in_one_message(grouping: Serve
 def test_an_outcome_that_was_parked_is_that_of_all(grouping: Server, three: list[int]) -> None:
     claimed = ready()
     reference = messaging.send(claimed)
-    parking.park(claimed, drain.Outcome(drain.Result.SENT, ref=reference))
+    unsaved_outcomes.park(claimed, drain.Outcome(drain.Result.SENT, ref=reference))
     end_lease()
     drain_all()
     assert len(sent(grouping)) == 1

@@ -17,8 +17,8 @@ from app.notifications.delivery import claims, drain
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.sealing import seal
 from app.notifications.models import Channel, State, deliveries
-from app.notifications.senders import health, numbers
 from app.notifications.senders import jobs as senders
+from app.notifications.senders import numbers, sender_status
 from app.notifications.senders.models import SenderState
 from app.notifications.senders.models import senders as table
 from app.providers.messenger import Health
@@ -73,7 +73,7 @@ def test_a_token_that_may_only_send_is_no_sender_that_is_down(
     jobs.drain("urgent")
     sim.fault("messaging", "code_200")
     senders.check()
-    assert health.current() is None
+    assert sender_status.current() is None
     add()
     jobs.drain("urgent")
     assert {row.state for row in rows()} == {State.SENT}
@@ -159,7 +159,7 @@ def test_the_check_keeps_what_the_provider_says_of_the_number(app: Flask, sim: S
 def test_looking_at_the_sender_costs_a_delivery_no_statement(
     app: Flask, sim: Server, fonnte: Configure, statements: Statements, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "BELIEVED_S", PATIENCE_S)
+    monkeypatch.setattr(sender_status, "BELIEVED_S", PATIENCE_S)
     senders.check()
     lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, Condition(), claims.OLDEST)
     user = make_user()
@@ -220,8 +220,8 @@ def test_an_operator_hears_of_it_everywhere_and_lets_it_go_on(committed: Flask, 
 
 def test_without_a_provider_there_is_no_sender(app: Flask) -> None:
     senders.check()
-    health.note(Health(problem="made up"))
-    assert health.current() is None
+    sender_status.note(Health(problem="made up"))
+    assert sender_status.current() is None
     assert Client(app).get("/readyz").json["checks"]["sender"] == "none"
     assert "outbox" in app.test_cli_runner().invoke(args=["messaging", "status"]).output
 

@@ -14,10 +14,10 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.notifications import jobs
-from app.notifications.delivery import claims, drain, forms, second_form
+from app.notifications.delivery import claims, drain, message_format, template_fallback
 from app.notifications.delivery.sealing import unseal
 from app.notifications.models import Channel, Delivery, State, deliveries
-from app.notifications.senders import health
+from app.notifications.senders import sender_status
 from app.notifications.senders.models import PhoneNumber, phone_numbers
 from app.providers import messaging
 from dev.simulators import Server
@@ -168,18 +168,20 @@ def test_a_clock_that_crosses_the_24th_hour_in_the_middle_of_a_drain_changes_the
 
 def test_words_without_parts_are_a_text(app: Flask, whatsapp: Configure) -> None:
     whatsapp(WHATSAPP_APP_SECRET="s")
-    assert forms.form_of("reminder", {"text": "Halo"}, is_open=True) == forms.Form("Halo")
+    assert message_format.form_of("reminder", {"text": "Halo"}, is_open=True) == message_format.Form("Halo")
 
 
 def test_a_persons_message_costs_four_statements(
     app: Flask, statements: Any, whatsapp: Configure, sim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "BELIEVED_S", PATIENCE_S)  # otherwise a slow machine would query the sender again
+    monkeypatch.setattr(
+        sender_status, "BELIEVED_S", PATIENCE_S
+    )  # otherwise a slow machine would query the sender again
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = make_user()
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, drain.Condition(), claims.OLDEST)
-    health.may_send(Channel.MESSAGING)
+    sender_status.may_send(Channel.MESSAGING)
     with statements.at_most(4):  # statements: claim, number, begin, settle
         delivery = lane.next()
         assert delivery is not None
@@ -209,8 +211,8 @@ def test_what_is_refused_as_a_text_goes_once_as_a_template(committed: Flask, sim
     assert (rows[1].due_at, rows[1].expires_at, rows[1].user_id) == (row.due_at, row.expires_at, row.user_id)
     assert [message.kind for message in sim.messaging.sent] == ["template"]
     with unit_of_work():
-        assert not second_form.send_as_template(row.id)  # a webhook reports the same refusal
-        assert not second_form.send_as_template(rows[1].id)
+        assert not template_fallback.send_as_template(row.id)  # a webhook reports the same refusal
+        assert not template_fallback.send_as_template(rows[1].id)
 
 
 @pytest.mark.parametrize("settings", [{}, {"WHATSAPP_TEMPLATES": '{"broadcast": "kabar"}'}])
@@ -226,7 +228,7 @@ def test_what_has_expired_is_not_said_again(committed: Flask, sim: Server, whats
     row = add(kind="reminder", words=REMINDER)
     age(3601, of=row)
     with unit_of_work():
-        assert not second_form.send_as_template(row.id)
+        assert not template_fallback.send_as_template(row.id)
 
 
 def test_production_forgets_what_was_said_once_whatsapp_cannot_refuse_it(

@@ -17,7 +17,7 @@ from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
-from app.notifications.delivery import proof
+from app.notifications.delivery import number_verification
 from app.notifications.models import About, Broadcast, Channel, Delivery, State
 from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import stock, upcoming
@@ -66,7 +66,7 @@ def sent(kind: str, user_id: int) -> Delivery:
 
 
 def test_the_kinds_are_those_that_the_sections_send() -> None:
-    assert {fan_out.KIND, alerts.KIND, upcoming.KIND, stock.KIND} == proof.REQUIRED
+    assert {fan_out.KIND, alerts.KIND, upcoming.KIND, stock.KIND} == number_verification.REQUIRED
 
 
 @pytest.mark.parametrize("name", HELD)
@@ -79,7 +79,7 @@ def test_a_mode_holds_back_what_it_says_from_unproven_numbers(
     rows = {kind: sent(kind, user_id) for kind in KINDS}
     assert {kind for kind, row in rows.items() if row.state == State.CANCELLED} == HELD[name]
     assert {kind for kind, row in rows.items() if row.state == State.SENT} == set(KINDS) - HELD[name]
-    assert {row.last_error for row in rows.values()} == {None, *({proof.UNPROVEN} if HELD[name] else ())}
+    assert {row.last_error for row in rows.values()} == {None, *({number_verification.UNPROVEN} if HELD[name] else ())}
     assert len(gateway.messaging.sent) == len(KINDS) - len(HELD[name])
 
 
@@ -132,7 +132,7 @@ def test_broadcasts_count_only_those_whom_they_reach(
 
 
 def test_a_person_reads_why() -> None:
-    assert_readable(delivery_labels.REASONS[proof.UNPROVEN])
+    assert_readable(delivery_labels.REASONS[number_verification.UNPROVEN])
 
 
 @pytest.mark.parametrize(("name", "state", "messages"), [("off", State.SENT, 1), ("required", State.CANCELLED, 0)])

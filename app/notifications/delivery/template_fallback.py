@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from app.core.database.session import db
 from app.core.settings import settings
 from app.notifications.delivery.drain import routing
-from app.notifications.delivery.forms import AS_TEMPLATE, template_name
+from app.notifications.delivery.message_format import AS_TEMPLATE, template_name
 from app.notifications.models import deliveries
 
 #: A dedupe key, or a column of dedupe keys.

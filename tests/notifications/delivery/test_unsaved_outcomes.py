@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.core.jobs.redis import WEB, connect
 from app.notifications import jobs
-from app.notifications.delivery import claims, messaging, parking
+from app.notifications.delivery import claims, messaging, unsaved_outcomes
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.outcomes import Outcome, Result
 from app.notifications.models import Channel, State
@@ -25,7 +25,7 @@ AWAY_S = 300
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parking, "SETTLE_WITHIN_S", 0.0)
+    monkeypatch.setattr(unsaved_outcomes, "SETTLE_WITHIN_S", 0.0)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_what_was_sent_while_postgresql_went_away_is_not_sent_again(committed: F
     assert (row.state, row.deaths, row.unknowns) == (State.SENT, 0, 0)
     assert row.provider_ref == gateway.messaging.sent[0].ref
     assert len(gateway.messaging.sent) == 1
-    assert parking.settle_all() == 0
+    assert unsaved_outcomes.settle_all() == 0
 
 
 @pytest.mark.usefixtures("without_redis")
@@ -78,7 +78,7 @@ def test_an_outcome_waits_in_its_drain_while_redis_is_away_too(
         if len(waits) == 3:
             committed.extensions["autocommit"] = engine
 
-    monkeypatch.setattr(parking, "sleep", wait)
+    monkeypatch.setattr(unsaved_outcomes, "sleep", wait)
     row = add()
     drain_and_lose_postgresql(committed)
     row = reread(row.dedupe_key)
@@ -103,7 +103,7 @@ def test_refusals_and_unknown_outcomes_are_parked_too(
     row = add()
     drain_and_lose_postgresql(committed, transport)
     age(AWAY_S, of=row)
-    assert parking.settle_all() == 1
+    assert unsaved_outcomes.settle_all() == 1
     row = reread(row.dedupe_key)
     assert (row.state, row.unknowns, row.deaths) == (State.PENDING, unknowns, 0)
 
@@ -117,7 +117,9 @@ def test_an_outcome_that_is_parked_after_the_row_was_claimed_again_still_counts(
     claims.begin(claimed)
     age(AWAY_S, of=row)
     # The outcome is parked just after the drain has read the parked outcomes.
-    monkeypatch.setattr(jobs.parking, "settle_all", lambda: parking.park(claimed, Outcome(Result.SENT, ref="ref")))
+    monkeypatch.setattr(
+        jobs.unsaved_outcomes, "settle_all", lambda: unsaved_outcomes.park(claimed, Outcome(Result.SENT, ref="ref"))
+    )
     jobs.drain_suspects("urgent")
     row = reread(row.dedupe_key)
     assert (row.state, row.provider_ref, row.unknowns) == (State.SENT, "ref", 0)
@@ -130,13 +132,13 @@ def test_what_is_settled_twice_is_settled_once(committed: Flask) -> None:
     assert claimed is not None
     claims.begin(claimed)
     for _ in range(2):
-        parking.park(claimed, Outcome(Result.SENT, ref="ref"))
-        assert parking.settle_all() == 1
+        unsaved_outcomes.park(claimed, Outcome(Result.SENT, ref="ref"))
+        assert unsaved_outcomes.settle_all() == 1
     assert reread(row.dedupe_key).unknowns == 0
 
 
 def test_an_outcome_that_cannot_be_read_stops_no_drain(committed: Flask, gateway: Server) -> None:
-    committed.extensions["redis"].hset(parking.KEY, "x", b'{"id": 1}')
+    committed.extensions["redis"].hset(unsaved_outcomes.KEY, "x", b'{"id": 1}')
     row = add()
     jobs.drain("urgent")
     assert reread(row.dedupe_key).state == State.SENT

@@ -20,7 +20,7 @@ from app.notifications.broadcasts.limits import PACE_ID
 from app.notifications.broadcasts.service import first_pace
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
-from app.notifications.senders import health
+from app.notifications.senders import sender_status
 
 #: Time for which unused slots of the rate can be used later.
 BURST = timedelta(seconds=5)
@@ -85,7 +85,7 @@ _bulk_due = sa.exists().where(
 
 def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
     """Take the next slot of the rate, which all workers share. Return whether a due message may leave now."""
-    if not health.may_send(channel):
+    if not sender_status.may_send(channel):
         return False
     now, values = clock_jump.now_sql, {"of_channel": channel, **clock_jump.values()}
     spacing = timedelta(minutes=1) / settings.broadcast_per_minute

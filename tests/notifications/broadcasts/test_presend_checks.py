@@ -13,7 +13,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.identity.models import User
 from app.notifications import jobs, outbox
-from app.notifications.broadcasts import fan_out, sending, service
+from app.notifications.broadcasts import fan_out, presend_checks, service
 from app.notifications.delivery import claims
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
 from app.notifications.models import About, Channel, Delivery
@@ -33,10 +33,10 @@ def prepared(app: Flask, moment: Time, article_id: int = 1) -> Claimed:
 
 def test_what_slipped_into_the_night_waits_for_the_morning(app: Flask, broadcasting: Configure, moment: Time) -> None:
     found = prepared(app, moment)
-    sending.check_recipient(found)
+    presend_checks.check_recipient(found)
     moment.now = NOON.replace(hour=14)
     with pytest.raises(PostponedError) as error:
-        sending.check_recipient(found)
+        presend_checks.check_recipient(found)
     assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jakarta"))
 
 
@@ -45,14 +45,14 @@ def test_who_has_moved_meanwhile_is_told_by_day_there(app: Flask, broadcasting: 
     db.session.execute(sa.update(User).filter_by(id=found.user_id).values(domicile="Papua"))
     moment.now = NOON.replace(hour=12)  # 19:00 in Jakarta, 21:00 in Papua
     with pytest.raises(PostponedError) as error:
-        sending.check_recipient(found)
+        presend_checks.check_recipient(found)
     assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jayapura"))
 
 
 def test_on_another_day_it_counts_as_that_days(app: Flask, broadcasting: Configure, moment: Time) -> None:
     found = prepared(app, moment)
     moment.now = NOON + timedelta(days=1)
-    sending.check_recipient(found)
+    presend_checks.check_recipient(found)
     row = reread(found.dedupe_key)
     assert row.payload["day"] == "2026-03-03"
     fan_out.fan_out(announce(2))
@@ -64,7 +64,7 @@ def test_on_another_day_that_is_taken_it_stays(app: Flask, broadcasting: Configu
     moment.now = NOON + timedelta(days=1)
     fan_out.fan_out(announce(2))
     with pytest.raises(UndeliverableError):
-        sending.check_recipient(found)
+        presend_checks.check_recipient(found)
 
 
 def test_what_is_cancelled_meanwhile_takes_no_day(app: Flask, broadcasting: Configure, moment: Time) -> None:
@@ -73,7 +73,7 @@ def test_what_is_cancelled_meanwhile_takes_no_day(app: Flask, broadcasting: Conf
         outbox.cancel(About("article", 1))
     moment.now = NOON + timedelta(days=1)
     with pytest.raises(ClaimLostError):
-        sending.check_recipient(found)
+        presend_checks.check_recipient(found)
     fan_out.fan_out(announce(2))
     assert recipients(2) == {found.user_id}
 
@@ -83,7 +83,7 @@ def test_who_opted_out_meanwhile_is_left_alone(app: Flask, broadcasting: Configu
     db.session.get_one(User, found.user_id).accepts_broadcasts = False
     db.session.flush()
     with pytest.raises(UndeliverableError):
-        sending.check_recipient(found)
+        presend_checks.check_recipient(found)
 
 
 def test_turns_come_at_the_rate_and_make_up_for_little(app: Flask, broadcasting: Configure) -> None:
@@ -91,16 +91,16 @@ def test_turns_come_at_the_rate_and_make_up_for_little(app: Flask, broadcasting:
     for _ in range(20):
         make_user()
     fan_out.fan_out(announce())
-    granted = [sending.take_slot() for _ in range(10)]
+    granted = [presend_checks.take_slot() for _ in range(10)]
     assert 1 <= sum(granted) <= 2
     db.session.execute(sa.text("UPDATE broadcast_pace SET next_at = now() - interval '1 hour'"))
     db.session.commit()
-    granted = [sending.take_slot() for _ in range(20)]
+    granted = [presend_checks.take_slot() for _ in range(20)]
     assert 5 <= sum(granted) <= 7
 
 
 def test_a_turn_is_taken_only_for_something(app: Flask, broadcasting: Configure) -> None:
-    assert [sending.take_slot() for _ in range(3)] == [False] * 3
+    assert [presend_checks.take_slot() for _ in range(3)] == [False] * 3
 
 
 def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, broadcasting: Configure) -> None:
@@ -109,7 +109,7 @@ def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, broadcasting: 
     fan_out.fan_out(announce())
     runner = app.test_cli_runner()
     assert "paused" in runner.invoke(args=["broadcast", "pause"]).output
-    assert not sending.take_slot()
+    assert not presend_checks.take_slot()
     queue.connection().flushdb()
     jobs.enqueue_due()
     assert queue.connection().llen("rq:queue:bulk") == 0
@@ -117,7 +117,7 @@ def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, broadcasting: 
     assert "paused" in output
     assert "article:1 (done): 1 recipients; 1 pending" in output
     runner.invoke(args=["broadcast", "resume"])
-    assert sending.take_slot()
+    assert presend_checks.take_slot()
     jobs.enqueue_due()
     assert claims.claim("bulk", Channel.MESSAGING) is not None
 
