@@ -8,7 +8,7 @@ from app.core.web.idempotency import secret_answer
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, by_caller, caller
 from app.identity.own_password import limit_own_password
-from app.identity.second_factor import Setup, Status, WrongOtp
+from app.identity.second_factor import SecondFactorStatus, Setup, WrongOtp
 
 bp = Blueprint("otp", __name__, url_prefix="/profile/otp", description="Second factor of administrators")
 
@@ -17,7 +17,7 @@ bp = Blueprint("otp", __name__, url_prefix="/profile/otp", description="Second f
 @authenticated
 @bp.response(200, schemas.OtpStatus)
 @bp.alt_response(403, "FORBIDDEN")
-def get_otp() -> Status:
+def get_otp() -> SecondFactorStatus:
     """Return whether the second factor is active, and how many recovery codes are left. For administrators."""
     return service.get_otp(caller)
 

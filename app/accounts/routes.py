@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response, request
 
 from app.accounts import questions, schemas, service, verification
-from app.accounts.verification import Asked
+from app.accounts.verification import VerificationRequest
 from app.core.errors import Unauthorized
 from app.core.lib import provinces
 from app.core.web.blueprint import Blueprint, MessageSchema
@@ -174,7 +174,7 @@ def update_profile(data: Loaded) -> User:
 @bp.arguments(schemas.VerificationCreate)
 @bp.response(201, schemas.Verification)
 @bp.alt_response(409, "CONFLICT")
-def create_phone_verification(data: Loaded) -> Asked:
+def create_phone_verification(data: Loaded) -> VerificationRequest:
     """Start the verification of the caller's own number, or of a new number that becomes theirs after it.
 
     The user sends `VERIFIKASI` and the code to us from the number, or PUTs the six digits that we sent to it. A code is

@@ -35,7 +35,7 @@ from app.identity import (
     usernames,
     users,
 )
-from app.identity.consents import ConsentWishes, Purpose, Way
+from app.identity.consents import ConsentChoices, ConsentSource, Purpose
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
 from app.identity.roles import choose_own_roles, roles_named
 from app.identity.schemas import shown_nik
@@ -86,7 +86,7 @@ def register(
     user = users.create(data, [role], self_registered=True)
     if role_ids := data.get("role_ids"):
         choose_own_roles(user, {*role_ids, *user.role_ids})
-    notification_settings.record_consents(user, data.get("consents", {}), way=Way.REGISTRATION)
+    notification_settings.record_consents(user, data.get("consents", {}), way=ConsentSource.REGISTRATION)
     return sessions.begin(user, device, network)
 
 
@@ -95,7 +95,7 @@ def _take_over(code: str, data: Loaded) -> User:
 
     Raise `ValidationFailed` for a bad code. An error rolls back everything, so the code stays valid.
     """
-    sent = cast(ConsentWishes, dict(data.get("consents", {})))
+    sent = cast(ConsentChoices, dict(data.get("consents", {})))
     if sent.get("health_data") is False:
         raise ValidationFailed({"consents": {"health_data": [WITHDRAW_LATER]}})
     user = dependents.redeem(code)
@@ -103,7 +103,7 @@ def _take_over(code: str, data: Loaded) -> User:
         sent.pop("health_data", None)  # health reminders are stopped, and only the profile can resume them
     users.update(user, data)
     user.roles = roles_named([RoleName.PASIEN])
-    notification_settings.record_consents(user, sent, way=Way.REGISTRATION)
+    notification_settings.record_consents(user, sent, way=ConsentSource.REGISTRATION)
     notices.handed_over(dependents.release(user))
     return user
 
@@ -272,7 +272,7 @@ def confirm_otp(caller: Caller, otp: str) -> None:
     sessions.end_all(caller.id, keep=caller.session_id)  # the other sessions passed no second factor
 
 
-def get_otp(caller: Caller) -> second_factor.Status:
+def get_otp(caller: Caller) -> second_factor.SecondFactorStatus:
     return second_factor.status(users.get_own(caller))
 
 

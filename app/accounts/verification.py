@@ -63,7 +63,7 @@ class WrongNumber(Conflict):
     message = "Dari nomor ini pernah dijawab SALAH NOMOR. Kirim VERIFIKASI dan kodenya dari nomor itu."
 
 
-class Asked(TypedDict):
+class VerificationRequest(TypedDict):
     """The code and the link of the user's message to us, both null for six digits, and the expiry time."""
 
     code: str | None
@@ -81,7 +81,7 @@ class Proof(StrEnum):
     ASKED = "asked"
 
 
-def create(caller: Caller, data: Loaded) -> Asked:
+def create(caller: Caller, data: Loaded) -> VerificationRequest:
     """Start a verification of the caller's number, or of a new number that becomes theirs after it."""
     user = users.get_own(caller)
     nomor_hp = data.get("nomor_hp") or user.nomor_hp

@@ -26,7 +26,7 @@ from app.core.web.fields import (
 from app.core.web.pagination import Search, SearchSchema
 from app.core.web.parsing import Upload
 from app.identity import schemas as identity_schemas
-from app.identity.audit import Action, AuditSearch
+from app.identity.audit import AuditAction, AuditSearch
 from app.identity.models import RoleName
 from app.identity.schemas import Name, Password, Person, PhoneNumber, Username
 
@@ -152,13 +152,13 @@ class Relation(Link):
 # --- audit ----------------------------------------------------------------------------------------------------------
 
 
-ACTION = {**enumeration("AuditAction", Action), "example": Action.NIK_READ}
+ACTION = {**enumeration("AuditAction", AuditAction), "example": AuditAction.NIK_READ}
 
 
 class AuditSearchSchema(SearchSchema):
     search = AuditSearch
 
-    action = fields.String(validate=validate.OneOf(list(Action)), metadata=ACTION)
+    action = fields.String(validate=validate.OneOf(list(AuditAction)), metadata=ACTION)
 
 
 class AuditEntry(Schema):

@@ -61,7 +61,9 @@ def condition() -> Condition:
 def set_broadcasts(caller: Caller, *, paused: bool) -> dict[str, object]:
     """Pause all broadcasts, or resume them where they stopped."""
     broadcasts.set_paused(paused)
-    audit.record(caller, audit.Action.BROADCASTS_PAUSED if paused else audit.Action.BROADCASTS_RESUMED, "broadcasts")
+    audit.record(
+        caller, audit.AuditAction.BROADCASTS_PAUSED if paused else audit.AuditAction.BROADCASTS_RESUMED, "broadcasts"
+    )
     return _broadcasts()
 
 
@@ -74,7 +76,7 @@ def resume_sender(caller: Caller) -> Sender:
     sender = sender_status.current()
     if sender is None:
         raise Conflict("Tidak ada penyedia pesan yang diatur.", code="no_sender")
-    audit.record(caller, audit.Action.SENDER_RESUMED, f"sender:{sender.provider}")
+    audit.record(caller, audit.AuditAction.SENDER_RESUMED, f"sender:{sender.provider}")
     return sender
 
 
@@ -86,7 +88,7 @@ def deliveries_of(caller: Caller, user_id: int, page: Page) -> Listing[Sent]:
     recorded.
     """
     users.get(user_id)
-    access_log.note(caller, user_id, access_log.Action.DELIVERIES_READ)
+    access_log.note(caller, user_id, access_log.AccessAction.DELIVERIES_READ)
     return deliveries.list_of(user_id, page, ~forum_notices.shows_pseudonym(user_id))
 
 

@@ -22,7 +22,7 @@ from app.forum.models import CaseState, ForumCase, ForumCategory, ForumReply, Fo
 #: Moderators need the text when the author asks for the reason, or for their next decision.
 KEEP_DELETED = timedelta(days=180)
 
-Rows = type[ForumCategory] | type[ForumThread] | type[ForumReply]
+CountedModel = type[ForumCategory] | type[ForumThread] | type[ForumReply]
 Counters = Mapping[str, sa.ScalarSelect[int]]
 
 
@@ -33,7 +33,7 @@ def _count(
 
 
 #: Queries for the correct value of each counter.
-COUNTERS: Mapping[Rows, Counters] = {
+COUNTERS: Mapping[CountedModel, Counters] = {
     ForumCategory: {
         "threads_count": _count(
             ForumThread, ForumThread.category_id == ForumCategory.id, ForumThread.hidden_reason.is_(None)
@@ -61,17 +61,17 @@ def repair() -> dict[str, int]:
     return {model.__tablename__: sum(_repair(model, id_) for id_ in _wrong_ids(model)) for model in COUNTERS}
 
 
-def _is_wrong(model: Rows) -> sa.ColumnElement[bool]:
+def _is_wrong(model: CountedModel) -> sa.ColumnElement[bool]:
     return sa.or_(*(getattr(model, name) != count for name, count in COUNTERS[model].items()))
 
 
-def _wrong_ids(model: Rows) -> list[int]:
+def _wrong_ids(model: CountedModel) -> list[int]:
     with unit_of_work():
         db.session.execute(sa.text("SET LOCAL statement_timeout = 0"))
         return list(db.session.scalars(sa.select(model.id).where(_is_wrong(model)).order_by(model.id)))
 
 
-def _repair(model: Rows, id_: int) -> bool:
+def _repair(model: CountedModel, id_: int) -> bool:
     with unit_of_work():
         # Two statements, so that the snapshot of the count is newer than the lock.
         db.session.execute(sa.select(model.id).where(model.id == id_).with_for_update(key_share=True))

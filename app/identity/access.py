@@ -67,7 +67,7 @@ class Rule:
     def record(self) -> None:
         """Record a DELETE by a privileged role in the audit log, unless the section has already recorded it."""
         if not PRIVILEGED.isdisjoint(self.roles) and request.method == "DELETE" and not audit.is_recorded():
-            audit.record(g.caller, audit.Action.DELETED, request.path.removeprefix("/api/"))
+            audit.record(g.caller, audit.AuditAction.DELETED, request.path.removeprefix("/api/"))
 
     def _admits(self, caller: Caller) -> bool:
         if RoleName.SUPERADMIN in self.roles:

@@ -21,7 +21,7 @@ from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
 
 
-class Action(StrEnum):
+class AccessAction(StrEnum):
     """The data that was read, or the action that was done for the person."""
 
     NIK_READ = "nik_read"
@@ -58,15 +58,15 @@ class Action(StrEnum):
 #: Actions of caregivers. The log shows the caregiver's name, because the caregiver is linked to the person.
 BY_CAREGIVERS = frozenset(
     {
-        Action.HISTORY_READ,
-        Action.REMINDERS_READ,
-        Action.REMINDERS_CHANGED,
-        Action.DATA_COPIED,
-        Action.ACCESS_READ,
-        Action.CONSENTS_READ,
-        Action.CONSENTS_CHANGED,
-        Action.ACCOUNT_DELETED,
-        Action.ACCOUNT_RESTORED,
+        AccessAction.HISTORY_READ,
+        AccessAction.REMINDERS_READ,
+        AccessAction.REMINDERS_CHANGED,
+        AccessAction.DATA_COPIED,
+        AccessAction.ACCESS_READ,
+        AccessAction.CONSENTS_READ,
+        AccessAction.CONSENTS_CHANGED,
+        AccessAction.ACCOUNT_DELETED,
+        AccessAction.ACCOUNT_RESTORED,
     }
 )
 
@@ -140,7 +140,7 @@ class BulkAccess(Base, Created):
     )
 
 
-def note(by: Caller | None, user_id: int, action: Action, reason: str | None = None) -> None:
+def note(by: Caller | None, user_id: int, action: AccessAction, reason: str | None = None) -> None:
     """Record in the open unit of work that `by` (None: the operator) accessed this person's data.
 
     Accesses to own data are not recorded.
@@ -148,7 +148,7 @@ def note(by: Caller | None, user_id: int, action: Action, reason: str | None = N
     db.session.execute(_adding(by, [user_id], action, reason, None))
 
 
-def note_today(by: Caller | None, user_ids: Collection[int], action: Action) -> None:
+def note_today(by: Caller | None, user_ids: Collection[int], action: AccessAction) -> None:
     """Record like `note`, for several people, at most once a day for each person and action."""
     if user_ids:
         db.session.execute(
@@ -159,20 +159,25 @@ def note_today(by: Caller | None, user_ids: Collection[int], action: Action) -> 
 
 
 def note_many(
-    by: Caller | None, action: Action, covers: Covers, *, since: datetime | None = None, until: datetime | None = None
+    by: Caller | None,
+    action: AccessAction,
+    covers: Covers,
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
 ) -> None:
     """Record an access to the data of the people in `covers`, once a day. None as `since` or `until` means no limit."""
     db.session.execute(_adding_many(by, action, covers, since, until))
 
 
-def note_everybody_now(by: Caller, action: Action) -> None:
+def note_everybody_now(by: Caller, action: AccessAction) -> None:
     """Record an access that may include everybody, and commit at once, because later code may end every connection."""
     with own_transaction() as session:
         session.execute(_adding_many(by, action, Covers.EVERYBODY, None, None))
 
 
 def _adding_many(
-    by: Caller | None, action: Action, covers: Covers, since: datetime | None, until: datetime | None
+    by: Caller | None, action: AccessAction, covers: Covers, since: datetime | None, until: datetime | None
 ) -> Insert:
     values = {"covers": covers, "since": since, "until": until, "day": today()}
     adding = insert(BulkAccess).values(actor_role=_role(by, action), action=action, **values)
@@ -181,7 +186,7 @@ def _adding_many(
 
 
 def _adding(
-    by: Caller | None, user_ids: Collection[int], action: Action, reason: str | None, day: date | None
+    by: Caller | None, user_ids: Collection[int], action: AccessAction, reason: str | None, day: date | None
 ) -> Insert:
     """Return the insert of one row for each of these people except `by`.
 
@@ -211,7 +216,7 @@ def _adding(
 _COLUMNS = ["user_id", "actor_id", "actor_role", "action", "reason", "day"]
 
 
-def _role(by: Caller | None, action: Action) -> RoleName | None:
+def _role(by: Caller | None, action: AccessAction) -> RoleName | None:
     if by is None:
         return None
     if action in BY_CAREGIVERS:

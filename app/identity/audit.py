@@ -19,7 +19,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from app.core.database.session import db, own_transaction
 from app.core.web.pagination import Listing, Search, contains, paginate_rows
 from app.core.web.search import like
-from app.identity.erasure import Leaving
+from app.identity.erasure import ErasureSubject
 from app.identity.models import AuditEntry, RoleName, User
 from app.identity.sessions import Caller
 
@@ -31,7 +31,7 @@ FORGOTTEN = "[dihapus]"
 WINDOW = 20_000
 
 
-class Action(StrEnum):
+class AuditAction(StrEnum):
     NIK_READ = "nik_read"
     PSEUDONYM_READ = "pseudonym_read"
     EXPORT = "export"
@@ -64,7 +64,7 @@ class AuditSearch(Search):
 Entry = sa.Row[int, datetime, int | None, str | None, str, str, dict[str, object], str | None]
 
 
-def record(by: Caller | None, action: Action, subject: str, **details: object) -> None:
+def record(by: Caller | None, action: AuditAction, subject: str, **details: object) -> None:
     """Add an entry to the open unit of work. `by` is None for a command of the operator."""
     db.session.add(_entry(by, action, subject, details))
     db.session.info[__name__] = True
@@ -74,7 +74,7 @@ def is_recorded() -> bool:
     return __name__ in db.session.info
 
 
-def record_now(by: Caller, action: Action, subject: str, **details: object) -> None:
+def record_now(by: Caller, action: AuditAction, subject: str, **details: object) -> None:
     """Commit an entry at once in its own transaction, so that the entry stays if the action fails.
 
     Also write a line to the log stream, because a statement of the SQL console can delete its own entry. The line has
@@ -105,7 +105,7 @@ def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
         .order_by(AuditEntry.id.desc())
     )
     if not by.has(RoleName.SUPERADMIN):
-        query = query.where(AuditEntry.action != sa.literal_column(f"'{Action.SQL}'"))  # as in the index
+        query = query.where(AuditEntry.action != sa.literal_column(f"'{AuditAction.SQL}'"))  # as in the index
     if search.action:
         query = query.where(AuditEntry.action == search.action)
     if search.q:
@@ -113,7 +113,7 @@ def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
     return paginate_rows(query, search.page)
 
 
-def forget(person: Leaving) -> None:
+def forget(person: ErasureSubject) -> None:
     """Remove the names, numbers, NIK and IP addresses of an erased person from the log.
 
     The action, its time and the ids stay, because the id of a deleted person identifies nobody. The trigger allows only
@@ -128,7 +128,7 @@ def forget(person: Leaving) -> None:
         details = sa.func.regexp_replace(details, pattern, FORGOTTEN, "gi")
     # A name may be an ordinary word, so replace it in a SQL statement only between quotes.
     in_statement = sa.func.regexp_replace(details, in_literal, FORGOTTEN, "gi")
-    details = sa.case((AuditEntry.action == Action.SQL, in_statement), else_=details)
+    details = sa.case((AuditEntry.action == AuditAction.SQL, in_statement), else_=details)
     ip = sa.case((AuditEntry.actor_id == person.id, None), else_=AuditEntry.ip)
     says_something = sa.or_(
         details != sa.cast(AuditEntry.details, sa.Text),
@@ -151,7 +151,7 @@ def _pattern(text: str) -> str:
     return re.escape(orjson.dumps(text).decode()[1:-1])
 
 
-def _entry(by: Caller | None, action: Action, subject: str, details: dict[str, object]) -> AuditEntry:
+def _entry(by: Caller | None, action: AuditAction, subject: str, details: dict[str, object]) -> AuditEntry:
     return AuditEntry(
         actor_id=by.id if by else None, action=action, subject=subject, details=details, ip=by.ip if by else None
     )

@@ -32,7 +32,7 @@ class Purpose(StrEnum):
     CAREGIVERS = "caregivers"
 
 
-class Way(StrEnum):
+class ConsentSource(StrEnum):
     REGISTRATION = "registration"
     APP = "app"
     MESSAGE = "message"
@@ -73,7 +73,7 @@ class Consent(Base, Created):
     )
 
 
-class ConsentWishes(TypedDict, total=False):
+class ConsentChoices(TypedDict, total=False):
     """The consents in a request: a value for each purpose that the client sends."""
 
     service: bool
@@ -82,7 +82,7 @@ class ConsentWishes(TypedDict, total=False):
     caregivers: bool
 
 
-def record(user_id: int, wishes: Mapping[Purpose, bool], way: Way) -> set[Purpose]:
+def record(user_id: int, wishes: Mapping[Purpose, bool], way: ConsentSource) -> set[Purpose]:
     """Record a person's answers. Return the purposes for which the answer changed.
 
     The person's row must be locked. An unchanged answer is not recorded again. A person who was never asked counts as

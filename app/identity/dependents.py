@@ -18,7 +18,7 @@ from app.core.database.session import Base, Created, db, translating
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.web import idempotency
 from app.identity import access_log, codes, consents, erasure, sessions
-from app.identity.access_log import Action
+from app.identity.access_log import AccessAction
 from app.identity.care import CaregiverLink, Scope
 from app.identity.consents import Purpose
 from app.identity.models import OfSession, User
@@ -103,7 +103,7 @@ def lock_own(caregiver_id: int, dependent_id: int, *, deleted: bool = False) -> 
     return user
 
 
-def whose(by: Caller, patient_id: int | None, action: Action) -> int:
+def whose(by: Caller, patient_id: int | None, action: AccessAction) -> int:
     """Return the id of the caller, or of their dependent. Record the action in the dependent's access log."""
     if patient_id is None or patient_id == by.id:
         return by.id

@@ -35,7 +35,7 @@ class Posts(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Leaving(Person):
+class ErasureSubject(Person):
     """A person who is being erased, with the texts that identify them."""
 
     posts: Posts
@@ -68,7 +68,7 @@ def may_log_in(user: User, erasure_due_at: object) -> bool:
     return user.erasure_due_at is None or user.erasure_due_at > db_time.now()
 
 
-def leaving(user: User) -> Leaving:
+def leaving(user: User) -> ErasureSubject:
     """Return the texts that identify a person, to find them in logs and other tables during the erasure."""
     phones = [user.phone] if user.phone else []
     if user.phone_before and not _is_somebodys(user.phone_before):
@@ -76,7 +76,7 @@ def leaving(user: User) -> Leaving:
     identifiers = {user.nomor_hp, user.email, _readable_nik(user)}
     # Search for the number without 0, 62 or +62, which finds it in every notation.
     identifiers |= {phone.removeprefix("+62").removeprefix("+") for phone in phones}
-    return Leaving(
+    return ErasureSubject(
         user.id,
         tuple(phones),
         posts=Posts(user.erasure_posts or Posts.ANONYMISE),

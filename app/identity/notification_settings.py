@@ -18,7 +18,7 @@ from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, db
 from app.core.lib import provinces
 from app.identity import consents, dependents, preferences
-from app.identity.consents import ConsentWishes, Purpose, Way
+from app.identity.consents import ConsentChoices, ConsentSource, Purpose
 from app.identity.models import User
 
 
@@ -94,14 +94,14 @@ def switch_messages(user_id: int, on: bool) -> None:
     save(user_id, messages=on)
 
 
-def switch_broadcasts(user_id: int, on: bool, *, way: Way) -> None:
+def switch_broadcasts(user_id: int, on: bool, *, way: ConsentSource) -> None:
     """Switch broadcasts on or off, including queued ones."""
     user = db.session.scalar(sa.select(User).where(User.id == user_id).with_for_update(key_share=True))
     if user is not None:
         set_broadcasts(user, on, way=way)
 
 
-def set_broadcasts(user: User, on: bool, *, way: Way) -> None:
+def set_broadcasts(user: User, on: bool, *, way: ConsentSource) -> None:
     """Switch broadcasts like `switch_broadcasts`. The person's row must be locked."""
     user.accepts_broadcasts = on
     user.preferences = preferences.with_broadcasts(user.preferences, accepted=on)
@@ -109,7 +109,7 @@ def set_broadcasts(user: User, on: bool, *, way: Way) -> None:
     consents.record(user.id, {Purpose.BROADCASTS: on}, way)
 
 
-def record_consents(user: User, sent: ConsentWishes, *, way: Way) -> set[Purpose]:
+def record_consents(user: User, sent: ConsentChoices, *, way: ConsentSource) -> set[Purpose]:
     """Record a person's consents. Return the purposes other than broadcasts for which the answer changed.
 
     The person's row must be locked. Raise `ServiceNeeded` if they withdraw the service, which needs the deletion of the

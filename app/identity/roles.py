@@ -81,7 +81,7 @@ def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
     if before != after:
         audit.record(
             by,
-            audit.Action.ROLES_CHANGED,
+            audit.AuditAction.ROLES_CHANGED,
             f"user:{user.id}",
             username=user.username,
             given=sorted(after - before),

@@ -89,7 +89,7 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Status:
+class SecondFactorStatus:
     """State of the second factor: whether a login asks for a code, and the number of unused recovery codes."""
 
     active: bool
@@ -173,13 +173,13 @@ def remove(user_id: int) -> bool:
     return db.session.scalar(removed) is not None
 
 
-def status(user: User) -> Status:
+def status(user: User) -> SecondFactorStatus:
     """Return the state of an administrator's second factor. Raise `Forbidden` for everybody else."""
     _check_privileged(user)
     left = sa.select(sa.func.cardinality(SecondFactor.recovery_hashes))
     is_asked_for = sa.and_(SecondFactor.user_id == user.id, SecondFactor.confirmed_at.is_not(None))
     recovery_codes_left = db.session.scalar(left.where(is_asked_for))
-    return Status(recovery_codes_left is not None, recovery_codes_left or 0)
+    return SecondFactorStatus(recovery_codes_left is not None, recovery_codes_left or 0)
 
 
 def replace_recovery_codes(user: User, otp: str) -> list[str]:

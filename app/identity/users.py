@@ -24,7 +24,7 @@ from app.identity import (
     preferences,
     sessions,
 )
-from app.identity.consents import Purpose, Way
+from app.identity.consents import ConsentSource, Purpose
 from app.identity.models import PHONE_IS_PROVEN, Role, RoleName, User, user_roles
 from app.identity.roles import roles_named
 from app.identity.sessions import Caller
@@ -123,7 +123,7 @@ def update(user: User, data: Loaded, *, keep_session: uuid.UUID | None = None) -
         if user.phone != phone:
             _remember_phone(user, phone)
     if user.accepts_broadcasts != accepted_broadcasts:
-        consents.record(user.id, {Purpose.BROADCASTS: user.accepts_broadcasts}, Way.APP)
+        consents.record(user.id, {Purpose.BROADCASTS: user.accepts_broadcasts}, ConsentSource.APP)
     return user
 
 

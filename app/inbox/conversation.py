@@ -18,7 +18,7 @@ from app.core.database.session import db
 from app.core.errors import AppError, NotFound
 from app.forum.service import crisis
 from app.identity import notification_settings
-from app.identity.consents import Way
+from app.identity.consents import ConsentSource
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.inbox import limits, reading, texts
 from app.inbox.reading import Context, Meaning, Word
@@ -62,7 +62,7 @@ _rows = inbound.c
 
 
 @dataclass(frozen=True)
-class Sender:
+class MessageAuthor:
     """The account of a number, and the time of its message."""
 
     user_id: int
@@ -74,7 +74,7 @@ class Sender:
 
 
 @dataclass(frozen=True)
-class Reply:
+class MessageReply:
     """The outcome of a message and the text of the answer. A text of None means no answer."""
 
     outcome: str
@@ -99,7 +99,9 @@ def handle(row: Inbound) -> str:
     return _write(row, row.phone, reply, budget) if reply else UNKNOWN_SENDER
 
 
-def _hear(row: Inbound, phone: str, sender: Sender | None, asked: Conversation, budget: limits.Budget) -> Reply | None:
+def _hear(
+    row: Inbound, phone: str, sender: MessageAuthor | None, asked: Conversation, budget: limits.Budget
+) -> MessageReply | None:
     """Apply a message. Return None if the sender is unknown, even after a verification of the number."""
     meaning = reading.read(row.text or "", _context(asked), str(row.payload.get("pressed", "")))
     proved = _prove(phone, meaning)
@@ -116,7 +118,7 @@ def _hear(row: Inbound, phone: str, sender: Sender | None, asked: Conversation, 
         return _reset(sender, may_send=budget.allows(RESET))
     kind = str(row.payload.get("type", ""))
     if kind in OF_WHATSAPP:
-        return Reply(SILENT, None)
+        return MessageReply(SILENT, None)
     if kind == "reaction":
         return _react(row, sender, asked)
     if kind not in WORDS and not row.text:
@@ -124,7 +126,7 @@ def _hear(row: Inbound, phone: str, sender: Sender | None, asked: Conversation, 
     return _act(sender, meaning, asked)
 
 
-def _write(row: Inbound, phone: str, reply: Reply, budget: limits.Budget) -> str:
+def _write(row: Inbound, phone: str, reply: MessageReply, budget: limits.Budget) -> str:
     """Send the answer if the limits allow it. Return the row's outcome."""
     if reply.text is None or not budget.allows(reply.outcome):
         return reply.outcome
@@ -145,17 +147,17 @@ def prefer(row: Inbound) -> str:
     if sender is None:
         return UNKNOWN_SENDER
     on = row.payload.get("wish") == "resume"
-    notification_settings.switch_broadcasts(sender.user_id, on, way=Way.MESSAGE)
+    notification_settings.switch_broadcasts(sender.user_id, on, way=ConsentSource.MESSAGE)
     return Word.START if on else Word.STOP
 
 
-def _sender(phone: str, wrote_at: datetime) -> Sender | None:
+def _sender(phone: str, wrote_at: datetime) -> MessageAuthor | None:
     query = sa.select(User.id, User.nama_ktp, User.domicile, PHONE_IS_PROVEN).where(User.phone == phone)
     row = db.session.execute(query).one_or_none()
     if row is None:
         return None
     user_id, name, domicile, is_proven = row
-    return Sender(user_id, name, domicile, phone, is_proven, wrote_at)
+    return MessageAuthor(user_id, name, domicile, phone, is_proven, wrote_at)
 
 
 def _quoted(row: Inbound) -> str | None:
@@ -181,11 +183,11 @@ def _is_emergency(row: Inbound, asked: Conversation) -> bool:
     return "danger" in row.payload or crisis.kind_of(text) == limits.EMERGENCY
 
 
-def _help(danger: str, sender: Sender | None) -> Reply:
+def _help(danger: str, sender: MessageAuthor | None) -> MessageReply:
     """Count the danger and return the help for it. The sender of a crisis may be unknown."""
     DANGERS.labels(danger).inc()
     lines = crisis.help_lines if danger == limits.CRISIS else crisis.emergency_lines
-    return Reply(danger, lines(sender.domicile if sender else None))
+    return MessageReply(danger, lines(sender.domicile if sender else None))
 
 
 # --- answers to reminders -------------------------------------------------------------------------------------------
@@ -201,42 +203,42 @@ def _context(asked: Conversation) -> Context:
     )
 
 
-def _times(times: Sequence[message_answers.Time]) -> tuple[reading.Time, ...]:
-    return tuple(reading.Time(time.row.id, time.row.tipe, time.names) for time in times)
+def _times(times: Sequence[message_answers.Time]) -> tuple[reading.CandidateTime, ...]:
+    return tuple(reading.CandidateTime(time.row.id, time.row.tipe, time.names) for time in times)
 
 
-def _act(sender: Sender, meaning: Meaning, asked: Conversation) -> Reply:
+def _act(sender: MessageAuthor, meaning: Meaning, asked: Conversation) -> MessageReply:
     if asked.is_elsewhere and not meaning.token and meaning.word in RECORDING:
-        return Reply(limits.DOUBT, texts.DOUBT)
+        return MessageReply(limits.DOUBT, texts.DOUBT)
     match meaning.word:
         case Word.DONE:
             return _answer(sender, meaning, asked, QuickAnswer("done"), texts.done)
         case Word.SKIP:
             return _answer(sender, meaning, asked, QuickAnswer("skipped"), texts.skipped)
         case Word.SNOOZE if not 5 <= meaning.minutes <= 120:
-            return Reply("refused range", texts.RANGE)
+            return MessageReply("refused range", texts.RANGE)
         case Word.SNOOZE:
             return _answer(sender, meaning, asked, QuickAnswer("snooze", meaning.minutes), texts.snoozed)
         case Word.UNDO:
             return _undo(asked.undoable)
         case Word.NOT_YET:
-            return Reply("not yet", texts.not_yet(sender.name) if asked.waiting else texts.NOTHING_OPEN)
+            return MessageReply("not yet", texts.not_yet(sender.name) if asked.waiting else texts.NOTHING_OPEN)
         case Word.OK:
             return _ok(sender, asked)
         case Word.NO:
             return _no(meaning, asked)
         case Word.DOUBT:
-            return Reply(limits.DOUBT, texts.DOUBT if asked.waiting else texts.NOTHING_OPEN)
+            return MessageReply(limits.DOUBT, texts.DOUBT if asked.waiting else texts.NOTHING_OPEN)
         case Word.COURTESY:
-            return Reply(COURTESY, None)
+            return MessageReply(COURTESY, None)
         case word:
             act = ACTIONS.get(word)
-            return act(sender) if act else Reply(limits.HELP, texts.HELP)
+            return act(sender) if act else MessageReply(limits.HELP, texts.HELP)
 
 
 def _answer(
-    sender: Sender, meaning: Meaning, asked: Conversation, data: QuickAnswer, say: Callable[[str, Asked], str]
-) -> Reply:
+    sender: MessageAuthor, meaning: Meaning, asked: Conversation, data: QuickAnswer, say: Callable[[str, Asked], str]
+) -> MessageReply:
     try:
         with db.session.begin_nested():  # an error rolls back the whole answer
             if meaning.token:
@@ -245,44 +247,44 @@ def _answer(
                 ids = asked.named(meaning.numbers) if meaning.numbers else meaning.ids
                 answered = message_answers.answer(asked.times(ids, data.status), data)
     except AppError as refusal:  # its message is written for users
-        return Reply(f"refused {refusal.code}", refusal.message)
-    return Reply(data.status, say(sender.name, answered))
+        return MessageReply(f"refused {refusal.code}", refusal.message)
+    return MessageReply(data.status, say(sender.name, answered))
 
 
-def _undo(times: Sequence[message_answers.Time]) -> Reply:
+def _undo(times: Sequence[message_answers.Time]) -> MessageReply:
     try:
         with db.session.begin_nested():
             message_answers.undo(times)
     except AppError as refusal:
-        return Reply(f"refused {refusal.code}", refusal.message)
-    return Reply("undo", texts.UNDONE)
+        return MessageReply(f"refused {refusal.code}", refusal.message)
+    return MessageReply("undo", texts.UNDONE)
 
 
-def _ok(sender: Sender, asked: Conversation) -> Reply:
+def _ok(sender: MessageAuthor, asked: Conversation) -> MessageReply:
     """Explain how to answer. If nothing is open, "ok" is politeness and gets no answer."""
-    return Reply(limits.OK, texts.ok(sender.name)) if asked.waiting else Reply("nothing asked", None)
+    return MessageReply(limits.OK, texts.ok(sender.name)) if asked.waiting else MessageReply("nothing asked", None)
 
 
-def _no(meaning: Meaning, asked: Conversation) -> Reply:
+def _no(meaning: Meaning, asked: Conversation) -> MessageReply:
     if asked.waiting:
-        return Reply("no", texts.NO)
-    return Reply("nothing asked", None if meaning.is_alone else texts.NOTHING_OPEN)
+        return MessageReply("no", texts.NO)
+    return MessageReply("nothing asked", None if meaning.is_alone else texts.NOTHING_OPEN)
 
 
-def _react(row: Inbound, sender: Sender, asked: Conversation) -> Reply:
+def _react(row: Inbound, sender: MessageAuthor, asked: Conversation) -> MessageReply:
     """Apply a reaction to a reminder. A reaction that replaces a check mark undoes its answer."""
     if not asked.is_quoted:
-        return Reply(REACTION, None)
+        return MessageReply(REACTION, None)
     before, outcome, at = _reaction_before(row)
     if at > str(row.payload.get("at", at)):
-        return Reply(REACTION, None)  # the webhook of the later reaction arrived first
+        return MessageReply(REACTION, None)  # the webhook of the later reaction arrived first
     word = reading.read_reaction(row.text or "")
     if word is Word.DONE:
         return _act(sender, Meaning(word, tuple(time.row.id for time in asked.meant)), asked)
     if reading.read_reaction(before) is Word.DONE and outcome == Word.DONE:
         times = [time for time in asked.meant if time.row.answered_via == time.via]
-        return _undo(times) if times else Reply(REACTION, None)
-    return _ok(sender, asked) if word is Word.OK else Reply(REACTION, None)
+        return _undo(times) if times else MessageReply(REACTION, None)
+    return _ok(sender, asked) if word is Word.OK else MessageReply(REACTION, None)
 
 
 def _reaction_before(row: Inbound) -> tuple[str, str, str]:
@@ -304,7 +306,7 @@ def _reaction_before(row: Inbound) -> tuple[str, str, str]:
     return text or "", (outcome or "").removeprefix(limits.ANSWERED), at or ""
 
 
-def _ask_for_words(row: Inbound, asked: Conversation) -> Reply:
+def _ask_for_words(row: Inbound, asked: Conversation) -> MessageReply:
     """Answer that we read only text, once for each open time. Further messages get the help text."""
     before = sa.select(_rows.payload[ASKED]).where(
         _rows.phone == row.phone,
@@ -314,72 +316,76 @@ def _ask_for_words(row: Inbound, asked: Conversation) -> Reply:
     )
     told = {id_ for ids in db.session.scalars(before) for id_ in ids or ()}
     if not asked.waiting - told:
-        return Reply(limits.HELP, texts.HELP)
+        return MessageReply(limits.HELP, texts.HELP)
     row.payload = {**row.payload, ASKED: sorted(asked.waiting)}
-    return Reply(limits.ONLY_TEXT, texts.ONLY_TEXT)
+    return MessageReply(limits.ONLY_TEXT, texts.ONLY_TEXT)
 
 
 # --- account commands -----------------------------------------------------------------------------------------------
 
 
-def _stop(sender: Sender) -> Reply:
-    notification_settings.switch_broadcasts(sender.user_id, False, way=Way.MESSAGE)
-    return Reply("stop", texts.STOPPED)
+def _stop(sender: MessageAuthor) -> MessageReply:
+    notification_settings.switch_broadcasts(sender.user_id, False, way=ConsentSource.MESSAGE)
+    return MessageReply("stop", texts.STOPPED)
 
 
-def _stop_reminders(sender: Sender) -> Reply:
-    notification_settings.switch_broadcasts(sender.user_id, False, way=Way.MESSAGE)
+def _stop_reminders(sender: MessageAuthor) -> MessageReply:
+    notification_settings.switch_broadcasts(sender.user_id, False, way=ConsentSource.MESSAGE)
     notification_settings.switch_messages(sender.user_id, False)
     if not sender.is_proven:
         numbers.stop(sender.phone)
-    return Reply("stop reminders", texts.stopped_all())
+    return MessageReply("stop reminders", texts.stopped_all())
 
 
-def _start(sender: Sender) -> Reply:
+def _start(sender: MessageAuthor) -> MessageReply:
     if numbers.is_wrong(sender.phone):
-        return Reply("still wrong number", texts.STILL_WRONG)
-    notification_settings.switch_broadcasts(sender.user_id, True, way=Way.MESSAGE)
+        return MessageReply("still wrong number", texts.STILL_WRONG)
+    notification_settings.switch_broadcasts(sender.user_id, True, way=ConsentSource.MESSAGE)
     notification_settings.switch_messages(sender.user_id, True)
     numbers.resume(sender.phone)
-    return Reply("start", texts.STARTED)
+    return MessageReply("start", texts.STARTED)
 
 
-def _wrong_number(sender: Sender) -> Reply:
+def _wrong_number(sender: MessageAuthor) -> MessageReply:
     if moves.refuse(sender.phone):
-        return Reply("moved back", texts.MOVED_BACK)
-    return Reply("wrong number", texts.WRONG_NUMBER)
+        return MessageReply("moved back", texts.MOVED_BACK)
+    return MessageReply("wrong number", texts.WRONG_NUMBER)
 
 
-def _prove(phone: str, meaning: Meaning) -> Reply | None:
+def _prove(phone: str, meaning: Meaning) -> MessageReply | None:
     """Check a verification code, or the agreement to move the number. Return None if the message is neither."""
     if meaning.word is Word.MOVE:
         username = questions.agree(phone)
-        return Reply("verify moved", texts.moved(username)) if username else Reply("verify no", texts.NOTHING_TO_MOVE)
+        return (
+            MessageReply("verify moved", texts.moved(username))
+            if username
+            else MessageReply("verify no", texts.NOTHING_TO_MOVE)
+        )
     if meaning.word is not Word.VERIFY:
         return None
     proof = verification.confirm_by_message(phone, meaning.code)
-    return Reply(f"verify {proof}", questions.text(phone) if proof is Proof.ASKED else texts.PROOFS[proof])
+    return MessageReply(f"verify {proof}", questions.text(phone) if proof is Proof.ASKED else texts.PROOFS[proof])
 
 
-def _cut(sender: Sender) -> Reply:
+def _cut(sender: MessageAuthor) -> MessageReply:
     try:
         name = caregivers.delete_last_told(sender.user_id, CUT_WITHIN)
     except NotFound:
-        return Reply("nothing to cut", texts.NOTHING_TO_CUT)
+        return MessageReply("nothing to cut", texts.NOTHING_TO_CUT)
     if name is None:
-        return Reply("cut already", texts.CUT_ALREADY)
-    return Reply("cut", texts.cut(name))
+        return MessageReply("cut already", texts.CUT_ALREADY)
+    return MessageReply("cut", texts.cut(name))
 
 
-def _reset(sender: Sender, *, may_send: bool) -> Reply:
+def _reset(sender: MessageAuthor, *, may_send: bool) -> MessageReply:
     """Send the reset link, which is the answer, to the account's own number."""
     if not may_send:
-        return Reply(RESET, None)
-    return Reply(f"{limits.ANSWERED}{RESET}" if accounts.send_reset_link(sender.phone) else RESET, None)
+        return MessageReply(RESET, None)
+    return MessageReply(f"{limits.ANSWERED}{RESET}" if accounts.send_reset_link(sender.phone) else RESET, None)
 
 
 #: Account commands, by word.
-ACTIONS: Mapping[Word, Callable[[Sender], Reply]] = {
+ACTIONS: Mapping[Word, Callable[[MessageAuthor], MessageReply]] = {
     Word.STOP: _stop,
     Word.STOP_REMINDERS: _stop_reminders,
     Word.START: _start,

@@ -59,7 +59,7 @@ class Meaning:
 
 
 @dataclass(frozen=True)
-class Time:
+class CandidateTime:
     """One time of a reminder that a text may be about."""
 
     id: int
@@ -72,9 +72,9 @@ class Context:
     """The times that a text may be about."""
 
     #: The times that a text without names means.
-    meant: tuple[Time, ...] = ()
+    meant: tuple[CandidateTime, ...] = ()
     #: Other open times, grouped by message, newest first. A text means them only by name or kind.
-    others: tuple[tuple[Time, ...], ...] = ()
+    others: tuple[tuple[CandidateTime, ...], ...] = ()
     is_numbered: bool = False
     is_open: bool = False
     #: True if "not yet" undoes the last answer.
@@ -416,7 +416,7 @@ class _Reading:
         found = [*named, *of_kinds] or [list(self.context.meant)]
         return tuple(dict.fromkeys(time.id for times in found for time in times)), all(of_kinds)
 
-    def _nearest(self, ids: Set[int]) -> list[Time]:
+    def _nearest(self, ids: Set[int]) -> list[CandidateTime]:
         """Return the given times that the last message asked about, or else those of the newest other message."""
         groups = ([time for time in group if time.id in ids] for group in (self.context.meant, *self.context.others))
         return next((group for group in groups if group), [])

@@ -85,6 +85,6 @@ def receive_fonnte_device(token: str) -> dict[str, str]:
 @bp.get("/messaging")
 @public
 @bp.response(200, schemas.Messaging)
-def describe_messaging() -> service.About:
+def describe_messaging() -> service.ContactInfo:
     """Return whether users can write to the service, with its number and link."""
     return service.about()

@@ -28,7 +28,7 @@ NOT_PROVEN = "Asal data ini tidak terbukti."
 Reader = Callable[[object], Iterator[Event]]
 
 
-class About(TypedDict):
+class ContactInfo(TypedDict):
     """The number and link under which users can write to us."""
 
     two_way: bool
@@ -101,7 +101,7 @@ def _row(event: Event) -> dict[str, object]:
     return {**vars(event), "text": event.text[:MAX_TEXT], "payload": payload}
 
 
-def about() -> About:
+def about() -> ContactInfo:
     """Return whether users can write to us, with the number and a link."""
     number = settings.messaging_number
     two_way = number is not None and settings.hears_people

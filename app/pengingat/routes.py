@@ -13,7 +13,7 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, by_caller, caller
-from app.identity.access_log import Action
+from app.identity.access_log import AccessAction
 from app.pengingat import day, schemas, service
 from app.pengingat.caregiving import on_behalf_of
 from app.pengingat.day import Dose
@@ -156,7 +156,7 @@ def list_doses(whose: Whose, query: dict[str, date | None]) -> list[Dose]:
     for kontrol that is the day of the notice. Occurrences more than 36 hours ahead are `pending`. Cancelled (`void`)
     occurrences are left out. Past occurrences of a deleted reminder stay, without its id.
     """
-    return day.list_doses(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), query["date"])
+    return day.list_doses(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), query["date"])
 
 
 @bp.get("/riwayat")
@@ -166,7 +166,7 @@ def list_doses(whose: Whose, query: dict[str, date | None]) -> list[Dose]:
 @bp.response(200, ledger_schemas.Occurrence(many=True))
 def list_history(whose: Whose, query: HistoryQuery) -> Listing[Occurrence]:
     """List past occurrences and their outcome, newest first. The default is the last 30 days."""
-    return history.list_all(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), query)
+    return history.list_all(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), query)
 
 
 @bp.get("/<int:pengingat_id>/riwayat")
@@ -176,7 +176,7 @@ def list_history(whose: Whose, query: HistoryQuery) -> Listing[Occurrence]:
 @bp.response(200, ledger_schemas.Occurrence(many=True))
 def list_reminder_history(whose: Whose, query: HistoryQuery, pengingat_id: int) -> Listing[Occurrence]:
     """List past occurrences of one reminder, newest first. The default is the last 30 days."""
-    return history.list_of(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), pengingat_id, query)
+    return history.list_of(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), pengingat_id, query)
 
 
 @bp.get("/kepatuhan")
@@ -186,7 +186,7 @@ def list_reminder_history(whose: Whose, query: HistoryQuery, pengingat_id: int) 
 @bp.response(200, ledger_schemas.Adherence)
 def get_adherence(whose: Whose, days: Days) -> Adherence:
     """Return how the caller kept to their reminders: totals, by day and by reminder."""
-    return history.adherence(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), days)
+    return history.adherence(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), days)
 
 
 @bp.get("/kepatuhan/laporan")
@@ -203,5 +203,5 @@ def export_adherence(whose: Whose, choice: ReportChoice) -> Response:
     pdf is one page for the doctor. xlsx and csv have rows by day and reminder.
     """
     return streaming.download_response(
-        report.export(on_behalf_of.to_read(caller, whose, Action.HISTORY_READ), **choice)
+        report.export(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), **choice)
     )

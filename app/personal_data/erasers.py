@@ -18,7 +18,7 @@ from app.core.web import idempotency
 from app.forum.service import erasure as forum
 from app.forum.service import toggles
 from app.identity import audit
-from app.identity.erasure import Leaving
+from app.identity.erasure import ErasureSubject
 from app.identity.models import OwnPicture, User
 from app.personal_data.models import DataExport
 
@@ -34,13 +34,13 @@ ABOUT_PEOPLE = ("admins", "moderasi")
 Step = Callable[[], bool]
 
 
-def _erase_pictures(person: Leaving) -> bool:
+def _erase_pictures(person: ErasureSubject) -> bool:
     """Delete the files before the rows, because a file without a row would never be found again."""
     names = sa.select(OwnPicture.name).where(OwnPicture.user_id == person.id).limit(FILES)
     return _remove_files(pictures.remove, list(db.session.scalars(names)), OwnPicture.name)
 
 
-def _erase_exports(person: Leaving) -> bool:
+def _erase_exports(person: ErasureSubject) -> bool:
     files = sa.select(DataExport.file).where(DataExport.user_id == person.id).limit(FILES)
     return _remove_files(storage.room(Room.EXPORTS).remove, list(db.session.scalars(files)), DataExport.file)
 
@@ -52,7 +52,7 @@ def _remove_files(remove: Callable[[str], None], names: list[str], column: sa.or
     return len(names) == FILES
 
 
-def _erase_audit(person: Leaving) -> bool:
+def _erase_audit(person: ErasureSubject) -> bool:
     # The audit log allows changes only while the erasure of a user is due. The lock keeps the user's row until commit.
     is_there = sa.select(User.id).where(User.id == person.id).with_for_update(read=True, key_share=True)
     if db.session.scalar(is_there) is not None:
@@ -61,7 +61,7 @@ def _erase_audit(person: Leaving) -> bool:
 
 
 #: Erasers of tables that declare `Custom`. `finish` erases `users` last.
-ERASERS: Mapping[str, Callable[[Leaving], bool]] = {
+ERASERS: Mapping[str, Callable[[ErasureSubject], bool]] = {
     "own_pictures": _erase_pictures,
     "data_exports": _erase_exports,
     "forum_threads": forum.erase_threads,
@@ -75,7 +75,7 @@ ERASERS: Mapping[str, Callable[[Leaving], bool]] = {
 FIRST = (OwnPicture.__tablename__, DataExport.__tablename__)
 
 
-def steps(person: Leaving) -> Iterator[Step]:
+def steps(person: ErasureSubject) -> Iterator[Step]:
     """Yield all steps before the erasure of the person's own row."""
     for name in FIRST:
         yield partial(ERASERS[name], person)
@@ -88,7 +88,7 @@ def steps(person: Leaving) -> Iterator[Step]:
     yield partial(_empty_answers, person)
 
 
-def finish(person: Leaving) -> None:
+def finish(person: ErasureSubject) -> None:
     """Erase all remaining rows and the person in one transaction.
 
     Posts are locked before users, as in all forum writes.
@@ -103,12 +103,12 @@ def finish(person: Leaving) -> None:
             pass
     if user.image is not None:
         pictures.remove(user.image)
-    audit.record(None, audit.Action.ERASED, f"user:{person.id}")
+    audit.record(None, audit.AuditAction.ERASED, f"user:{person.id}")
     db.session.expunge(user)
     db.session.execute(sa.delete(User).where(User.id == person.id).execution_options(synchronize_session=False))
 
 
-def _steps_of(table: sa.Table, declaration: Personal, person: Leaving) -> Iterator[Step]:
+def _steps_of(table: sa.Table, declaration: Personal, person: ErasureSubject) -> Iterator[Step]:
     match declaration.erase:
         case Custom():
             yield partial(ERASERS[table.name], person)
@@ -119,12 +119,12 @@ def _steps_of(table: sa.Table, declaration: Personal, person: Leaving) -> Iterat
             yield partial(_delete, table, declaration, person)
 
 
-def _delete(table: sa.Table, declaration: Personal, person: Leaving) -> bool:
+def _delete(table: sa.Table, declaration: Personal, person: ErasureSubject) -> bool:
     statement = sa.delete(table).where(_batch(table, is_of(table, declaration, person)))
     return _count(statement) == BATCH
 
 
-def _detach(table: sa.Table, name: str, clears: tuple[str, ...], person: Leaving) -> bool:
+def _detach(table: sa.Table, name: str, clears: tuple[str, ...], person: ErasureSubject) -> bool:
     statement = sa.update(table).where(_batch(table, table.c[name] == person.id))
     return _count(statement.values(dict.fromkeys((name, *clears), None))) == BATCH
 
@@ -145,7 +145,7 @@ def _count(statement: sa.Delete | sa.Update) -> int:
     return int(result.rowcount)  # type: ignore[attr-defined]  # a changing statement's result counts rows
 
 
-def _empty_answers(person: Leaving) -> bool:
+def _empty_answers(person: ErasureSubject) -> bool:
     """Empty stored idempotent responses to administrators that contain the person's names."""
     for blueprint in ABOUT_PEOPLE:
         idempotency.forget_texts(blueprint, person.identifiers, values=person.names)

@@ -18,7 +18,7 @@ from app.core.jobs.queue import BULK, enqueue_once, enqueue_once_now
 from app.core.media import storage
 from app.core.media.storage import Room
 from app.identity import dependents, erasure
-from app.identity.erasure import Leaving
+from app.identity.erasure import ErasureSubject
 from app.identity.models import User
 from app.logs import jobs as logs
 from app.personal_data import archive, erasers, tombstones
@@ -200,7 +200,7 @@ def _enqueue_erase(user_id: int) -> None:
     enqueue_once_now(erase, user_id, queue=BULK, limit_s=ERASE_LIMIT_S)
 
 
-def _leaving(user_id: int) -> Leaving | None:
+def _leaving(user_id: int) -> ErasureSubject | None:
     """Store a tombstone and return the person to erase, or None if their erasure is not due."""
     with unit_of_work():
         is_due = User.erasure_due_at <= sa.func.statement_timestamp()

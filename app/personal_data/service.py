@@ -15,7 +15,7 @@ from app.core.errors import NotFound, TooManyRequests
 from app.core.jobs.queue import BULK, enqueue_once
 from app.core.lib.local_time import JAKARTA, day_text, midnight
 from app.identity import access_log, dependents, erasure, own_password, roles, users
-from app.identity.access_log import Action
+from app.identity.access_log import AccessAction
 from app.identity.erasure import Posts
 from app.identity.models import User
 from app.identity.sessions import Caller
@@ -47,7 +47,7 @@ def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, objec
 def delete_dependent(caller: Caller, dependent_id: int) -> dict[str, object]:
     """Schedule the erasure of a dependent of the caller. From now on the dependent is in no list."""
     user = dependents.lock_own(caller.id, dependent_id)
-    access_log.note(caller, user.id, Action.ACCOUNT_DELETED)
+    access_log.note(caller, user.id, AccessAction.ACCOUNT_DELETED)
     dependents.end_handover(user.id)
     return _begin(user, Posts.ANONYMISE, DEPENDENT_DELETED)
 
@@ -59,7 +59,7 @@ def undelete_dependent(caller: Caller, dependent_id: int) -> User:
     if user.erasure_due_at is not None:
         dependents.check_room(caller.id)
         erasure.take_back(user)
-        access_log.note(caller, user.id, Action.ACCOUNT_RESTORED)
+        access_log.note(caller, user.id, AccessAction.ACCOUNT_RESTORED)
     return user
 
 
@@ -94,7 +94,7 @@ def erase_now(user: User) -> None:
 def create_export(caller: Caller, patient_id: int | None, password: str) -> DataExport:
     """Request an export of all data of the caller or their dependent. Allowed once a day (Jakarta)."""
     own_password.get_confirmed(caller, password)
-    user_id = dependents.whose(caller, patient_id, Action.DATA_COPIED)
+    user_id = dependents.whose(caller, patient_id, AccessAction.DATA_COPIED)
     now = db_time.now()
     export: DataExport | None = db.session.scalar(
         insert(DataExport)
@@ -115,7 +115,7 @@ def create_export(caller: Caller, patient_id: int | None, password: str) -> Data
 
 def get_export(caller: Caller, patient_id: int | None, export_id: int) -> DataExport:
     """Return an export of the caller or their dependent. Raise `NotFound` if it is older than a day."""
-    user_id = dependents.whose(caller, patient_id, Action.DATA_COPIED)
+    user_id = dependents.whose(caller, patient_id, AccessAction.DATA_COPIED)
     is_kept = sa.or_(DataExport.ready_at.is_(None), DataExport.ready_at > db_time.now() - jobs.KEPT)
     export = db.session.scalar(
         sa.select(DataExport).where(DataExport.id == export_id, DataExport.user_id == user_id, is_kept)

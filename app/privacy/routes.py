@@ -10,7 +10,7 @@ from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity import schemas as identity_schemas
 from app.identity import sessions
 from app.identity.access import authenticated, caller
-from app.identity.consents import ConsentWishes
+from app.identity.consents import ConsentChoices
 from app.privacy import schemas
 from app.privacy.service import access, consents, deliveries, devices, notifications
 from app.privacy.service.access import Access
@@ -113,7 +113,7 @@ def list_consents(whose: Loaded) -> list[Consent]:
 @of_whom
 @bp.arguments(identity_schemas.Consents)
 @bp.response(200, schemas.Consent(many=True))
-def update_consents(whose: Loaded, data: ConsentWishes) -> list[Consent]:
+def update_consents(whose: Loaded, data: ConsentChoices) -> list[Consent]:
     """Give or withdraw consents. Missing ones stay unchanged.
 
     Without `health_data`, reminders stop immediately. They are deleted within 72 hours, unless the consent is given

@@ -10,7 +10,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, post_load, val
 
 from app.core.web.fields import Timestamp, enumeration
 from app.identity import access_log
-from app.identity.consents import Purpose, Way
+from app.identity.consents import ConsentSource, Purpose
 
 
 class Status(StrEnum):
@@ -125,7 +125,7 @@ class Access(Schema):
 
     at = Timestamp()
     who = fields.String(metadata={"example": "Budi Santoso", "description": "A caregiver's name, or the role"})
-    action = fields.String(metadata={**enumeration("AccessAction", access_log.Action), "example": "history_read"})
+    action = fields.String(metadata={**enumeration("AccessAction", access_log.AccessAction), "example": "history_read"})
     reason = fields.String(
         metadata={
             "example": "Riwayat pengingat Anda dibuka dengan izin Anda.",
@@ -143,4 +143,6 @@ class Consent(Schema):
         allow_none=True, metadata={"example": "1", "description": "Version of the consent text. null if never asked"}
     )
     at = Timestamp(allow_none=True)
-    way = fields.String(allow_none=True, metadata={**enumeration("ConsentWay", Way), "example": "registration"})
+    way = fields.String(
+        allow_none=True, metadata={**enumeration("ConsentWay", ConsentSource), "example": "registration"}
+    )

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib.local_time import JAKARTA, now, today
-from app.identity.audit import Action
+from app.identity.audit import AuditAction
 from app.identity.models import AuditEntry, User
 from app.logs import buffer
 from app.logs.models import ActivityLog
@@ -41,15 +41,15 @@ AGENTS = ("Android 15; Chrome 141", "Android 13; Chrome 139", "iPhone; Safari 19
 
 #: Days between two audited actions.
 ACT_EVERY_DAYS = 1.5
-ACTS: tuple[tuple[Action, str, Mapping[str, object]], ...] = (
-    (Action.EXPORT, "export:users", {"format": "xlsx"}),
-    (Action.EXPORT, "export:activity-logs", {"format": "csv"}),
-    (Action.EXPORT, "export:domicile", {"format": "pdf"}),
-    (Action.NIK_READ, "user:{id}", {}),
-    (Action.PSEUDONYM_READ, "user:{id}", {}),
-    (Action.USER_CHANGED, "user:{id}", {"is_verified": True}),
-    (Action.ROLES_CHANGED, "user:{id}", {"given": ["pendamping"], "taken": []}),
-    (Action.DELETED, "articles/{id}", {}),
+ACTS: tuple[tuple[AuditAction, str, Mapping[str, object]], ...] = (
+    (AuditAction.EXPORT, "export:users", {"format": "xlsx"}),
+    (AuditAction.EXPORT, "export:activity-logs", {"format": "csv"}),
+    (AuditAction.EXPORT, "export:domicile", {"format": "pdf"}),
+    (AuditAction.NIK_READ, "user:{id}", {}),
+    (AuditAction.PSEUDONYM_READ, "user:{id}", {}),
+    (AuditAction.USER_CHANGED, "user:{id}", {"is_verified": True}),
+    (AuditAction.ROLES_CHANGED, "user:{id}", {"given": ["pendamping"], "taken": []}),
+    (AuditAction.DELETED, "articles/{id}", {}),
 )
 
 

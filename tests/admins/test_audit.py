@@ -24,7 +24,7 @@ from tests.helpers.factories import make_user
     ],
 )
 def test_the_log_is_append_only(admin: Client, statement: str) -> None:
-    audit.record(None, audit.Action.DELETED, "user:1")
+    audit.record(None, audit.AuditAction.DELETED, "user:1")
     db.session.flush()
     with pytest.raises(ProgrammingError, match="append-only"), db.session.begin_nested():
         db.session.execute(sa.text(statement))

@@ -528,7 +528,7 @@ class TestListAuditEntries(AdminsOnly):
 
     def test_the_log_is_paged_newest_first(self, admin: Client) -> None:
         for n in range(5):
-            audit.record(None, audit.Action.EXPORT, f"export:{n}")
+            audit.record(None, audit.AuditAction.EXPORT, f"export:{n}")
             db.session.flush()
         response = admin.get("/admins/audit?page=1&per_page=2")
         assert [row["subject"] for row in response.json] == ["export:4", "export:3"]
@@ -537,8 +537,8 @@ class TestListAuditEntries(AdminsOnly):
         assert [row["subject"] for row in admin.get("/admins/audit?q=export:1").json] == ["export:1"]
 
     def test_statements_are_shown_to_superadmins_alone(self, admin: Client, superadmin: Client) -> None:
-        audit.record(None, audit.Action.SQL, "query", query="SELECT 1")
-        audit.record(None, audit.Action.EXPORT, "export:users")
+        audit.record(None, audit.AuditAction.SQL, "query", query="SELECT 1")
+        audit.record(None, audit.AuditAction.EXPORT, "export:users")
         db.session.flush()
         assert [row["action"] for row in admin.get("/admins/audit").json] == ["export"]
         assert admin.get("/admins/audit?action=sql").json == []

@@ -13,7 +13,7 @@ from redis.exceptions import ConnectionError as RedisAway
 from app.console import service
 from app.core.database.session import db
 from app.core.jobs.queue import QUEUES
-from app.identity.access_log import AccessLogEntry, Action
+from app.identity.access_log import AccessAction, AccessLogEntry
 from app.identity.models import AuditEntry
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import metrics
@@ -161,7 +161,7 @@ class TestListUserDeliveries(ForAdmins):
     def test_the_person_reads_of_the_look(self, admin: Client, siti: Client) -> None:
         admin.get(f"/admins/users/{siti.id}/pengiriman")
         looks = db.session.scalars(sa.select(AccessLogEntry.action).where(AccessLogEntry.user_id == siti.id)).all()
-        assert Action.DELIVERIES_READ in looks
+        assert AccessAction.DELIVERIES_READ in looks
 
     def test_deliveries_of_nobody_are_not_found(self, admin: Client) -> None:
         assert_error(admin.get("/admins/users/999999/pengiriman"), 404)

@@ -93,12 +93,12 @@ def test_those_who_wait_are_let_go_when_the_one_who_asks_fails(
 def test_a_claim_whose_owner_died_ends_by_itself(app: Flask) -> None:
     first = search_coverage.claim(*JAYAPURA, 5000)
     second = search_coverage.claim(*JAYAPURA, 5000)
-    assert (first.state, second.state) == (search_coverage.State.CLAIMED, search_coverage.State.ASKING)
+    assert (first.state, second.state) == (search_coverage.CircleState.CLAIMED, search_coverage.CircleState.ASKING)
     left = app.extensions["redis"].ttl(f"faskes:coverage:state:{first.name}")
     assert search_coverage.CLAIM_S >= 8
     assert 0 < left <= search_coverage.CLAIM_S
     app.extensions["redis"].delete(f"faskes:coverage:state:{first.name}")
-    assert search_coverage.claim(*JAYAPURA, 5000).state is search_coverage.State.CLAIMED
+    assert search_coverage.claim(*JAYAPURA, 5000).state is search_coverage.CircleState.CLAIMED
 
 
 def test_a_rollback_releases_the_claimed_circle(

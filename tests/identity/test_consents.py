@@ -8,7 +8,7 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.identity import consents
-from app.identity.consents import Consent, Purpose, Way
+from app.identity.consents import Consent, ConsentSource, Purpose
 from app.identity.models import User
 from tests.helpers.factories import make_user
 
@@ -25,21 +25,21 @@ def withdrawn(purpose: Purpose) -> list[int]:
 def test_who_was_never_asked_counts_as_having_agreed(user_id: int) -> None:
     assert consents.current(user_id) == {}
     assert withdrawn(Purpose.HEALTH_DATA) == []
-    assert consents.record(user_id, {Purpose.HEALTH_DATA: True}, Way.REGISTRATION) == set()
+    assert consents.record(user_id, {Purpose.HEALTH_DATA: True}, ConsentSource.REGISTRATION) == set()
     assert consents.current(user_id)[Purpose.HEALTH_DATA].way == "registration"
 
 
 def test_a_withdrawal_is_a_change_with_and_without_a_consent_before(user_id: int) -> None:
-    assert consents.record(user_id, {Purpose.CAREGIVERS: False}, Way.APP) == {Purpose.CAREGIVERS}
-    consents.record(user_id, {Purpose.HEALTH_DATA: True}, Way.REGISTRATION)
-    assert consents.record(user_id, {Purpose.HEALTH_DATA: False}, Way.APP) == {Purpose.HEALTH_DATA}
+    assert consents.record(user_id, {Purpose.CAREGIVERS: False}, ConsentSource.APP) == {Purpose.CAREGIVERS}
+    consents.record(user_id, {Purpose.HEALTH_DATA: True}, ConsentSource.REGISTRATION)
+    assert consents.record(user_id, {Purpose.HEALTH_DATA: False}, ConsentSource.APP) == {Purpose.HEALTH_DATA}
     assert withdrawn(Purpose.HEALTH_DATA) == [user_id]
-    assert consents.record(user_id, {Purpose.HEALTH_DATA: True}, Way.APP) == {Purpose.HEALTH_DATA}
+    assert consents.record(user_id, {Purpose.HEALTH_DATA: True}, ConsentSource.APP) == {Purpose.HEALTH_DATA}
     assert withdrawn(Purpose.HEALTH_DATA) == []
 
 
 def test_what_was_said_before_is_kept_and_what_is_said_again_is_not_written_twice(user_id: int) -> None:
     for granted in (True, True, False):
-        consents.record(user_id, {Purpose.HEALTH_DATA: granted}, Way.APP)
+        consents.record(user_id, {Purpose.HEALTH_DATA: granted}, ConsentSource.APP)
     rows = db.session.execute(sa.select(Consent.granted, Consent.ended_at.is_(None)).order_by(Consent.id))
     assert [tuple(row) for row in rows] == [(True, False), (False, True)]

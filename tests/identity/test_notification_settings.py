@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.identity import consents, notification_settings
-from app.identity.consents import Purpose, Way
+from app.identity.consents import ConsentSource, Purpose
 from app.identity.models import User
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
@@ -51,7 +51,7 @@ def test_switching_broadcasts_says_so_in_the_preferences_where_they_can(
     user = make_user(preferences=before)
     tags = list(user.preference_tags)
     for wanted, preferences in ((False, off), (True, on)):
-        notification_settings.switch_broadcasts(user.id, wanted, way=Way.MESSAGE)
+        notification_settings.switch_broadcasts(user.id, wanted, way=ConsentSource.MESSAGE)
         db.session.refresh(user)
         assert (user.accepts_broadcasts, user.preferences, user.preference_tags) == (wanted, preferences, tags)
         consent = consents.current(user.id)[Purpose.BROADCASTS]
@@ -59,7 +59,7 @@ def test_switching_broadcasts_says_so_in_the_preferences_where_they_can(
 
 
 def test_switching_broadcasts_of_nobody_does_nothing(app: Flask) -> None:
-    notification_settings.switch_broadcasts(999_999_999, False, way=Way.MESSAGE)
+    notification_settings.switch_broadcasts(999_999_999, False, way=ConsentSource.MESSAGE)
 
 
 def profile(client: Client, user: User, preferences: object) -> Any:
@@ -71,7 +71,7 @@ def profile(client: Client, user: User, preferences: object) -> Any:
 
 def test_a_client_that_does_not_know_of_broadcasts_opts_nobody_in_again(client: Client, app: Flask) -> None:
     user = make_user(preferences={"medical": True})
-    notification_settings.switch_broadcasts(user.id, False, way=Way.MESSAGE)
+    notification_settings.switch_broadcasts(user.id, False, way=ConsentSource.MESSAGE)
     assert profile(client, user, {"islam": True}) == {"islam": True, "broadcast": False}
     assert user.accepts_broadcasts is False
     assert profile(client, user, {"islam": True, "broadcast": True}) == {"islam": True, "broadcast": True}

@@ -83,7 +83,7 @@ def test_the_answer_goes_out_although_nothing_else_does(committed: Flask, gatewa
 def test_a_wish_of_whatsapps_own_menu_is_followed_and_not_answered(
     phone: Phone, siti: Client, wish: str, accepts: bool
 ) -> None:
-    notification_settings.switch_broadcasts(siti.id, not accepts, way=consents.Way.APP)
+    notification_settings.switch_broadcasts(siti.id, not accepts, way=consents.ConsentSource.APP)
     values = {"provider": "test", "event_key": "wish", "kind": Heard.PREFERENCE, "phone": phone.number}
     db.session.add(Inbound(**values, payload={"wish": wish}))
     db.session.commit()

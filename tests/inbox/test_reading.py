@@ -10,17 +10,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from app.inbox import vocabulary as words
-from app.inbox.reading import Context, Meaning, Time, Word, read, read_reaction, without_names
+from app.inbox.reading import CandidateTime, Context, Meaning, Word, read, read_reaction, without_names
 from tests.helpers.offenders import assert_none
 from tests.inbox.sentences import ASKED_BACK, DONE, TABLE
 
 TOKEN = "A" * 22
 
-METFORMIN = Time(1, "obat", ("Obat gula darah", "Metformin"))
-AMLODIPIN = Time(2, "obat", ("Amlodipin",))
-LUNCH = Time(3, "makan", ("Makan siang",))
-WALK = Time(4, "terapi", ("jalan kaki",))
-VISIT = Time(5, "kontrol", ("Kontrol bulanan", "dr. Ani"))
+METFORMIN = CandidateTime(1, "obat", ("Obat gula darah", "Metformin"))
+AMLODIPIN = CandidateTime(2, "obat", ("Amlodipin",))
+LUNCH = CandidateTime(3, "makan", ("Makan siang",))
+WALK = CandidateTime(4, "terapi", ("jalan kaki",))
+VISIT = CandidateTime(5, "kontrol", ("Kontrol bulanan", "dr. Ani"))
 
 #: One medicine is open.
 ONE = Context((METFORMIN,), is_open=True)
@@ -171,7 +171,7 @@ def test_no_name_hides_what_a_text_says(name: str) -> None:
 
 
 def test_a_title_that_begins_as_a_phrase_of_ours_is_a_title() -> None:
-    context = Context((Time(1, "obat", ("Minum obat",)), AMLODIPIN), is_open=True)
+    context = Context((CandidateTime(1, "obat", ("Minum obat",)), AMLODIPIN), is_open=True)
     assert read("sudah minum obat", context) == Meaning(Word.DONE, (1,))
     assert read("minum obat", context).word is Word.DOUBT
     assert read("mau minum obat", context).word is Word.DOUBT
@@ -384,13 +384,13 @@ def test_nor_is_one_with_any_unknown_word(harmless: list[str], word: str, random
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=20), max_size=3))
 def test_any_text_can_be_read_beside_any_names(text: str, names: list[str]) -> None:
-    meaning = read(text, Context((Time(1, "obat", tuple(names)),), is_numbered=True, is_open=True))
+    meaning = read(text, Context((CandidateTime(1, "obat", tuple(names)),), is_numbered=True, is_open=True))
     assert isinstance(meaning, Meaning)
 
 
 @given(texts_of_harmless, st.lists(st.lists(st.sampled_from([*HARMLESS, *OUTSIDE]), max_size=4).map(" ".join)))
 def test_no_names_make_a_refusal_done(harmless: list[str], names: list[str]) -> None:
-    context = Context((Time(1, "obat", tuple(names)),), is_open=True)
+    context = Context((CandidateTime(1, "obat", tuple(names)),), is_open=True)
     for refusal in ("belum", "tidak", "nanti", "lewati"):
         assert read(" ".join([*harmless, "sudah", refusal, *harmless]), context).word is not Word.DONE
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.identity.access_log import Action
+from app.identity.access_log import AccessAction
 
 READ = {
-    "GET /pengingat": Action.REMINDERS_READ,
-    "GET /pengingat/<int:pengingat_id>": Action.REMINDERS_READ,
-    "GET /pengingat/riwayat": Action.HISTORY_READ,
-    "GET /pengingat/<int:pengingat_id>/riwayat": Action.HISTORY_READ,
-    "GET /pengingat/hari-ini": Action.HISTORY_READ,
-    "GET /pengingat/kepatuhan": Action.HISTORY_READ,
-    "GET /pengingat/kepatuhan/laporan": Action.HISTORY_READ,
+    "GET /pengingat": AccessAction.REMINDERS_READ,
+    "GET /pengingat/<int:pengingat_id>": AccessAction.REMINDERS_READ,
+    "GET /pengingat/riwayat": AccessAction.HISTORY_READ,
+    "GET /pengingat/<int:pengingat_id>/riwayat": AccessAction.HISTORY_READ,
+    "GET /pengingat/hari-ini": AccessAction.HISTORY_READ,
+    "GET /pengingat/kepatuhan": AccessAction.HISTORY_READ,
+    "GET /pengingat/kepatuhan/laporan": AccessAction.HISTORY_READ,
 }
 
 

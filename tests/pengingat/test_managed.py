@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 from app.core.database.session import db, unit_of_work
 from app.core.errors import NotFound
 from app.identity import care
-from app.identity.access_log import AccessLogEntry, Action
+from app.identity.access_log import AccessAction, AccessLogEntry
 from app.identity.care import CaregiverLink, Scope
 from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
@@ -108,7 +108,7 @@ def undone() -> Iterator[None]:
 def wrong_with(response: TestResponse, siti: Client, route: str, *, is_open: bool) -> str | None:
     """Return an error text if the response or the access log is wrong, else None."""
     if is_open:
-        action = READ.get(route, Action.REMINDERS_CHANGED if route in CHANGE else Action.HISTORY_READ)
+        action = READ.get(route, AccessAction.REMINDERS_CHANGED if route in CHANGE else AccessAction.HISTORY_READ)
         if response.status_code not in (200, 201) or noted(siti) != [action]:
             return f"is refused, or leaves no line `{action}`: {response.status_code}, {noted(siti)}"
         return None

@@ -46,8 +46,8 @@ def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, forum: 
         own_pictures.keep(mine.id, {"image": name})
     db.session.execute(sa.update(User).where(User.id == mine.id).values(image=name))
     for statement in (f"SELECT * FROM users WHERE username = '{PERSON['username']}'", "SELECT 81277660044"):
-        audit.record(None, audit.Action.SQL, "query", query=statement)
-    audit.record(None, audit.Action.USER_CHANGED, f"user:{mine.id}", username=PERSON["username"])
+        audit.record(None, audit.AuditAction.SQL, "query", query=statement)
+    audit.record(None, audit.AuditAction.USER_CHANGED, f"user:{mine.id}", username=PERSON["username"])
     budi_id = budi.id
     with unit_of_work():
         outbox.add(
@@ -155,14 +155,14 @@ def test_the_audit_log_keeps_the_fact_without_the_person(
     admin = make_admin(username="rina")
     admin_id = admin.id
     client.as_(admin).get(f"/admins/users/{mine.id}")
-    audit.record(None, audit.Action.SQL, "query", query="SELECT jejakqx_9 FROM users WHERE username = 'jejakqx_9'")
+    audit.record(None, audit.AuditAction.SQL, "query", query="SELECT jejakqx_9 FROM users WHERE username = 'jejakqx_9'")
     erased(mine, mine.id, "delete")
     entries = {row.action: row for row in db.session.scalars(sa.select(AuditEntry))}
-    read = entries[audit.Action.NIK_READ]
+    read = entries[audit.AuditAction.NIK_READ]
     assert (read.actor_id, read.subject, read.details) == (admin_id, f"user:{mine.id}", {"username": "[dihapus]"})
     # A name may be a common word, so only names in quotes are replaced.
-    assert entries[audit.Action.SQL].details["query"] == "SELECT jejakqx_9 FROM users WHERE username = '[dihapus]'"
-    assert entries[audit.Action.ERASED].subject == f"user:{mine.id}"
+    assert entries[audit.AuditAction.SQL].details["query"] == "SELECT jejakqx_9 FROM users WHERE username = '[dihapus]'"
+    assert entries[audit.AuditAction.ERASED].subject == f"user:{mine.id}"
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_the_audit_log_keeps_the_fact_without_the_person(
     ["action = 'x'", "subject = 'x'", "actor_id = 1", "ip = 'x'", "created_at = 'epoch'", "details = '{\"other\": 1}'"],
 )
 def test_the_audit_log_forgets_and_changes_nothing_else(mine: Client, change: str) -> None:
-    audit.record(None, audit.Action.USER_CHANGED, f"user:{mine.id}", username=PERSON["username"])
+    audit.record(None, audit.AuditAction.USER_CHANGED, f"user:{mine.id}", username=PERSON["username"])
     leave(mine)
     db.session.execute(sa.text("SELECT set_config('audit.forgetting', 'on', true)"))
     for moment in ("now() + interval '1 day'", "now()"):

@@ -13,7 +13,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib.local_time import now
 from app.identity import consents
 from app.identity.care import CaregiverLink
-from app.identity.consents import Consent, Purpose, Way
+from app.identity.consents import Consent, ConsentSource, Purpose
 from app.identity.models import RoleName, User
 from app.notifications.models import Delivery
 from app.pengingat import jobs as pengingat_jobs
@@ -199,7 +199,7 @@ def test_a_consent_that_is_given_again_before_its_persons_turn_saves_the_reminde
 
     def given_again_meanwhile(user_id: int) -> bool:
         with unit_of_work():
-            consents.record(user_id, {Purpose.HEALTH_DATA: True}, Way.APP)
+            consents.record(user_id, {Purpose.HEALTH_DATA: True}, ConsentSource.APP)
         return delete(user_id)
 
     monkeypatch.setattr(jobs, "_delete", given_again_meanwhile)

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.superadmin.runner.frames import Kind
+from app.superadmin.runner.frames import FrameKind
 from app.superadmin.service import console
 from dev.stack.waiting import eventually, wait_until
 from tests.helpers.client import Client, assert_error
@@ -81,9 +81,9 @@ def short_limit() -> Iterator[None]:
     """Limit statements to one second from when their backend has started."""
     frame = console.Run._frame
 
-    def timed_from_the_backend(run: console.Run) -> tuple[Kind, bytes]:
+    def timed_from_the_backend(run: console.Run) -> tuple[FrameKind, bytes]:
         kind, body = frame(run)
-        if kind is Kind.BACKEND:
+        if kind is FrameKind.BACKEND:
             run._deadline = monotonic() + 1.0
         return kind, body
 

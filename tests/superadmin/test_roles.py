@@ -41,16 +41,16 @@ def test_a_powerful_role_is_refused(verdict: str | None) -> None:
         def fetchone(self) -> tuple[str | None]:
             return (verdict,)
 
-    with pytest.raises(runner.TooPowerful):
+    with pytest.raises(runner.RoleTooPowerful):
         runner.check_role(Cursor())
 
 
 @pytest.mark.parametrize("path", ["/superadmin/query", "/superadmin/query/export"])
 def test_the_refusal_is_an_error_in_the_one_shape(boss: Client, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    from app.superadmin.runner.frames import Kind, packed
+    from app.superadmin.runner.frames import FrameKind, packed
     from app.superadmin.service.console import Run
 
-    frames = packed(Kind.ERROR, b'{"too_powerful": true}')
+    frames = packed(FrameKind.ERROR, b'{"too_powerful": true}')
     received = iter([frames[:5], frames[5:]])
     monkeypatch.setattr(Run, "_read", lambda self, count: next(received))
     refused = boss.post(path, {"query": "SELECT 1"})

@@ -31,7 +31,7 @@ def list_all(search: Search, by: Caller) -> Listing[User]:
     if search.q:
         query = query.where(like(contains(search.q), *(getattr(User, name) for name in SEARCHED)))
     listing = paginate(query, search.page)
-    access_log.note_today(by, [row.id for row in listing.rows], access_log.Action.LISTED)
+    access_log.note_today(by, [row.id for row in listing.rows], access_log.AccessAction.LISTED)
     return listing
 
 
@@ -40,7 +40,7 @@ def get(username: str, by: Caller) -> User:
     admin = db.session.scalar(query) if usernames.problem(username) is None else None
     if admin is None:
         raise NotFound(NOT_FOUND)
-    access_log.note(by, admin.id, access_log.Action.PROFILE_READ)
+    access_log.note(by, admin.id, access_log.AccessAction.PROFILE_READ)
     return admin
 
 
@@ -59,7 +59,7 @@ def create(data: Loaded, by: Caller) -> User:
         },
         [role],
     )
-    audit.record(by, audit.Action.ADMIN_CREATED, f"user:{admin.id}", username=admin.username, role=role)
+    audit.record(by, audit.AuditAction.ADMIN_CREATED, f"user:{admin.id}", username=admin.username, role=role)
     return admin
 
 
@@ -70,7 +70,7 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
     `Forbidden` for the password or number of another administrator who registered themselves, because both give access.
     """
     admin = _get_changeable(user_id, by)
-    access_log.note(by, admin.id, access_log.Action.PROFILE_READ)
+    access_log.note(by, admin.id, access_log.AccessAction.PROFILE_READ)
     changes = users.credentials_changed(admin, data)
     is_own = admin.id == by.id
     if admin.self_registered and not is_own and changes - {"email"}:
@@ -81,7 +81,7 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
     if fields := sorted(data.keys() - {"role", "current_password"}):
         users.update(admin, data, keep_session=by.session_id if is_own else None)
         accounts.tell_of_change(admin, changes, phone_before)
-        audit.record(by, audit.Action.USER_CHANGED, f"user:{admin.id}", username=admin.username, fields=fields)
+        audit.record(by, audit.AuditAction.USER_CHANGED, f"user:{admin.id}", username=admin.username, fields=fields)
     if "role" in data:
         roles = [role for role in admin.roles if role.name not in PRIVILEGED] + roles_named([data["role"]])
         roles_service.replace_of_user(user_id, {role.id for role in roles}, by)
@@ -107,7 +107,7 @@ def delete(user_id: int, by: Caller) -> None:
     username, roles = admin.username, sorted(admin.role_names)
     personal_data.erase_now(admin)
     # The audit log is the only place that still names the deleted administrator.
-    audit.record(by, audit.Action.DELETED, f"user:{user_id}", username=username, roles=roles)
+    audit.record(by, audit.AuditAction.DELETED, f"user:{user_id}", username=username, roles=roles)
 
 
 def remove_otp(user_id: int, reason: str, password: str, otp: str | None = None, *, by: Caller) -> None:
@@ -121,7 +121,7 @@ def remove_otp(user_id: int, reason: str, password: str, otp: str | None = None,
     if not second_factor.remove(user.id):
         raise NotFound(second_factor.NOT_ACTIVE)
     sessions.end_all(user.id)
-    audit.record(by, audit.Action.SECOND_FACTOR_REMOVED, f"user:{user.id}", username=user.username, reason=reason)
+    audit.record(by, audit.AuditAction.SECOND_FACTOR_REMOVED, f"user:{user.id}", username=user.username, reason=reason)
     notices.changed_by_administrator(user.id, notices.SECOND_FACTOR_REMOVED)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import sqlalchemy as sa
 
-from app.admins.service.reports import REPORTS, Report, within
+from app.admins.service.reports import REPORTS, ReportDefinition, within
 from app.core.database.session import autocommit, db, own_connection, replica_or
 from app.core.errors import NotFound
 from app.core.exports import csv
@@ -50,7 +50,7 @@ def export(
             chunks = csv.stream(table, connect)
     chunks = begun(chunks)  # may take seconds, so run it before the log rows below are locked
     _tell_people(name, by, start, end)
-    audit.record(by, audit.Action.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
+    audit.record(by, audit.AuditAction.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
     return Download(f"{name}_{first}_{last}.{format}", MIMETYPES[format], chunks)
 
 
@@ -63,14 +63,14 @@ def _tell_people(name: str, by: Caller, start: date | None, end: date | None) ->
     if name == "admins":
         admins = users.with_role(RoleName.ADMIN).where(within(User.created_at, start, end))
         ids = db.session.scalars(admins.with_only_columns(User.id)).all()
-        access_log.note_today(by, ids, access_log.Action.EXPORT)
+        access_log.note_today(by, ids, access_log.AccessAction.EXPORT)
     elif covers := COVERS.get(name):
         since = midnight(start) if start else None
         until = midnight(end + timedelta(days=1)) if end and end < date.max else None
-        access_log.note_many(by, access_log.Action.EXPORT, covers, since=since, until=until)
+        access_log.note_many(by, access_log.AccessAction.EXPORT, covers, since=since, until=until)
 
 
-def _first_day(report: Report) -> date:
+def _first_day(report: ReportDefinition) -> date:
     with autocommit() as connection:
         moment = connection.scalar(sa.select(sa.func.min(report.moment)))
     return moment.astimezone(JAKARTA).date() if moment else today()

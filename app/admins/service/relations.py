@@ -54,17 +54,17 @@ def list_all(search: Search, by: Caller) -> Listing[Relation]:
         for link, caregiver, patient in links.rows
     ]
     people = {end for relation in relations for end in (relation["caregiver_id"], relation["patient_id"])}
-    access_log.note_today(by, people, access_log.Action.LISTED)
+    access_log.note_today(by, people, access_log.AccessAction.LISTED)
     return Listing(relations, links.total, links.page)
 
 
 def list_patients(caregiver_id: int, search: Search, by: Caller) -> Listing[caregivers.LinkedPerson]:
     """Return the patients of a caregiver."""
     listing = caregivers.list_patients(caregiver_id, search)
-    access_log.note_today(by, {caregiver_id, *(row.id for row in listing.rows)}, access_log.Action.LISTED)
+    access_log.note_today(by, {caregiver_id, *(row.id for row in listing.rows)}, access_log.AccessAction.LISTED)
     return listing
 
 
 def delete(caregiver_id: int, patient_id: int, by: Caller) -> None:
     caregivers.delete(caregiver_id, patient_id)
-    audit.record(by, audit.Action.DELETED, f"caregiver_link:{caregiver_id}:{patient_id}")
+    audit.record(by, audit.AuditAction.DELETED, f"caregiver_link:{caregiver_id}:{patient_id}")

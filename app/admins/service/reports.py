@@ -21,7 +21,7 @@ UNKNOWN_PROVINCE = "Tidak diisi"
 
 
 @dataclass(frozen=True)
-class Report:
+class ReportDefinition:
     """A report. The range of days applies to the column `moment`."""
 
     title: str
@@ -144,9 +144,11 @@ def _activity(when: sa.ColumnElement[bool]) -> Table:
     return Table(_ACTIVITY, source.order_by(ActivityLog.created_at.desc(), ActivityLog.id.desc()))
 
 
-REPORTS: dict[str, Report] = {
-    "users": Report("Laporan Pengguna", "Pengguna", User.created_at, _users, _registrations),
-    "admins": Report("Laporan Administrator", "Administrator", User.created_at, _admins),
-    "activity-logs": Report("Laporan Log Aktivitas", "Log Aktivitas", ActivityLog.created_at, _activity),
-    "domicile": Report("Laporan Domisili", "Domisili", User.created_at, _domicile, _provinces, landscape=False),
+REPORTS: dict[str, ReportDefinition] = {
+    "users": ReportDefinition("Laporan Pengguna", "Pengguna", User.created_at, _users, _registrations),
+    "admins": ReportDefinition("Laporan Administrator", "Administrator", User.created_at, _admins),
+    "activity-logs": ReportDefinition("Laporan Log Aktivitas", "Log Aktivitas", ActivityLog.created_at, _activity),
+    "domicile": ReportDefinition(
+        "Laporan Domisili", "Domisili", User.created_at, _domicile, _provinces, landscape=False
+    ),
 }

@@ -58,7 +58,7 @@ def list_all(search: UserSearch) -> Listing[User]:
 def show_all(search: UserSearch, to: Caller) -> Listing[User]:
     """Return `list_all`, and record the listing in the access logs of the users in it."""
     listing = list_all(search)
-    action = access_log.Action.LISTED if search.missed_days is None else access_log.Action.MISSED_LISTED
+    action = access_log.AccessAction.LISTED if search.missed_days is None else access_log.AccessAction.MISSED_LISTED
     access_log.note_today(to, [row.id for row in listing.rows], action)
     return listing
 
@@ -73,25 +73,25 @@ def get(user_id: int, by: Caller) -> User:
     The audit log gets an entry if a NIK or a pseudonym is shown.
     """
     user = users.get(user_id)
-    access_log.note(by, user.id, access_log.Action.PROFILE_READ)
-    shown = {audit.Action.NIK_READ: user.nik, audit.Action.PSEUDONYM_READ: user.nama_samaran}
+    access_log.note(by, user.id, access_log.AccessAction.PROFILE_READ)
+    shown = {audit.AuditAction.NIK_READ: user.nik, audit.AuditAction.PSEUDONYM_READ: user.nama_samaran}
     for action, value in shown.items():
         if value is not None:
             audit.record(by, action, f"user:{user.id}", username=user.username)
     if user.nik is not None:
-        access_log.note(by, user.id, access_log.Action.NIK_READ)
+        access_log.note(by, user.id, access_log.AccessAction.NIK_READ)
     return user
 
 
 def update(user_id: int, data: Loaded, by: Caller) -> User:
     """Verify a user, or replace their roles. Roles change immediately in all sessions."""
     user = users.get_changeable(user_id, by)
-    access_log.note(by, user.id, access_log.Action.PROFILE_READ)
+    access_log.note(by, user.id, access_log.AccessAction.PROFILE_READ)
     is_verified = data.get("is_verified", user.is_verified)
     if is_verified != user.is_verified:
         users.update(user, {"is_verified": is_verified})
         audit.record(
-            by, audit.Action.USER_CHANGED, f"user:{user.id}", username=user.username, is_verified=user.is_verified
+            by, audit.AuditAction.USER_CHANGED, f"user:{user.id}", username=user.username, is_verified=user.is_verified
         )
     if "role_ids" in data:
         roles.replace_of_user(user_id, data["role_ids"], by)
@@ -102,7 +102,7 @@ def end_sessions(user_id: int, reason: str, by: Caller) -> None:
     """End all sessions of a user and notify them. The reason goes only into the audit log."""
     user = users.get_changeable(user_id, by)
     sessions.end_all(user.id)
-    audit.record(by, audit.Action.SESSIONS_ENDED, f"user:{user.id}", username=user.username, reason=reason)
+    audit.record(by, audit.AuditAction.SESSIONS_ENDED, f"user:{user.id}", username=user.username, reason=reason)
     notices.changed_by_administrator(user.id, notices.SESSIONS_ENDED)
 
 
@@ -114,12 +114,12 @@ def free_phone(user_id: int, reason: str, by: Caller) -> User:
     user = users.get_changeable(user_id, by)
     if RoleName.SUPERADMIN in user.role_names:
         raise Forbidden("Nomor HP superadmin tidak dapat dilepas.")
-    access_log.note(by, user.id, access_log.Action.PROFILE_READ)
+    access_log.note(by, user.id, access_log.AccessAction.PROFILE_READ)
     if user.nomor_hp is not None:
         moves.free(user)
-        access_log.note(by, user.id, access_log.Action.NUMBER_FREED, reason)
+        access_log.note(by, user.id, access_log.AccessAction.NUMBER_FREED, reason)
         details = {"username": user.username, "reason": reason}
-        audit.record(by, audit.Action.NUMBER_FREED, f"user:{user.id}", **details)
+        audit.record(by, audit.AuditAction.NUMBER_FREED, f"user:{user.id}", **details)
     return user
 
 

@@ -44,9 +44,9 @@ def nearby(query: NearbyQuery) -> Results:
 def _searched(provider: places.Places, query: NearbyQuery) -> list[Record]:
     """Search the provider, or wait for another request that does. Return what the database then has."""
     circle = search_coverage.claim(query.lat, query.lng, query.radius_m)
-    if circle.state is search_coverage.State.COVERED:
+    if circle.state is search_coverage.CircleState.COVERED:
         return []
-    if circle.state is search_coverage.State.ASKING:
+    if circle.state is search_coverage.CircleState.ASKING:
         search_coverage.wait(circle)
         with autocommit() as connection:
             return reads.around(connection, query.lat, query.lng, query.radius_m)

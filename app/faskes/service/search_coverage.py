@@ -68,7 +68,7 @@ return {{'claimed', claimed}}
 """
 
 
-class State(StrEnum):
+class CircleState(StrEnum):
     #: The provider was called, or must not be called now. The database is complete.
     COVERED = "covered"
     #: Another request has claimed the circle and is calling the provider.
@@ -81,7 +81,7 @@ class State(StrEnum):
 class Circle:
     """A circle around a position and the state of its provider search."""
 
-    state: State
+    state: CircleState
     #: None if the circle is not stored: Redis is down, or the circle is too near to a pole.
     name: str | None = None
 
@@ -92,20 +92,20 @@ def claim(lat: float, lng: float, radius_m: int) -> Circle:
     After `MOST_CLAIMS_A_MINUTE` claims, every search counts as covered.
     """
     if abs(lat) > _MAX_LATITUDE:
-        return Circle(State.COVERED)
+        return Circle(CircleState.COVERED)
     try:
         centre = f"{lng:.6f}", f"{lat:.6f}", radius_m
         state, name = queue.connection().eval(_CLAIM, 2, _CENTRES, _CLAIMS, *centre, _STATE, MOST_CLAIMS_A_MINUTE)
     except RedisError as error:
         logger.warning("searching without memory: %s", type(error).__name__)
-        return Circle(State.CLAIMED)
-    return Circle(State(state.decode()), name.decode())
+        return Circle(CircleState.CLAIMED)
+    return Circle(CircleState(state.decode()), name.decode())
 
 
 def mark_covered(circle: Circle) -> None:
     """Finish a claim after the provider's places were stored."""
     if circle.name:
-        _run(lambda redis: redis.set(f"{_STATE}{circle.name}", State.COVERED.value, ex=LIFETIME_S))
+        _run(lambda redis: redis.set(f"{_STATE}{circle.name}", CircleState.COVERED.value, ex=LIFETIME_S))
 
 
 def release(circle: Circle) -> None:
@@ -117,7 +117,7 @@ def release(circle: Circle) -> None:
 def wait(circle: Circle) -> None:
     """Wait until the other request finishes its claim on the circle, at most `CLAIM_S` seconds."""
     stop = time.monotonic() + CLAIM_S
-    asking = State.ASKING.value.encode()
+    asking = CircleState.ASKING.value.encode()
     while time.monotonic() < stop and _run(lambda redis: redis.get(f"{_STATE}{circle.name}")) == asking:
         time.sleep(_POLL_S)
 

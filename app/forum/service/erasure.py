@@ -8,14 +8,14 @@ from app.core.database.session import db
 from app.forum.models import ForumReply, ForumThread
 from app.forum.service import replies, threads, toggles
 from app.forum.service.posts import Post
-from app.identity.erasure import Leaving, Posts
+from app.identity.erasure import ErasureSubject, Posts
 
 #: Posts in one transaction. A batch is anonymised with one statement, but each deleted post needs several.
 BATCH = {Posts.ANONYMISE: 500, Posts.DELETE: 20}
 MARKS = 500
 
 
-def erase_threads(person: Leaving) -> bool:
+def erase_threads(person: ErasureSubject) -> bool:
     """Erase one batch of threads. Return whether another batch may remain; the functions below do the same."""
     batch = (
         sa.select(ForumThread)
@@ -33,7 +33,7 @@ def erase_threads(person: Leaving) -> bool:
     return bool(rows)
 
 
-def erase_replies(person: Leaving) -> bool:
+def erase_replies(person: ErasureSubject) -> bool:
     own = sa.select(ForumReply.id, ForumReply.thread_id).where(ForumReply.user_id == person.id)
     rows = db.session.execute(own.order_by(ForumReply.id).limit(BATCH[person.posts])).all()
     if not rows:
@@ -50,7 +50,7 @@ def erase_replies(person: Leaving) -> bool:
     return True
 
 
-def erase_marks(person: Leaving) -> bool:
+def erase_marks(person: ErasureSubject) -> bool:
     return toggles.take_back_some(person.id, MARKS)
 
 

@@ -177,7 +177,7 @@ def _decide(case: ForumCase, post: Post, data: Loaded, by: Caller) -> None:
     if event is not None:
         verdicts.tell(case, event)
     # Without the author, so that the audit log does not reveal who uses a pseudonym.
-    audit.record(by, audit.Action.MODERATED, f"{post.__tablename__}:{post.id}", decision=decision, case=case.id)
+    audit.record(by, audit.AuditAction.MODERATED, f"{post.__tablename__}:{post.id}", decision=decision, case=case.id)
     if decision == "keep":
         hiding.show(case, post)
     elif decision == "hide":
@@ -186,20 +186,20 @@ def _decide(case: ForumCase, post: Post, data: Loaded, by: Caller) -> None:
         _delete(case, post)
 
 
-def _event(case: ForumCase, post: Post, decision: str, reason: str) -> verdicts.Event | None:
+def _event(case: ForumCase, post: Post, decision: str, reason: str) -> verdicts.CaseEvent | None:
     """Return the event that the author is notified of, or None if the decision changes nothing for the author.
 
     For example, a moderator who keeps a visible cry for help causes no notice to its author.
     """
     was_hidden = post.hidden_reason is not None
     if decision == "delete":
-        return verdicts.Event.DELETED
+        return verdicts.CaseEvent.DELETED
     if decision == "keep":
-        return verdicts.Event.SHOWN if was_hidden else None
+        return verdicts.CaseEvent.SHOWN if was_hidden else None
     if not was_hidden:
-        return verdicts.Event.HIDDEN
+        return verdicts.CaseEvent.HIDDEN
     is_the_same = case.hidden_by == HiddenBy.MODERATOR and post.hidden_reason == reason and not _waits(case)
-    return None if is_the_same else verdicts.Event.STILL_HIDDEN
+    return None if is_the_same else verdicts.CaseEvent.STILL_HIDDEN
 
 
 def _judge_reports(case: ForumCase, *, is_false: bool) -> None:
@@ -275,8 +275,8 @@ def lift_pseudonym(case_id: int, reason: str, by: Caller) -> Identity:
     if case.unmasked_at is not None:
         raise Conflict("Nama samaran ini sudah pernah dibuka.", code="already_lifted")
     case.unmasked_at = db_time.now()
-    audit.record(by, audit.Action.PSEUDONYM_LIFTED, f"forum_case:{case.id}", reason=reason)
-    access_log.note(by, author.id, access_log.Action.PSEUDONYM_LIFTED, reason)
+    audit.record(by, audit.AuditAction.PSEUDONYM_LIFTED, f"forum_case:{case.id}", reason=reason)
+    access_log.note(by, author.id, access_log.AccessAction.PSEUDONYM_LIFTED, reason)
     notices.pseudonym_lifted(author.id, case.id)
     db.session.flush()
     return {"user_id": author.id, "username": author.username, "nama_ktp": author.nama_ktp}

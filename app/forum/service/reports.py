@@ -48,7 +48,7 @@ def report(kind: PostType, post_id: int, data: Loaded, caller: Caller) -> tuple[
     if new_id is None:
         return reported, False
     if post.hidden_reason is None and not is_self_harm and _may_hide(post, case):
-        verdicts.tell(case, verdicts.Event.HIDDEN)
+        verdicts.tell(case, verdicts.CaseEvent.HIDDEN)
         hiding.hide(case, post, HiddenBy.REPORTS, hiding.REPORTED)
     return reported, True
 

@@ -30,7 +30,7 @@ TITLE = "Tulisan Anda di forum"
 APPEAL = "Kalau menurut Anda ini keliru, buka tulisan itu di aplikasi, lalu ajukan banding."
 
 
-class Event(StrEnum):
+class CaseEvent(StrEnum):
     HIDDEN = "hidden"
     #: A moderator has reviewed a hidden post, and it stays hidden.
     STILL_HIDDEN = "still_hidden"
@@ -38,7 +38,7 @@ class Event(StrEnum):
     DELETED = "deleted"
 
 
-def tell(case: ForumCase, event: Event) -> None:
+def tell(case: ForumCase, event: CaseEvent) -> None:
     """Notify the author of a case once, by message and push. Cancel unsent notices of earlier events."""
     cancel(case.id)
     if case.author_id is not None:
@@ -95,13 +95,13 @@ def _text(delivery: Claimed) -> str | None:
     place = f" di utas{quoted(title)}" if row.is_reply and title else quoted(title or "")
     what = f"{noun} Anda{place} di forum"
     reason = f"Alasannya: {_sentence(row.reason)}"
-    if event == Event.DELETED and row.state == CaseState.DELETED:
+    if event == CaseEvent.DELETED and row.state == CaseState.DELETED:
         return f"Moderator menghapus {what}. {reason}"
-    if event == Event.SHOWN and row.state == CaseState.KEPT and row.hidden_reason is None:
+    if event == CaseEvent.SHOWN and row.state == CaseState.KEPT and row.hidden_reason is None:
         return f"Moderator sudah memeriksa {what}. Sekarang semua orang dapat membacanya lagi. {reason}"
-    if event in (Event.HIDDEN, Event.STILL_HIDDEN) and row.hidden_reason is not None:
+    if event in (CaseEvent.HIDDEN, CaseEvent.STILL_HIDDEN) and row.hidden_reason is not None:
         reason = f"Alasannya: {_sentence(row.hidden_reason)}"
-        if event == Event.HIDDEN:
+        if event == CaseEvent.HIDDEN:
             return f"Kami menyembunyikan {what}. {reason} {APPEAL}"
         return f"Moderator sudah memeriksa {what}, dan tetap menyembunyikannya. {reason} {APPEAL}"
     return None

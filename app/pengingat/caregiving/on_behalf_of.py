@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from app.core.errors import NotFound
 from app.identity import access_log, care, users
-from app.identity.access_log import Action
+from app.identity.access_log import AccessAction
 from app.identity.care import Scope
 from app.identity.sessions import Caller
 from app.pengingat.models import AnsweredVia
 from app.pengingat.schemas import Whose
 
 
-def to_read(by: Caller, whose: Whose, action: Action = Action.REMINDERS_READ) -> int:
+def to_read(by: Caller, whose: Whose, action: AccessAction = AccessAction.REMINDERS_READ) -> int:
     """Return the id of the person whose reminders or history are read.
 
     For a patient, raise `NotFound` without `Scope.MANAGE`.
@@ -39,7 +39,7 @@ def to_change(by: Caller, whose: Whose) -> int:
     if users.lock(patient_id) is None:  # first the person, then their rows: the same order as in a deletion
         raise NotFound(care.NOT_FOUND)
     care.check_locked(by.id, patient_id, Scope.MANAGE)
-    access_log.note(by, patient_id, Action.REMINDERS_CHANGED)
+    access_log.note(by, patient_id, AccessAction.REMINDERS_CHANGED)
     return patient_id
 
 
@@ -54,7 +54,7 @@ def history_of_patient(by: Caller, patient_id: int) -> int:
     Raise `NotFound` without `Scope.HISTORY`.
     """
     care.check(by.id, patient_id, Scope.HISTORY)
-    access_log.note(by, patient_id, Action.HISTORY_READ)
+    access_log.note(by, patient_id, AccessAction.HISTORY_READ)
     return patient_id
 
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.core.web.pagination import Listing, Page, paginate_rows
 from app.identity import dependents
-from app.identity.access_log import AccessLogEntry, Action, BulkAccess, Covers
+from app.identity.access_log import AccessAction, AccessLogEntry, BulkAccess, Covers
 from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
@@ -23,25 +23,25 @@ WHO = {
 }
 #: Default reasons of an access, by action.
 REASONS = {
-    Action.NIK_READ: "NIK Anda dibuka bersama data akun.",
-    Action.PROFILE_READ: "Data akun Anda dibuka.",
-    Action.LISTED: "Data kontak Anda tampil di sebuah daftar.",
-    Action.MISSED_LISTED: "Anda tampil di daftar orang yang beberapa hari melewatkan obat.",
-    Action.EXPORT: "Data Anda termasuk dalam berkas yang diunduh.",
-    Action.DATABASE_READ: "Isi basis data dibuka, yang dapat memuat data Anda.",
-    Action.ACTIVITY_READ: "Aktivitas terakhir Anda tampil di ringkasan.",
-    Action.DELIVERIES_READ: "Daftar pengiriman kepada Anda dibuka, tanpa isinya.",
-    Action.NUMBER_FREED: "Nomor HP dilepas dari akun Anda.",
-    Action.PSEUDONYM_LIFTED: "Nama samaran Anda dibuka oleh moderator.",
-    Action.HISTORY_READ: "Riwayat pengingat Anda dibuka dengan izin Anda.",
-    Action.REMINDERS_READ: "Pengingat Anda dibuka dengan izin Anda.",
-    Action.REMINDERS_CHANGED: "Pengingat Anda diubah dengan izin Anda.",
-    Action.DATA_COPIED: "Salinan data Anda diminta atau diunduh.",
-    Action.ACCESS_READ: "Catatan akses Anda dibuka.",
-    Action.CONSENTS_READ: "Persetujuan Anda dibuka.",
-    Action.CONSENTS_CHANGED: "Persetujuan Anda diubah.",
-    Action.ACCOUNT_DELETED: "Akun Anda dihapus, dan masih dapat dipulihkan selama 7 hari.",
-    Action.ACCOUNT_RESTORED: "Penghapusan akun Anda dibatalkan.",
+    AccessAction.NIK_READ: "NIK Anda dibuka bersama data akun.",
+    AccessAction.PROFILE_READ: "Data akun Anda dibuka.",
+    AccessAction.LISTED: "Data kontak Anda tampil di sebuah daftar.",
+    AccessAction.MISSED_LISTED: "Anda tampil di daftar orang yang beberapa hari melewatkan obat.",
+    AccessAction.EXPORT: "Data Anda termasuk dalam berkas yang diunduh.",
+    AccessAction.DATABASE_READ: "Isi basis data dibuka, yang dapat memuat data Anda.",
+    AccessAction.ACTIVITY_READ: "Aktivitas terakhir Anda tampil di ringkasan.",
+    AccessAction.DELIVERIES_READ: "Daftar pengiriman kepada Anda dibuka, tanpa isinya.",
+    AccessAction.NUMBER_FREED: "Nomor HP dilepas dari akun Anda.",
+    AccessAction.PSEUDONYM_LIFTED: "Nama samaran Anda dibuka oleh moderator.",
+    AccessAction.HISTORY_READ: "Riwayat pengingat Anda dibuka dengan izin Anda.",
+    AccessAction.REMINDERS_READ: "Pengingat Anda dibuka dengan izin Anda.",
+    AccessAction.REMINDERS_CHANGED: "Pengingat Anda diubah dengan izin Anda.",
+    AccessAction.DATA_COPIED: "Salinan data Anda diminta atau diunduh.",
+    AccessAction.ACCESS_READ: "Catatan akses Anda dibuka.",
+    AccessAction.CONSENTS_READ: "Persetujuan Anda dibuka.",
+    AccessAction.CONSENTS_CHANGED: "Persetujuan Anda diubah.",
+    AccessAction.ACCOUNT_DELETED: "Akun Anda dihapus, dan masih dapat dipulihkan selama 7 hari.",
+    AccessAction.ACCOUNT_RESTORED: "Penghapusan akun Anda dibatalkan.",
 }
 
 
@@ -56,14 +56,14 @@ class Access:
 def list_own(caller: Caller, patient_id: int | None, page: Page) -> Listing[Access]:
     """Return accesses to the data of the caller or their dependent, latest first. Daily entries are one line per
     day."""
-    listing = paginate_rows(_looks(dependents.whose(caller, patient_id, Action.ACCESS_READ)), page)
+    listing = paginate_rows(_looks(dependents.whose(caller, patient_id, AccessAction.ACCESS_READ)), page)
     return Listing([_access(row) for row in listing.rows], listing.total, page)
 
 
 def _access(row: sa.Row[*tuple[object, ...]]) -> Access:
     role = RoleName(row.role) if row.role else None
     who = row.name if role is RoleName.PENDAMPING and row.name else WHO[role]
-    return Access(row.at, who, row.action, row.reason or REASONS[Action(row.action)])
+    return Access(row.at, who, row.action, row.reason or REASONS[AccessAction(row.action)])
 
 
 def _looks(user_id: int) -> sa.Select[*tuple[object, ...]]:

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from app.caregivers import service as caregivers
 from app.identity import consents, dependents, notification_settings, users
-from app.identity.access_log import Action
-from app.identity.consents import ConsentWishes, Purpose, Way
+from app.identity.access_log import AccessAction
+from app.identity.consents import ConsentChoices, ConsentSource, Purpose
 from app.identity.models import User
 from app.identity.sessions import Caller
 from app.pengingat import withdrawal
@@ -28,13 +28,13 @@ def list_own(caller: Caller, patient_id: int | None) -> list[Consent]:
 
     A purpose that was never asked counts as granted, with version, time and way None.
     """
-    return _list(_person(caller, patient_id, Action.CONSENTS_READ))
+    return _list(_person(caller, patient_id, AccessAction.CONSENTS_READ))
 
 
-def update(caller: Caller, patient_id: int | None, sent: ConsentWishes) -> list[Consent]:
+def update(caller: Caller, patient_id: int | None, sent: ConsentChoices) -> list[Consent]:
     """Record the sent consents of the caller or their dependent, and apply the effects."""
-    user = _person(caller, patient_id, Action.CONSENTS_CHANGED)
-    changed = notification_settings.record_consents(user, sent, way=Way.APP)
+    user = _person(caller, patient_id, AccessAction.CONSENTS_CHANGED)
+    changed = notification_settings.record_consents(user, sent, way=ConsentSource.APP)
     if Purpose.HEALTH_DATA in changed:
         if not sent["health_data"]:
             caregivers.leave(user.id)
@@ -44,11 +44,11 @@ def update(caller: Caller, patient_id: int | None, sent: ConsentWishes) -> list[
     return _list(user)
 
 
-def _person(caller: Caller, patient_id: int | None, action: Action) -> User:
+def _person(caller: Caller, patient_id: int | None, action: AccessAction) -> User:
     """Return the caller or their dependent, locked for a change."""
     user_id = dependents.whose(caller, patient_id, action)
     if user_id == caller.id:
-        return users.get_own(caller, to_change=action is Action.CONSENTS_CHANGED)
+        return users.get_own(caller, to_change=action is AccessAction.CONSENTS_CHANGED)
     return dependents.lock_own(caller.id, user_id)
 
 

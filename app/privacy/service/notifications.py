@@ -8,7 +8,7 @@ from app.core.database.session import db
 from app.core.errors import BadRequest, Conflict
 from app.core.web.fields import Loaded
 from app.identity import dependents, erasure, notification_settings, users
-from app.identity.consents import Way
+from app.identity.consents import ConsentSource
 from app.identity.models import User
 from app.identity.sessions import Caller
 from app.notifications.senders import numbers
@@ -47,7 +47,7 @@ def update(caller: Caller, changes: Loaded) -> dict[str, object]:
     if columns:
         notification_settings.save(user.id, **columns)
     if "broadcasts" in changes and changes["broadcasts"] != user.accepts_broadcasts:
-        notification_settings.set_broadcasts(user, changes["broadcasts"], way=Way.APP)
+        notification_settings.set_broadcasts(user, changes["broadcasts"], way=ConsentSource.APP)
     settings = _settings_of(user)
     # Refuse only the change that switches off the last channel. After BERHENTI PENGINGAT, both may be off already.
     is_ending = (before["messages"] or before["push"]) and not (settings["messages"] or settings["push"])

@@ -20,7 +20,7 @@ from psycopg2.extensions import connection as Connection  # noqa: N812  # a clas
 from psycopg2.extensions import cursor as Cursor  # noqa: N812
 
 from app.core.lib.csv_injection import guarded
-from app.superadmin.runner.frames import Failure, Kind, Request, Result, packed
+from app.superadmin.runner.frames import FrameKind, QueryFailure, QueryResult, Request, packed
 from app.superadmin.runner.statements import Statement, split
 from app.superadmin.runner.values import to_json, unique
 
@@ -91,11 +91,11 @@ class Refused(Exception):
         self.sqlstate = sqlstate
 
 
-class TooPowerful(Exception):
+class RoleTooPowerful(Exception):
     """Error: the role could run programs on the database server, or become a role that can."""
 
 
-class Rows:
+class ResultRows:
     """Rows of the last statement, in batches that stay small even if rows are large."""
 
     def __init__(self, cursor: Cursor, *, fetches: bool) -> None:
@@ -134,7 +134,7 @@ def main() -> None:
         run(request, out)
     except Refused as error:
         send_failure(out, {"message": str(error), "sqlstate": error.sqlstate})
-    except TooPowerful:
+    except RoleTooPowerful:
         send_failure(out, {"too_powerful": True})
     except (MemoryError, psycopg2.Error) as error:
         send_failure(out, failure_of(error))
@@ -156,7 +156,7 @@ def run(request: Request, out: BinaryIO) -> None:
             send_backend(cursor, out)
             result = run_all(cursor, statements, out if request["csv"] else None)
             check_role(cursor)  # a statement may have given the role rights
-        send(out, Kind.RESULT, result)
+        send(out, FrameKind.RESULT, result)
     except psycopg2.InterfaceError as error:  # the connection broke, so the rollback failed: raise its cause
         raise error.__context__ or error from None
     finally:
@@ -164,10 +164,10 @@ def run(request: Request, out: BinaryIO) -> None:
 
 
 def check_role(cursor: Cursor) -> None:
-    """Raise `TooPowerful` for a role that could bypass every limit of the console."""
+    """Raise `RoleTooPowerful` for a role that could bypass every limit of the console."""
     cursor.execute(TOO_POWERFUL)
     if cursor.fetchone() != ("f",):
-        raise TooPowerful
+        raise RoleTooPowerful
 
 
 def send_backend(cursor: Cursor, out: BinaryIO) -> None:
@@ -175,10 +175,10 @@ def send_backend(cursor: Cursor, out: BinaryIO) -> None:
     # The query also takes a snapshot. After that, no statement can make a read-only transaction writable.
     cursor.execute(OWN_BACKEND)
     pid, started = cursor.fetchone() or ("", "")
-    send(out, Kind.BACKEND, {"pid": int(pid), "started": started})
+    send(out, FrameKind.BACKEND, {"pid": int(pid), "started": started})
 
 
-def run_all(cursor: Cursor, statements: list[Statement], csv_out: BinaryIO | None) -> Result:
+def run_all(cursor: Cursor, statements: list[Statement], csv_out: BinaryIO | None) -> QueryResult:
     """Run all statements and return the result of the last one. Write its rows to `csv_out` if given."""
     for statement in statements[:-1]:
         execute(cursor, statement, is_last=False)
@@ -208,19 +208,19 @@ def check(statements: list[Statement]) -> None:
             )
 
 
-def execute(cursor: Cursor, statement: Statement, *, is_last: bool) -> Rows | None:
+def execute(cursor: Cursor, statement: Statement, *, is_last: bool) -> ResultRows | None:
     """Run a statement. Return the rows of the last statement, if it has any.
 
     Rows of other statements are not transferred. Rows of the last one come from a cursor if possible.
     """
     if statement.reads and open_cursor(cursor, statement):
         if is_last:
-            return Rows(cursor, fetches=True)
+            return ResultRows(cursor, fetches=True)
         cursor.execute("MOVE FORWARD ALL FROM console")
         cursor.execute("CLOSE console")
         return None
     cursor.execute(statement.text)
-    return Rows(cursor, fetches=False) if is_last and cursor.description else None
+    return ResultRows(cursor, fetches=False) if is_last and cursor.description else None
 
 
 def open_cursor(cursor: Cursor, statement: Statement) -> bool:
@@ -237,7 +237,7 @@ def open_cursor(cursor: Cursor, statement: Statement) -> bool:
     return True
 
 
-def summary(cursor: Cursor, rows: Rows | None) -> Result:
+def summary(cursor: Cursor, rows: ResultRows | None) -> QueryResult:
     tag = "SELECT" if rows and rows.fetches else cursor.statusmessage or ""
     command = " ".join(word for word in tag.split() if not word.isdigit())
     touched = 0 if rows and command not in WRITES else max(0, cursor.rowcount)
@@ -245,7 +245,7 @@ def summary(cursor: Cursor, rows: Rows | None) -> Result:
     return {"columns": columns, "rows": [], "row_count": touched, "truncated": False, "command": command}
 
 
-def collect(rows: Rows, result: Result) -> None:
+def collect(rows: ResultRows, result: QueryResult) -> None:
     """Add the first rows to `result`, up to the limits. For a write, `row_count` stays the number of affected rows."""
     size = 0
     for row in rows:
@@ -261,7 +261,7 @@ def collect(rows: Rows, result: Result) -> None:
         result["row_count"] = len(result["rows"])
 
 
-def write_csv(rows: Rows | None, out: BinaryIO) -> None:
+def write_csv(rows: ResultRows | None, out: BinaryIO) -> None:
     """Write all rows as CSV in chunks, with a byte-order mark and escaped formulas."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -274,10 +274,10 @@ def write_csv(rows: Rows | None, out: BinaryIO) -> None:
                 cell if cell is None or number else guarded(cell) for cell, number in zip(row, numeric, strict=True)
             )
             if buffer.tell() >= CHUNK_BYTES:
-                out.write(packed(Kind.CHUNK, buffer.getvalue().encode()))
+                out.write(packed(FrameKind.CHUNK, buffer.getvalue().encode()))
                 buffer.seek(0)
                 buffer.truncate()
-    out.write(packed(Kind.CHUNK, buffer.getvalue().encode()))
+    out.write(packed(FrameKind.CHUNK, buffer.getvalue().encode()))
     out.flush()
 
 
@@ -289,7 +289,7 @@ def as_text(connection: Connection) -> None:
     connection.set_client_encoding("UTF8")
 
 
-def failure_of(error: BaseException) -> Failure:
+def failure_of(error: BaseException) -> QueryFailure:
     """Return PostgreSQL's own message, or that the result does not fit into memory."""
     if any(is_out_of_memory(each) for each in chain(error)):
         return {"too_large": True}
@@ -309,11 +309,11 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or (getattr(error, "pgcode", None) is None and "memory" in str(error))
 
 
-def send_failure(out: BinaryIO, failure: Failure) -> None:
-    send(out, Kind.ERROR, failure)
+def send_failure(out: BinaryIO, failure: QueryFailure) -> None:
+    send(out, FrameKind.ERROR, failure)
 
 
-def send(out: BinaryIO, kind: Kind, body: Mapping[str, object]) -> None:
+def send(out: BinaryIO, kind: FrameKind, body: Mapping[str, object]) -> None:
     out.write(packed(kind, json.dumps(body).encode()))
     out.flush()
 

@@ -12,14 +12,14 @@ from typing import Any, NotRequired, TypedDict
 HEAD = struct.Struct(">cI")
 
 
-class Kind(StrEnum):
+class FrameKind(StrEnum):
     #: A `Backend` as JSON, which runs the statements, so that the service can cancel it.
     BACKEND = "B"
     #: A chunk of CSV.
     CHUNK = "C"
-    #: A `Result` as JSON, sent after the commit.
+    #: A `QueryResult` as JSON, sent after the commit.
     RESULT = "R"
-    #: A `Failure` as JSON, sent after the rollback.
+    #: A `QueryFailure` as JSON, sent after the rollback.
     ERROR = "E"
 
 
@@ -37,7 +37,7 @@ class Backend(TypedDict):
     started: str
 
 
-class Result(TypedDict):
+class QueryResult(TypedDict):
     """Result of the last statement. For a write, `row_count` is the number of affected rows."""
 
     columns: list[str]
@@ -47,7 +47,7 @@ class Result(TypedDict):
     command: str
 
 
-class Failure(TypedDict):
+class QueryFailure(TypedDict):
     """A database error, a result too large for the runner's memory, or a role with too many rights."""
 
     message: NotRequired[str]
@@ -56,5 +56,5 @@ class Failure(TypedDict):
     too_powerful: NotRequired[bool]
 
 
-def packed(kind: Kind, body: bytes) -> bytes:
+def packed(kind: FrameKind, body: bytes) -> bytes:
     return HEAD.pack(kind.encode(), len(body)) + body

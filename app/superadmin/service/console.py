@@ -27,7 +27,7 @@ from app.core.exports.streaming import MIMETYPES, Chunks, Download, begun
 from app.core.settings import settings
 from app.identity import access_log, audit
 from app.identity.sessions import Caller
-from app.superadmin.runner.frames import HEAD, Backend, Failure, Kind, Request, Result
+from app.superadmin.runner.frames import HEAD, Backend, FrameKind, QueryFailure, QueryResult, Request
 from config import ROOT
 
 #: Maximum seconds from the first statement to the commit. In an export, maximum seconds between two chunks.
@@ -77,14 +77,14 @@ class TooPowerful(Unavailable):
     )
 
 
-class TimedResult(Result):
+class TimedResult(QueryResult):
     duration_ms: int
 
 
 def run(sql: str, by: Caller) -> TimedResult:
     """Run `sql` and return the result of its last statement, at most 1,000 rows."""
-    audit.record_now(by, audit.Action.SQL, "query", query=sql)
-    access_log.note_everybody_now(by, access_log.Action.DATABASE_READ)
+    audit.record_now(by, audit.AuditAction.SQL, "query", query=sql)
+    access_log.note_everybody_now(by, access_log.AccessAction.DATABASE_READ)
     started = monotonic()
     with RUNS.slot(), Run(sql, as_csv=False, from_replica=_reads_replica()) as process:
         for _ in process.chunks():
@@ -94,8 +94,8 @@ def run(sql: str, by: Caller) -> TimedResult:
 
 def export(sql: str, by: Caller) -> Download:
     """Run `sql` and stream all rows of its last statement as CSV."""
-    audit.record_now(by, audit.Action.SQL, "query/export", query=sql)
-    access_log.note_everybody_now(by, access_log.Action.DATABASE_READ)
+    audit.record_now(by, audit.AuditAction.SQL, "query/export", query=sql)
+    access_log.note_everybody_now(by, access_log.AccessAction.DATABASE_READ)
     return Download("query.csv", MIMETYPES["csv"], begun(_csv(sql, from_replica=_reads_replica())))
 
 
@@ -132,7 +132,7 @@ class Run:
     """A runner process. When the `with` block ends, the process and its backend have ended too."""
 
     def __init__(self, sql: str, *, as_csv: bool, from_replica: bool) -> None:
-        self.result: Result = {"columns": [], "rows": [], "row_count": 0, "truncated": False, "command": ""}
+        self.result: QueryResult = {"columns": [], "rows": [], "row_count": 0, "truncated": False, "command": ""}
         self._limit_each_piece = as_csv
         login = sa.make_url(settings.superadmin_database_url or settings.database_url)
         self._url, self._own_url = _at_replica(login) if from_replica else (login, sa.make_url(settings.database_url))
@@ -176,26 +176,26 @@ class Run:
         while True:
             kind, body = self._frame()
             match kind:
-                case Kind.BACKEND:
+                case FrameKind.BACKEND:
                     self._backend = orjson.loads(body)
-                case Kind.CHUNK:
+                case FrameKind.CHUNK:
                     yield body
                     if self._limit_each_piece:
                         self._deadline = monotonic() + LIMIT_S
-                case Kind.RESULT:
+                case FrameKind.RESULT:
                     self.result = orjson.loads(body)
                     return
-                case Kind.ERROR:
-                    failure: Failure = orjson.loads(body)
+                case FrameKind.ERROR:
+                    failure: QueryFailure = orjson.loads(body)
                     if failure.get("too_large"):
                         raise ResultTooLarge
                     if failure.get("too_powerful"):
                         raise TooPowerful
                     raise SqlError(failure["message"], failure["sqlstate"])
 
-    def _frame(self) -> tuple[Kind, bytes]:
+    def _frame(self) -> tuple[FrameKind, bytes]:
         letter, length = HEAD.unpack(self._read(HEAD.size))
-        return Kind(letter.decode()), self._read(length)
+        return FrameKind(letter.decode()), self._read(length)
 
     def _read(self, count: int) -> bytes:
         """Return the next `count` bytes.

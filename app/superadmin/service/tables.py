@@ -148,7 +148,7 @@ def get(name: str, by: Caller, *, limit: int, offset: int) -> TablePage:
         total = table.rows_estimate
         if total < MAX_COUNTED:
             total = connection.scalar(sa.select(sa.func.count()).select_from(table.selectable)) or 0
-    _tell_people(table, by, access_log.Action.DATABASE_READ)
+    _tell_people(table, by, access_log.AccessAction.DATABASE_READ)
     return {
         "table": table.name,
         "columns": [{"name": column.name, "type": column.type} for column in table.columns],
@@ -169,12 +169,12 @@ def export(name: str, by: Caller) -> Download:
         columns.append(Column(column.name, sa.cast(value, sa.Text) if kind is Kind.TEXT else value, kind))
     source = sa.select(sa.text("1")).select_from(table.selectable).order_by(*table.order)
     chunks = begun(csv.stream(Table(tuple(columns), source)))
-    audit.record(by, audit.Action.EXPORT, f"table:{table.name}", format="csv")
-    _tell_people(table, by, access_log.Action.EXPORT)
+    audit.record(by, audit.AuditAction.EXPORT, f"table:{table.name}", format="csv")
+    _tell_people(table, by, access_log.AccessAction.EXPORT)
     return Download(f"{table.name}.csv", MIMETYPES["csv"], chunks)
 
 
-def _tell_people(table: CatalogueTable, by: Caller, action: access_log.Action) -> None:
+def _tell_people(table: CatalogueTable, by: Caller, action: access_log.AccessAction) -> None:
     """Record the access in everybody's access log, if the table has personal data or is unknown to the service."""
     known = Base.metadata.tables.get(table.name)
     if known is None or isinstance(declaration_of(known), Personal):
