@@ -18,7 +18,7 @@ from app.notifications.delivery import drain, rendering
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.delivery.sealing import Words
 from app.notifications.models import OPEN, Heard, State, deliveries, inbound
-from app.providers.webhooks import Event
+from app.providers.webhooks import WebhookEvent
 
 #: Maximum number of deliveries read: for upcoming ones, and again for those sent or waiting now.
 SHOWN = 200
@@ -112,7 +112,9 @@ def words_of(row: Row) -> Words:
 
 def write_as(phone: str, text: str) -> None:
     """Store an incoming message from this phone number, as a provider's webhook would."""
-    event = Event("outbox", f"dev:{uuid.uuid4()}", Heard.MESSAGE, phone=phone, text=text, payload={"type": "text"})
+    event = WebhookEvent(
+        "outbox", f"dev:{uuid.uuid4()}", Heard.MESSAGE, phone=phone, text=text, payload={"type": "text"}
+    )
     with unit_of_work():
         inbox.keep([event])
 

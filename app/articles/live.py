@@ -9,8 +9,8 @@ from app.core.settings import current
 from app.providers.cache import Cache
 from app.providers.errors import answering
 from app.providers.ministry import Ministry, UrlNotAllowed
+from app.providers.ministry_pages import ArticlePage as LiveArticle
 from app.providers.ministry_pages import Headline
-from app.providers.ministry_pages import Page as LiveArticle
 
 NOT_FOUND = "Artikel tidak ditemukan."
 

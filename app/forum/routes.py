@@ -12,7 +12,7 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
 from app.core.web.dispatch import View
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, Page, PageSchema, Partial
+from app.core.web.pagination import Listing, Page, PageSchema, TruncatedRecord
 from app.core.web.rate_limits import limit
 from app.forum import moderation_schemas, schemas
 from app.forum.models import ForumReply, ForumReport, ForumThread
@@ -54,7 +54,7 @@ def list_threads(query: ThreadQuery) -> Listing[Record]:
 @cached(1)
 @bp.arguments(schemas.RepliesQuerySchema, location="query")
 @bp.plain_response(200, schemas.Thread)
-def get_thread(query: RepliesQuery, thread_id: int) -> Partial[Record] | ThreadPage:
+def get_thread(query: RepliesQuery, thread_id: int) -> TruncatedRecord[Record] | ThreadPage:
     """Return a thread with the tree of its replies.
 
     The tree holds the first 1,000 replies, or with `page` one page of the replies to the thread itself.

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import attributes
 
 from app.core.database import db_time
-from app.core.database.personal import Person
+from app.core.database.personal import DataSubject
 from app.core.database.session import db
 from app.identity import field_encryption, sessions
 from app.identity.models import User
@@ -35,7 +35,7 @@ class Posts(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ErasureSubject(Person):
+class ErasureSubject(DataSubject):
     """A person who is being erased, with the texts that identify them."""
 
     posts: Posts

@@ -17,7 +17,7 @@ from app.forum.service import crisis
 from app.inbox import jobs
 from app.notifications.models import Heard
 from app.providers import webhooks
-from app.providers.webhooks import Event
+from app.providers.webhooks import WebhookEvent
 
 #: Maximum characters of a message that are stored.
 MAX_TEXT = 1000
@@ -25,7 +25,7 @@ MAX_TEXT = 1000
 NOT_FOUND = "Alamat tidak ditemukan."
 NOT_PROVEN = "Asal data ini tidak terbukti."
 
-Reader = Callable[[object], Iterator[Event]]
+Reader = Callable[[object], Iterator[WebhookEvent]]
 
 
 class ContactInfo(TypedDict):
@@ -80,7 +80,7 @@ def take_fonnte(token: str, body: bytes, read: Reader) -> None:
     keep(read(parsed))
 
 
-def keep(events: Iterable[Event]) -> None:
+def keep(events: Iterable[WebhookEvent]) -> None:
     """Insert the new events in one statement. Enqueue the handler, unless all are receipts."""
     rows = [_row(event) for event in events]
     if not rows:
@@ -92,7 +92,7 @@ def keep(events: Iterable[Event]) -> None:
         enqueue_once(jobs.handle)
 
 
-def _row(event: Event) -> dict[str, object]:
+def _row(event: WebhookEvent) -> dict[str, object]:
     """Return the values of an event. A long text is checked for a crisis or an emergency before it is cut."""
     if event.text is None or len(event.text) <= MAX_TEXT:
         return vars(event)

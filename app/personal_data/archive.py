@@ -17,7 +17,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 import orjson
 import sqlalchemy as sa
 
-from app.core.database.personal import Custom, Person, Rows, is_of, personal_tables
+from app.core.database.personal import Custom, DataSubject, Rows, is_of, personal_tables
 from app.core.database.session import Base
 from app.core.errors import NotFound
 from app.core.lib import local_time
@@ -48,7 +48,7 @@ def write(path: Path, user: User, connection: sa.Connection) -> None:
     number and read what the stranger wrote.
     """
     numbers = (user.phone,) if user.phone and user.phone_verified_at else ()
-    person = Person(user.id, numbers, user.phone_changed_at or user.created_at)
+    person = DataSubject(user.id, numbers, user.phone_changed_at or user.created_at)
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         counts = {}
         for table, query in _exported(person):
@@ -62,7 +62,7 @@ def write(path: Path, user: User, connection: sa.Connection) -> None:
 EXPORTS: Mapping[str, Callable[[int], Query]] = {"forum_blocks": blocks.exported}
 
 
-def _exported(person: Person) -> Iterator[tuple[sa.Table, Query]]:
+def _exported(person: DataSubject) -> Iterator[tuple[sa.Table, Query]]:
     for table, declaration in sorted(personal_tables(Base.metadata), key=lambda entry: entry[0].name):
         match declaration.export:
             case Rows(without):
@@ -72,7 +72,7 @@ def _exported(person: Person) -> Iterator[tuple[sa.Table, Query]]:
                 yield table, EXPORTS[table.name](person.id)
 
 
-def _rows(connection: sa.Connection, table: sa.Table, query: Query, person: Person) -> Iterator[Row]:
+def _rows(connection: sa.Connection, table: sa.Table, query: Query, person: DataSubject) -> Iterator[Row]:
     names = [str(column.name) for column in query.selected_columns]  # the column's name without the quotes of SQL
     for values in connection.execute(query.execution_options(yield_per=ROWS_AT_ONCE)):
         row = dict(zip(names, values, strict=True))

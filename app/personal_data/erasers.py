@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from app.core.database.personal import Custom, Detach, Personal, is_of, personal_tables
 from app.core.database.session import Base, db
 from app.core.media import pictures, storage
-from app.core.media.storage import Room
+from app.core.media.storage import Area
 from app.core.web import idempotency
 from app.forum.service import erasure as forum
 from app.forum.service import toggles
@@ -42,7 +42,7 @@ def _erase_pictures(person: ErasureSubject) -> bool:
 
 def _erase_exports(person: ErasureSubject) -> bool:
     files = sa.select(DataExport.file).where(DataExport.user_id == person.id).limit(FILES)
-    return _remove_files(storage.room(Room.EXPORTS).remove, list(db.session.scalars(files)), DataExport.file)
+    return _remove_files(storage.area(Area.EXPORTS).remove, list(db.session.scalars(files)), DataExport.file)
 
 
 def _remove_files(remove: Callable[[str], None], names: list[str], column: sa.orm.InstrumentedAttribute[str]) -> bool:

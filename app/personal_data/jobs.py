@@ -16,7 +16,7 @@ from app.core.database.session import after_commit, db, own_connection, unit_of_
 from app.core.exports import folder as folders
 from app.core.jobs.queue import BULK, enqueue_once, enqueue_once_now
 from app.core.media import storage
-from app.core.media.storage import Room
+from app.core.media.storage import Area
 from app.identity import dependents, erasure
 from app.identity.erasure import ErasureSubject
 from app.identity.models import User
@@ -66,9 +66,9 @@ def make_export(export_id: int) -> None:
         with folders.export_folder() as folder:
             path = folder / "export.zip"
             archive.write(path, user, connection)
-            storage.room(Room.EXPORTS).put_file(export.file, path, CONTENT_TYPE)
+            storage.area(Area.EXPORTS).put_file(export.file, path, CONTENT_TYPE)
         if not _finish(export_id):  # the person was erased during the export
-            storage.room(Room.EXPORTS).remove(export.file)
+            storage.area(Area.EXPORTS).remove(export.file)
 
 
 def drop_old_exports() -> None:
@@ -81,15 +81,15 @@ def drop_old_exports() -> None:
             remove_file(file)
     with unit_of_work():
         known = set(db.session.scalars(sa.select(DataExport.file)))
-    for name, stored_at in list(storage.room(Room.EXPORTS).names()):
+    for name, stored_at in list(storage.area(Area.EXPORTS).names()):
         if name not in known and stored_at < now - ORPHAN_AGE:
-            storage.room(Room.EXPORTS).remove(name)
+            storage.area(Area.EXPORTS).remove(name)
     folders.sweep()
 
 
 def remove_file(file: str) -> None:
     """Delete a file after the open unit of work commits."""
-    room = storage.room(Room.EXPORTS)
+    room = storage.area(Area.EXPORTS)
     after_commit(lambda: room.remove(file))
 
 

@@ -6,7 +6,7 @@ from flask import Response
 
 from app.core.exports import streaming
 from app.core.media import storage
-from app.core.media.storage import Room
+from app.core.media.storage import Area
 from app.core.web.blueprint import Blueprint
 from app.core.web.fields import Loaded
 from app.core.web.request import raw_json
@@ -62,6 +62,6 @@ def get_export(whose: Loaded, export_id: int) -> Response:
 def _file_of(export: DataExport) -> Response:
     if export.state is ExportState.PENDING:
         return raw_json({"id": export.id, "status": export.state}, 202)
-    response = storage.room(Room.EXPORTS).response(export.file, CONTENT_TYPE)
+    response = storage.area(Area.EXPORTS).response(export.file, CONTENT_TYPE)
     response.headers["Content-Disposition"] = f'attachment; filename="data-saya-{export.day}.zip"'
     return response

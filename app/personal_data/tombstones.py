@@ -17,7 +17,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import after_commit, db
 from app.core.media import storage
-from app.core.media.storage import Room
+from app.core.media.storage import Area
 from app.core.operations.backup import BackupError
 from app.core.settings import settings
 from app.identity.erasure import Posts
@@ -44,14 +44,14 @@ def tend() -> list[int]:
     for name in rows.keys() - stored:
         _put(name, rows[name])
     readable = {name for name in stored - rows.keys() if _key_of(name) in dict(settings.nik_keys)}
-    unknown = {name: Posts(_room().get(name).decode()) for name in readable}
+    unknown = {name: Posts(_area().get(name).decode()) for name in readable}
     ids = list(_mark(unknown)) if unknown else []
     _insert(unknown)
     return ids
 
 
 def stored_names() -> set[str]:
-    return set(storage.whole(_room()))
+    return set(storage.whole(_area()))
 
 
 def check_keys() -> None:
@@ -100,8 +100,8 @@ def _insert(tombstones: Mapping[str, Posts]) -> None:
 
 
 def _put(name: str, posts: Posts) -> None:
-    _room().put(name, posts.encode(), CONTENT_TYPE)
+    _area().put(name, posts.encode(), CONTENT_TYPE)
 
 
-def _room() -> storage.Store:
-    return storage.room(Room.TOMBSTONES)
+def _area() -> storage.Store:
+    return storage.area(Area.TOMBSTONES)

@@ -22,7 +22,7 @@ from redis.exceptions import RedisError
 
 from app.core.jobs.queue import connection
 from app.core.lib.local_time import now
-from app.providers.responses import Kind, ProviderError
+from app.providers.responses import ErrorKind, ProviderError
 
 logger = logging.getLogger(__name__)
 
@@ -61,10 +61,10 @@ class Copy:
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedFetch:
     """The error kind of the last failed fetch and its time (Unix seconds)."""
 
-    kind: Kind
+    kind: ErrorKind
     at: float
 
     @property
@@ -150,7 +150,7 @@ class Cache(Generic[T]):
         except FutureTimeout:
             raise ProviderError(self.name, "timeout") from None
 
-    def _instead(self, copy: Copy | None, failure: Failure | None) -> T:
+    def _instead(self, copy: Copy | None, failure: FailedFetch | None) -> T:
         """Return the stale value, or raise the error of the last fetch. At least one of the two exists."""
         if copy:
             return self._found(copy, "stale")
@@ -160,7 +160,7 @@ class Cache(Generic[T]):
     def _remember(self, key: str, error: ProviderError) -> None:
         if error.kind == "busy":
             return  # the provider was not called, so it may be healthy
-        mark = orjson.dumps(Failure(error.kind, now().timestamp()))
+        mark = orjson.dumps(FailedFetch(error.kind, now().timestamp()))
         self._redis(lambda redis: redis.set(self._at(key, "failed"), mark, ex=TROUBLE_S))
 
     def _found(self, copy: Copy, outcome: str) -> T:
@@ -189,13 +189,13 @@ class Cache(Generic[T]):
             self._away_until = time.monotonic() + AWAY_S
             return None
 
-    def _read(self, key: str) -> tuple[Copy | None, Failure | None]:
+    def _read(self, key: str) -> tuple[Copy | None, FailedFetch | None]:
         stored = self._redis(lambda redis: redis.mget(self._at(key, "copy"), self._at(key, "failed")))
         if stored is None:
             with self._lock:
                 return self._own.get(key), None
         copy, failure = stored
-        return Copy(**orjson.loads(copy)) if copy else None, Failure(**orjson.loads(failure)) if failure else None
+        return Copy(**orjson.loads(copy)) if copy else None, FailedFetch(**orjson.loads(failure)) if failure else None
 
     def _write(self, key: str, value: object) -> None:
         copy = Copy(value, now().timestamp())

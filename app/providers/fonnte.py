@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.providers.http import Http, ProviderError
-from app.providers.messenger import Health, InvalidNumberError, SenderError, Told, is_silent
+from app.providers.messenger import Health, InvalidNumberError, SenderError, SenderEvent, is_silent
 
 URL = "https://api.fonnte.com"
 
@@ -20,15 +20,15 @@ NO_QUOTA = "insufficient quota"
 _OF_THE_SENDER = ("token invalid", "unknown user", NO_QUOTA, DISCONNECTED)
 
 
-def told_of_us(event: Mapping[str, object]) -> Told:
+def read_sender_event(event: Mapping[str, object]) -> SenderEvent:
     """Return what a device webhook reports: our phone is connected or disconnected."""
     match event.get("status"):
         case "connect":
-            return Told(is_mended=True)
+            return SenderEvent(is_mended=True)
         case "disconnect":
-            return Told(problem=DISCONNECTED)
+            return SenderEvent(problem=DISCONNECTED)
         case _:
-            return Told()
+            return SenderEvent()
 
 
 class Fonnte:

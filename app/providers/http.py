@@ -26,7 +26,7 @@ from requests.structures import CaseInsensitiveDict
 
 from app.core.database.session import leave_trace
 from app.providers.circuit_breaker import Breaker
-from app.providers.responses import Kind, ProviderError, ProviderResponse, status_error
+from app.providers.responses import ErrorKind, ProviderError, ProviderResponse, status_error
 from app.providers.sockets import Adapter, AddressPolicy, AddressRefusedError, deadline, is_written
 from config import Config
 
@@ -189,7 +189,7 @@ class Http:
             return ProviderError(self.provider, "oversized", permanent=True, written=True)
         return refusal or response
 
-    def _failure(self, kind: Kind) -> ProviderError:
+    def _failure(self, kind: ErrorKind) -> ProviderError:
         return ProviderError(self.provider, kind, permanent=kind == "refused", written=is_written())
 
 
@@ -235,7 +235,7 @@ def _origin(url: str) -> tuple[str, str]:
     return parts.scheme, parts.netloc
 
 
-def _kind(error: Exception) -> Kind:
+def _kind(error: Exception) -> ErrorKind:
     """Return the error kind for a library error. requests wraps urllib3's errors in its arguments."""
     inner = error.args[0] if error.args else None
     cause = getattr(inner, "reason", inner)

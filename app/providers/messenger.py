@@ -86,7 +86,7 @@ class Health:
 
 
 @dataclass(frozen=True)
-class Told:
+class SenderEvent:
     """A change of the sender's state that a provider reports by webhook."""
 
     #: The reason why nothing can be sent from now on.

@@ -14,7 +14,7 @@ from typing import Self
 
 from app.core.lib.urls import canonical, netloc_of
 from app.providers.http import Http, policy_of
-from app.providers.ministry_pages import Headline, Page, read_article, read_list
+from app.providers.ministry_pages import ArticlePage, Headline, read_article, read_list
 from app.providers.ministry_selectors import DEFAULTS, Selectors
 from app.providers.responses import ProviderError, ProviderResponse
 from config import Config
@@ -72,7 +72,7 @@ class Ministry:
             raise ProviderError("ministry", "garbage", reason="the list holds no articles")
         return articles
 
-    def article(self, url: str) -> Page | None:
+    def article(self, url: str) -> ArticlePage | None:
         """Return the article at an address, or `None` when the site has none.
 
         Raise `UrlNotAllowed` for a forbidden address or redirect target.

@@ -47,7 +47,7 @@ class Headline:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ArticlePage:
     """One article. `content` is sanitised HTML, `published_at` is RFC 3339."""
 
     title: str
@@ -110,7 +110,7 @@ def _picture(image: Element, base: str) -> str | None:
 # --- an article ---
 
 
-def read_article(text: str, url: str, selectors: Selectors, allowed: Callable[[str], bool]) -> Page | None:
+def read_article(text: str, url: str, selectors: Selectors, allowed: Callable[[str], bool]) -> ArticlePage | None:
     """Return the article of a page, or `None` when the page has no readable one."""
     tree = _parse(text)
     if tree is None:
@@ -120,7 +120,7 @@ def read_article(text: str, url: str, selectors: Selectors, allowed: Callable[[s
     content = _content(tree, news, url, selectors, allowed)
     if title is None or content is None:
         return None
-    return Page(
+    return ArticlePage(
         title=" ".join(title.split())[:MAX_TITLE],
         url=url,
         content=content,

@@ -21,7 +21,7 @@ import orjson
 #: - `oversized`: the response is longer than the limit
 #: - `refused`: the address must not be called
 #: - `busy`: not called, because the provider is paused or the parallel calls are used up
-Kind = Literal["timeout", "unreachable", "broken", "garbage", "status", "redirect", "oversized", "refused", "busy"]
+ErrorKind = Literal["timeout", "unreachable", "broken", "garbage", "status", "redirect", "oversized", "refused", "busy"]
 
 #: Statuses below 500 that are worth a retry.
 _TRANSIENT_STATUSES = frozenset({408, 425, 429})
@@ -40,7 +40,7 @@ class ProviderError(Exception):
     def __init__(
         self,
         provider: str,
-        kind: Kind,
+        kind: ErrorKind,
         *,
         permanent: bool = False,
         retry_after: float | None = None,

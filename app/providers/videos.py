@@ -50,7 +50,7 @@ class QuotaExhausted(ProviderError):
 
 
 @dataclass(frozen=True, slots=True)
-class Video:
+class PlatformVideo:
     """A video from the platform. `thumbnail` is chosen by `thumbnail_of`, `published_at` is RFC 3339."""
 
     video_id: str
@@ -79,14 +79,14 @@ class VideoPlatform:
             return None
         return cls(config.video_url, config.video_key, Http("videos", policy=policy_of(config, "video_url")))
 
-    def one(self, video_id: str) -> Video | None:
+    def one(self, video_id: str) -> PlatformVideo | None:
         """Return one video, or `None` for an unknown or private one. Costs 1 quota unit."""
         if not VIDEO_ID.fullmatch(video_id):
             return None
         videos = self._details([video_id], time.monotonic() + BUDGET_S)
         return videos[0] if videos else None
 
-    def channel(self, channel_id: str) -> list[Video] | None:
+    def channel(self, channel_id: str) -> list[PlatformVideo] | None:
         """Return the latest 20 videos of a channel, newest first, or `None` for an unknown channel.
 
         Costs 2 quota units.
@@ -103,14 +103,14 @@ class VideoPlatform:
             raise
         return self._details([_at(item, "contentDetails", "videoId") for item in items], stop)
 
-    def search(self, text: str) -> list[Video]:
+    def search(self, text: str) -> list[PlatformVideo]:
         """Return at most 20 matching videos, best match first. Costs 101 quota units."""
         stop = time.monotonic() + BUDGET_S
         query = {"part": "snippet", "q": text, "type": "video", "maxResults": LATEST, "regionCode": "ID"}
         items = self._read("search", query, stop)
         return self._details([_at(item, "id", "videoId") for item in items], stop)
 
-    def _details(self, ids: Iterable[object], stop: float) -> list[Video]:
+    def _details(self, ids: Iterable[object], stop: float) -> list[PlatformVideo]:
         """Return the videos with these ids in the same order.
 
         Only this call returns definitions and unescaped titles.
@@ -135,13 +135,13 @@ class VideoPlatform:
         return items
 
 
-def read_video(item: object) -> Video | None:
+def read_video(item: object) -> PlatformVideo | None:
     """Return the video of one `videos` item, or `None` without a valid id or title."""
     video_id, title = _at(item, "id"), _text(_at(item, "snippet", "title"), 300)
     if not isinstance(video_id, str) or not VIDEO_ID.fullmatch(video_id) or title is None:
         return None
     channel_id, duration = _at(item, "snippet", "channelId"), _at(item, "contentDetails", "duration")
-    return Video(
+    return PlatformVideo(
         video_id=video_id,
         title=title,
         channel_id=channel_id if isinstance(channel_id, str) and CHANNEL_ID.fullmatch(channel_id) else None,

@@ -1,4 +1,4 @@
-"""Webhook bodies of WhatsApp's Cloud API and Fonnte: signature checks and parsers to `Event`.
+"""Webhook bodies of WhatsApp's Cloud API and Fonnte: signature checks and parsers to `WebhookEvent`.
 
 Optional fields are read leniently. A missing field, or one of a wrong type, makes an event less complete or skips it.
 The rest of the body is still read.
@@ -53,7 +53,7 @@ _CALLBACK = re.compile(r"d:(\d{1,18})")
 
 
 @dataclass(frozen=True)
-class Event:
+class WebhookEvent:
     """One event of a webhook. Events with an equal `key` are duplicates."""
 
     provider: str
@@ -84,14 +84,14 @@ def parse(body: bytes) -> object:
 # --- WhatsApp -------------------------------------------------------------------------------------------------------
 
 
-def read_whatsapp(body: object) -> Iterator[Event]:
+def read_whatsapp(body: object) -> Iterator[WebhookEvent]:
     """Yield the events of one body, which may contain many."""
     for entry in _dicts(_get(body, "entry")):
         for change in _dicts(entry.get("changes")):
             yield from _read_change(_text(change.get("field")), change.get("value"), entry.get("time"))
 
 
-def _read_change(name: str, value: object, at: object) -> Iterator[Event]:
+def _read_change(name: str, value: object, at: object) -> Iterator[WebhookEvent]:
     if name == "messages":
         yield from (event for message in _dicts(_get(value, "messages")) if (event := _message(message)))
         yield from (event for status in _dicts(_get(value, "statuses")) if (event := _status(status)))
@@ -99,10 +99,10 @@ def _read_change(name: str, value: object, at: object) -> Iterator[Event]:
         yield from (event for wish in _dicts(_get(value, "user_preferences")) if (event := _preference(wish)))
     elif name in _OURS:
         payload = {"field": name, **_plain_object(value)}
-        yield Event(WHATSAPP, _key("wa", name, _digest([at, value])), _OURS[name], payload=payload)
+        yield WebhookEvent(WHATSAPP, _key("wa", name, _digest([at, value])), _OURS[name], payload=payload)
 
 
-def _message(message: Mapping[str, object]) -> Event | None:
+def _message(message: Mapping[str, object]) -> WebhookEvent | None:
     ref, kind = _text(message.get("id")), _text(message.get("type"))
     if not ref or message.get("group_id"):
         return None
@@ -121,10 +121,10 @@ def _message(message: Mapping[str, object]) -> Event | None:
         words = _text(_get(part, "caption"), MAX_TEXT)
     payload = {"type": kind, "pressed": pressed, "about": about, "at": _moment(message.get("timestamp"))}
     filled = {name: value for name, value in payload.items() if value}
-    return Event(WHATSAPP, _key("wa", ref), "message", _phone(message.get("from")), words, ref, filled)
+    return WebhookEvent(WHATSAPP, _key("wa", ref), "message", _phone(message.get("from")), words, ref, filled)
 
 
-def _status(status: Mapping[str, object]) -> Event | None:
+def _status(status: Mapping[str, object]) -> WebhookEvent | None:
     ref, receipt = _text(status.get("id")), _text(status.get("status"))
     if not ref or receipt not in _STATUSES:
         return None
@@ -138,20 +138,20 @@ def _status(status: Mapping[str, object]) -> Event | None:
     }
     filled = {name: value for name, value in payload.items() if value}
     phone = _phone(status.get("recipient_id"))
-    return Event(WHATSAPP, _key("wa", ref, receipt), "receipt", phone, ref=ref, payload=filled)
+    return WebhookEvent(WHATSAPP, _key("wa", ref, receipt), "receipt", phone, ref=ref, payload=filled)
 
 
-def _preference(wish: Mapping[str, object]) -> Event | None:
+def _preference(wish: Mapping[str, object]) -> WebhookEvent | None:
     phone, value = _phone(wish.get("wa_id")), _text(wish.get("value"))
     if phone is None or value not in ("stop", "resume"):
         return None
-    return Event(WHATSAPP, _key("wa", "wish", _digest(wish)), "preference", phone, payload={"wish": value})
+    return WebhookEvent(WHATSAPP, _key("wa", "wish", _digest(wish)), "preference", phone, payload={"wish": value})
 
 
 # --- Fonnte ---------------------------------------------------------------------------------------------------------
 
 
-def read_fonnte_message(body: object) -> Iterator[Event]:
+def read_fonnte_message(body: object) -> Iterator[WebhookEvent]:
     """Yield the message of a person. Skip messages in groups."""
     sender = _text(_get(body, "sender"))
     if not sender or _GROUP in sender or _get(body, "isgroup") is True:
@@ -164,10 +164,10 @@ def read_fonnte_message(body: object) -> Iterator[Event]:
     key = number if number not in ("", "0") else _digest([sender, _get(body, "timestamp"), text])
     at = _moment(_get(body, "timestamp"))
     payload = {"type": "media" if is_media else "text", **({"at": at} if at else {})}
-    yield Event(FONNTE, _key("fo", key), "message", _phone(sender), words, payload=payload)
+    yield WebhookEvent(FONNTE, _key("fo", key), "message", _phone(sender), words, payload=payload)
 
 
-def read_fonnte_status(body: object) -> Iterator[Event]:
+def read_fonnte_status(body: object) -> Iterator[WebhookEvent]:
     """Yield the status of a sent message. Later webhooks may identify the message only by `stateid`."""
     ref, state_ref = _text(_get(body, "id")), _text(_get(body, "stateid"))
     words = [_text(_get(body, name)).lower() for name in ("status", "state")]
@@ -178,14 +178,14 @@ def read_fonnte_status(body: object) -> Iterator[Event]:
     payload = {"receipt": receipt, "code": told[receipt] if receipt == "failed" else "", "state_ref": state_ref}
     filled = {name: value for name, value in payload.items() if value}
     key = _key("fo", "status", ref, state_ref, *words)
-    yield Event(FONNTE, key, "receipt", ref=ref or None, payload=filled)
+    yield WebhookEvent(FONNTE, key, "receipt", ref=ref or None, payload=filled)
 
 
-def read_fonnte_device(body: object) -> Iterator[Event]:
+def read_fonnte_device(body: object) -> Iterator[WebhookEvent]:
     """Yield whether our phone is connected. The body has no time, so equal bodies within one minute are duplicates."""
     if isinstance(body, dict) and _text(body.get("status")):
         minute = f"{local_time.now():%Y%m%d%H%M}"
-        yield Event(FONNTE, _key("fo", "device", minute, _digest(body)), "device", payload=_plain_object(body))
+        yield WebhookEvent(FONNTE, _key("fo", "device", minute, _digest(body)), "device", payload=_plain_object(body))
 
 
 # --- parts ----------------------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from app.providers.messenger import (
     InvalidNumberError,
     OutsideHoursError,
     SenderError,
+    SenderEvent,
     Template,
-    Told,
     TooManyPeopleError,
     is_silent,
 )
@@ -105,13 +105,13 @@ class WhatsAppCloud:
             raise meaning from None
 
 
-def told_of_us(event: Mapping[str, object]) -> Told:
+def read_sender_event(event: Mapping[str, object]) -> SenderEvent:
     """Return what a webhook reports about our number or account. Each change uses other fields of the event."""
     ban, restrictions = event.get("ban_info"), event.get("restriction_info")
     state = ban.get("waba_ban_state") if isinstance(ban, dict) else None
     name = str(event.get("event"))
     limit = limit_of(event.get("current_limit") or event.get("max_daily_conversations_per_business"))
-    return Told(
+    return SenderEvent(
         problem=f"account: {name}" if state == "DISABLE" or name in _THE_END else None,
         is_mended=state == "REINSTATE",
         limit=f"account: {name}" if name == "ACCOUNT_RESTRICTION" and restrictions else None,

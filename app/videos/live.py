@@ -18,7 +18,7 @@ from app.core.lib.local_time import now
 from app.core.settings import current, settings
 from app.providers.cache import Cache
 from app.providers.errors import answering
-from app.providers.videos import QuotaExhausted, Video, VideoPlatform
+from app.providers.videos import PlatformVideo, QuotaExhausted, VideoPlatform
 
 T = TypeVar("T")
 
@@ -35,21 +35,21 @@ NOT_CONFIGURED = "Layanan video belum diatur."
 PAUSE = "videos:paused_until"
 
 
-def _videos(rows: list[dict[str, str]]) -> list[Video]:
-    return [Video(**row) for row in rows]
+def _videos(rows: list[dict[str, str]]) -> list[PlatformVideo]:
+    return [PlatformVideo(**row) for row in rows]
 
 
-searches: Cache[list[Video]] = Cache("video_search", _videos, fresh_s=SEARCH_FRESH_S)
-channels: Cache[list[Video] | None] = Cache(
+searches: Cache[list[PlatformVideo]] = Cache("video_search", _videos, fresh_s=SEARCH_FRESH_S)
+channels: Cache[list[PlatformVideo] | None] = Cache(
     "video_channel", lambda rows: None if rows is None else _videos(rows), fresh_s=CHANNEL_FRESH_S
 )
-singles: Cache[Video | None] = Cache("video", lambda row: row and Video(**row), fresh_s=VIDEO_FRESH_S)
+singles: Cache[PlatformVideo | None] = Cache("video", lambda row: row and PlatformVideo(**row), fresh_s=VIDEO_FRESH_S)
 
 
 client = cache(VideoPlatform.from_config)
 
 
-def get(video_id: str) -> Video:
+def get(video_id: str) -> PlatformVideo:
     """Return a video by the platform's id."""
     platform = _platform()
     with answering():
@@ -59,7 +59,7 @@ def get(video_id: str) -> Video:
     return video
 
 
-def list_channel(channel_id: str) -> list[Video]:
+def list_channel(channel_id: str) -> list[PlatformVideo]:
     """Return the latest videos of a channel, newest first."""
     platform = _platform()
     with answering():
@@ -69,7 +69,7 @@ def list_channel(channel_id: str) -> list[Video]:
     return videos
 
 
-def search(text: str) -> list[Video]:
+def search(text: str) -> list[PlatformVideo]:
     """Return matching videos, best match first.
 
     A search is costly, so texts that differ only in case and spaces share one cache key.
@@ -80,7 +80,7 @@ def search(text: str) -> list[Video]:
         return searches.get(words, _unless_paused(platform, lambda: _remembered(platform.search(words)) or []))
 
 
-def cached(video_id: str) -> Video | None:
+def cached(video_id: str) -> PlatformVideo | None:
     """Return the cached video, fresh or stale, without calling the platform."""
     return singles.peek(video_id)
 
@@ -96,7 +96,7 @@ def _platform() -> VideoPlatform:
     return platform
 
 
-def _remembered(videos: list[Video] | None) -> list[Video] | None:
+def _remembered(videos: list[PlatformVideo] | None) -> list[PlatformVideo] | None:
     """Store each video of a list in the cache of single videos, because users open and save videos from lists."""
     for video in videos or ():
         singles.put(video.video_id, video)

@@ -19,7 +19,7 @@ from app.core.web.search import MOST_COUNTED, containing
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import rendering
 from app.notifications.models import About
-from app.providers.videos import Video as LiveVideo
+from app.providers.videos import PlatformVideo as LiveVideo
 from app.videos import live
 from app.videos.models import SavedVideo, Video, videos
 from app.videos.schemas import VideoFilter

@@ -125,7 +125,7 @@ def test_every_job_is_wired_or_called(modules: list[Module]) -> None:
 
 
 def test_the_application_runs_what_the_wiring_says(real_app: Flask) -> None:
-    clock: schedule.Schedule = real_app.extensions["schedule"]
+    clock: schedule.Scheduler = real_app.extensions["schedule"]
     assert (clock.ticks, clock.periodic) == (wiring.TICKS, wiring.PERIODIC)
     assert real_app.extensions["routing"] is wiring.ROUTING
     assert identity.drop_dead_sessions in {periodic.job for periodic in wiring.PERIODIC}

@@ -129,7 +129,7 @@ def test_tombstones_that_lie_nowhere_but_in_the_database_are_laid_beside_the_pic
     with unit_of_work():
         siti_id = make_user(**PERSON).id
     erase(committed, siti_id)
-    room = storage.room(storage.Room.TOMBSTONES)
+    room = storage.area(storage.Area.TOMBSTONES)
     before = {name for name, _ in room.names()}
     for name in before:
         room.remove(name)

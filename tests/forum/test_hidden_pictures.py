@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 
 from app.core.database.session import db
 from app.core.media import pictures, storage
-from app.core.media.storage import Room
+from app.core.media.storage import Area
 from app.core.operations import backup
 from app.forum import jobs
 from app.identity.models import User
@@ -44,7 +44,7 @@ def fetch(client: Client, address: str, **headers: str) -> TestResponse:
 
 
 def in_room() -> set[str]:
-    return {name for name, _ in storage.room(Room.HIDDEN).names()}
+    return {name for name, _ in storage.area(Area.HIDDEN).names()}
 
 
 def test_it_is_not_found_while_the_post_is_hidden(client: Client, siti: Client, admin: Client) -> None:
@@ -176,7 +176,7 @@ def test_a_backup_holds_it_where_it_is(app: Flask, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(backup, "_run", mock.Mock())  # skip pg_dump and pg_restore
     backup.backup(tmp_path / "backup")
     name = address.removeprefix("/media/")
-    storage.room(Room.HIDDEN).remove(name)
+    storage.area(Area.HIDDEN).remove(name)
     monkeypatch.setattr(sa, "inspect", lambda _: mock.Mock(get_table_names=list))
     backup.restore(tmp_path / "backup")
     assert in_room() == {name}

@@ -85,6 +85,6 @@ def _empty_tables() -> bool:
 
 def empty_rooms() -> None:
     """Delete all stored files, because they belong to deleted people."""
-    for room in map(storage.room, storage.Room):
+    for room in map(storage.area, storage.Area):
         for name, _ in list(room.names()):
             room.remove(name)

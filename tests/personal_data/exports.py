@@ -9,7 +9,7 @@ from zipfile import ZipFile
 import orjson
 
 from app.core.media import storage
-from app.core.media.storage import Room
+from app.core.media.storage import Area
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD
 
@@ -37,4 +37,4 @@ def rows(file: ZipFile, table: str) -> list[dict[str, object]]:
 
 
 def stored() -> set[str]:
-    return {name for name, _ in storage.room(Room.EXPORTS).names()}
+    return {name for name, _ in storage.area(Area.EXPORTS).names()}

@@ -14,7 +14,7 @@ from sqlalchemy import event
 from app.core.database.personal import Custom, personal_tables
 from app.core.database.session import Base, db, unit_of_work
 from app.core.media import pictures, storage
-from app.core.media.storage import Room
+from app.core.media.storage import Area
 from app.forum.models import ForumReply, ForumThread
 from app.identity import audit, erasure, own_pictures
 from app.identity.models import AuditEntry, User
@@ -281,6 +281,6 @@ def test_the_title_of_their_thread_goes_with_it_from_the_cases_of_others(mine: C
 
 def test_tombstones_lie_beside_the_pictures_and_say_nothing(mine: Client) -> None:
     erased(mine, mine.id, "delete")
-    names = [name for name, _ in storage.room(Room.TOMBSTONES).names()]
-    assert any(storage.room(Room.TOMBSTONES).get(name) == b"delete" for name in names)
+    names = [name for name, _ in storage.area(Area.TOMBSTONES).names()]
+    assert any(storage.area(Area.TOMBSTONES).get(name) == b"delete" for name in names)
     assert all(str(mine.id) not in name.partition(".")[0] or len(name) > 60 for name in names)

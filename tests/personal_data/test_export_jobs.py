@@ -19,7 +19,7 @@ from sqlalchemy import event
 from app.core.database.session import db
 from app.core.exports.folder import LOCK, PREFIX, export_folder
 from app.core.media import storage
-from app.core.media.storage import Room
+from app.core.media.storage import Area
 from app.core.settings import current, settings
 from app.identity.models import User
 from app.pengingat.models import Occurrence
@@ -32,7 +32,7 @@ from tests.personal_data.exports import ask, opened, rows, stored
 
 def test_nobody_else_on_the_machine_reads_it(mine: Client) -> None:
     """nginx runs as another user and can read the picture folder, which contains the exports folder."""
-    root = settings.media_root / Room.EXPORTS
+    root = settings.media_root / Area.EXPORTS
     root.mkdir(parents=True, exist_ok=True)
     root.chmod(0o755)  # the mode that older versions set
     export_id = ask(mine)
@@ -60,7 +60,7 @@ def test_after_a_day_it_is_gone_from_the_store_too(mine: Client) -> None:
 
 def test_a_file_that_no_row_names_is_swept(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(b"x")
-    storage.room(Room.EXPORTS).put_file("0" * 32 + ".zip", tmp_path / "file", jobs.CONTENT_TYPE)
+    storage.area(Area.EXPORTS).put_file("0" * 32 + ".zip", tmp_path / "file", jobs.CONTENT_TYPE)
     jobs.drop_old_exports()
     assert "0" * 32 + ".zip" in stored(), "the row of a young file may not be committed yet"
     monkeypatch.setattr(jobs, "ORPHAN_AGE", timedelta())

@@ -120,7 +120,7 @@ def found(app: Flask, *marks: str) -> dict[str, list[str]]:
         for key in redis.scan_iter():
             if mark.lower().encode() in key.lower() + _dump(redis, key).lower():
                 places.setdefault("redis", []).append(key.decode())
-        for name, _ in [entry for room in storage.Room for entry in storage.room(room).names()]:
+        for name, _ in [entry for room in storage.Area for entry in storage.area(room).names()]:
             if mark in name:
                 places.setdefault("store", []).append(name)
     return places

@@ -16,7 +16,7 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.media import pictures, storage
-from app.core.media.storage import Room
+from app.core.media.storage import Area
 from app.identity import own_pictures
 from app.identity.models import User
 from app.personal_data import jobs
@@ -116,11 +116,11 @@ def test_an_export_is_begun_anew_until_there_is_one_whole_file(
         assert f"gambar/{marked.image}" in file.namelist()
     # Files that the killed jobs left are deleted when they are too old to belong to a running job.
     media: Path = committed.extensions["config"].media_root
-    for left in [*spare.iterdir(), *(media / Room.EXPORTS).glob("??/*.part")]:
+    for left in [*spare.iterdir(), *(media / Area.EXPORTS).glob("??/*.part")]:
         os.utime(left, (0, 0))
     monkeypatch.setattr(tempfile, "tempdir", str(spare))
     jobs.drop_old_exports()
     assert list(spare.iterdir()) == []
     with unit_of_work():
         file_name = db.session.scalars(sa.select(DataExport.file)).one()
-    assert [name for name, _ in storage.room(Room.EXPORTS).names()] == [file_name]
+    assert [name for name, _ in storage.area(Area.EXPORTS).names()] == [file_name]

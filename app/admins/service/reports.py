@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.core.exports.charts import Chart
-from app.core.exports.report_layout import Rows
-from app.core.exports.table import Column, Kind, Table
+from app.core.exports.report_layout import ReportRows
+from app.core.exports.table import Column, ColumnType, Table
 from app.core.lib.local_time import JAKARTA, MONTHS, midnight
 from app.identity.models import Role, RoleName, User, user_roles
 from app.logs.models import ActivityLog
@@ -28,7 +28,7 @@ class ReportDefinition:
     sheet: str
     moment: orm.InstrumentedAttribute[datetime]
     table: Callable[[sa.ColumnElement[bool]], Table]
-    chart: Callable[[Rows, date, date], Chart] | None = None
+    chart: Callable[[ReportRows, date, date], Chart] | None = None
     landscape: bool = True
 
 
@@ -54,17 +54,17 @@ _ROLES = (
 )
 
 _PERSON = (
-    Column("id", User.id.expression, Kind.NUMBER, "ID", 0.7),
-    Column("username", User.username.expression, Kind.NAME, label="Nama pengguna", share=1.5),
+    Column("id", User.id.expression, ColumnType.NUMBER, "ID", 0.7),
+    Column("username", User.username.expression, ColumnType.NAME, label="Nama pengguna", share=1.5),
     Column("nama_ktp", User.nama_ktp.expression, label="Nama", share=2.2),
     Column("email", User.email.expression, label="E-mail", share=2.4),
     Column("nomor_hp", User.nomor_hp.expression, label="Nomor HP", share=1.5),
     Column("roles", _ROLES.c.names, label="Peran", share=1.3),
 )
-_DOMICILE = Column("domicile", User.domicile.expression, Kind.NAME, label="Domisili", share=1.5)
+_DOMICILE = Column("domicile", User.domicile.expression, ColumnType.NAME, label="Domisili", share=1.5)
 _STANDING = (
-    Column("is_verified", User.is_verified.expression, Kind.FLAG, "Terverifikasi", 1.1),
-    Column("created_at", User.created_at.expression, Kind.TIME, "Terdaftar", 1.5),
+    Column("is_verified", User.is_verified.expression, ColumnType.FLAG, "Terverifikasi", 1.1),
+    Column("created_at", User.created_at.expression, ColumnType.TIME, "Terdaftar", 1.5),
 )
 
 
@@ -81,7 +81,7 @@ def _admins(when: sa.ColumnElement[bool]) -> Table:
     return Table((*_PERSON, *_STANDING), source.order_by(User.created_at.desc(), User.id.desc()))
 
 
-def _registrations(rows: Rows, start: date, end: date) -> Chart:
+def _registrations(rows: ReportRows, start: date, end: date) -> Chart:
     """Return a chart of registrations: by day up to 45 days, by week up to 45 weeks, else by month (the last 60)."""
     days = [row[-1].astimezone(JAKARTA).date() for row in rows]
     start, end = min([start, *days]), max([end, *days])
@@ -113,23 +113,23 @@ def _domicile(when: sa.ColumnElement[bool]) -> Table:
             "province", sa.func.coalesce(User.domicile, sa.literal_column(f"'{UNKNOWN_PROVINCE}'")), label="Provinsi",
             share=3,
         ),
-        Column("count", count, Kind.NUMBER, "Jumlah"),
-        Column("percent", percent, Kind.NUMBER, "Persen"),
+        Column("count", count, ColumnType.NUMBER, "Jumlah"),
+        Column("percent", percent, ColumnType.NUMBER, "Persen"),
     )  # fmt: skip
     source = sa.select(User.domicile).where(when).group_by(User.domicile)
     return Table(columns, source.order_by(User.domicile.is_(None), count.desc(), User.domicile))
 
 
-def _provinces(rows: Rows, _start: date, _end: date) -> Chart:
+def _provinces(rows: ReportRows, _start: date, _end: date) -> Chart:
     return Chart("Pengguna per provinsi", [(row[0], float(row[1])) for row in rows])
 
 
 # --- activity -------------------------------------------------------------------------------------------------------
 
 _ACTIVITY = (
-    Column("created_at", ActivityLog.created_at.expression, Kind.TIME, "Waktu", 1.3),
-    Column("log", ActivityLog.log.expression, Kind.NAME, label="Log", share=0.6),
-    Column("user", User.username.expression, Kind.NAME, label="Pengguna", share=1.3),
+    Column("created_at", ActivityLog.created_at.expression, ColumnType.TIME, "Waktu", 1.3),
+    Column("log", ActivityLog.log.expression, ColumnType.NAME, label="Log", share=0.6),
+    Column("user", User.username.expression, ColumnType.NAME, label="Pengguna", share=1.3),
     Column("event_type", ActivityLog.event_type.expression, label="Jenis", share=1.1),
     Column("event_name", ActivityLog.event_name.expression, label="Peristiwa", share=1.6),
     Column("screen_name", ActivityLog.screen_name.expression, label="Layar", share=1.3),

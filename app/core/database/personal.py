@@ -99,7 +99,7 @@ def personal_tables(metadata: sa.MetaData) -> Iterator[tuple[sa.Table, Personal]
 
 
 @dataclass(frozen=True)
-class Person:
+class DataSubject:
     """A person, as the owner of the rows to select."""
 
     id: int
@@ -114,7 +114,7 @@ class Person:
 _MADE_AT = ("created_at", "received_at", "at")
 
 
-def is_of(table: sa.Table, declaration: Personal, person: Person) -> sa.ColumnElement[bool]:
+def is_of(table: sa.Table, declaration: Personal, person: DataSubject) -> sa.ColumnElement[bool]:
     """Return the SQL condition for the person's rows. A phone number matches only rows without a user id."""
     owners = [table.c[name] for name in declaration.of]
     conditions: list[sa.ColumnElement[bool]] = [owner == person.id for owner in owners]

@@ -13,7 +13,7 @@ from psycopg2.extensions import connection as PgConnection  # noqa: N812  # the 
 
 from app.core.database.session import AnySelect, Connect, own_connection
 from app.core.exports.streaming import EXPORTS, Chunks
-from app.core.exports.table import Column, Kind, Table, harmless
+from app.core.exports.table import Column, ColumnType, Table, harmless
 from app.core.lib.csv_injection import guarded, guarded_inside
 
 #: Byte order mark, by which a spreadsheet detects UTF-8.
@@ -48,13 +48,13 @@ def line(cells: list[str]) -> bytes:
 
 def _as_text(column: Column) -> sa.ColumnElement[Any]:
     match column.kind:
-        case Kind.TEXT:
+        case ColumnType.TEXT:
             return harmless(column.value)
-        case Kind.TIME:
+        case ColumnType.TIME:
             # `to_char` would give the same text, but take a fifth of the whole export.
             quoted = sa.cast(sa.func.to_json(sa.func.timezone("UTC", column.value)), sa.Text)
             return sa.func.substr(quoted, 2, len("2026-03-02T00:00:00")).concat("Z")
-        case Kind.FLAG:
+        case ColumnType.FLAG:
             return sa.case((column.value, "true"), (sa.not_(column.value), "false"))
         case _:
             return column.value

@@ -13,9 +13,9 @@ from app.core.database.session import Connect, own_connection
 from app.core.errors import BadRequest
 from app.core.exports import fonts
 from app.core.exports.charts import ACCENT, FAINT, INK, RULE, TINT, Chart, number
-from app.core.exports.report_layout import Paper, Rows
+from app.core.exports.report_layout import Paper, ReportRows
 from app.core.exports.streaming import EXPORTS, Chunks
-from app.core.exports.table import Column, Kind, Table
+from app.core.exports.table import Column, ColumnType, Table
 from app.core.lib.local_time import JAKARTA, day_text, now
 
 MAX_ROWS = 5000
@@ -48,28 +48,28 @@ def stream(table: Table, paper: Paper, connect: Connect = own_connection) -> Chu
         yield _document(table.columns, rows, paper)
 
 
-def _document(columns: Sequence[Column], rows: Rows, paper: Paper) -> bytes:
+def _document(columns: Sequence[Column], rows: ReportRows, paper: Paper) -> bytes:
     kinds = [column.kind for column in columns]
     cells = [[_text(kind, value) for kind, value in zip(kinds, row, strict=True)] for row in rows]
     chart = paper.chart(rows, paper.start, paper.end) if paper.chart and rows else None
     pdf = _Pages(paper, columns, len(rows))
-    pdf.fill([_text(Kind.TEXT, remark) for remark in paper.remarks], cells, chart)
+    pdf.fill([_text(ColumnType.TEXT, remark) for remark in paper.remarks], cells, chart)
     return bytes(pdf.output())
 
 
-def _text(kind: Kind, value: Any) -> str:
+def _text(kind: ColumnType, value: Any) -> str:
     """Return a value as text in Indonesian notation."""
     match kind:
         case _ if value is None:
             return ""
-        case Kind.TIME:
+        case ColumnType.TIME:
             moment: datetime = value.astimezone(JAKARTA)
             return f"{moment:%d-%m-%Y %H.%M}"
-        case Kind.DAY:
+        case ColumnType.DAY:
             return f"{value:%d-%m-%Y}"
-        case Kind.FLAG:
+        case ColumnType.FLAG:
             return "Ya" if value else "Tidak"
-        case Kind.NUMBER:
+        case ColumnType.NUMBER:
             return str(value).replace(".", ",")
         case _:
             lines = (" ".join(line.split()) for line in str(value).splitlines())
@@ -82,7 +82,7 @@ class _Pages(FPDF):
         self.paper = paper
         self.columns = columns
         self.range_text = f"{day_text(paper.start)} – {day_text(paper.end)}"
-        self.about = f"{number(count)} baris · dibuat {_text(Kind.TIME, now())} WIB · waktu dalam WIB"
+        self.about = f"{number(count)} baris · dibuat {_text(ColumnType.TIME, now())} WIB · waktu dalam WIB"
         self.set_title(paper.title)
         self.set_lang("id-ID")
         self.set_creation_date(now())
@@ -164,7 +164,7 @@ class _Pages(FPDF):
         x = MARGIN
         for column, width in zip(self.columns, self.widths, strict=True):
             at = x + PADDING
-            if column.kind is Kind.NUMBER:
+            if column.kind is ColumnType.NUMBER:
                 at = x + width - PADDING - self.get_string_width(column.label)
             self.text(at, self.y + 4.6, column.label)
             x += width
@@ -187,7 +187,7 @@ class _Pages(FPDF):
         x, top = MARGIN, self.y
         for column, lines, width in zip(self.columns, wrapped, self.widths, strict=True):
             for n, line in enumerate(lines):
-                self._line(line, x + PADDING, top + n * LINE_MM, width - 2 * PADDING, column.kind is Kind.NUMBER)
+                self._line(line, x + PADDING, top + n * LINE_MM, width - 2 * PADDING, column.kind is ColumnType.NUMBER)
             x += width
         self.y = top + height
 

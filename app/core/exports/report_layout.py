@@ -9,7 +9,7 @@ from typing import Any
 
 from app.core.exports.charts import Chart
 
-Rows = Sequence[Sequence[Any]]
+ReportRows = Sequence[Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Paper:
     title: str
     start: date
     end: date
-    chart: Callable[[Rows, date, date], Chart] | None = None
+    chart: Callable[[ReportRows, date, date], Chart] | None = None
     landscape: bool = True
     #: Sentences above the chart and the table.
     remarks: Sequence[str] = ()

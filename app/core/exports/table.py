@@ -12,7 +12,7 @@ from app.core.database.session import AnySelect
 from app.core.lib.csv_injection import STARTS
 
 
-class Kind(StrEnum):
+class ColumnType(StrEnum):
     TEXT = "text"
     #: Text that cannot start like a formula, because its validation forbids it: a username, a province.
     NAME = "name"
@@ -28,7 +28,7 @@ class Column:
 
     name: str
     value: sa.ColumnElement[Any]
-    kind: Kind = Kind.TEXT
+    kind: ColumnType = ColumnType.TEXT
     label: str = ""
     share: float = 1.0
 

@@ -17,7 +17,7 @@ import xlsxwriter
 from app.core.database.session import Connect, own_connection
 from app.core.exports.folder import export_folder
 from app.core.exports.streaming import EXPORTS, Chunks
-from app.core.exports.table import Column, Kind, Table
+from app.core.exports.table import Column, ColumnType, Table
 from app.core.lib.csv_injection import is_dangerous
 from app.core.lib.local_time import JAKARTA
 
@@ -30,7 +30,7 @@ CELL_CHARACTERS = 32_767
 
 A4 = 9  # xlsxwriter's code
 
-TEXTS = (Kind.TEXT, Kind.NAME)
+TEXTS = (ColumnType.TEXT, ColumnType.NAME)
 
 MOMENT_FORMAT = "dd-mm-yyyy hh:mm:ss"
 MOMENT_WIDTH = 20
@@ -71,11 +71,11 @@ def _write(path: Path, columns: Sequence[Column], rows: sa.CursorResult[Any], ti
                 if kind in TEXTS:
                     # Write text as a string. The quote prefix keeps it a string when a user edits the cell.
                     sheet.write_string(n, c, value[:CELL_CHARACTERS], quoted if is_dangerous(value) else None)
-                elif kind is Kind.NUMBER:
+                elif kind is ColumnType.NUMBER:
                     sheet.write_number(n, c, value)
-                elif kind is Kind.DAY:
+                elif kind is ColumnType.DAY:
                     sheet.write_datetime(n, c, value, day)
-                elif kind is Kind.FLAG:
+                elif kind is ColumnType.FLAG:
                     sheet.write_boolean(n, c, value)
                 else:
                     sheet.write_datetime(n, c, value.astimezone(JAKARTA).replace(tzinfo=None), moment)
@@ -132,9 +132,9 @@ def _filter(sheet: Any, columns: Sequence[Column], last_row: int) -> None:
 
 
 def _heading(column: Column) -> str:
-    return f"{column.label} (WIB)" if column.kind is Kind.TIME else column.label
+    return f"{column.label} (WIB)" if column.kind is ColumnType.TIME else column.label
 
 
 def _width(column: Column) -> int:
-    least = MOMENT_WIDTH if column.kind is Kind.TIME else round(SHARE_WIDTH * column.share)
+    least = MOMENT_WIDTH if column.kind is ColumnType.TIME else round(SHARE_WIDTH * column.share)
     return max(least, len(_heading(column)) + ARROW_WIDTH)

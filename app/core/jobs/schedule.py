@@ -46,7 +46,7 @@ class Periodic:
 
 
 @dataclass
-class Schedule:
+class Scheduler:
     """The work of one scheduler, and the time of its last runs."""
 
     ticks: Sequence[Tick]
@@ -101,12 +101,12 @@ LOG_AGAIN_S = 60
 
 
 def init_app(app: Flask, ticks: Sequence[Tick], periodic: Sequence[Periodic]) -> None:
-    app.extensions["schedule"] = Schedule(ticks, periodic)
+    app.extensions["schedule"] = Scheduler(ticks, periodic)
 
 
 def tick() -> None:
     """Run one tick of the current application's scheduler."""
-    schedule: Schedule = current_app.extensions["schedule"]
+    schedule: Scheduler = current_app.extensions["schedule"]
     schedule.tick()
 
 

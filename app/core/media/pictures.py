@@ -22,7 +22,7 @@ from app.core.database.session import Base, after_commit, db, on_rollback
 from app.core.errors import NotFound
 from app.core.lib import local_time
 from app.core.media import images, storage
-from app.core.media.storage import Room
+from app.core.media.storage import Area
 from config import Config
 
 PICTURE_EDGE = 1600
@@ -166,4 +166,4 @@ def store() -> storage.Store:
 
 
 def hidden() -> storage.Store:
-    return storage.room(Room.HIDDEN)
+    return storage.area(Area.HIDDEN)

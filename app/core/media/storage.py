@@ -1,6 +1,6 @@
 """Stores for pictures: a folder or a bucket of an S3-compatible service. Callers check the names.
 
-Other files have stores of their own (`Room`), which are not served and which the sweep of pictures skips.
+Other files have stores of their own (`Area`), which are not served and which the sweep of pictures skips.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CHUNK_BYTES = 64 * 1024
 NAMES_A_CALL = 1000
 
 
-class Room(StrEnum):
+class Area(StrEnum):
     """Additional stores next to the pictures."""
 
     #: Data exports of users, each kept for a day.
@@ -56,7 +56,7 @@ class Store(Protocol):
     def remove(self, name: str) -> None:
         """Remove the data. Do nothing if the name is missing."""
 
-    def move(self, name: str, room: Self) -> None:
+    def move(self, name: str, area: Self) -> None:
         """Move the data to another room of this store. Do nothing if the name is missing."""
 
     def names(self) -> Iterator[tuple[str, datetime]]:
@@ -130,10 +130,10 @@ class FolderStore:
         with _available():
             self._path(name).unlink(missing_ok=True)
 
-    def move(self, name: str, room: Self) -> None:
-        source, target = self._path(name), room._path(name)
+    def move(self, name: str, area: Self) -> None:
+        source, target = self._path(name), area._path(name)
         with _available():
-            room._make_folder(target.parent)
+            area._make_folder(target.parent)
             with suppress(FileNotFoundError):
                 source.replace(target)
                 _fsync(target.parent)
@@ -150,10 +150,10 @@ class BucketStore:
     `requirements-s3.txt` installs boto3. `Config` requires it if a bucket is configured.
     """
 
-    def __init__(self, bucket: str, endpoint: str | None, room: Room | None = None) -> None:
+    def __init__(self, bucket: str, endpoint: str | None, area: Area | None = None) -> None:
         self.bucket = bucket
         self.endpoint = endpoint
-        self.prefix = f"{room}/" if room else ""
+        self.prefix = f"{area}/" if area else ""
 
     @cached_property
     def client(self) -> Any:
@@ -193,10 +193,10 @@ class BucketStore:
     def remove(self, name: str) -> None:
         self._call("delete_object", Key=self.prefix + name)
 
-    def move(self, name: str, room: Self) -> None:
+    def move(self, name: str, area: Self) -> None:
         source = {"Bucket": self.bucket, "Key": self.prefix + name}
         with suppress(NotFound):
-            self._call("copy_object", Key=room.prefix + name, CopySource=source)
+            self._call("copy_object", Key=area.prefix + name, CopySource=source)
             self.remove(name)
 
     def names(self) -> Iterator[tuple[str, datetime]]:
@@ -228,21 +228,21 @@ def whole(store: Store) -> Iterator[str]:
     return (name for name, _ in store.names() if not name.endswith(UNFINISHED))
 
 
-def create(config: Config, room: Room | None = None) -> Store:
+def create(config: Config, area: Area | None = None) -> Store:
     """Return the configured store, or one of its rooms. Open nothing yet."""
     if config.media_s3_bucket:
-        return BucketStore(config.media_s3_bucket, config.media_s3_endpoint, room)
-    return FolderStore(config.media_root / room if room else config.media_root, private=room is Room.EXPORTS)
+        return BucketStore(config.media_s3_bucket, config.media_s3_endpoint, area)
+    return FolderStore(config.media_root / area if area else config.media_root, private=area is Area.EXPORTS)
 
 
 def init_app(app: Flask, config: Config) -> None:
     app.extensions["media"] = create(config)
-    app.extensions["rooms"] = {room: create(config, room) for room in Room}
+    app.extensions["areas"] = {area: create(config, area) for area in Area}
 
 
-def room(name: Room) -> Store:
-    rooms: dict[Room, Store] = current_app.extensions["rooms"]
-    return rooms[name]
+def area(name: Area) -> Store:
+    areas: dict[Area, Store] = current_app.extensions["areas"]
+    return areas[name]
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from app.core.database.engines import UNLIMITED, direct
 from app.core.errors import NotFound, Unavailable
 from app.core.lib import local_time
 from app.core.media import pictures, storage
-from app.core.media.storage import Room
+from app.core.media.storage import Area
 from app.core.settings import settings
 from config import environment
 
@@ -44,7 +44,7 @@ def backup(target: Path) -> str:
     """Write a backup into the new folder `target`. Return a summary."""
     if target.exists():
         raise BackupError(f"{target} is there already; a backup never overwrites another")
-    for store in (*_picture_stores().values(), storage.room(Room.TOMBSTONES)):
+    for store in (*_picture_stores().values(), storage.area(Area.TOMBSTONES)):
         _check(store)
     unfinished = target.with_name(f"{target.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -59,7 +59,7 @@ def backup(target: Path) -> str:
         count += _copy(store, unfinished / part)
     # Copy the hidden pictures again, because some were hidden before their copy was made.
     count += _copy(pictures.hidden(), unfinished / HIDDEN_PICTURES)
-    tombstones = storage.room(Room.TOMBSTONES)
+    tombstones = storage.area(Area.TOMBSTONES)
     (unfinished / TOMBSTONES).mkdir()
     for name in storage.whole(tombstones):
         (unfinished / TOMBSTONES / name).write_bytes(tombstones.get(name))
@@ -86,7 +86,7 @@ def restore(source: Path) -> str:
     # Restore tombstones before the dump. If the restore is killed later, the service erases these people again.
     for path in sorted(source.absolute().parent.glob(f"*/{TOMBSTONES}/*")):
         if path.is_file():  # `MEDIA_ROOT` may lie next to the backup; its tombstones are one folder deeper
-            storage.room(Room.TOMBSTONES).put(path.name, path.read_bytes(), "text/plain")
+            storage.area(Area.TOMBSTONES).put(path.name, path.read_bytes(), "text/plain")
     with (source / DUMP).open("rb") as dump:
         _run("pg_restore", "--no-owner", "--no-acl", "--exit-on-error", "--single-transaction", source=dump)
     return f"Restored the backup of {manifest['made_at']}: {manifest['pictures']} pictures, migrations as of then."

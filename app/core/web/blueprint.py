@@ -21,7 +21,7 @@ from app.core import errors
 from app.core.version import VERSION
 from app.core.web import dispatch, idempotency, pagination
 from app.core.web.caching import Caching
-from app.core.web.dispatch import Access, View
+from app.core.web.dispatch import AccessRule, View
 from app.core.web.openapi import document, operations
 from app.core.web.openapi.variants import Plugin
 from app.core.web.parsing import Parser
@@ -75,7 +75,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         *args: object,
         **options: Any,
     ) -> None:
-        access: Access | None = getattr(view_func, "access", None)
+        access: AccessRule | None = getattr(view_func, "access", None)
         if view_func is None or access is None:
             raise TypeError(f"{rule}: every route says who may call it")
         caching: Caching | None = getattr(view_func, "caching", None)
@@ -147,7 +147,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 result = view(*args, **kw)
                 if isinstance(result, pagination.Listing):
                     return raw_json(result.body, status_code, pagination.headers(result, request))
-                if isinstance(result, pagination.Partial):
+                if isinstance(result, pagination.TruncatedRecord):
                     return raw_json(result.record, status_code, pagination.next_part(result, request))
                 return raw_json(result, status_code)
 

@@ -30,7 +30,7 @@ UNKNOWN_NAME = "bukan parameter yang dikenal."
 View = Callable[..., Any]
 
 
-class Access(Protocol):
+class AccessRule(Protocol):
     """Access rule of a view. The decorators of `app.identity.access` set it as `access`."""
 
     #: The OpenAPI security requirement: `[]` public, `[{}, {...}]` optional login, `[{...}]` login required.
@@ -47,7 +47,7 @@ class Access(Protocol):
         """Add records to the unit of work after the view has run. They are committed with the view's own changes."""
 
 
-def around(view: View, access: Access, query_names: Collection[str]) -> Callable[..., Response]:
+def around(view: View, access: AccessRule, query_names: Collection[str]) -> Callable[..., Response]:
     """Wrap an API view that has the query parameters `query_names`."""
 
     @wraps(view)
@@ -85,7 +85,7 @@ def _refuse_unknown_names(query_names: Collection[str]) -> None:
 
 
 def _serve(
-    view: View, access: Access | None, args: tuple[object, ...], kwargs: dict[str, object], *, repeats: int
+    view: View, access: AccessRule | None, args: tuple[object, ...], kwargs: dict[str, object], *, repeats: int
 ) -> Response:
     """Run the view in one unit of work. Retry it after a deadlock, if the unit is retryable."""
     try:

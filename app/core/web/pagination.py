@@ -60,7 +60,7 @@ class KeysetListing(Listing[T]):
 
 
 @dataclass(frozen=True)
-class Partial(Generic[T]):
+class TruncatedRecord(Generic[T]):
     """A record with the first part of its rows. If `after` is set, `?after=<id>` returns the next part."""
 
     record: T
@@ -152,7 +152,7 @@ def headers(listing: Listing[T], request: Request) -> dict[str, str]:
     return fields
 
 
-def next_part(partial: Partial[T], request: Request) -> dict[str, str]:
+def next_part(partial: TruncatedRecord[T], request: Request) -> dict[str, str]:
     """Return the `Link` header (RFC 8288) to the next part of a record, or nothing if the record is complete."""
     if partial.after is None:
         return {}

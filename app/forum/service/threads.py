@@ -10,7 +10,7 @@ from app.core.database.session import autocommit, db
 from app.core.errors import Unauthorized
 from app.core.media import pictures
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, Partial
+from app.core.web.pagination import Listing, TruncatedRecord
 from app.forum.models import ForumReply, ForumThread
 from app.forum.schemas import RepliesQuery, ThreadQuery
 from app.forum.service import cases, crisis, hiding, notices
@@ -39,7 +39,7 @@ def list_all(query: ThreadQuery, caller_id: int | None) -> Listing[Record]:
         return read_page(connection, query, caller_id)
 
 
-def get(thread_id: int, query: RepliesQuery, caller_id: int | None) -> Partial[Record] | ThreadPage:
+def get(thread_id: int, query: RepliesQuery, caller_id: int | None) -> TruncatedRecord[Record] | ThreadPage:
     """Return a thread with the tree of its replies, or with the part of the tree that `query` selects."""
     with autocommit() as connection:
         return read_thread(connection, thread_id, caller_id, query)

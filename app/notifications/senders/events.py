@@ -6,7 +6,7 @@ from app.core.settings import settings
 from app.notifications.models import Inbound
 from app.notifications.senders import sender_status
 from app.providers import fonnte, whatsapp
-from app.providers.messenger import Told
+from app.providers.messenger import SenderEvent
 
 #: Outcomes of such an event.
 NOTED, IGNORED = "noted", "ignored"
@@ -16,9 +16,9 @@ def heard(event: Inbound) -> str:
     """Update the sender from an event of kind device, quality or account. Return the event's outcome."""
     if event.provider != settings.messaging_provider or not _is_ours(event.payload.get("display_phone_number")):
         return IGNORED
-    reader = whatsapp.told_of_us if event.provider == "whatsapp_cloud" else fonnte.told_of_us
+    reader = whatsapp.read_sender_event if event.provider == "whatsapp_cloud" else fonnte.read_sender_event
     told = reader(event.payload)
-    if told == Told():
+    if told == SenderEvent():
         return IGNORED
     if told.problem is not None:
         sender_status.stop(told.problem, is_seen=event.provider == "fonnte")

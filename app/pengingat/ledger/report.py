@@ -16,7 +16,7 @@ from app.core.exports import csv
 from app.core.exports.charts import Chart
 from app.core.exports.report_layout import Paper
 from app.core.exports.streaming import MIMETYPES, Download, begun
-from app.core.exports.table import Column, Kind, Table
+from app.core.exports.table import Column, ColumnType, Table
 from app.core.lib import local_time
 from app.identity.models import User
 from app.pengingat.ledger import history
@@ -125,7 +125,7 @@ def _by_reminder(sums: sa.Subquery, doses_of: Mapping[str, str], count: int) -> 
 
 
 def _by_day(sums: sa.Subquery) -> Table:
-    day = Column("date", sums.c.day, Kind.DAY, "Tanggal")
+    day = Column("date", sums.c.day, ColumnType.DAY, "Tanggal")
     rows = sa.select(sums.c.judul).group_by(sums.c.day, sums.c.judul, sums.c.tipe)
     return Table((day, *_columns(sums)), rows.order_by(sums.c.day, sums.c.judul, sums.c.tipe))
 
@@ -138,13 +138,13 @@ def _columns(sums: sa.Subquery) -> tuple[Column, ...]:
     percent = sa.cast(history.share(done, judged), sa.Numeric(4, 1))
     return (
         Column("judul", sums.c.judul, label="Pengingat", share=3),
-        Column("tipe", sums.c.tipe, Kind.NAME, "Jenis", 0.9),
-        Column("due", sa.func.sum(sums.c.due), Kind.NUMBER, "Jadwal", 0.9),
-        Column("done", done, Kind.NUMBER, "Dilakukan", 1.1),
-        Column("skipped", skipped, Kind.NUMBER, "Dilewati"),
-        Column("missed", missed, Kind.NUMBER, "Tidak dijawab", 1.4),
-        Column("undelivered", sa.func.sum(sums.c.undelivered), Kind.NUMBER, "Tidak terkirim", 1.4),
-        Column("percent", percent, Kind.NUMBER, "Persen", 0.9),
+        Column("tipe", sums.c.tipe, ColumnType.NAME, "Jenis", 0.9),
+        Column("due", sa.func.sum(sums.c.due), ColumnType.NUMBER, "Jadwal", 0.9),
+        Column("done", done, ColumnType.NUMBER, "Dilakukan", 1.1),
+        Column("skipped", skipped, ColumnType.NUMBER, "Dilewati"),
+        Column("missed", missed, ColumnType.NUMBER, "Tidak dijawab", 1.4),
+        Column("undelivered", sa.func.sum(sums.c.undelivered), ColumnType.NUMBER, "Tidak terkirim", 1.4),
+        Column("percent", percent, ColumnType.NUMBER, "Persen", 0.9),
     )
 
 

@@ -14,7 +14,7 @@ from app.core.database.session import Base, autocommit
 from app.core.errors import NotFound
 from app.core.exports import csv
 from app.core.exports.streaming import MIMETYPES, Download, begun
-from app.core.exports.table import Column, Kind, Table
+from app.core.exports.table import Column, ColumnType, Table
 from app.identity import access_log, audit
 from app.identity.sessions import Caller
 from app.superadmin.runner.values import to_json
@@ -43,7 +43,11 @@ MAX_CELL = 10_000
 #: Estimated rows above which the total is the planner's estimate, because counting takes too long.
 MAX_COUNTED = 5_000_000
 
-KINDS = {**dict.fromkeys((20, 21, 23, 26, 700, 701, 1700), Kind.NUMBER), 16: Kind.FLAG, 1184: Kind.TIME}
+KINDS = {
+    **dict.fromkeys((20, 21, 23, 26, 700, 701, 1700), ColumnType.NUMBER),
+    16: ColumnType.FLAG,
+    1184: ColumnType.TIME,
+}
 
 #: A partitioned table stores no rows itself, so its rows and bytes are the sums of its partitions.
 _TABLES = sa.text(
@@ -78,14 +82,14 @@ class TableSize(TypedDict):
     bytes: int
 
 
-class ColumnType(TypedDict):
+class TableColumn(TypedDict):
     name: str
     type: str
 
 
 class TablePage(TypedDict):
     table: str
-    columns: list[ColumnType]
+    columns: list[TableColumn]
     rows: list[dict[str, object]]
     total: int
     limit: int
@@ -164,9 +168,9 @@ def export(name: str, by: Caller) -> Download:
     table = _table(name)
     columns = []
     for column in table.columns:
-        kind = Kind.TEXT if table.is_secret(column) else KINDS.get(column.type_oid, Kind.TEXT)
+        kind = ColumnType.TEXT if table.is_secret(column) else KINDS.get(column.type_oid, ColumnType.TEXT)
         value = table.value(column)
-        columns.append(Column(column.name, sa.cast(value, sa.Text) if kind is Kind.TEXT else value, kind))
+        columns.append(Column(column.name, sa.cast(value, sa.Text) if kind is ColumnType.TEXT else value, kind))
     source = sa.select(sa.text("1")).select_from(table.selectable).order_by(*table.order)
     chunks = begun(csv.stream(Table(tuple(columns), source)))
     audit.record(by, audit.AuditAction.EXPORT, f"table:{table.name}", format="csv")

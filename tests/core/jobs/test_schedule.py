@@ -17,7 +17,7 @@ from rq.serializers import JSONSerializer
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import schedule
 from app.core.jobs.queue import BULK, connection
-from app.core.jobs.schedule import HEARTBEAT, Periodic, Schedule
+from app.core.jobs.schedule import HEARTBEAT, Periodic, Scheduler
 from app.identity import jobs
 from app.identity.models import LoginSession
 from tests.helpers.factories import make_user
@@ -33,7 +33,7 @@ def broken() -> None:
 
 def test_a_broken_tick_stops_neither_the_others_nor_the_periodic_jobs(app: Flask) -> None:
     seen: list[str] = []
-    clock = Schedule((broken, lambda: seen.append("ticked")), (Periodic(jobs.drop_dead_sessions, every_s=60),))
+    clock = Scheduler((broken, lambda: seen.append("ticked")), (Periodic(jobs.drop_dead_sessions, every_s=60),))
     clock.tick()
     assert seen == ["ticked"]
     assert enqueued() == ["app.identity.jobs.drop_dead_sessions"]
@@ -45,7 +45,7 @@ def test_the_same_failure_is_logged_once_a_minute(
 ) -> None:
     now = [1000.0]
     monkeypatch.setattr(schedule, "monotonic", lambda: now[0])
-    clock = Schedule((broken,), ())
+    clock = Scheduler((broken,), ())
     with caplog.at_level(logging.ERROR, logger=schedule.__name__):
         for _ in range(3):
             clock.tick()
@@ -56,7 +56,7 @@ def test_the_same_failure_is_logged_once_a_minute(
 
 def test_two_clocks_enqueue_a_periodic_job_once_a_period(app: Flask) -> None:
     periodic = (Periodic(jobs.drop_dead_sessions, every_s=60),)
-    for clock in (Schedule((), periodic), Schedule((), periodic)):
+    for clock in (Scheduler((), periodic), Scheduler((), periodic)):
         clock.tick()
         clock.tick()
     assert len(enqueued()) == 1
@@ -71,7 +71,7 @@ def test_a_clock_that_ends_before_it_has_enqueued_costs_seconds_and_no_period(
     now = [1000.0]
     monkeypatch.setattr(schedule, "monotonic", lambda: now[0])
     daily = (Periodic(jobs.drop_dead_sessions, every_s=86400),)
-    ending, other = Schedule((), daily), Schedule((), daily)
+    ending, other = Scheduler((), daily), Scheduler((), daily)
     with monkeypatch.context() as patch:
         patch.setattr(schedule, "enqueue_once_now", away)
         ending.tick()
@@ -92,7 +92,7 @@ def test_without_redis_the_ticks_go_on(app: Flask, monkeypatch: pytest.MonkeyPat
 
     seen: list[int] = []
     monkeypatch.setattr(schedule, "connection", away)
-    clock = Schedule((lambda: seen.append(1),), (Periodic(jobs.drop_dead_sessions, every_s=60),))
+    clock = Scheduler((lambda: seen.append(1),), (Periodic(jobs.drop_dead_sessions, every_s=60),))
     clock.tick()
     clock.tick()
     assert seen == [1, 1]

@@ -68,7 +68,7 @@ def _application(env: dict[str, str]) -> Iterator[Flask]:
     app = create_app(Config.from_env(env))
     with app.app_context():
         yield app
-        for store in (app.extensions["media"], *app.extensions["rooms"].values()):
+        for store in (app.extensions["media"], *app.extensions["areas"].values()):
             if isinstance(store, storage.BucketStore) and "client" in vars(store):
                 store.client.close()
 
@@ -177,7 +177,7 @@ def test_file_beside_the_pictures_is_never_served(folder: Flask) -> None:
 def test_a_room_beside_the_pictures_holds_files_that_nobody_is_served(
     site: Flask, client: FlaskClient, tmp_path: Path
 ) -> None:
-    room = storage.room(storage.Room.EXPORTS)
+    room = storage.area(storage.Area.EXPORTS)
     file = tmp_path / "large"
     name = "0" * 32 + ".webp"
     for content in (b"before", bytes(3 * storage.CHUNK_BYTES + 1)):  # the second file replaces the first

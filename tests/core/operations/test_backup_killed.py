@@ -14,7 +14,7 @@ from flask import Flask
 
 from app.core.database.session import unit_of_work
 from app.core.media import pictures, storage
-from app.core.media.storage import FolderStore, Room
+from app.core.media.storage import Area, FolderStore
 from app.core.operations import backup
 from app.personal_data import tombstones
 from config import ROOT, environment
@@ -91,7 +91,7 @@ def test_what_a_killed_process_left_is_in_no_backup_and_no_tombstone(
     committed: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", PATH)
-    for store in (pictures.store(), storage.room(Room.TOMBSTONES)):
+    for store in (pictures.store(), storage.area(Area.TOMBSTONES)):
         assert isinstance(store, FolderStore)
         with pytest.raises(KeyboardInterrupt), store._writing("ab12.key"):
             raise KeyboardInterrupt  # as after SIGKILL: no cleanup
@@ -100,6 +100,6 @@ def test_what_a_killed_process_left_is_in_no_backup_and_no_tombstone(
     files = {path.name for path in (tmp_path / "backup").rglob("*") if path.is_file()}
     assert {backup.DUMP, backup.MANIFEST} <= files  # and pictures left by other tests
     assert not [name for name in files if name.endswith(storage.UNFINISHED)]
-    for store in (pictures.store(), storage.room(Room.TOMBSTONES)):
+    for store in (pictures.store(), storage.area(Area.TOMBSTONES)):
         for name in [name for name, _ in store.names() if name.endswith(storage.UNFINISHED)]:
             store.remove(name)

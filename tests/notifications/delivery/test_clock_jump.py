@@ -12,7 +12,7 @@ from flask import Flask
 from app.core.database import db_time
 from app.core.jobs import clock_jump, queue
 from app.core.jobs.clock_jump import verified_time
-from app.core.jobs.schedule import Schedule
+from app.core.jobs.schedule import Scheduler
 from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.delivery import claims, settlements
@@ -57,7 +57,7 @@ def waited(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Jump:
 
 def tick() -> None:
     """A tick of the scheduler that looks for due deliveries."""
-    Schedule((jobs.enqueue_due,), ()).tick()
+    Scheduler((jobs.enqueue_due,), ()).tick()
 
 
 @pytest.mark.parametrize("seconds", [2 * HOURS, -2 * HOURS, 3000.0])

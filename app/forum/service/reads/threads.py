@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import AnySelect
 from app.core.errors import NotFound
-from app.core.web.pagination import Listing, Partial
+from app.core.web.pagination import Listing, TruncatedRecord
 from app.forum.models import ForumCategory, ForumThread, ThreadMark
 from app.forum.schemas import RepliesQuery
 from app.forum.service.reads.posts import CALLER_ID, THREAD_NOT_FOUND, Fields, Record, post_fields, read, select_fields
@@ -77,7 +77,7 @@ def prepared_thread() -> PreparedStatement:
 
 def read_thread(
     connection: sa.Connection, thread_id: int, caller_id: int | None, query: RepliesQuery = ALL_REPLIES
-) -> Partial[Record] | ThreadPage:
+) -> TruncatedRecord[Record] | ThreadPage:
     """Return a thread with the replies that `query` selects. Raise `NotFound` for an unknown id."""
     values = {"id": thread_id, "caller_id": caller_id}
     threads, _ = read_threads(prepared_thread(), connection, values)
@@ -85,7 +85,7 @@ def read_thread(
         raise NotFound(THREAD_NOT_FOUND)
     thread: Record = {**threads[0], "replies": []}
     if not query.replies:
-        return Partial(thread)
+        return TruncatedRecord(thread)
     page = query.page if query.after is None else None
     tree = read_tree(
         connection,
@@ -100,4 +100,4 @@ def read_thread(
         thread["replies_truncated"] = True
     if page is not None:
         return ThreadPage(tree.roots, tree.total, page, record=thread)
-    return Partial(thread, after=tree.last_id)
+    return TruncatedRecord(thread, after=tree.last_id)
