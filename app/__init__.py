@@ -45,7 +45,7 @@ def create_app(config: Config) -> Flask:
     schedule.init_app(app, wiring.TICKS, wiring.PERIODIC)
     job_metrics.init_app(app, wiring.COUNTED_BY_JOBS, wiring.ZEROS)
     drain.init_app(app, wiring.ROUTING)
-    app.extensions["hearing"] = wiring.HEARING
+    app.extensions["inbound_handlers"] = wiring.INBOUND_HANDLERS
     health.init_app(app, wiring.HEALTH_CHECKS)
     metrics.init_app(app, config, wiring.METRIC_COLLECTORS)
     pages.init_app(app, sections.pages())

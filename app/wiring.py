@@ -23,7 +23,7 @@ from app.forum.service import verdicts as forum_verdicts
 from app.identity import jobs as identity
 from app.inbox import conversation
 from app.inbox import jobs as inbox
-from app.inbox.handlers import Hearing
+from app.inbox.handlers import InboundHandlers
 from app.logs import jobs as logs
 from app.notifications import jobs as notifications
 from app.notifications.broadcasts import fan_out as broadcasts
@@ -33,7 +33,7 @@ from app.notifications.broadcasts import service as broadcast_service
 from app.notifications.delivery import drain, failed_receipts, heartbeat, messaging, rendering
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.rendering import Renderer
-from app.notifications.models import SECURITY_NOTICE, Channel, Heard
+from app.notifications.models import SECURITY_NOTICE, Channel, InboundKind
 from app.notifications.senders import events as sender_events
 from app.notifications.senders import jobs as sender_jobs
 from app.notifications.senders import report as sender_report
@@ -130,11 +130,11 @@ ROUTING = drain.Routing(
 )
 
 #: Handlers of the events of messaging providers, by kind, and of messages that fail after they were accepted.
-HEARING = Hearing(
+INBOUND_HANDLERS = InboundHandlers(
     handlers={
-        Heard.MESSAGE: conversation.handle,
-        Heard.PREFERENCE: conversation.prefer,
-        **dict.fromkeys((Heard.DEVICE, Heard.QUALITY, Heard.ACCOUNT), sender_events.heard),
+        InboundKind.MESSAGE: conversation.handle,
+        InboundKind.PREFERENCE: conversation.prefer,
+        **dict.fromkeys((InboundKind.DEVICE, InboundKind.QUALITY, InboundKind.ACCOUNT), sender_events.handle),
     },
     failed_receipts=(failed_receipts.note, missed.note_failed_receipt),
 )

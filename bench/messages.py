@@ -15,7 +15,7 @@ def add_messages(name: str, dues: Iterable[datetime], *, expires_at: datetime, f
     with unit_of_work():
         outbox.add_all(
             [
-                outbox.Draft(
+                outbox.NewDelivery(
                     kind="bench",
                     channel=Channel.MESSAGING,
                     dedupe_key=f"{name}:{n}",

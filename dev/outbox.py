@@ -17,7 +17,7 @@ from app.inbox import service as inbox
 from app.notifications.delivery import drain, rendering
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.delivery.sealing import Words
-from app.notifications.models import OPEN, Heard, State, deliveries, inbound
+from app.notifications.models import OPEN, DeliveryState, InboundKind, deliveries, inbound
 from app.providers.webhooks import WebhookEvent
 
 #: Maximum number of deliveries read: for upcoming ones, and again for those sent or waiting now.
@@ -47,7 +47,7 @@ class Entry:
 
     @property
     def is_withdrawn(self) -> bool:
-        return all(row["state"] == State.CANCELLED for row in self.rows)
+        return all(row["state"] == DeliveryState.CANCELLED for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ _upcoming = _shown.where(_is_upcoming).order_by(_rows.due_at, _rows.id).limit(SH
 _heard = (
     sa.select(inbound, User.username, User.nama_ktp)
     .outerjoin(User, User.phone == inbound.c.phone)
-    .where(inbound.c.kind == Heard.MESSAGE)
+    .where(inbound.c.kind == InboundKind.MESSAGE)
     .order_by(inbound.c.id.desc())
     .limit(HEARD)
 )
@@ -113,7 +113,7 @@ def words_of(row: Row) -> Words:
 def write_as(phone: str, text: str) -> None:
     """Store an incoming message from this phone number, as a provider's webhook would."""
     event = WebhookEvent(
-        "outbox", f"dev:{uuid.uuid4()}", Heard.MESSAGE, phone=phone, text=text, payload={"type": "text"}
+        "outbox", f"dev:{uuid.uuid4()}", InboundKind.MESSAGE, phone=phone, text=text, payload={"type": "text"}
     )
     with unit_of_work():
         inbox.keep([event])

@@ -22,7 +22,7 @@ from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.sealing import Words
 from app.notifications.messages import message_user, send_message, tell_user
-from app.notifications.models import SECURITY_NOTICE, About, Channel, Delivery, State
+from app.notifications.models import SECURITY_NOTICE, About, Channel, Delivery, DeliveryState
 
 #: Values of `event` in the payload of a security notice.
 ACCOUNT_CHANGED, HANDED_OVER = "account_changed", "handed_over"
@@ -56,7 +56,7 @@ def _tell_changed(user: User, phone: str, fields: Collection[str]) -> None:
     """Add the fields to a pending notice, or add a new notice that is due `TOGETHER` after the last one."""
     owner_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
     last = _last_told(user, phone)
-    if last and last.user_id == owner_id and last.state == State.PENDING and last.claim_token is None:
+    if last and last.user_id == owner_id and last.state == DeliveryState.PENDING and last.claim_token is None:
         last.payload = _changed({*fields, *cast(list[str], last.payload["fields"])})
         db.session.flush()
         return
@@ -77,7 +77,7 @@ def _last_told(user: User, phone: str) -> Delivery | None:
         Delivery.target == phone,
         Delivery.kind == SECURITY_NOTICE,
         Delivery.payload["event"].astext == ACCOUNT_CHANGED,
-        Delivery.state != State.CANCELLED,
+        Delivery.state != DeliveryState.CANCELLED,
         Delivery.due_at > db_time.now() - TOGETHER,
     )
     latest = rows.order_by(Delivery.due_at.desc(), Delivery.id.desc()).limit(1).with_for_update()
@@ -134,7 +134,7 @@ def number_returned(user: User) -> None:
 
 def _tell(user: User, event: str) -> None:
     outbox.add(
-        outbox.Draft(
+        outbox.NewDelivery(
             kind=SECURITY_NOTICE,
             channel=Channel.PUSH_FAN_OUT,
             dedupe_key=f"{SECURITY_NOTICE}:{user.id}:{uuid.uuid4()}",

@@ -45,7 +45,7 @@ def send(phone: str) -> None:
     """Send the latest open question to the number. The dedupe key allows one message per request."""
     row = db.session.execute(_last(phone)).one()
     outbox.add(
-        outbox.Draft(
+        outbox.NewDelivery(
             kind=numbers.MOVE,
             channel=Channel.MESSAGING,
             dedupe_key=f"{numbers.MOVE}:{row.user_id}:{row.asked_at.timestamp()}",

@@ -187,7 +187,7 @@ def send_reset_link(phone: str) -> bool:
     elif is_wanted:
         outbox.cancel_one(dedupe_key)
     outbox.add(
-        outbox.Draft(
+        outbox.NewDelivery(
             kind=RESET,
             channel=Channel.MESSAGING,
             dedupe_key=dedupe_key,

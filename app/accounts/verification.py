@@ -212,7 +212,7 @@ def _send(user_id: int, phone: str, code: str) -> None:
     outbox.cancel(about, [KIND])
     text = TEXT.format(code=code, minutes=int(LIFETIME.total_seconds() // 60))
     outbox.add(
-        outbox.Draft(
+        outbox.NewDelivery(
             kind=KIND,
             channel=Channel.MESSAGING,
             dedupe_key=f"{KIND}:{user_id}:{uuid.uuid4()}",

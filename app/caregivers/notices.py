@@ -22,7 +22,7 @@ from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.sealing import Words
 from app.notifications.messages import tell_user
-from app.notifications.models import SECURITY_NOTICE, About, Channel, Delivery, Receipt, State
+from app.notifications.models import SECURITY_NOTICE, About, Channel, Delivery, DeliveryState, Receipt
 
 SUBJECT = care.LINK
 #: Subject of a notice about several links.
@@ -57,7 +57,10 @@ def last_told(patient_id: int, within: timedelta) -> sa.Select[int | None]:
 
     The id is None if that notice is about several links. A failed message comes last, because it did not arrive.
     """
-    has_failed = sa.and_(Delivery.state.in_((State.FAILED, State.MISSED, State.CANCELLED)), Delivery.unknowns == 0)
+    has_failed = sa.and_(
+        Delivery.state.in_((DeliveryState.FAILED, DeliveryState.MISSED, DeliveryState.CANCELLED)),
+        Delivery.unknowns == 0,
+    )
     has_left = sa.and_(~has_failed, Delivery.receipt.is_distinct_from(Receipt.FAILED))
     return (
         sa.select(sa.case((Delivery.about_type == SUBJECT, Delivery.about_id)))
@@ -98,7 +101,7 @@ def linked(link: CaregiverLink) -> None:
 def _gather(link: CaregiverLink, due_at: datetime) -> None:
     """Add a link to the pending notice about several links, or to a new one that is due at `due_at`."""
     about = About(GATHERED, link.patient_id)
-    waits = sa.and_(Delivery.state == State.PENDING, Delivery.due_at > db_time.now_sql())
+    waits = sa.and_(Delivery.state == DeliveryState.PENDING, Delivery.due_at > db_time.now_sql())
     waiting = sa.update(Delivery).where(*outbox.is_about(about), waits)
     links = sa.func.jsonb_build_object("links", Delivery.payload["links"].op("||")(sa.cast([link.id], JSONB)))
     added = db.session.execute(waiting.values(payload=links).execution_options(synchronize_session=False))
@@ -121,7 +124,7 @@ def _messages_about(patient_id: int, subject: str) -> tuple[sa.ColumnElement[boo
         Delivery.user_id == patient_id,
         Delivery.channel == Channel.MESSAGING,
         Delivery.about_type == subject,
-        Delivery.state != State.CANCELLED,
+        Delivery.state != DeliveryState.CANCELLED,
     )
 
 

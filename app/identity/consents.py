@@ -82,17 +82,17 @@ class ConsentChoices(TypedDict, total=False):
     caregivers: bool
 
 
-def record(user_id: int, wishes: Mapping[Purpose, bool], way: ConsentSource) -> set[Purpose]:
+def record(user_id: int, choices: Mapping[Purpose, bool], way: ConsentSource) -> set[Purpose]:
     """Record a person's answers. Return the purposes for which the answer changed.
 
     The person's row must be locked. An unchanged answer is not recorded again. A person who was never asked counts as
     having agreed.
     """
-    if not wishes:
+    if not choices:
         return set()
     present = current(user_id)
     changes = {
-        purpose for purpose, granted in wishes.items() if purpose not in present or present[purpose].granted != granted
+        purpose for purpose, granted in choices.items() if purpose not in present or present[purpose].granted != granted
     }
     db.session.execute(
         sa.update(Consent)
@@ -102,12 +102,12 @@ def record(user_id: int, wishes: Mapping[Purpose, bool], way: ConsentSource) -> 
     )
     db.session.add_all(
         [
-            Consent(user_id=user_id, purpose=purpose, granted=wishes[purpose], version=VERSION, way=way)
+            Consent(user_id=user_id, purpose=purpose, granted=choices[purpose], version=VERSION, way=way)
             for purpose in sorted(changes)
         ]
     )
     db.session.flush()
-    return {purpose for purpose in changes if purpose in present or not wishes[purpose]}
+    return {purpose for purpose in changes if purpose in present or not choices[purpose]}
 
 
 def current(user_id: int) -> dict[Purpose, Consent]:

@@ -38,7 +38,7 @@ class NotificationSettings(Base):
 
 
 @dataclass(frozen=True)
-class Wishes:
+class DeliveryPreferences:
     """A person's settings as plain values for senders."""
 
     messages: bool = True
@@ -54,8 +54,9 @@ class Wishes:
         return quiet_until(start, end, zone_of(self.domicile), now)
 
 
-def wishes_of(user_id: sa.ColumnElement[int | None]) -> sa.ColumnElement[object]:
-    """Return the values of `Wishes` for a column of person ids, as a JSON array; null for a person without a row.
+def delivery_preferences_of(user_id: sa.ColumnElement[int | None]) -> sa.ColumnElement[object]:
+    """Return the values of `DeliveryPreferences` for a column of person ids, as a JSON array; null for a person without
+    a row.
 
     For a dependent, these are the caregiver's settings, because the caregiver receives everything.
     """
@@ -78,9 +79,9 @@ def wishes_of(user_id: sa.ColumnElement[int | None]) -> sa.ColumnElement[object]
     return sa.func.coalesce(leaving, said, type_=sa.JSON)
 
 
-def wishes(user_id: int) -> Wishes:
-    values = db.session.scalar(sa.select(wishes_of(sa.literal(user_id))))
-    return Wishes(*values) if isinstance(values, list) else Wishes()
+def delivery_preferences(user_id: int) -> DeliveryPreferences:
+    values = db.session.scalar(sa.select(delivery_preferences_of(sa.literal(user_id))))
+    return DeliveryPreferences(*values) if isinstance(values, list) else DeliveryPreferences()
 
 
 def get(user_id: int) -> NotificationSettings:
@@ -115,12 +116,12 @@ def record_consents(user: User, sent: ConsentChoices, *, way: ConsentSource) -> 
     The person's row must be locked. Raise `ServiceNeeded` if they withdraw the service, which needs the deletion of the
     account. The answer for broadcasts also changes the settings.
     """
-    wishes = {purpose: sent[purpose.value] for purpose in Purpose if purpose.value in sent}
-    if not wishes.get(Purpose.SERVICE, True):
+    choices = {purpose: sent[purpose.value] for purpose in Purpose if purpose.value in sent}
+    if not choices.get(Purpose.SERVICE, True):
         raise consents.ServiceNeeded
-    if Purpose.BROADCASTS in wishes:
-        set_broadcasts(user, wishes.pop(Purpose.BROADCASTS), way=way)
-    return consents.record(user.id, wishes, way)
+    if Purpose.BROADCASTS in choices:
+        set_broadcasts(user, choices.pop(Purpose.BROADCASTS), way=way)
+    return consents.record(user.id, choices, way)
 
 
 def save(user_id: int, **values: object) -> None:

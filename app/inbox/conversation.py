@@ -23,7 +23,7 @@ from app.identity.models import PHONE_IS_PROVEN, User
 from app.inbox import limits, reading, texts
 from app.inbox.reading import Context, Meaning, Word
 from app.notifications.messages import message_user
-from app.notifications.models import Heard, Inbound, inbound
+from app.notifications.models import Inbound, InboundKind, inbound
 from app.notifications.senders import numbers
 from app.pengingat.ledger.schemas import QuickAnswer
 from app.pengingat.one_tap import message_answers
@@ -293,7 +293,7 @@ def _reaction_before(row: Inbound) -> tuple[str, str, str]:
         sa.select(_rows.text, _rows.outcome, _rows.payload["at"].astext)
         .where(
             _rows.phone == row.phone,
-            _rows.kind == sa.literal_column(f"'{Heard.MESSAGE}'"),
+            _rows.kind == sa.literal_column(f"'{InboundKind.MESSAGE}'"),
             _rows.received_at > row.received_at - LATEST,
             _rows.id < row.id,
             _rows.payload["type"].astext == "reaction",
@@ -310,7 +310,7 @@ def _ask_for_words(row: Inbound, asked: Conversation) -> MessageReply:
     """Answer that we read only text, once for each open time. Further messages get the help text."""
     before = sa.select(_rows.payload[ASKED]).where(
         _rows.phone == row.phone,
-        _rows.kind == sa.literal_column(f"'{Heard.MESSAGE}'"),
+        _rows.kind == sa.literal_column(f"'{InboundKind.MESSAGE}'"),
         _rows.received_at > row.received_at - LATEST,
         _rows.outcome == f"{limits.ANSWERED}{limits.ONLY_TEXT}",
     )

@@ -21,9 +21,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs.queue import enqueue_once_now
 from app.core.settings import extensions
-from app.inbox.handlers import Hearing
+from app.inbox.handlers import InboundHandlers
 from app.notifications.delivery import receipts
-from app.notifications.models import Heard, Inbound, inbound
+from app.notifications.models import Inbound, InboundKind, inbound
 
 logger = logging.getLogger(__name__)
 
@@ -40,12 +40,12 @@ _LOCKED = (pg.LockNotAvailable, pg.QueryCanceled, pg.DeadlockDetected)
 
 _rows = inbound.c
 _is_open: sa.ColumnElement[bool] = sa.literal_column("handled_at IS NULL")  # same text as in the partial index
-_is_single = _rows.kind.in_([sa.literal_column(f"'{kind}'") for kind in Heard if kind is not Heard.RECEIPT])
+_is_single = _rows.kind.in_([sa.literal_column(f"'{kind}'") for kind in InboundKind if kind is not InboundKind.RECEIPT])
 _earlier = inbound.alias("earlier")
 #: Messages of one phone are handled in order, although several workers run.
 _is_first = ~sa.exists().where(
     _earlier.c.phone == _rows.phone,
-    _earlier.c.kind == sa.literal_column(f"'{Heard.MESSAGE}'"),
+    _earlier.c.kind == sa.literal_column(f"'{InboundKind.MESSAGE}'"),
     _earlier.c.handled_at.is_(None),
     _earlier.c.id < _rows.id,
 )
@@ -92,7 +92,7 @@ def collect() -> Iterator[Metric]:
     gauge = GaugeMetricFamily(
         "inbound_waiting", "Events of messaging providers that wait to be handled", labels=["kind"]
     )
-    for kind in Heard:
+    for kind in InboundKind:
         gauge.add_metric([kind], counts.get(kind, 0))
     yield gauge
 
@@ -100,7 +100,7 @@ def collect() -> Iterator[Metric]:
 def forget() -> None:
     """Empty old texts and delete old rows, in small transactions."""
     _in_batches(sa.update(inbound).values(text=None), KEEP_TEXT_DAYS, _rows.text.is_not(None))
-    _in_batches(sa.delete(inbound), KEEP_RECEIPT_DAYS, _rows.kind != Heard.MESSAGE)
+    _in_batches(sa.delete(inbound), KEEP_RECEIPT_DAYS, _rows.kind != InboundKind.MESSAGE)
     _in_batches(sa.delete(inbound), KEEP_DAYS)
 
 
@@ -110,7 +110,7 @@ def _take_receipts() -> bool:
 
 
 def _tell_failure(delivery_id: int, code: str | None) -> None:
-    for listener in _hearing().failed_receipts:
+    for listener in _handlers().failed_receipts:
         listener(delivery_id, code)
 
 
@@ -125,7 +125,7 @@ def _handle_next(postponed: set[int]) -> bool:
             row = db.session.scalar(_next.where(_rows.id.not_in(postponed)))
             if row is None:
                 return False
-            row_id, handler = row.id, _hearing().handlers.get(Heard(row.kind))
+            row_id, handler = row.id, _handlers().handlers.get(InboundKind(row.kind))
             row.outcome = handler(row) if handler else IGNORED
             row.handled_at = sa.func.now()
     except (OperationalError, InterfaceError, PoolTimeoutError) as error:
@@ -162,6 +162,6 @@ def _in_batches(statement: sa.Update | sa.Delete, days: int, *which: sa.ColumnEl
             return
 
 
-def _hearing() -> Hearing:
-    hearing: Hearing = extensions()["hearing"]
-    return hearing
+def _handlers() -> InboundHandlers:
+    handlers: InboundHandlers = extensions()["inbound_handlers"]
+    return handlers

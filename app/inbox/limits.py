@@ -12,7 +12,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.notifications.models import Heard, inbound
+from app.notifications.models import InboundKind, inbound
 
 #: Maximum answers per hour and day to messages that record, refuse, opt out, reset or verify.
 MAX_AN_HOUR, MAX_A_DAY = 20, 60
@@ -66,7 +66,7 @@ def budget(phone: str) -> Budget:
     now = sa.func.statement_timestamp()
     answered = sa.select(_rows.outcome, now - _rows.handled_at).where(
         _rows.phone == phone,
-        _rows.kind == sa.literal_column(f"'{Heard.MESSAGE}'"),
+        _rows.kind == sa.literal_column(f"'{InboundKind.MESSAGE}'"),
         _rows.received_at > now - LATEST,
         _rows.handled_at > now - _DAY,
         _rows.outcome.startswith(ANSWERED),

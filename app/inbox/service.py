@@ -15,7 +15,7 @@ from app.core.jobs.queue import enqueue_once
 from app.core.settings import settings
 from app.forum.service import crisis
 from app.inbox import jobs
-from app.notifications.models import Heard
+from app.notifications.models import InboundKind
 from app.providers import webhooks
 from app.providers.webhooks import WebhookEvent
 
@@ -88,7 +88,7 @@ def keep(events: Iterable[WebhookEvent]) -> None:
     with current_connection() as connection:
         kinds = _store.rows(connection, {"events": orjson.dumps(rows).decode()})
     # Receipts wait until the scheduler enqueues the handler, at most a second later.
-    if any(kind != Heard.RECEIPT for (kind,) in kinds):
+    if any(kind != InboundKind.RECEIPT for (kind,) in kinds):
         enqueue_once(jobs.handle)
 
 

@@ -56,7 +56,7 @@ def message_user(
     a text, the renderer of the kind reads the words at that time. Calls with the same `dedupe_key` send one message.
     """
     outbox.add(
-        outbox.Draft(
+        outbox.NewDelivery(
             kind=kind,
             channel=Channel.MESSAGING,
             dedupe_key=dedupe_key,
@@ -86,7 +86,7 @@ def tell_user(
     """
     outbox.add_all(
         [
-            outbox.Draft(
+            outbox.NewDelivery(
                 kind=kind,
                 channel=channel,
                 dedupe_key=f"{dedupe_key}:{channel}",

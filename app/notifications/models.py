@@ -31,7 +31,7 @@ class Channel(StrEnum):
     PUSH_FAN_OUT = "push_fan_out"
 
 
-class State(StrEnum):
+class DeliveryState(StrEnum):
     PENDING = "pending"
     #: A worker is sending it. `next_try_at` is the end of the lease. After that the row is a suspect.
     CLAIMED = "claimed"
@@ -55,7 +55,7 @@ class Receipt(StrEnum):
 
 
 #: States of a delivery that may still be sent.
-OPEN = (State.PENDING, State.CLAIMED)
+OPEN = (DeliveryState.PENDING, DeliveryState.CLAIMED)
 
 
 class About(NamedTuple):
@@ -99,7 +99,7 @@ class Delivery(Base, Created):
     said: Mapped[dict[str, object] | None] = mapped_column(JSONB, comment="what was sent; in development alone")
     due_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(comment="not sent by then, it is missed")
-    state: Mapped[str] = mapped_column(server_default=State.PENDING)
+    state: Mapped[str] = mapped_column(server_default=DeliveryState.PENDING)
     attempts: Mapped[int] = mapped_column(sa.Integer, server_default=sa.text("0"))
     deaths: Mapped[int] = mapped_column(
         sa.Integer, server_default=sa.text("0"), comment="attempts whose worker was never heard of again"
@@ -179,7 +179,7 @@ class Delivery(Base, Created):
     )
 
 
-class Heard(StrEnum):
+class InboundKind(StrEnum):
     """Kinds of events that a webhook reports."""
 
     MESSAGE = "message"

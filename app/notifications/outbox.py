@@ -15,12 +15,12 @@ from app.core.jobs.queue import URGENT
 from app.notifications.delivery import sealing
 from app.notifications.delivery.sealing import Words
 from app.notifications.delivery.settlements import final
-from app.notifications.models import OPEN, About, Channel, Delivery, State
+from app.notifications.models import OPEN, About, Channel, Delivery, DeliveryState
 
 
 @dataclass(frozen=True, kw_only=True)
-class Draft:
-    """A delivery to add. Drafts with the same `dedupe_key` are one delivery.
+class NewDelivery:
+    """A delivery to add. Deliveries with the same `dedupe_key` are one delivery.
 
     Without `target`, it goes to the person's current address. When it is sent, its words are read from the database,
     by `kind` and `payload`. Words stored nowhere else, such as a reset link, are passed in `words` and encrypted.
@@ -40,18 +40,18 @@ class Draft:
     queue: str = URGENT
 
 
-def add(draft: Draft) -> bool:
+def add(delivery: NewDelivery) -> bool:
     """Add one delivery. Return whether it is new."""
-    return add_all([draft]) == 1
+    return add_all([delivery]) == 1
 
 
-def add_all(drafts: Sequence[Draft]) -> int:
+def add_all(deliveries: Sequence[NewDelivery]) -> int:
     """Add deliveries, each once, for the next tick of the scheduler. Return how many are new or were cancelled before.
 
     A cancelled delivery that is added again is sent after all. If a worker had claimed it, it waits for the end of that
     worker's lease, so that it is not sent twice.
     """
-    return _insert(drafts) if drafts else 0
+    return _insert(deliveries) if deliveries else 0
 
 
 def cancel(about: About, kinds: Collection[str] = (), *, to: int | None = None) -> None:
@@ -110,12 +110,12 @@ def _cancel(*which: sa.ColumnElement[bool]) -> int:
 def _cancelling(*which: sa.ColumnElement[bool]) -> sa.Update:
     is_open = sa.or_(*(Delivery.state == state for state in OPEN))  # `PreparedStatement` cannot expand a list
     cancel = sa.update(Delivery).where(*which, is_open)
-    return cancel.values(state=State.CANCELLED, **final()).execution_options(synchronize_session=False)
+    return cancel.values(state=DeliveryState.CANCELLED, **final()).execution_options(synchronize_session=False)
 
 
-def _insert(drafts: Sequence[Draft]) -> int:
-    now = db_time.now() if any(draft.due_at is None for draft in drafts) else None
-    rows = [_row(draft, draft.due_at or now) for draft in drafts]
+def _insert(deliveries: Sequence[NewDelivery]) -> int:
+    now = db_time.now() if any(delivery.due_at is None for delivery in deliveries) else None
+    rows = [_row(delivery, delivery.due_at or now) for delivery in deliveries]
     statement = insert(Delivery)
     new = statement.excluded
     result = db.session.execute(
@@ -123,7 +123,7 @@ def _insert(drafts: Sequence[Draft]) -> int:
             index_elements=[Delivery.dedupe_key],
             set_={
                 # Literal SQL, because a bound value here makes SQLAlchemy send one statement for each row.
-                "state": sa.literal_column(f"'{State.PENDING}'"),
+                "state": sa.literal_column(f"'{DeliveryState.PENDING}'"),
                 "payload": new.payload,
                 "sealed": new.sealed,
                 "about_type": new.about_type,
@@ -140,16 +140,16 @@ def _insert(drafts: Sequence[Draft]) -> int:
                 ),
                 "settled_at": sa.null(),
             },
-            where=Delivery.state == sa.literal_column(f"'{State.CANCELLED}'"),
+            where=Delivery.state == sa.literal_column(f"'{DeliveryState.CANCELLED}'"),
         ).returning(Delivery.id),
         rows,
     )
     return len(result.all())
 
 
-def _row(draft: Draft, due_at: datetime | None) -> dict[str, object]:
-    values = {name: value for name, value in vars(draft).items() if name not in ("about", "words")}
-    about_type, about_id = draft.about or (None, None)
-    sealed = sealing.seal(draft.words, draft.user_id) if draft.words is not None else None
+def _row(delivery: NewDelivery, due_at: datetime | None) -> dict[str, object]:
+    values = {name: value for name, value in vars(delivery).items() if name not in ("about", "words")}
+    about_type, about_id = delivery.about or (None, None)
+    sealed = sealing.seal(delivery.words, delivery.user_id) if delivery.words is not None else None
     times = {"due_at": due_at, "next_try_at": due_at}
     return {**values, "about_type": about_type, "about_id": about_id, "sealed": sealed, **times}

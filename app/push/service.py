@@ -132,7 +132,7 @@ def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
     batch = uuid4().hex
     outbox.add_all(
         [
-            outbox.Draft(
+            outbox.NewDelivery(
                 kind=transport.ANYBODYS,
                 channel=Channel.PUSH,
                 dedupe_key=f"push:{batch}:{subscription_id}",

@@ -16,7 +16,7 @@ from app.identity.models import LoginSession, User
 from app.notifications import outbox
 from app.notifications.delivery import claims, sealing
 from app.notifications.delivery.claims import Claimed, ClaimLostError, UndeliverableError, UnwantedError
-from app.notifications.models import Channel, State, deliveries
+from app.notifications.models import Channel, DeliveryState, deliveries
 from app.providers import webpush
 from app.providers.http import ProviderError
 from app.push.models import PushSubscription
@@ -84,7 +84,7 @@ def fan_out(delivery: Claimed) -> None:
             .where(
                 deliveries.c.id == delivery.id,
                 deliveries.c.claim_token == delivery.claim_token,
-                deliveries.c.state == State.CLAIMED,
+                deliveries.c.state == DeliveryState.CLAIMED,
             )
             .with_for_update()  # a cancellation comes before this, or cancels the new deliveries too
         )
@@ -95,8 +95,8 @@ def fan_out(delivery: Claimed) -> None:
         outbox.add_all([_to_subscription(delivery, subscription_id) for subscription_id in ids])
 
 
-def _to_subscription(delivery: Claimed, subscription_id: int) -> outbox.Draft:
-    return outbox.Draft(
+def _to_subscription(delivery: Claimed, subscription_id: int) -> outbox.NewDelivery:
+    return outbox.NewDelivery(
         kind=delivery.kind,
         channel=Channel.PUSH,
         dedupe_key=f"{delivery.dedupe_key}:{subscription_id}",

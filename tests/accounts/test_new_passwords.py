@@ -12,7 +12,7 @@ from app.core.database.session import db
 from app.core.web.rate_limits import RateLimits
 from app.identity.models import User
 from app.notifications.delivery import claims, settlements
-from app.notifications.models import Channel, Delivery, State
+from app.notifications.models import Channel, Delivery, DeliveryState
 from tests.accounts.resets import ask
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
@@ -29,7 +29,7 @@ def change(client: Client, n: int) -> None:
 
 
 def notices() -> Sequence[Delivery]:
-    rows = sa.select(Delivery).where(Delivery.kind == "security_notice", Delivery.state != State.CANCELLED)
+    rows = sa.select(Delivery).where(Delivery.kind == "security_notice", Delivery.state != DeliveryState.CANCELLED)
     return db.session.scalars(rows.order_by(Delivery.id)).all()
 
 
@@ -78,7 +78,7 @@ def test_changes_after_a_notice_are_told_together_ten_minutes_after_it(owner: Cl
     owner.put("/profile", {"email": "maling@example.com"})
     change(owner, 3)
     first, second = notices()
-    assert (first.state, second.state) == (State.SENT, State.PENDING)
+    assert (first.state, second.state) == (DeliveryState.SENT, DeliveryState.PENDING)
     assert second.due_at == first.due_at + WINDOW
     assert second.expires_at == second.due_at + timedelta(days=1)
     assert words_of(second)["text"].startswith("Data akun Anda baru saja diubah: kata sandi, alamat e-mail.")

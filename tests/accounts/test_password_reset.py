@@ -9,7 +9,7 @@ import pytest
 from app.core.database.session import db
 from app.identity import credentials
 from app.identity.models import PasswordReset
-from app.notifications.models import State
+from app.notifications.models import DeliveryState
 from tests.accounts.resets import PHONE, ask, messages
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD
@@ -23,7 +23,7 @@ def test_the_number_may_have_any_form_and_the_message_goes_to_the_normal_one(
     (message,) = messages()
     assert message.target == "+6281234567890"
     assert message.user_id == owner.id
-    assert message.state == State.PENDING
+    assert message.state == DeliveryState.PENDING
 
 
 def test_known_and_unknown_numbers_cost_the_same_statements(client: Client, owner: Client, statements: object) -> None:
@@ -37,7 +37,7 @@ def test_known_and_unknown_numbers_cost_the_same_statements(client: Client, owne
 
 def test_a_second_link_makes_the_first_useless_and_cancels_its_message(client: Client, owner: Client) -> None:
     first, second = ask(client), ask(client)
-    assert [message.state for message in messages()] == [State.CANCELLED, State.PENDING]
+    assert [message.state for message in messages()] == [DeliveryState.CANCELLED, DeliveryState.PENDING]
     assert_error(client.post("/update-password", {"code": first, "new_password": "baru123"}), 400, "invalid_code")
     assert client.post("/update-password", {"code": second, "new_password": "baru123"}).status_code == 200
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.identity import credentials
 from app.identity.models import LoginSession, PasswordReset, RoleName
-from app.notifications.models import State
+from app.notifications.models import DeliveryState
 from tests.accounts.phone_verification.proofs import PATH, ask, digits
 from tests.accounts.registration import SITI, registered
 from tests.accounts.resets import PHONE, messages
@@ -198,7 +198,7 @@ class TestSendVerificationCode:
         known = client.get("/send-verification-code", query_string={"phone": PHONE})
         unknown = client.get("/send-verification-code", query_string={"phone": "081999999999"})
         assert (known.status_code, known.json) == (unknown.status_code, unknown.json)
-        assert [message.state for message in messages()] == [State.PENDING, State.CANCELLED]
+        assert [message.state for message in messages()] == [DeliveryState.PENDING, DeliveryState.CANCELLED]
         assert db.session.scalars(sa.select(PasswordReset.user_id)).all() == [owner.id]
 
     @pytest.mark.parametrize("query", [{}, {"phone": ""}, {"phone": "bukan nomor"}])

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.identity import users
-from app.notifications.models import Delivery, State
+from app.notifications.models import Delivery, DeliveryState
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
 from tests.notifications.deliveries import words_of
@@ -27,7 +27,7 @@ def _required(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def messages(kind: str = "security_notice") -> dict[str, str]:
     """Return the latest pending text of a kind, by recipient."""
-    pending = db.select(Delivery).where(Delivery.kind == kind, Delivery.state == State.PENDING)
+    pending = db.select(Delivery).where(Delivery.kind == kind, Delivery.state == DeliveryState.PENDING)
     return {str(row.target): words_of(row)["text"] for row in db.session.scalars(pending.order_by(Delivery.id))}
 
 

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.identity.models import PasswordReset, PhoneVerification
-from app.notifications.models import Delivery, State
+from app.notifications.models import Delivery, DeliveryState
 from tests.accounts.phone_verification.proofs import NEW, OWN, PATH, agree, ask, digits, messages, pushes, use, write
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
@@ -36,7 +36,7 @@ def test_what_is_open_and_what_waits_for_the_number_ends(client: Client, owner: 
     assert db.session.scalars(sa.select(PasswordReset)).all() == []
     assert db.session.scalars(sa.select(PhoneVerification)).all() == []
     to_number = sa.select(Delivery.state).where(Delivery.target == "+6281234567890")
-    assert set(db.session.scalars(to_number)) == {State.CANCELLED}
+    assert set(db.session.scalars(to_number)) == {DeliveryState.CANCELLED}
 
 
 def test_the_person_is_told_by_push_and_reads_why(owner: Client, admin: Client) -> None:

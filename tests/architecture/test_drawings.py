@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 
-from app.notifications.models import State
+from app.notifications.models import DeliveryState
 from config import ROOT
 
 TEXT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
@@ -45,7 +45,7 @@ def test_every_package_is_described() -> None:
 
 def test_the_states_of_a_delivery_are_those_of_the_model() -> None:
     arrows = re.findall(r"^ *(\S+) --> (\w+):", drawing("stateDiagram-v2"), re.MULTILINE)
-    assert {name for arrow in arrows for name in arrow} - {"[*]"} == set(State)
+    assert {name for arrow in arrows for name in arrow} - {"[*]"} == set(DeliveryState)
 
 
 def test_every_place_that_is_named_is_there() -> None:

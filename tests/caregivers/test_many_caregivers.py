@@ -13,7 +13,7 @@ from app.caregivers import service
 from app.core.database.session import db, unit_of_work
 from app.identity.care import CaregiverCut, CaregiverLink
 from app.identity.models import RoleName
-from app.notifications.models import Channel, Delivery, State
+from app.notifications.models import Channel, Delivery, DeliveryState
 from tests.caregivers.invitations import invite
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
@@ -43,8 +43,10 @@ def let_pass(span: timedelta) -> None:
 
 
 def send() -> None:
-    due = sa.update(Delivery).where(Delivery.state == State.PENDING, Delivery.due_at <= sa.func.clock_timestamp())
-    db.session.execute(due.values(state=State.SENT).execution_options(synchronize_session=False))
+    due = sa.update(Delivery).where(
+        Delivery.state == DeliveryState.PENDING, Delivery.due_at <= sa.func.clock_timestamp()
+    )
+    db.session.execute(due.values(state=DeliveryState.SENT).execution_options(synchronize_session=False))
 
 
 def test_eight_caregivers_are_three_messages_and_one(client: Client, siti: Client) -> None:

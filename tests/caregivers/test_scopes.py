@@ -10,7 +10,7 @@ from app.core.errors import NotFound
 from app.identity import care
 from app.identity.care import Scope
 from app.identity.models import RoleName
-from app.notifications.models import About, Delivery, State
+from app.notifications.models import About, Delivery, DeliveryState
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import add
@@ -52,14 +52,14 @@ def test_what_is_queued_for_a_caregiver_ends_with_the_consent(caregiver: Client,
     about = About(care.PATIENT, siti.id)
     add(dedupe_key="a", user_id=caregiver.id, about=about)
     siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["alerts"]})
-    assert _state() == State.PENDING
+    assert _state() == DeliveryState.PENDING
     if way == "the scope":
         siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["history"]})
     elif way == "the link, by the patient":
         siti.delete(f"/caregiver/patients/{caregiver.id}")
     else:
         caregiver.delete(f"/caregiver/patients/{siti.id}")
-    assert _state() == State.CANCELLED
+    assert _state() == DeliveryState.CANCELLED
 
 
 def _state() -> str | None:

@@ -18,7 +18,7 @@ from app.identity.models import AuditEntry
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import metrics
 from app.notifications.delivery.drain import OUTCOMES
-from app.notifications.models import About, Broadcast, Delivery, State
+from app.notifications.models import About, Broadcast, Delivery, DeliveryState
 from app.notifications.senders import sender_status
 from app.notifications.senders.models import Sender
 from config import ROOT
@@ -148,7 +148,7 @@ class TestListUserDeliveries(ForAdmins):
     def test_shows_states_and_reasons_and_no_text(self, admin: Client, siti: Client) -> None:
         send(siti)
         db.session.execute(
-            sa.update(Delivery).values(state=State.FAILED, last_error="no number", settled_at=sa.func.now())
+            sa.update(Delivery).values(state=DeliveryState.FAILED, last_error="no number", settled_at=sa.func.now())
         )
         response = admin.get(f"/admins/users/{siti.id}/pengiriman")
         (row,) = response.json

@@ -16,7 +16,7 @@ from app.core.database.session import db, unit_of_work
 from app.inbox import jobs as inbox
 from app.notifications import jobs
 from app.notifications.delivery import messaging
-from app.notifications.models import Inbound, Receipt, State
+from app.notifications.models import DeliveryState, Inbound, Receipt
 from app.providers import messaging as provider
 from config import Config
 from dev.simulators import Server, webhooks
@@ -161,7 +161,7 @@ def test_a_call_whose_worker_was_killed_is_confirmed_by_its_receipt_and_not_repe
     while claimed.id != row.id:  # the response to the greeting
         claimed = ready()
     messaging.send(claimed)  # the worker is killed here
-    wait_until(lambda: handled(lambda: reread(row.dedupe_key).state == State.SENT))
+    wait_until(lambda: handled(lambda: reread(row.dedupe_key).state == DeliveryState.SENT))
     age(60, of=row)
     jobs.drain("urgent")
     assert [message.text for message in sim.messaging.to(PHONE)].count(str(words_of(row)["text"])) == 1

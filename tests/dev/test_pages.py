@@ -17,7 +17,7 @@ from app.core.lib import local_time
 from app.identity.models import User
 from app.inbox import jobs as inbox
 from app.notifications import outbox
-from app.notifications.models import About, Channel, Inbound, State, deliveries
+from app.notifications.models import About, Channel, DeliveryState, Inbound, deliveries
 from app.notifications.senders.models import PhoneNumber
 from config import Config
 from dev import outbox as outbox_page
@@ -44,7 +44,7 @@ def developing(variables: dict[str, str]) -> Iterator[Flask]:
 def add(text: str, **fields: object) -> None:
     with unit_of_work():
         outbox.add(
-            outbox.Draft(
+            outbox.NewDelivery(
                 **{
                     "kind": "password_reset",
                     "channel": Channel.MESSAGING,
@@ -122,7 +122,7 @@ def test_what_comes_next_is_first_and_what_is_far_or_old_is_folded(developing: F
 def test_what_was_withdrawn_is_folded_away(developing: Flask) -> None:
     add("batal", due_at=local_time.now() + timedelta(hours=1))
     with unit_of_work():
-        db.session.execute(deliveries.update().values(state=State.CANCELLED, settled_at=local_time.now()))
+        db.session.execute(deliveries.update().values(state=DeliveryState.CANCELLED, settled_at=local_time.now()))
     assert entries(developing, "Next", "") == entries(developing, "Latest", "") == []
     assert len(entries(developing, "", "withdrawn")) == 1
 
@@ -190,7 +190,7 @@ def test_the_outbox_shows_what_became_of_a_message(developing: Flask) -> None:
     add("sampai", due_at=local_time.now())
     add("gagal", due_at=local_time.now())
     with unit_of_work():
-        sent = {"state": State.SENT, "settled_at": local_time.now(), "receipt": "read"}
+        sent = {"state": DeliveryState.SENT, "settled_at": local_time.now(), "receipt": "read"}
         db.session.execute(deliveries.update().values(sent))
         failed = {"receipt": "failed", "receipt_code": "131026"}
         db.session.execute(deliveries.update().where(deliveries.c.dedupe_key == "gagal").values(failed))

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.notifications.models import Delivery, State
+from app.notifications.models import Delivery, DeliveryState
 from app.pengingat.models import Occurrence
 from tests.helpers.client import Client
 from tests.inbox.phones import APP_SECRET, FONNTE_TOKEN, VERIFY_TOKEN, Phone
@@ -72,7 +72,7 @@ def sent(moment: Time, siti: Client) -> Sent:
             db.session.execute(
                 sa.update(Delivery)
                 .where(Delivery.occurrence_id == row.id, Delivery.channel == "messaging")
-                .values(state=State.SENT, settled_at=due_at, claim_token=token, provider_ref=ref)
+                .values(state=DeliveryState.SENT, settled_at=due_at, claim_token=token, provider_ref=ref)
             )
             made.append(row.id)
         db.session.commit()

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.inbox import conversation, jobs
-from app.notifications.models import Delivery, Heard, Inbound
+from app.notifications.models import Delivery, Inbound, InboundKind
 from tests.notifications.deliveries import words_of
 
 APP_SECRET = "app-secret-of-the-tests"
@@ -53,7 +53,7 @@ class Phone:
         return Said(row.outcome, next((str(words_of(answer)["text"]) for answer in answers), None))
 
     def send(self, text: str, **payload: str) -> int:
-        values = {"provider": "test", "event_key": f"phone:{next(_numbers)}", "kind": Heard.MESSAGE}
+        values = {"provider": "test", "event_key": f"phone:{next(_numbers)}", "kind": InboundKind.MESSAGE}
         with unit_of_work():
             row = Inbound(phone=self.number, text=text, payload={"type": "text", **payload}, **values)
             db.session.add(row)

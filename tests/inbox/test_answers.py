@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.notifications.models import Delivery, Receipt, State
+from app.notifications.models import Delivery, DeliveryState, Receipt
 from app.notifications.senders.models import PhoneNumber
 from app.pengingat.ledger import statements, tokens
 from app.pengingat.models import Occurrence, Pengingat
@@ -273,7 +273,7 @@ def test_who_quotes_another_message_of_ours_is_asked_back(phone: Phone, sent: Se
     """A caregiver who answers an alert does not mean their own medicine."""
     (row,) = sent("Metformin", ref="wamid.a")
     alert = add(user_id=siti.id, kind="caregiver_alert", target=None)
-    values = {"state": State.SENT, "provider_ref": "wamid.alert"}
+    values = {"state": DeliveryState.SENT, "provider_ref": "wamid.alert"}
     db.session.execute(sa.update(Delivery).where(Delivery.id == alert.id).values(values))
     db.session.commit()
     said = phone.write(text, about="wamid.alert")
@@ -422,9 +422,9 @@ def test_only_what_left_in_the_last_day_is_meant(phone: Phone, sent: Sent, momen
 @pytest.mark.parametrize(
     "changes",
     [
-        {"state": State.FAILED},
-        {"state": State.MISSED},
-        {"state": State.PENDING},
+        {"state": DeliveryState.FAILED},
+        {"state": DeliveryState.MISSED},
+        {"state": DeliveryState.PENDING},
         {"receipt": Receipt.FAILED},
         {"channel": "push"},
     ],
@@ -437,8 +437,8 @@ def test_what_did_not_reach_the_number_is_not_meant(phone: Phone, sent: Sent, ch
     assert (state(reached), state(other)) == ("done", "pending")
 
 
-@pytest.mark.parametrize("state_", [State.CLAIMED, State.PENDING, State.FAILED])
-def test_what_may_have_reached_the_number_is_meant(phone: Phone, sent: Sent, state_: State) -> None:
+@pytest.mark.parametrize("state_", [DeliveryState.CLAIMED, DeliveryState.PENDING, DeliveryState.FAILED])
+def test_what_may_have_reached_the_number_is_meant(phone: Phone, sent: Sent, state_: DeliveryState) -> None:
     """The connection may break after the provider accepted a message."""
     (row,) = sent("Metformin")
     values = {"state": state_, "unknowns": 1, "settled_at": None}

@@ -17,8 +17,8 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.core.lib import local_time
 from app.inbox import jobs
-from app.inbox.handlers import Hearing
-from app.notifications.models import Heard, Inbound, inbound
+from app.inbox.handlers import InboundHandlers
+from app.notifications.models import Inbound, InboundKind, inbound
 from tests.helpers.client import Client
 from tests.inbox.phones import rows
 from tests.notifications.deliveries import sent
@@ -45,14 +45,14 @@ class Ear:
 @pytest.fixture
 def ear(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Ear:
     ear = Ear()
-    monkeypatch.setitem(real_app.extensions, "hearing", Hearing({Heard.MESSAGE: ear}, ()))
+    monkeypatch.setitem(real_app.extensions, "inbound_handlers", InboundHandlers({InboundKind.MESSAGE: ear}, ()))
     return ear
 
 
 def came(text: str = "SUDAH", phone: str = "+6281200000001", **fields: Any) -> None:
     with unit_of_work():
         key = f"handling:{next(_numbers)}"
-        values = {"provider": "test", "event_key": key, "kind": Heard.MESSAGE, "phone": phone, "text": text}
+        values = {"provider": "test", "event_key": key, "kind": InboundKind.MESSAGE, "phone": phone, "text": text}
         db.session.add(Inbound(**{**values, **fields}))
 
 
@@ -71,7 +71,7 @@ def test_what_came_in_is_handled_once_in_its_order(app: Flask, ear: Ear) -> None
 
 
 def test_a_kind_that_nobody_listens_to_is_closed(app: Flask, ear: Ear) -> None:
-    came(kind=Heard.DEVICE)
+    came(kind=InboundKind.DEVICE)
     jobs.handle()
     assert outcomes() == ["ignored"]
 
@@ -160,10 +160,10 @@ def test_a_message_that_fails_after_it_was_accepted_is_told_of_once(
 ) -> None:
     told: list[tuple[int, str | None]] = []
     listeners = (lambda *call: told.append(call),) * 2
-    monkeypatch.setitem(app.extensions, "hearing", Hearing({}, listeners))
+    monkeypatch.setitem(app.extensions, "inbound_handlers", InboundHandlers({}, listeners))
     row = sent()
     for _ in range(2):
-        came(kind=Heard.RECEIPT, text=None, ref=row.provider_ref, payload={"receipt": "failed", "code": "131026"})
+        came(kind=InboundKind.RECEIPT, text=None, ref=row.provider_ref, payload={"receipt": "failed", "code": "131026"})
     jobs.handle()
     assert told == [(row.id, "131026")] * 2
 
@@ -201,7 +201,7 @@ def test_words_are_forgotten_after_thirty_days_and_receipts_with_them(app: Flask
     for days in (29, 31, 401):
         moment = local_time.now() - timedelta(days=days)
         came(str(days), received_at=moment)
-        came(kind=Heard.RECEIPT, text=None, received_at=moment, payload={"receipt": "read"})
+        came(kind=InboundKind.RECEIPT, text=None, received_at=moment, payload={"receipt": "read"})
     jobs.forget()
     assert [(row.kind, row.text) for row in rows()] == [("message", "29"), ("receipt", None), ("message", None)]
 

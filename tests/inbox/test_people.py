@@ -17,7 +17,7 @@ from app.identity.care import CaregiverLink
 from app.identity.models import User
 from app.inbox import jobs, texts
 from app.notifications import jobs as delivery_jobs
-from app.notifications.models import Delivery, Heard, Inbound, Receipt, State
+from app.notifications.models import Delivery, DeliveryState, Inbound, InboundKind, Receipt
 from dev.simulators import Server
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
@@ -84,7 +84,7 @@ def test_a_wish_of_whatsapps_own_menu_is_followed_and_not_answered(
     phone: Phone, siti: Client, wish: str, accepts: bool
 ) -> None:
     notification_settings.switch_broadcasts(siti.id, not accepts, way=consents.ConsentSource.APP)
-    values = {"provider": "test", "event_key": "wish", "kind": Heard.PREFERENCE, "phone": phone.number}
+    values = {"provider": "test", "event_key": "wish", "kind": InboundKind.PREFERENCE, "phone": phone.number}
     db.session.add(Inbound(**values, payload={"wish": wish}))
     db.session.commit()
     jobs.handle()
@@ -229,10 +229,10 @@ def test_cut_ends_the_link_that_was_told_last(phone: Phone, siti: Client) -> Non
 @pytest.mark.parametrize(
     ("fate", "is_cut"),
     [
-        ({"state": State.FAILED}, False),
-        ({"state": State.SENT, "receipt": Receipt.FAILED}, False),
-        ({"state": State.FAILED, "unknowns": 2}, True),
-        ({"state": State.SENT}, True),
+        ({"state": DeliveryState.FAILED}, False),
+        ({"state": DeliveryState.SENT, "receipt": Receipt.FAILED}, False),
+        ({"state": DeliveryState.FAILED, "unknowns": 2}, True),
+        ({"state": DeliveryState.SENT}, True),
     ],
     ids=["refused", "not delivered", "unknown", "sent"],
 )
@@ -252,7 +252,7 @@ def test_a_link_that_no_message_told_of_is_cut_where_there_is_no_other(phone: Ph
     """The patient saw the link in the app."""
     link(siti.id, "Budi Santoso", hours=2)
     with unit_of_work():
-        db.session.execute(sa.update(Delivery).values(state=State.FAILED, last_error="needs_template"))
+        db.session.execute(sa.update(Delivery).values(state=DeliveryState.FAILED, last_error="needs_template"))
     phone.write("PUTUS")
     assert caregivers() == []
 

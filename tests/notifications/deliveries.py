@@ -34,7 +34,7 @@ def add(**fields: Any) -> Delivery:
         **fields,
     }
     with unit_of_work():
-        outbox.add(outbox.Draft(**values))
+        outbox.add(outbox.NewDelivery(**values))
     return reread(values["dedupe_key"])
 
 

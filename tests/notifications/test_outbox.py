@@ -13,7 +13,7 @@ from app.core.jobs import queue
 from app.core.lib import local_time
 from app.notifications import jobs, messages, outbox
 from app.notifications.delivery import claims, settlements
-from app.notifications.models import About, Channel, Delivery, State
+from app.notifications.models import About, Channel, Delivery, DeliveryState
 from tests.helpers.apps import config_for_tests
 from tests.notifications.deliveries import add, ready, reread, words_of
 
@@ -69,7 +69,7 @@ def test_what_is_cancelled_is_not_claimed(app: Flask) -> None:
         outbox.cancel(RESET)  # a second time, without effect
     again = reread(row.dedupe_key)
     assert (again.state, again.settled_at) == before
-    assert before[0] == State.CANCELLED
+    assert before[0] == DeliveryState.CANCELLED
 
 
 def test_what_was_cancelled_and_is_added_again_goes_out(app: Flask) -> None:
@@ -89,7 +89,7 @@ def test_what_was_sent_does_not_come_back(app: Flask) -> None:
         outbox.cancel(RESET)
     settlements.settle_sent(claimed, "ref")  # the call was in progress
     add(dedupe_key="sent", about=RESET)
-    assert reread("sent").state == State.SENT
+    assert reread("sent").state == DeliveryState.SENT
 
 
 def test_one_cancelled_under_a_worker_and_added_again_waits_for_that_worker(app: Flask) -> None:

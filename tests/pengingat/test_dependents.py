@@ -15,7 +15,7 @@ from app.identity import notification_settings
 from app.identity.models import RoleName, User
 from app.notifications import jobs, outbox
 from app.notifications.delivery import messaging
-from app.notifications.models import Channel, Delivery, State
+from app.notifications.models import Channel, Delivery, DeliveryState
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.outgoing import texts
 from dev.simulators import Server
@@ -75,7 +75,7 @@ class TestWords:
         pengingat.stock_told = 2
         for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
             outbox.add(
-                outbox.Draft(
+                outbox.NewDelivery(
                     kind="stock",
                     channel=channel,
                     dedupe_key=f"stock:{channel}",
@@ -168,14 +168,14 @@ class TestReceivers:
                 "words": {"text": "Pengingat untuk Ibu Siti"},
                 "expires_at": db.session.scalar(sa.select(sa.func.now() + sa.text("interval '1 hour'"))),
             }
-            outbox.add(outbox.Draft(**{**values, **draft}))
+            outbox.add(outbox.NewDelivery(**{**values, **draft}))
         jobs.send_due("urgent")
         db.session.expire_all()
         return db.session.scalars(sa.select(Delivery).filter_by(dedupe_key="to-ibu")).one()
 
     def test_a_message_goes_to_the_caregivers_number(self, people: tuple[int, int], gateway: Server) -> None:
         row = self.send(people)
-        assert (row.state, row.user_id) == (State.SENT, people[1])
+        assert (row.state, row.user_id) == (DeliveryState.SENT, people[1])
         (sent,) = gateway.messaging.sent
         assert (sent.target, sent.text) == ("6281200000001", "Pengingat untuk Ibu Siti")
 
@@ -189,21 +189,21 @@ class TestReceivers:
     def test_who_wants_no_messages_gets_none_of_hers(self, people: tuple[int, int]) -> None:
         with unit_of_work():
             notification_settings.save(people[0], messages=False)
-        assert self.send(people).state == State.CANCELLED
+        assert self.send(people).state == DeliveryState.CANCELLED
 
     def test_news_of_her_waits_for_the_quiet_hours_of_the_caregiver(self, people: tuple[int, int]) -> None:
         with unit_of_work():
             notification_settings.save(people[0], quiet_start=time(0), quiet_end=time(23, 59))
-        assert self.send(people, kind="stock").state == State.PENDING
+        assert self.send(people, kind="stock").state == DeliveryState.PENDING
         with unit_of_work():
             db.session.execute(sa.delete(Delivery))
-        assert self.send(people).state == State.SENT
+        assert self.send(people).state == DeliveryState.SENT
 
     def test_a_caregiver_without_a_number_gets_no_message(self, people: tuple[int, int]) -> None:
         with unit_of_work():
             db.session.get_one(User, people[0]).phone = None
         row = self.send(people)
-        assert (row.state, row.last_error) == (State.FAILED, "no number")
+        assert (row.state, row.last_error) == (DeliveryState.FAILED, "no number")
 
     def test_a_number_that_has_no_owner_is_the_caregivers_problem(
         self, people: tuple[int, int], gateway: Server
@@ -211,4 +211,4 @@ class TestReceivers:
         with unit_of_work():
             db.session.get_one(User, people[0]).phone_invalid_at = db.session.scalar(sa.select(sa.func.now()))
         row = self.send(people)
-        assert (row.state, row.last_error) == (State.FAILED, messaging.INVALID)
+        assert (row.state, row.last_error) == (DeliveryState.FAILED, messaging.INVALID)

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.notifications.delivery import claims, settlements
-from app.notifications.models import Channel, Delivery, State
+from app.notifications.models import Channel, Delivery, DeliveryState
 from app.pengingat import jobs, service
 from app.pengingat.models import Pengingat
 from tests.helpers.client import Client
@@ -75,4 +75,4 @@ def test_an_edit_while_a_worker_sends_does_not_send_twice(siti: Client, moment: 
     siti.put(f"/pengingat/{created['id']}", {"is_done": False})
     settlements.settle_sent(claimed, None)
     row = db.session.get_one(Delivery, claimed.id, populate_existing=True)
-    assert row.state == State.SENT
+    assert row.state == DeliveryState.SENT

@@ -15,7 +15,7 @@ from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.delivery import claims, messaging
 from app.notifications.delivery.message_format import AS_TEMPLATE
-from app.notifications.models import Channel, Delivery, State
+from app.notifications.models import Channel, Delivery, DeliveryState
 from app.pengingat import service
 from app.pengingat.ledger import answers, upcoming
 from app.pengingat.ledger.schemas import NewAnswer
@@ -67,8 +67,8 @@ def change(row: Delivery, **values: Any) -> None:
 
 def refuse() -> None:
     """Simulate that WhatsApp requires a template for a text message that it had accepted."""
-    (row,) = messages(Delivery.state == State.SENT)
-    change(row, state=State.PENDING, next_try_at=sa.func.now(), payload={**row.payload, AS_TEMPLATE: True})
+    (row,) = messages(Delivery.state == DeliveryState.SENT)
+    change(row, state=DeliveryState.PENDING, next_try_at=sa.func.now(), payload={**row.payload, AS_TEMPLATE: True})
 
 
 def texts(gateway: Server) -> list[str]:
@@ -90,7 +90,7 @@ def test_a_dose_that_was_closed_meanwhile_is_not_asked_about_once_more(
     refuse()
     jobs.drain("urgent")
     assert texts(gateway) == [FIRST]
-    assert messages(Delivery.payload.has_key(AS_TEMPLATE))[0].state == State.CANCELLED
+    assert messages(Delivery.payload.has_key(AS_TEMPLATE))[0].state == DeliveryState.CANCELLED
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_who_hears_of_a_dose_late_is_not_asked_again_in_the_same_minute(siti_id:
     assert len(messages()) == 2
     jobs.drain("urgent")
     assert texts(gateway) == [FIRST]
-    assert [row.state for row in messages()] == [State.SENT, State.CANCELLED]
+    assert [row.state for row in messages()] == [DeliveryState.SENT, DeliveryState.CANCELLED]
 
 
 def test_who_heard_of_a_dose_in_time_is_asked_again(siti_id: int, gateway: Server) -> None:
@@ -159,9 +159,13 @@ def test_who_heard_of_a_dose_in_time_is_asked_again(siti_id: int, gateway: Serve
 @pytest.mark.parametrize(
     "failed",
     [
-        {"state": State.FAILED},
-        {"state": State.SENT, "receipt": "failed"},
-        {"state": State.PENDING, "expires_at": sa.func.now(), "next_try_at": sa.func.now() + timedelta(minutes=1)},
+        {"state": DeliveryState.FAILED},
+        {"state": DeliveryState.SENT, "receipt": "failed"},
+        {
+            "state": DeliveryState.PENDING,
+            "expires_at": sa.func.now(),
+            "next_try_at": sa.func.now() + timedelta(minutes=1),
+        },
     ],
     ids=["refused", "not delivered", "too late"],
 )
@@ -182,4 +186,4 @@ def test_what_waits_for_its_next_attempt_leaves_in_place_of_what_asks_again(siti
     jobs.drain("urgent")
     jobs.drain("urgent")
     assert texts(gateway) == [FIRST]
-    assert [row.state for row in messages()] == [State.SENT, State.CANCELLED]
+    assert [row.state for row in messages()] == [DeliveryState.SENT, DeliveryState.CANCELLED]

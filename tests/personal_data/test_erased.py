@@ -21,7 +21,7 @@ from app.identity.models import AuditEntry, User
 from app.logs import jobs as log_jobs
 from app.notifications import outbox
 from app.notifications.delivery import claims, settlements
-from app.notifications.models import Broadcast, Channel, Delivery, State, deliveries
+from app.notifications.models import Broadcast, Channel, Delivery, DeliveryState, deliveries
 from app.personal_data import erasers, jobs
 from tests.core.media.samples import plain
 from tests.helpers.client import Client, assert_error
@@ -51,7 +51,7 @@ def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, forum: 
     budi_id = budi.id
     with unit_of_work():
         outbox.add(
-            outbox.Draft(
+            outbox.NewDelivery(
                 kind="forum_reply",
                 channel=Channel.MESSAGING,
                 dedupe_key="sent to another",
@@ -60,7 +60,7 @@ def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, forum: 
                 user_id=budi_id,
             )
         )
-    db.session.execute(sa.update(Delivery).where(Delivery.user_id == budi_id).values(state=State.SENT))
+    db.session.execute(sa.update(Delivery).where(Delivery.user_id == budi_id).values(state=DeliveryState.SENT))
     mine.post("/log/user-log", {"event_type": MARK, "event_name": MARK, "screen_name": MARK, "session_id": MARK})
     assert {"users", "activity_logs", "reminders", "idempotency_keys", "redis"} <= set(found(mine.app, *MARKS))
     erased(mine, mine.id, forum)

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.identity.models import RoleName, User
-from app.notifications.models import Delivery, State
+from app.notifications.models import Delivery, DeliveryState
 from app.personal_data import jobs
 from tests.forum.posts import write_reply, write_thread
 from tests.helpers.client import Client
@@ -37,7 +37,7 @@ def rows() -> dict[str, str]:
 
 def said() -> dict[str, str]:
     """Return the current text of each pending delivery, by dedupe key."""
-    waiting = sa.select(Delivery).where(Delivery.state == State.PENDING)
+    waiting = sa.select(Delivery).where(Delivery.state == DeliveryState.PENDING)
     return {row.dedupe_key: str(words_of(row)) for row in db.session.scalars(waiting).all()}
 
 

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.identity.models import PasswordReset, RoleName, User
-from app.notifications.models import Delivery, State
+from app.notifications.models import Delivery, DeliveryState
 from app.pengingat import jobs as pengingat_jobs
 from app.pengingat.models import Occurrence
 from app.pengingat.models import State as DoseState
@@ -68,15 +68,15 @@ def test_nothing_is_sent_meanwhile_and_reminders_go_on_after_it_is_taken_back(mi
     def doses() -> set[str]:
         return set(db.session.scalars(sa.select(Occurrence.state).where(Occurrence.user_id == mine.id)))
 
-    assert states() == {State.PENDING}
+    assert states() == {DeliveryState.PENDING}
     leave(mine)
-    assert states() == {State.CANCELLED}
+    assert states() == {DeliveryState.CANCELLED}
     assert doses() == {DoseState.VOID}
     pengingat_jobs.top_up()
-    assert states() == {State.CANCELLED}, "the scheduler plans nothing for a person whose erasure is pending"
+    assert states() == {DeliveryState.CANCELLED}, "the scheduler plans nothing for a person whose erasure is pending"
     log_in(mine)
     pengingat_jobs.top_up()
-    assert states() == {State.PENDING}
+    assert states() == {DeliveryState.PENDING}
     assert doses() == {DoseState.PENDING}
 
 

@@ -15,7 +15,7 @@ from app.core.database.session import db, unit_of_work
 from app.identity.models import RoleName
 from app.notifications import jobs as outbox_jobs
 from app.notifications.broadcasts import fan_out
-from app.notifications.models import Broadcast, Delivery, State, deliveries
+from app.notifications.models import Broadcast, Delivery, DeliveryState, deliveries
 from app.pengingat import jobs
 from app.pengingat.models import CaregiverAlert, Occurrence, Pengingat
 from app.providers import messaging as provider
@@ -90,7 +90,7 @@ def test_a_day_leaves_nobodys_words_but_in_their_own_rows(
     said = " ".join(["", *(message.text for message in gateway.messaging.sent)])
     assert all(f" {word}" in said or f"“{word}" in said for word in ("Namaqx", "Penulisqx", "Obatqx", "Utasqx")), said
     assert {"reminder", "alert", "forum_reply", "broadcast", "security_notice"} <= set(
-        db.session.scalars(sa.select(deliveries.c.kind).where(deliveries.c.state == State.SENT))
+        db.session.scalars(sa.select(deliveries.c.kind).where(deliveries.c.state == DeliveryState.SENT))
     )
     for mark, own in OWN.items():
         assert set(found(committed, mark)) <= own, mark

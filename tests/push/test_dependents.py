@@ -10,7 +10,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.identity.models import RoleName, User
 from app.notifications import jobs
-from app.notifications.models import Channel, Delivery, State
+from app.notifications.models import Channel, Delivery, DeliveryState
 from dev.simulators import Server
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
@@ -74,7 +74,7 @@ def test_after_the_handover_the_caregivers_browsers_show_nothing(
     jobs.drain("urgent")
     jobs.drain("urgent")
     assert shown(sim, browser) == []
-    assert db.session.get_one(Delivery, row.id).state == State.FAILED
+    assert db.session.get_one(Delivery, row.id).state == DeliveryState.FAILED
 
 
 def test_what_anybody_pushes_to_her_reaches_the_caregiver(

@@ -12,7 +12,7 @@ from flask import Flask
 from app.core.database.session import db
 from app.core.lib import local_time
 from app.notifications import jobs
-from app.notifications.models import Channel, State
+from app.notifications.models import Channel, DeliveryState
 from app.push.models import PushSubscription
 from dev.simulators import Server
 from tests.helpers.client import Client
@@ -33,7 +33,7 @@ def test_a_browser_that_is_gone_is_forgotten(
     sim.fault("push", "status", status=status)
     row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.FAILED
+    assert reread(row.dedupe_key).state == DeliveryState.FAILED
     assert db.session.get(PushSubscription, subscription_id) is None
 
 
@@ -70,7 +70,7 @@ def test_too_large_is_final_but_no_reason_to_forget(
     sim.fault("push", "status", status=413)
     row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.FAILED
+    assert reread(row.dedupe_key).state == DeliveryState.FAILED
     assert db.session.get(PushSubscription, subscription_id) is not None
 
 
@@ -85,7 +85,7 @@ def test_passing_trouble_is_retried_and_never_forgets(
     before = local_time.now()
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
-    assert row.state == State.PENDING
+    assert row.state == DeliveryState.PENDING
     if "retry_after" in options:
         assert row.next_try_at - before >= timedelta(seconds=options["retry_after"])
     age(200, of=row)
@@ -98,7 +98,7 @@ def test_a_redirect_is_not_followed(client: Client, sim: Server, browser: dict[s
     sim.fault("push", "redirect", location=f"{sim.url}/push/elsewhere")
     row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.FAILED
+    assert reread(row.dedupe_key).state == DeliveryState.FAILED
     assert len(sim.push.calls) == 1
 
 
@@ -113,7 +113,7 @@ def test_a_name_that_leads_inside_is_not_called(client: Client, sim: Server, use
     row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.last_error) == (State.FAILED, "push: refused")
+    assert (row.state, row.last_error) == (DeliveryState.FAILED, "push: refused")
 
 
 def test_one_dead_browser_does_not_hold_up_the_others(client: Client, sim: Server, keys: str, user_id: int) -> None:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.identity.models import User
-from app.notifications.models import State, deliveries
+from app.notifications.models import DeliveryState, deliveries
 from app.pengingat import service
 from app.pengingat.models import Occurrence
 from dev.simulators import Server
@@ -89,4 +89,4 @@ def test_what_is_due_is_sent_on_time_whatever_the_workers_clock_says(
         assert sent.at >= due.timestamp()
     wait_until(lambda: {-3, 2} <= hours_off(worker.log))
     assert len(sim.messaging.sent) == 4
-    assert states()["nanti"] == {State.PENDING}
+    assert states()["nanti"] == {DeliveryState.PENDING}

@@ -19,7 +19,7 @@ from app.core.jobs.schedule import HEARTBEAT
 from app.core.lib import local_time
 from app.notifications.delivery import claims
 from app.notifications.delivery import metrics as delivery_metrics
-from app.notifications.models import State
+from app.notifications.models import DeliveryState
 from app.providers import messaging
 from dev.simulators import Server
 from dev.stack.outages import frozen
@@ -40,7 +40,7 @@ def ticks() -> bool:
 
 
 def sent(key: str) -> Callable[[], bool]:
-    return lambda: reread(key).state == State.SENT
+    return lambda: reread(key).state == DeliveryState.SENT
 
 
 def test_one_process_serves_both_queues_and_its_clock_finds_what_falls_due(start_worker: Start, sim: Server) -> None:
@@ -93,12 +93,12 @@ def test_a_worker_killed_in_the_middle_of_a_call_is_made_good(start_worker: Star
     sim.fault("messaging", "hang", match="/send", seconds=30)
     worker = start_worker()
     row = add()
-    wait_until(lambda: reread(row.dedupe_key).state == State.CLAIMED and sends_of_fonnte(sim) == 1)
+    wait_until(lambda: reread(row.dedupe_key).state == DeliveryState.CLAIMED and sends_of_fonnte(sim) == 1)
     for pid in worker.children():
         os.kill(pid, signal.SIGKILL)
     queue.connection().delete(HEARTBEAT)
     wait_until(ticks)
-    assert reread(row.dedupe_key).state == State.CLAIMED  # its lease protects it from others
+    assert reread(row.dedupe_key).state == DeliveryState.CLAIMED  # its lease protects it from others
     age(claims.LEASE_S, of=row)
     wait_until(sent(row.dedupe_key))
     assert reread(row.dedupe_key).deaths == 1

@@ -12,8 +12,7 @@ from app.core.lib.local_time import midnight, today
 from app.identity import consents, dependents, erasure
 from app.identity.consents import Purpose
 from app.identity.models import Role, RoleName, User, user_roles
-from app.notifications.models import Receipt, deliveries
-from app.notifications.models import State as DeliveryState
+from app.notifications.models import DeliveryState, Receipt, deliveries
 from app.pengingat.models import State, occurrences
 from app.pengingat.timetable.tipe import Tipe
 

@@ -96,7 +96,7 @@ def _tell(case: ForumCase) -> None:
     expires_at = db_time.now() + LIFETIME
     outbox.add_all(
         [
-            outbox.Draft(
+            outbox.NewDelivery(
                 kind=KIND,
                 channel=Channel.PUSH_FAN_OUT,
                 dedupe_key=f"forum_case:{case.id}:{occasion}:{user_id}",

@@ -26,7 +26,7 @@ from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.delivery.sealing import Words
 from app.notifications.messages import tell_user
-from app.notifications.models import OPEN, About, Channel, Delivery, State
+from app.notifications.models import OPEN, About, Channel, Delivery, DeliveryState
 
 THREAD_KIND = "forum_thread"
 
@@ -141,7 +141,7 @@ def reply_written(thread: ForumThread, reply: ForumReply) -> None:
             return
         notice.due_at, notice.first_id = _next_due(notice, now), reply.id
     outbox.add(
-        outbox.Draft(
+        outbox.NewDelivery(
             kind=REPLY_KIND,
             channel=Channel.MESSAGING,
             dedupe_key=f"forum_reply:{notice.first_id}",
@@ -177,7 +177,7 @@ def _waits(notice: ReplyNotice, now: datetime) -> bool:
         Delivery.user_id == notice.user_id,
         Delivery.kind == REPLY_KIND,
         Delivery.payload["first_id"].astext == str(notice.first_id),
-        Delivery.state == State.PENDING,
+        Delivery.state == DeliveryState.PENDING,
         sa.or_(Delivery.next_try_at > now, Delivery.next_try_at < now - STUCK),
     )
     return db.session.scalar(waiting.with_for_update(skip_locked=True)) is not None
@@ -193,7 +193,7 @@ def _next_due(notice: ReplyNotice, now: datetime) -> datetime:
             Delivery.user_id == notice.user_id,
             Delivery.kind == REPLY_KIND,
             Delivery.payload["first_id"].astext == str(notice.first_id),
-            Delivery.state == State.SENT,
+            Delivery.state == DeliveryState.SENT,
         )
     )
     latest = max(notice.due_at, sent_at or notice.due_at)

@@ -30,7 +30,7 @@ from app.notifications.models import (
     BroadcastDay,
     BroadcastState,
     Channel,
-    State,
+    DeliveryState,
     deliveries,
 )
 
@@ -107,7 +107,7 @@ def _told(broadcast: Broadcast, user_ids: Sequence[int]) -> set[int | None]:
     """Return the people who already have a delivery of this broadcast. After a hold, it starts from the beginning."""
     keys = [_key(broadcast, user_id) for user_id in user_ids]
     rows = sa.select(deliveries.c.user_id).where(
-        deliveries.c.dedupe_key.in_(keys), deliveries.c.state != State.CANCELLED
+        deliveries.c.dedupe_key.in_(keys), deliveries.c.state != DeliveryState.CANCELLED
     )
     return set(db.session.scalars(rows))
 
@@ -116,8 +116,8 @@ def _key(broadcast: Broadcast, user_id: int) -> str:
     return f"broadcast:{broadcast.id}:{user_id}"
 
 
-def _draft(broadcast: Broadcast, user_id: int, due: datetime, now: datetime) -> outbox.Draft:
-    return outbox.Draft(
+def _draft(broadcast: Broadcast, user_id: int, due: datetime, now: datetime) -> outbox.NewDelivery:
+    return outbox.NewDelivery(
         kind=KIND,
         channel=Channel.MESSAGING,
         queue=BULK,

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from app.core.database.session import autocommit, db
 from app.core.jobs.queue import BULK, QUEUES, URGENT
 from app.identity.models import User
-from app.notifications.models import Channel, Receipt, State, broadcast_pace, deliveries
+from app.notifications.models import Channel, DeliveryState, Receipt, broadcast_pace, deliveries
 from app.notifications.senders import sender_status
 from app.notifications.senders.models import Sender, SenderState, senders
 
@@ -65,7 +65,7 @@ _whom = sa.func.coalesce(sa.cast(_rows.user_id, sa.Text), _rows.target)
 _people_of_a_day = sa.select(sa.func.count()).select_from(
     sa.union(
         sa.select(_whom).where(
-            _rows.queue.in_(QUEUES), _is_message, _rows.settled_at > _now - _day, _rows.state == State.SENT
+            _rows.queue.in_(QUEUES), _is_message, _rows.settled_at > _now - _day, _rows.state == DeliveryState.SENT
         ),
         sa.select(_whom).where(_is_coming),
     ).subquery()
@@ -75,7 +75,7 @@ _coming_messages = sa.select(sa.func.count()).where(_is_coming)
 
 # --- a new number -----------------------------------------------------------------------------------------------------
 
-_is_new_to_us = ~sa.exists().where(_rows.user_id == User.id, _is_message, _rows.state == State.SENT)
+_is_new_to_us = ~sa.exists().where(_rows.user_id == User.id, _is_message, _rows.state == DeliveryState.SENT)
 _people_a_day = sa.cast(FIRST_PEOPLE * sa.func.power(2, sa.func.div(senders.c.warmup_days, GOOD_DAYS)), sa.Integer)
 
 
@@ -152,17 +152,17 @@ _since = sa.select(broadcast_pace.c.resumed_at).where(broadcast_pace.c.id == PAC
 _last = (
     sa.select(
         sa.or_(
-            sa.and_(_rows.state == State.FAILED, _rows.last_error.like("messaging:%")),
+            sa.and_(_rows.state == DeliveryState.FAILED, _rows.last_error.like("messaging:%")),
             _rows.receipt.is_not_distinct_from(Receipt.FAILED),
             # The recipient accepted broadcasts when this was sent, and has opted out since.
-            sa.and_(_rows.state == State.SENT, User.accepts_broadcasts.is_(False)),
+            sa.and_(_rows.state == DeliveryState.SENT, User.accepts_broadcasts.is_(False)),
         ).label("is_bad")
     )
     .select_from(deliveries.outerjoin(User, User.id == _rows.user_id))
     .where(
         _rows.queue == BULK,
         _is_message,
-        _rows.state.in_((State.SENT, State.FAILED)),
+        _rows.state.in_((DeliveryState.SENT, DeliveryState.FAILED)),
         _rows.settled_at > sa.func.coalesce(_since, _now - timedelta(days=30)),
     )
     .order_by(_rows.settled_at.desc())

@@ -22,7 +22,7 @@ from app.notifications.models import (
     BroadcastDay,
     BroadcastPace,
     BroadcastState,
-    State,
+    DeliveryState,
     broadcast_pace,
     deliveries,
 )
@@ -91,7 +91,7 @@ def _cancel(about: About) -> None:
         .where(
             *outbox.is_about(about),
             deliveries.c.kind == KIND,
-            deliveries.c.state == State.PENDING,
+            deliveries.c.state == DeliveryState.PENDING,
             deliveries.c.unknowns == 0,
         )
         .with_for_update()

@@ -18,11 +18,11 @@ from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs import clock_jump
 from app.core.settings import settings
-from app.identity.notification_settings import Wishes, wishes_of
+from app.identity.notification_settings import DeliveryPreferences, delivery_preferences_of
 from app.notifications.delivery import groups
 from app.notifications.delivery.sealing import Words
 from app.notifications.delivery.settlements import MAX_RETRY_S, Claim, of_claim, token
-from app.notifications.models import About, Channel, State, deliveries
+from app.notifications.models import About, Channel, DeliveryState, deliveries
 
 #: Seconds of a claim's lease, longer than every provider's time budget. A dead worker's row waits until the lease ends.
 LEASE_S = 30
@@ -52,7 +52,7 @@ class Claimed(Claim):
     attempts: int
     deaths: int
     #: The person's delivery preferences at the time of the claim.
-    wishes = Wishes()
+    preferences = DeliveryPreferences()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -94,7 +94,7 @@ _rows = deliveries.c
 
 #: Condition: a worker died over the row. The row is sent alone, because it may be what kills workers. The index of
 #: suspects has the same condition.
-is_suspect = sa.or_(_rows.state == State.CLAIMED, _rows.deaths > 0)
+is_suspect = sa.or_(_rows.state == DeliveryState.CLAIMED, _rows.deaths > 0)
 #: Seconds for which a due row counts as new.
 NEW_S = 30
 
@@ -113,7 +113,7 @@ _lease_s = sa.func.least(
 #: database's clock.
 _lease_start = sa.func.greatest(clock_jump.now_sql, sa.func.statement_timestamp())
 _claiming = sa.update(deliveries).values(
-    state=State.CLAIMED, claim_token=token, attempts=_rows.attempts + 1, deaths=_deaths
+    state=DeliveryState.CLAIMED, claim_token=token, attempts=_rows.attempts + 1, deaths=_deaths
 )
 
 
@@ -146,7 +146,7 @@ def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
     )
 
 
-_columns = (*(_rows[name] for name in Claimed.__dataclass_fields__), wishes_of(_rows.user_id))
+_columns = (*(_rows[name] for name in Claimed.__dataclass_fields__), delivery_preferences_of(_rows.user_id))
 #: The rows that a lane claims. `OLDEST` and `NEWEST` skip suspects.
 OLDEST = _first_of(~is_suspect)
 NEWEST = _first_of(~is_suspect, _rows.next_try_at > _new_since, _rows.due_at > _new_since)
@@ -159,7 +159,7 @@ _siblings = PreparedStatement(
 )
 _begin = PreparedStatement(
     sa.update(deliveries)
-    .where(*of_claim, _rows.state == State.CLAIMED, _rows.expires_at > clock_jump.now_sql)
+    .where(*of_claim, _rows.state == DeliveryState.CLAIMED, _rows.expires_at > clock_jump.now_sql)
     .values(
         unknowns=_rows.unknowns + 1,
         # Extend the lease only if little of it is left. An update that changes no indexed column is cheap.
@@ -200,10 +200,10 @@ def _transaction() -> Iterator[sa.Connection]:
 
 
 def _of_row(row: Sequence[Any]) -> Claimed:
-    *columns, wishes = row
+    *columns, preferences = row
     claimed = Claimed(*columns)
-    if wishes is not None:
-        claimed.wishes = Wishes(*wishes)
+    if preferences is not None:
+        claimed.preferences = DeliveryPreferences(*preferences)
     return claimed
 
 

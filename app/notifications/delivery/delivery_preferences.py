@@ -23,12 +23,14 @@ SWITCHED_OFF = "switched off"
 
 def check(delivery: Claimed, channel: Channel) -> None:
     """Raise an error unless the person wants this delivery on this channel at this hour."""
-    wishes = delivery.wishes
-    if delivery.kind not in ALWAYS_WANTED and not (wishes.messages if channel is Channel.MESSAGING else wishes.push):
+    preferences = delivery.preferences
+    if delivery.kind not in ALWAYS_WANTED and not (
+        preferences.messages if channel is Channel.MESSAGING else preferences.push
+    ):
         raise UnwantedError(SWITCHED_OFF)
-    if delivery.kind in AT_ANY_HOUR or wishes.quiet_start is None:
+    if delivery.kind in AT_ANY_HOUR or preferences.quiet_start is None:
         return
-    until = wishes.quiet_until(clock_jump.now())
+    until = preferences.quiet_until(clock_jump.now())
     if until is not None:
         settlements.extend(delivery, until + TIME_LEFT)
         raise PostponedError(until)

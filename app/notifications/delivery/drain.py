@@ -25,7 +25,7 @@ from app.core.lib import local_time
 from app.notifications.delivery import claims, delivery_preferences, rendering, settlements, unsaved_outcomes
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError, UnwantedError
 from app.notifications.delivery.message_format import NeedsTemplateError
-from app.notifications.delivery.outcomes import Outcome, Result
+from app.notifications.delivery.outcomes import Outcome, OutcomeKind
 from app.notifications.delivery.rendering import Renderer
 from app.notifications.delivery.sealing import Words
 from app.notifications.models import Channel
@@ -207,7 +207,7 @@ class Lane:
     def _parked(self, delivery: Claimed) -> Outcome | None:
         """Return the final outcome that the previous worker could not save before its lease ended, if any."""
         parked = unsaved_outcomes.of(delivery.id) if delivery.deaths else None
-        if parked is None or parked.outcome.result not in (Result.SENT, Result.FAILED):
+        if parked is None or parked.outcome.result not in (OutcomeKind.SENT, OutcomeKind.FAILED):
             return None
         delivery.is_begun = parked.claim.is_begun
         return parked.outcome
@@ -220,9 +220,9 @@ class Lane:
                 check(delivery)
             ref = routing().transports[self.channel](delivery)
         except PostponedError as error:
-            return Outcome(Result.POSTPONED, until=error.until)
+            return Outcome(OutcomeKind.POSTPONED, until=error.until)
         except UnwantedError as error:
-            return Outcome(Result.CANCELLED, str(error))
+            return Outcome(OutcomeKind.CANCELLED, str(error))
         except UndeliverableError as error:
             if isinstance(error, NeedsTemplateError):
                 self._count("needs_template")
@@ -252,16 +252,16 @@ class Lane:
             self._count("sent")
             if self.queue == URGENT:  # broadcasts are delayed on purpose
                 LAG.labels(self.channel).observe(max(0.0, (local_time.now() - each.due_at).total_seconds()))
-        return Outcome(Result.SENT, ref=ref)
+        return Outcome(OutcomeKind.SENT, ref=ref)
 
     def _failed(self, delivery: Claimed, reason: str) -> Outcome:
         self._count("failed", len(delivery.ids))
         logger.warning("delivery failed", extra={"delivery": delivery.id, "kind": delivery.kind, "reason": reason})
-        return Outcome(Result.FAILED, reason)
+        return Outcome(OutcomeKind.FAILED, reason)
 
     def _retry(self, delivery: Claimed, reason: str, retry_after_s: float | None) -> Outcome:
         self._count("retried", len(delivery.ids))
-        return Outcome(Result.RETRY, reason, delay_s=settlements.retry_delay_s(delivery.attempts, retry_after_s))
+        return Outcome(OutcomeKind.RETRY, reason, delay_s=settlements.retry_delay_s(delivery.attempts, retry_after_s))
 
     def _postponed(self, delay_s: float) -> Outcome:
         """Postpone a delivery whose provider is busy. After several in a row, pause the lane to spare the database."""
@@ -270,17 +270,17 @@ class Lane:
             if self._busy >= self._limit:
                 self._busy, self._rests_until = 0, monotonic() + delay_s
         jitter = random.uniform(1.0, 1.5)  # noqa: S311  # jitter, not a secret
-        return Outcome(Result.POSTPONED, delay_s=delay_s * jitter)
+        return Outcome(OutcomeKind.POSTPONED, delay_s=delay_s * jitter)
 
     def _held_back(self, error: SenderError | TooManyPeopleError) -> Outcome:
         """Postpone a delivery whose sender or new recipient the provider refuses. This does not count as an attempt."""
         delay_s = SENDER_S if isinstance(error, SenderError) else PEOPLE_S
         jitter = random.uniform(1.0, 1.5)  # noqa: S311  # jitter, not a secret
-        return Outcome(Result.POSTPONED, str(error), delay_s=delay_s * jitter)
+        return Outcome(OutcomeKind.POSTPONED, str(error), delay_s=delay_s * jitter)
 
     def _unknown(self, delivery: Claimed, reason: str) -> Outcome:
         self._count("unknown", len(delivery.ids))
-        return Outcome(Result.UNKNOWN, reason)
+        return Outcome(OutcomeKind.UNKNOWN, reason)
 
     def _count(self, outcome: str, times: int = 1) -> None:
         ATTEMPTS.labels(outcome, self.channel).inc(times)

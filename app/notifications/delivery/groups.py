@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from app.core.jobs import clock_jump
 from app.core.settings import settings
-from app.notifications.models import State, deliveries
+from app.notifications.models import DeliveryState, deliveries
 
 #: Limits of one message: rows, characters of one row's sentence, characters of all sentences. A text holds 4,096
 #: characters and a template 800. The limit of a template applies to WhatsApp, where a text may become a template.
@@ -39,7 +39,7 @@ _first = SimpleNamespace(
 
 def deaths_of(rows: Any) -> sa.ColumnElement[int]:
     """Return how many workers died over a row. A lease that has ended counts as a death."""
-    return rows.deaths + sa.case((rows.state == State.CLAIMED, 1), else_=0)  # type: ignore[no-any-return]
+    return rows.deaths + sa.case((rows.state == DeliveryState.CLAIMED, 1), else_=0)  # type: ignore[no-any-return]
 
 
 def is_first(rows: Any) -> sa.ColumnElement[bool]:

@@ -32,24 +32,24 @@ class NeedsTemplateError(UndeliverableError):
 
 
 @dataclass(frozen=True)
-class Form:
+class MessageFormat:
     text: str
     buttons: tuple[Button, ...] = ()
     template: Template | None = None
 
 
-def form_of(kind: str, words: Words, *, is_open: bool, as_template: bool = False) -> Form:
+def format_of(kind: str, words: Words, *, is_open: bool, as_template: bool = False) -> MessageFormat:
     """Return the current form of a message. `is_open` means that the recipient wrote to us within `OPEN_FOR`.
 
-    With `as_template` it is always a template. `words` contain `text`, and may contain `parts`, see `Parts`. Raise
-    `NeedsTemplateError` if a template is needed and there is none.
+    With `as_template` it is always a template. `words` contain `text`, and may contain `parts`, see `MessageParts`.
+    Raise `NeedsTemplateError` if a template is needed and there is none.
     """
     text, parts = str(words["text"]), parts_of(words)
     if not settings.follows_whatsapp_hours:
-        return Form(text)
+        return MessageFormat(text)
     buttons = _buttons(parts) if _has_buttons() else ()
     if is_open and not as_template:
-        return Form(text, buttons)
+        return MessageFormat(text, buttons)
     name = template_name(kind, parts.get("tipe"))
     if name is None:
         raise NeedsTemplateError
@@ -57,7 +57,7 @@ def form_of(kind: str, words: Words, *, is_open: bool, as_template: bool = False
     template = Template(
         name, settings.whatsapp_template_language, _parameters(text, parts), ids, code=parts.get("code")
     )
-    return Form(text, template=template)
+    return MessageFormat(text, template=template)
 
 
 def says_how_to_answer(text: str) -> bool:
@@ -70,7 +70,7 @@ def _has_buttons() -> bool:
     return settings.follows_whatsapp_hours and settings.whatsapp_app_secret is not None
 
 
-class Parts(TypedDict, total=False):
+class MessageParts(TypedDict, total=False):
     """Parts of a message, in addition to its text. Each is optional."""
 
     #: The type of a reminder.
@@ -83,8 +83,8 @@ class Parts(TypedDict, total=False):
     code: str
 
 
-def parts_of(words: Mapping[str, Any]) -> Parts:
-    parts: Parts = words.get("parts") or Parts()
+def parts_of(words: Mapping[str, Any]) -> MessageParts:
+    parts: MessageParts = words.get("parts") or MessageParts()
     return parts
 
 
@@ -94,7 +94,7 @@ def template_name(kind: str, tipe: object = None) -> str | None:
     return names.get(f"pengingat_{tipe}") or names.get(kind)
 
 
-def _parameters(text: str, parts: Parts) -> list[str]:
+def _parameters(text: str, parts: MessageParts) -> list[str]:
     """Return the parameters of a template: a code, or the name and the rest of the text, or the whole text."""
     if code := parts.get("code"):
         return [code]
@@ -104,7 +104,7 @@ def _parameters(text: str, parts: Parts) -> list[str]:
     return [name or "Anda", text.removeprefix(f"Halo {name}, " if name else "Halo, ")]
 
 
-def _buttons(parts: Parts) -> tuple[Button, ...]:
+def _buttons(parts: MessageParts) -> tuple[Button, ...]:
     """Return the answer buttons of a reminder. Typing a button's title has the same effect."""
     token = parts.get("token")
     if token is None:

@@ -79,7 +79,7 @@ def send(delivery: Claimed) -> str | None:
     Record what the provider reports about the number.
     """
     address = _address_of(delivery)
-    form = _form_of(delivery, address)
+    form = _format_of(delivery, address)
     if not address.is_invalid:
         return _send(delivery, address, form)
     if not _take_probe(address.phone):
@@ -94,11 +94,11 @@ def send(delivery: Claimed) -> str | None:
         raise
 
 
-def _send(delivery: Claimed, address: Address, form: message_format.Form) -> str | None:
+def _send(delivery: Claimed, address: Address, form: message_format.MessageFormat) -> str | None:
     is_trial = sender_status.admit()
     claims.begin(delivery)
     if len(delivery.together) <= len(delivery.others):  # some were cancelled since the claim
-        form = _form_of(delivery, address)
+        form = _format_of(delivery, address)
     first, *_ = delivery.together
     try:
         ref = messaging.client().send(
@@ -172,12 +172,12 @@ def _known_of(phone: str, kind: str) -> Address:
     return Address(phone, *known)
 
 
-def _form_of(delivery: Claimed, address: Address) -> message_format.Form:
+def _format_of(delivery: Claimed, address: Address) -> message_format.MessageFormat:
     """Return the form of a message with one or more deliveries. Store its words in `said`."""
     words = [each.words for each in delivery.together]
     delivery.said = words[0] if len(words) == 1 else routing().joint[delivery.kind](words)
     as_template = any(each.payload.get(message_format.AS_TEMPLATE) for each in delivery.together)
-    return message_format.form_of(delivery.kind, delivery.said, is_open=address.is_open, as_template=as_template)
+    return message_format.format_of(delivery.kind, delivery.said, is_open=address.is_open, as_template=as_template)
 
 
 def _take_probe(phone: str) -> bool:

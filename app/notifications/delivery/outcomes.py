@@ -10,7 +10,7 @@ from app.notifications.delivery import settlements
 from app.notifications.delivery.settlements import Claim
 
 
-class Result(StrEnum):
+class OutcomeKind(StrEnum):
     SENT = "sent"
     #: Refused for good.
     FAILED = "failed"
@@ -25,7 +25,7 @@ class Result(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    result: Result
+    result: OutcomeKind
     reason: str = ""
     #: The provider's reference of the message.
     ref: str | None = None
@@ -37,15 +37,15 @@ class Outcome:
 
 def settle(delivery: Claim, outcome: Outcome) -> None:
     match outcome.result:
-        case Result.SENT:
+        case OutcomeKind.SENT:
             settlements.settle_sent(delivery, outcome.ref)
-        case Result.FAILED:
+        case OutcomeKind.FAILED:
             settlements.settle_failed(delivery, outcome.reason)
-        case Result.CANCELLED:
+        case OutcomeKind.CANCELLED:
             settlements.settle_cancelled(delivery, outcome.reason)
-        case Result.RETRY:
+        case OutcomeKind.RETRY:
             settlements.settle_retry(delivery, outcome.delay_s, outcome.reason)
-        case Result.UNKNOWN:
+        case OutcomeKind.UNKNOWN:
             settlements.settle_unknown(delivery, outcome.reason)
-        case Result.POSTPONED:
+        case OutcomeKind.POSTPONED:
             settlements.settle_postponed(delivery, outcome.until or timedelta(seconds=outcome.delay_s), outcome.reason)

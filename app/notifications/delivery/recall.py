@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from app.core.database.session import autocommit, db
 from app.core.jobs.queue import QUEUES
 from app.core.settings import settings
-from app.notifications.models import Channel, Receipt, State, deliveries
+from app.notifications.models import Channel, DeliveryState, Receipt, deliveries
 from app.notifications.senders.models import SenderState, senders
 from app.providers import messaging
 from app.providers.http import ProviderError
@@ -50,7 +50,7 @@ def held() -> Sequence[str]:
         .where(
             _rows.queue.in_(QUEUES),
             _rows.channel == Channel.MESSAGING,
-            _rows.state == State.SENT,
+            _rows.state == DeliveryState.SENT,
             _rows.settled_at >= sa.func.least(_held_since, told),
             _rows.expires_at <= _now,
             _rows.provider_ref.is_not(None),
@@ -75,10 +75,10 @@ def take_back(ref: str) -> bool | None:
 
 def record(ref: str, *, is_taken_back: bool) -> list[int]:
     """Record the result on the rows of this message. If it was taken back, return their occurrences."""
-    values = {"state": State.MISSED, "last_error": TAKEN_BACK} if is_taken_back else {"last_error": TOO_LATE}
+    values = {"state": DeliveryState.MISSED, "last_error": TAKEN_BACK} if is_taken_back else {"last_error": TOO_LATE}
     statement = (
         sa.update(deliveries)
-        .where(_rows.provider_ref == ref, _rows.state == State.SENT)
+        .where(_rows.provider_ref == ref, _rows.state == DeliveryState.SENT)
         .values(values)
         .returning(_rows.occurrence_id)
     )

@@ -19,7 +19,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from app.core.database.session import db
 from app.notifications.delivery import groups
 from app.notifications.delivery.settlements import final_of_accepted
-from app.notifications.models import Heard, Receipt, State, deliveries, inbound
+from app.notifications.models import DeliveryState, InboundKind, Receipt, deliveries, inbound
 from app.notifications.senders import numbers
 
 #: Maximum number of receipts in one transaction.
@@ -37,7 +37,7 @@ FailedReceipt = Callable[[int, str | None], None]
 
 
 @dataclass(frozen=True)
-class Told:
+class ReceiptEvent:
     """One receipt, read from the payload that the provider's module stored in `inbound`."""
 
     inbound_id: int
@@ -67,19 +67,19 @@ class Told:
 
 def take(on_failed: FailedReceipt) -> int:
     """Handle a batch of open receipts. Return their number."""
-    batch = [Told.of(row) for row in db.session.execute(_open)]
+    batch = [ReceiptEvent.of(row) for row in db.session.execute(_open)]
     if not batch:
         return 0
     names = _Names.of(batch)
-    about = {told.inbound_id: names.find(told) for told in batch}
-    furthest: dict[int, Told] = {}
-    for told in batch:
-        for delivery_id in about[told.inbound_id]:
+    about = {event.inbound_id: names.find(event) for event in batch}
+    furthest: dict[int, ReceiptEvent] = {}
+    for event in batch:
+        for delivery_id in about[event.inbound_id]:
             best = furthest.get(delivery_id)
-            if best is None or RANKS[told.receipt] > RANKS[best.receipt]:
-                furthest[delivery_id] = told
+            if best is None or RANKS[event.receipt] > RANKS[best.receipt]:
+                furthest[delivery_id] = event
     changed = _apply(furthest)
-    _name({each: told.state_ref for told in batch if told.state_ref for each in about[told.inbound_id] - changed})
+    _name({each: event.state_ref for event in batch if event.state_ref for each in about[event.inbound_id] - changed})
     if changed:
         numbers.note_received(changed)
     _close(batch, about, {furthest[delivery_id].inbound_id for delivery_id in changed})
@@ -93,7 +93,7 @@ def open_receipts(now: sa.ColumnElement[datetime]) -> sa.ColumnElement[bool]:
     """Return the condition of receipts to handle now. The first part is the same text as in the index of open rows."""
     return sa.and_(
         sa.literal_column("handled_at IS NULL"),
-        inbound.c.kind == sa.literal_column(f"'{Heard.RECEIPT}'"),
+        inbound.c.kind == sa.literal_column(f"'{InboundKind.RECEIPT}'"),
         sa.or_(inbound.c.outcome.is_(None), inbound.c.received_at < now - LOOK_AGAIN),
     )
 
@@ -121,13 +121,13 @@ class _Names:
     state_refs: Mapping[str, set[int]]
 
     @classmethod
-    def of(cls, batch: Sequence[Told]) -> Self:
-        own_ids = {told.delivery_id for told in batch if told.delivery_id is not None}
+    def of(cls, batch: Sequence[ReceiptEvent]) -> Self:
+        own_ids = {event.delivery_id for event in batch if event.delivery_id is not None}
         which = sa.or_(
             # Skip rows that were never claimed. After a restore of the database, an older receipt can have the same id.
             sa.and_(_rows.id.in_(own_ids), _rows.claim_token.is_not(None)),
-            _rows.provider_ref == sa.any_(_texts(told.ref for told in batch)),
-            _rows.provider_state_ref == sa.any_(_texts(told.state_ref for told in batch)),
+            _rows.provider_ref == sa.any_(_texts(event.ref for event in batch)),
+            _rows.provider_state_ref == sa.any_(_texts(event.state_ref for event in batch)),
         )
         names = (_rows.id, _rows.provider_ref, _rows.provider_state_ref)
         named = sa.select(*names, groups.is_unsettled(_rows)).where(which).order_by(_rows.id)
@@ -141,22 +141,22 @@ class _Names:
         for delivery_id, other_id in db.session.execute(groups.called_with(unsettled)) if unsettled else ():
             ids[delivery_id].add(other_id)
         # One receipt of the batch may have both references. Then receipts with only `state_ref` find the delivery too.
-        for told in batch:
-            if told.state_ref and told.ref:
-                state_refs[told.state_ref] |= refs[told.ref]
+        for event in batch:
+            if event.state_ref and event.ref:
+                state_refs[event.state_ref] |= refs[event.ref]
         return cls(ids, refs, state_refs)
 
-    def find(self, told: Told) -> set[int]:
-        by_id = self.ids.get(told.delivery_id, set()) if told.delivery_id is not None else set()
-        by_ref = self.refs.get(told.ref, set()) if told.ref else set()
-        return by_id | by_ref or (self.state_refs.get(told.state_ref, set()) if told.state_ref else set())
+    def find(self, event: ReceiptEvent) -> set[int]:
+        by_id = self.ids.get(event.delivery_id, set()) if event.delivery_id is not None else set()
+        by_ref = self.refs.get(event.ref, set()) if event.ref else set()
+        return by_id | by_ref or (self.state_refs.get(event.state_ref, set()) if event.state_ref else set())
 
 
 def _texts(values: Iterable[str | None]) -> sa.BindParameter[list[str]]:
     return sa.literal(sorted({value for value in values if value}), ARRAY(sa.Text))
 
 
-def _apply(furthest: Mapping[int, Told]) -> set[int]:
+def _apply(furthest: Mapping[int, ReceiptEvent]) -> set[int]:
     """Store the receipts that are further than the stored ones. Return the ids of their deliveries."""
     if not furthest:
         return set()
@@ -176,7 +176,7 @@ def _apply(furthest: Mapping[int, Told]) -> set[int]:
         ]
     )
     new = told.c
-    was_open = _rows.state != State.SENT
+    was_open = _rows.state != DeliveryState.SENT
     values = {
         "receipt": new.receipt,
         "receipt_at": new.at,
@@ -184,7 +184,7 @@ def _apply(furthest: Mapping[int, Told]) -> set[int]:
         "provider_ref": sa.func.coalesce(_rows.provider_ref, new.ref),
         "provider_state_ref": sa.func.coalesce(_rows.provider_state_ref, new.state_ref),
         # The provider has the message, even if its worker did not record that.
-        "state": State.SENT,
+        "state": DeliveryState.SENT,
         "unknowns": sa.case((was_open, sa.func.greatest(_rows.unknowns - 1, 0)), else_=_rows.unknowns),
         **{name: sa.case((was_open, value), else_=_rows[name]) for name, value in final_of_accepted().items()},
     }
@@ -203,14 +203,14 @@ def _name(state_refs: Mapping[int, str]) -> None:
     db.session.execute(sa.update(deliveries).where(*which).values(provider_state_ref=new.state_ref))
 
 
-def _close(batch: Sequence[Told], about: Mapping[int, set[int]], applied: set[int]) -> None:
+def _close(batch: Sequence[ReceiptEvent], about: Mapping[int, set[int]], applied: set[int]) -> None:
     by_outcome: dict[str, list[int]] = {}
-    for told in batch:
-        if about[told.inbound_id]:
-            outcome = APPLIED if told.inbound_id in applied else KNOWN
+    for event in batch:
+        if about[event.inbound_id]:
+            outcome = APPLIED if event.inbound_id in applied else KNOWN
         else:
-            outcome = NOBODYS if told.is_second_look else WAITING
-        by_outcome.setdefault(outcome, []).append(told.inbound_id)
+            outcome = NOBODYS if event.is_second_look else WAITING
+        by_outcome.setdefault(outcome, []).append(event.inbound_id)
     for outcome, ids in by_outcome.items():
         handled_at = None if outcome == WAITING else sa.func.now()
         db.session.execute(

@@ -16,7 +16,7 @@ from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit
 from app.core.jobs import clock_jump
 from app.core.settings import settings
-from app.notifications.models import OPEN, Channel, Receipt, State, deliveries
+from app.notifications.models import OPEN, Channel, DeliveryState, Receipt, deliveries
 
 #: Number of unknown outcomes after which a delivery is not sent again.
 MOST_UNKNOWN = 2
@@ -55,9 +55,9 @@ _ref = sa.bindparam("ref", type_=sa.Text)
 _is_accepted = sa.and_(_rows.channel == Channel.MESSAGING, _ref.is_not(None))
 _sending = (
     sa.update(deliveries)
-    .where(*of_claim, _rows.state != State.SENT)
+    .where(*of_claim, _rows.state != DeliveryState.SENT)
     .values(
-        state=State.SENT,
+        state=DeliveryState.SENT,
         provider_ref=_ref,
         receipt=sa.case((_is_accepted, sa.literal(Receipt.ACCEPTED.value, sa.Text)), else_=_rows.receipt),
         last_error=None,
@@ -91,11 +91,11 @@ def settle_sent(delivery: Claim, provider_ref: str | None) -> None:
 
 
 def settle_failed(delivery: Claim, reason: str) -> None:
-    _settle(delivery, state=State.FAILED, last_error=reason[:500], **final())
+    _settle(delivery, state=DeliveryState.FAILED, last_error=reason[:500], **final())
 
 
 def settle_cancelled(delivery: Claim, reason: str) -> None:
-    _settle(delivery, state=State.CANCELLED, last_error=reason[:500], **final())
+    _settle(delivery, state=DeliveryState.CANCELLED, last_error=reason[:500], **final())
 
 
 def settle_retry(delivery: Claim, delay_s: float, reason: str) -> None:
@@ -111,7 +111,7 @@ def settle_unknown(delivery: Claim, reason: str) -> None:
     if delivery.unknowns >= MOST_UNKNOWN:
         _settle(
             delivery,
-            state=State.FAILED,
+            state=DeliveryState.FAILED,
             last_error=f"outcome unknown: {reason}"[:500],
             unknowns=_rows.unknowns,
             **final(),
@@ -125,7 +125,7 @@ def settle_postponed(delivery: Claim, until: datetime | timedelta, reason: str =
     """Let the delivery wait until a time, or for a duration. This does not count as an attempt."""
     at = clock_jump.now_sql + until if isinstance(until, timedelta) else until
     why = {"last_error": reason[:500]} if reason else {}
-    _settle(delivery, state=State.PENDING, next_try_at=at, attempts=_rows.attempts - 1, **why)
+    _settle(delivery, state=DeliveryState.PENDING, next_try_at=at, attempts=_rows.attempts - 1, **why)
 
 
 def extend(delivery: Claim, until: datetime) -> None:
@@ -150,7 +150,7 @@ def expire(queue: str) -> int:
             _rows.next_try_at <= clock_jump.now_sql,
             _rows.expires_at <= clock_jump.now_sql,
         )
-        .values(state=State.MISSED, **final())
+        .values(state=DeliveryState.MISSED, **final())
     )
     with autocommit() as connection:
         return connection.execute(statement, clock_jump.values()).rowcount
@@ -174,7 +174,7 @@ def _settle_retry(delivery: Claim, delay_s: float, reason: str, *, unknowns: sa.
     in_time = at < _rows.expires_at
     _settle(
         delivery,
-        state=sa.case((in_time, State.PENDING), else_=State.MISSED),
+        state=sa.case((in_time, DeliveryState.PENDING), else_=DeliveryState.MISSED),
         next_try_at=at,
         last_error=reason[:500],
         unknowns=unknowns,
@@ -191,7 +191,9 @@ def _settle(delivery: Claim, **values: object) -> None:
     """Update by id and token, so that a worker without a valid claim changes nothing."""
     statement = (
         sa.update(deliveries)
-        .where(_rows.id.in_(delivery.ids), _rows.claim_token == delivery.claim_token, _rows.state == State.CLAIMED)
+        .where(
+            _rows.id.in_(delivery.ids), _rows.claim_token == delivery.claim_token, _rows.state == DeliveryState.CLAIMED
+        )
         .values({"unknowns": _known(delivery), **values})
     )
     with autocommit() as connection:

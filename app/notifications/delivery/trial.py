@@ -12,7 +12,7 @@ from app.core.settings import settings
 from app.notifications.delivery import message_format
 from app.notifications.delivery.receipts import RANKS
 from app.notifications.delivery.sealing import Words
-from app.notifications.models import SECURITY_NOTICE, Heard, Receipt, inbound
+from app.notifications.models import SECURITY_NOTICE, InboundKind, Receipt, inbound
 from app.notifications.senders.models import phone_numbers
 from app.providers import messaging
 
@@ -35,16 +35,16 @@ WAIT_S, LOOK_EVERY_S = 30.0, 0.5
 _is_open = sa.select(phone_numbers.c.last_inbound_at > sa.func.statement_timestamp() - message_format.OPEN_FOR)
 
 
-def form_for(phone: str) -> message_format.Form:
+def form_for(phone: str) -> message_format.MessageFormat:
     """Return the current form of the message. Raise `NeedsTemplateError` if it needs a template and has none."""
     with autocommit() as connection:
         is_open = bool(connection.scalar(_is_open.where(phone_numbers.c.phone == phone)))
     kind = next(filter(message_format.template_name, KINDS), KINDS[0])
     words: Words = {"text": TEXT, "parts": {"name": ""} if kind in GREETING else {}}
-    return message_format.form_of(kind, words, is_open=is_open)
+    return message_format.format_of(kind, words, is_open=is_open)
 
 
-def send(phone: str, form: message_format.Form) -> str | None:
+def send(phone: str, form: message_format.MessageFormat) -> str | None:
     """Send the message to an E.164 number and return the provider's reference. Raise `ProviderError`."""
     return messaging.client().send(phone, form.text, template=form.template)
 
@@ -53,7 +53,7 @@ def receipts(ref: str) -> Iterator[tuple[Receipt, str | None]]:
     """Yield each receipt that is further than the last, with its code. Stop after a final one, or after `WAIT_S`."""
     rows = inbound.c
     told = sa.select(rows.payload).where(
-        rows.provider == settings.messaging_provider, rows.kind == Heard.RECEIPT, rows.ref == ref
+        rows.provider == settings.messaging_provider, rows.kind == InboundKind.RECEIPT, rows.ref == ref
     )
     furthest, ends = -1, monotonic() + WAIT_S
     while furthest < RANKS[Receipt.FAILED] and monotonic() < ends:

@@ -20,7 +20,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.jobs.queue import connection
 from app.notifications.delivery import outcomes
-from app.notifications.delivery.outcomes import Outcome, Result
+from app.notifications.delivery.outcomes import Outcome, OutcomeKind
 from app.notifications.delivery.settlements import Claim
 
 logger = logging.getLogger(__name__)
@@ -138,7 +138,7 @@ def _read(text: bytes | str) -> Parked | None:
         claim.is_begun, claim.ids = values["is_begun"], tuple(values.get("ids", claim.ids))
         outcome = values["outcome"]
         until = datetime.fromisoformat(outcome["until"]) if outcome["until"] else None
-        return Parked(claim, Outcome(**{**outcome, "result": Result(outcome["result"]), "until": until}))
+        return Parked(claim, Outcome(**{**outcome, "result": OutcomeKind(outcome["result"]), "until": until}))
     except (ValueError, KeyError, TypeError):
         logger.exception("a parked outcome cannot be read")
         return None

@@ -12,21 +12,21 @@ from app.providers.messenger import SenderEvent
 NOTED, IGNORED = "noted", "ignored"
 
 
-def heard(event: Inbound) -> str:
+def handle(event: Inbound) -> str:
     """Update the sender from an event of kind device, quality or account. Return the event's outcome."""
     if event.provider != settings.messaging_provider or not _is_ours(event.payload.get("display_phone_number")):
         return IGNORED
     reader = whatsapp.read_sender_event if event.provider == "whatsapp_cloud" else fonnte.read_sender_event
-    told = reader(event.payload)
-    if told == SenderEvent():
+    change = reader(event.payload)
+    if change == SenderEvent():
         return IGNORED
-    if told.problem is not None:
-        sender_status.stop(told.problem, is_seen=event.provider == "fonnte")
-    elif told.is_mended:
+    if change.problem is not None:
+        sender_status.stop(change.problem, is_seen=event.provider == "fonnte")
+    elif change.is_mended:
         sender_status.start()
-    elif told.limit is not None:
-        sender_status.limit_reached(told.limit)
-    sender_status.note_quality(told.quality, told.limit_24h)
+    elif change.limit is not None:
+        sender_status.limit_reached(change.limit)
+    sender_status.note_quality(change.quality, change.limit_24h)
     return NOTED
 
 

@@ -23,7 +23,7 @@ from app.identity import care, consents, erasure, notification_settings
 from app.identity.care import CaregiverLink, Scope
 from app.identity.consents import Purpose
 from app.identity.models import User
-from app.identity.notification_settings import Wishes, zone_of
+from app.identity.notification_settings import DeliveryPreferences, zone_of
 from app.notifications import outbox
 from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed, UnwantedError
@@ -96,8 +96,8 @@ def tell(link_id: int, now: datetime) -> None:
         lines = {}
     forgotten = [alert.id for alert, *_ in waiting if alert not in lines]
     db.session.execute(sa.delete(CaregiverAlert).where(CaregiverAlert.id.in_(forgotten)))
-    wishes = notification_settings.wishes(link.caregiver_id)
-    told = _Telling(link, zone_of(people[link.caregiver_id].domicile), wishes, now)
+    preferences = notification_settings.delivery_preferences(link.caregiver_id)
+    told = _Telling(link, zone_of(people[link.caregiver_id].domicile), preferences, now)
     outbox.add_all(list(told.drafts(lines)))
 
 
@@ -113,10 +113,10 @@ class _Telling:
 
     link: CaregiverLink
     zone: ZoneInfo
-    wishes: Wishes
+    preferences: DeliveryPreferences
     now: datetime
 
-    def drafts(self, lines: dict[CaregiverAlert, Line]) -> Iterator[outbox.Draft]:
+    def drafts(self, lines: dict[CaregiverAlert, Line]) -> Iterator[outbox.NewDelivery]:
         for alert, ends in [(alert, self._quiet_until(line)) for alert, line in lines.items()]:
             if ends is not None:
                 alert.due_at = ends
@@ -142,16 +142,16 @@ class _Telling:
         The caregiver's own quiet hours replace the night. Important alerts are sent at night, but not in the
         caregiver's own quiet hours.
         """
-        if self.wishes.quiet_start is not None:
-            return self.wishes.quiet_until(self.now)
+        if self.preferences.quiet_start is not None:
+            return self.preferences.quiet_until(self.now)
         return None if _is_important(line) else pacing.night_until(self.zone, self.now)
 
-    def _message(self, lines: dict[CaregiverAlert, Line], way: Way) -> Iterator[outbox.Draft]:
+    def _message(self, lines: dict[CaregiverAlert, Line], way: Way) -> Iterator[outbox.NewDelivery]:
         """Yield one message and one push with the news of these alerts, and mark the alerts as sent."""
         for alert in lines:
             alert.told_at, alert.way = self.now, way
         for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
-            yield outbox.Draft(
+            yield outbox.NewDelivery(
                 kind=KIND,
                 channel=channel,
                 dedupe_key=f"alert:{min(alert.id for alert in lines)}:{channel}",

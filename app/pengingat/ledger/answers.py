@@ -325,7 +325,7 @@ def _tell(held: Held, rows: Sequence[Occurrence], *, again: bool = True) -> None
 
     With `again=False`, also leave out the repeats.
     """
-    drafts: list[outbox.Draft] = []
+    drafts: list[outbox.NewDelivery] = []
     for row in rows:
         pengingat = held.reminders[row.reminder_id or 0]
         drafts += upcoming.deliveries(pengingat, upcoming.due_of(row), row)

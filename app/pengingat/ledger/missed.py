@@ -13,8 +13,7 @@ from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
 from app.identity import care
 from app.identity.care import CaregiverLink, Scope
-from app.notifications.models import Channel, Receipt, deliveries
-from app.notifications.models import State as DeliveryState
+from app.notifications.models import Channel, DeliveryState, Receipt, deliveries
 from app.pengingat.models import LATE, About, CaregiverAlert, State, occurrences
 
 #: Maximum occurrences that one run of `miss_overdue` marks.

@@ -15,8 +15,7 @@ from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import db
 from app.core.errors import NotFound
 from app.identity.models import User
-from app.notifications.models import Delivery
-from app.notifications.models import State as DeliveryState
+from app.notifications.models import Delivery, DeliveryState
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.timetable.schedule import DAY, NEVER, Schedule
 

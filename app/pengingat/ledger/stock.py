@@ -72,7 +72,7 @@ def take(pengingat: Pengingat, row: Row, state: State) -> float | None:
     return amount
 
 
-def look(pengingat: Pengingat, now: datetime) -> Iterator[outbox.Draft]:
+def look(pengingat: Pengingat, now: datetime) -> Iterator[outbox.NewDelivery]:
     """Yield the stock notices that are due today, and set the time of the next check."""
     looked_for = pengingat.stock_check_at or now
     pengingat.stock_check_at = _next_look(pengingat, now)
@@ -83,7 +83,7 @@ def look(pengingat: Pengingat, now: datetime) -> Iterator[outbox.Draft]:
         return
     pengingat.stock_told = border
     for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
-        yield outbox.Draft(
+        yield outbox.NewDelivery(
             kind=KIND,
             channel=channel,
             dedupe_key=f"persediaan:{pengingat.id}:{looked_for:%Y%m%dT%H%M%SZ}:{channel}",

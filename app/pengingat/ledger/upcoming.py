@@ -49,7 +49,7 @@ def plan(extensions: Sequence[Extension], now: datetime) -> None:
         for due in _dues(extension.pengingat, extension.after, now)
     }
     recorded = statements.record([entry(extension.pengingat, due) for extension, due in planned.values()])
-    drafts: list[outbox.Draft] = []
+    drafts: list[outbox.NewDelivery] = []
     for row in recorded:
         if row.state == State.PENDING and row.reminder_id is not None:
             extension, due = planned[row.reminder_id, row.due_at, row.slot]
@@ -84,7 +84,7 @@ def due_of(row: Occurrence | statements.Row) -> Due:
     return Due(row.due_at, row.due_at + lead, row.slot)
 
 
-def deliveries(pengingat: Pengingat, due: Due, row: Occurrence) -> Iterator[outbox.Draft]:
+def deliveries(pengingat: Pengingat, due: Due, row: Occurrence) -> Iterator[outbox.NewDelivery]:
     """Yield the deliveries of an occurrence, at its due time or at the end of its snooze, and its repeat."""
     at = row.snoozed_until or due.at
     part = f":snooze{row.snoozes}" if row.snoozed_until else ""
@@ -93,9 +93,9 @@ def deliveries(pengingat: Pengingat, due: Due, row: Occurrence) -> Iterator[outb
         yield from _told(pengingat, due, row.id, again, f"{part}{AGAIN}")
 
 
-def _told(pengingat: Pengingat, due: Due, occurrence_id: int, at: datetime, part: str) -> Iterator[outbox.Draft]:
+def _told(pengingat: Pengingat, due: Due, occurrence_id: int, at: datetime, part: str) -> Iterator[outbox.NewDelivery]:
     for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
-        yield outbox.Draft(
+        yield outbox.NewDelivery(
             kind=KIND,
             channel=channel,
             dedupe_key=f"pengingat:{pengingat.id}:{due.occurrence:%Y%m%dT%H%M%SZ}:{due.slot}{part}:{channel}",

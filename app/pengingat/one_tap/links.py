@@ -17,8 +17,7 @@ from app.core.errors import Gone, NotFound
 from app.core.lib.local_time import JAKARTA
 from app.identity import erasure
 from app.identity.models import User
-from app.notifications.models import State as DeliveryState
-from app.notifications.models import deliveries
+from app.notifications.models import DeliveryState, deliveries
 from app.pengingat.ledger import answers, statements
 from app.pengingat.ledger.schemas import LinkAnswer, QuickAnswer
 from app.pengingat.ledger.tokens import hash_of, link_token_of

@@ -19,8 +19,7 @@ from app.core.errors import Conflict, NotFound
 from app.core.lib.local_time import JAKARTA
 from app.identity import dependents
 from app.identity.models import User
-from app.notifications.models import Channel, Receipt, deliveries
-from app.notifications.models import State as DeliveryState
+from app.notifications.models import Channel, DeliveryState, Receipt, deliveries
 from app.pengingat.ledger import answers, statements
 from app.pengingat.ledger.answers import AlreadyClosed
 from app.pengingat.ledger.schemas import QuickAnswer

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed
-from app.notifications.models import OPEN, Delivery, Receipt
-from app.notifications.models import State as DeliveryState
+from app.notifications.models import OPEN, Delivery, DeliveryState, Receipt
 from app.pengingat.outgoing import shared_links
 from app.pengingat.outgoing.render import asks_again
 

@@ -10,10 +10,10 @@ import sqlalchemy as sa
 from app.core.database import db_time
 from app.core.web.pagination import Listing, Page, paginate_rows
 from app.identity import notification_settings
-from app.identity.notification_settings import Wishes
+from app.identity.notification_settings import DeliveryPreferences
 from app.identity.sessions import Caller
 from app.notifications.delivery.delivery_preferences import ALWAYS_WANTED, AT_ANY_HOUR, SWITCHED_OFF
-from app.notifications.models import OPEN, Channel, Delivery, Receipt, State
+from app.notifications.models import OPEN, Channel, Delivery, DeliveryState, Receipt
 from app.pengingat.ledger import stock
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.models import State as Answer
@@ -21,7 +21,11 @@ from app.privacy.schemas import Status
 from app.privacy.service import delivery_labels
 
 RANKS = {status: rank for rank, status in enumerate(Status)}
-SETTLED = {State.FAILED: Status.FAILED, State.MISSED: Status.LATE, State.CANCELLED: Status.CANCELLED}
+SETTLED = {
+    DeliveryState.FAILED: Status.FAILED,
+    DeliveryState.MISSED: Status.LATE,
+    DeliveryState.CANCELLED: Status.CANCELLED,
+}
 RECEIVED = {Receipt.READ: Status.READ, Receipt.DELIVERED: Status.DELIVERED, Receipt.FAILED: Status.FAILED}
 #: Texts for deliveries without a recorded reason of our own.
 DEFAULT_REASONS = {
@@ -59,9 +63,9 @@ def list_own(caller: Caller, page: Page) -> Listing[Sent]:
 def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing[Sent]:
     """Return a person's deliveries that match `which`, the latest due first."""
     listing = paginate_rows(_things(user_id, *which), page)
-    wishes, now = notification_settings.wishes(user_id), db_time.now()
+    preferences, now = notification_settings.delivery_preferences(user_id), db_time.now()
     rows = [
-        Sent(row.id, row.kind, delivery_labels.title_of(row.kind, row.judul), row.due_at, _parts(row, wishes, now))
+        Sent(row.id, row.kind, delivery_labels.title_of(row.kind, row.judul), row.due_at, _parts(row, preferences, now))
         for row in listing.rows
     ]
     return Listing(rows, listing.total, page)
@@ -94,7 +98,7 @@ def _things(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[ob
     )
 
 
-def _parts(row: sa.Row[*tuple[object, ...]], wishes: Wishes, now: datetime) -> list[Part]:
+def _parts(row: sa.Row[*tuple[object, ...]], preferences: DeliveryPreferences, now: datetime) -> list[Part]:
     """Return the status of the message and of the push. The push has the most advanced status of all browsers."""
     parts: dict[str, list[Part]] = {}
     fanned_out = any(delivery[0] == Channel.PUSH for delivery in row.rows)
@@ -102,41 +106,49 @@ def _parts(row: sa.Row[*tuple[object, ...]], wishes: Wishes, now: datetime) -> l
         if channel == Channel.PUSH_FAN_OUT and fanned_out:
             continue
         name = "message" if channel == Channel.MESSAGING else "push"
-        is_wanted = row.kind in ALWAYS_WANTED or (wishes.messages if name == "message" else wishes.push)
+        is_wanted = row.kind in ALWAYS_WANTED or (preferences.messages if name == "message" else preferences.push)
         state, receipt, error, settled_at, receipt_at = columns
         if state in OPEN:
-            part = _open(row, name, error, wishes if is_wanted else None, now)
-        elif channel == Channel.PUSH_FAN_OUT and state == State.SENT:
+            part = _open(row, name, error, preferences if is_wanted else None, now)
+        elif channel == Channel.PUSH_FAN_OUT and state == DeliveryState.SENT:
             part = Part(name, Status.CANCELLED, _moment(settled_at), delivery_labels.NO_BROWSER)
-        elif receipt in RECEIVED and (state == State.SENT or receipt != Receipt.FAILED):
+        elif receipt in RECEIVED and (state == DeliveryState.SENT or receipt != Receipt.FAILED):
             status, unreached = RECEIVED[Receipt(receipt)], delivery_labels.with_contact(delivery_labels.UNREACHED)
             part = Part(name, status, _moment(receipt_at), unreached if status is Status.FAILED else None)
-        elif state == State.SENT:
+        elif state == DeliveryState.SENT:
             part = Part(name, Status.SENT, _moment(settled_at), None)
         else:
-            part = Part(name, SETTLED[State(state)], _moment(settled_at), _reason(row, State(state), error))
+            part = Part(
+                name, SETTLED[DeliveryState(state)], _moment(settled_at), _reason(row, DeliveryState(state), error)
+            )
         parts.setdefault(name, []).append(part)
     return [min(parts[name], key=lambda part: RANKS[part.status]) for name in ("message", "push") if name in parts]
 
 
-def _open(row: sa.Row[*tuple[object, ...]], name: str, error: str | None, wishes: Wishes | None, now: datetime) -> Part:
-    """Return the status of a pending delivery. `wishes` is None if the person switched its channel off."""
-    if wishes is None:
+def _open(
+    row: sa.Row[*tuple[object, ...]],
+    name: str,
+    error: str | None,
+    preferences: DeliveryPreferences | None,
+    now: datetime,
+) -> Part:
+    """Return the status of a pending delivery. `preferences` is None if the person switched its channel off."""
+    if preferences is None:
         return Part(name, Status.CANCELLED, None, delivery_labels.REASONS[SWITCHED_OFF])
-    is_held = row.due_at <= now and row.kind not in AT_ANY_HOUR and wishes.quiet_until(now) is not None
+    is_held = row.due_at <= now and row.kind not in AT_ANY_HOUR and preferences.quiet_until(now) is not None
     reason = delivery_labels.QUIET if is_held else delivery_labels.TRIED if error else None
     return Part(name, Status.WAITING, None, reason)
 
 
-def _reason(row: sa.Row[*tuple[object, ...]], state: State, error: str | None) -> str:
+def _reason(row: sa.Row[*tuple[object, ...]], state: DeliveryState, error: str | None) -> str:
     if error in delivery_labels.REASONS:
         return delivery_labels.REASONS[error]
-    if state is State.CANCELLED and row.answer in (Answer.DONE, Answer.SKIPPED):
+    if state is DeliveryState.CANCELLED and row.answer in (Answer.DONE, Answer.SKIPPED):
         return delivery_labels.ANSWERED
-    if state is State.CANCELLED and row.answer == Answer.VOID:
+    if state is DeliveryState.CANCELLED and row.answer == Answer.VOID:
         return delivery_labels.CHANGED
     reason = DEFAULT_REASONS[SETTLED[state]]
-    return reason if state is State.CANCELLED else delivery_labels.with_contact(reason)
+    return reason if state is DeliveryState.CANCELLED else delivery_labels.with_contact(reason)
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.identity.models import PhoneVerification
-from app.notifications.models import Channel, State
+from app.notifications.models import Channel, DeliveryState
 from tests.accounts.phone_verification.proofs import E164, NEW, PATH, digits, expire, messages
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
@@ -29,7 +29,7 @@ def test_the_digits_go_to_the_number_alone(owner: Client) -> None:
 
 def test_new_digits_take_the_older_message_back(owner: Client) -> None:
     first, second = digits(owner), digits(owner)
-    assert [message.state for message in messages("phone_code")] == [State.CANCELLED, State.PENDING]
+    assert [message.state for message in messages("phone_code")] == [DeliveryState.CANCELLED, DeliveryState.PENDING]
     if first != second:
         assert_error(owner.put(PATH, {"code": first}), 400, "invalid_code")
     assert owner.put(PATH, {"code": second}).status_code == 200

@@ -12,7 +12,7 @@ from app.accounts import verification
 from app.accounts.verification import Proof, WrongNumber
 from app.core.database.session import db
 from app.identity.models import User
-from app.notifications.models import State
+from app.notifications.models import DeliveryState
 from app.notifications.senders import numbers
 from app.notifications.senders.models import phone_numbers
 from tests.accounts.phone_verification.proofs import (
@@ -138,7 +138,7 @@ def test_other_accounts_send_it_no_code(client: Client, wrong: Client) -> None:
 def test_a_code_that_waits_is_not_sent_any_more(client: Client, owner: Client) -> None:
     digits(client.as_(make_user()), nomor_hp=OWN)
     refuse(OWN)
-    assert [row.state for row in messages("phone_code")] == [State.CANCELLED]
+    assert [row.state for row in messages("phone_code")] == [DeliveryState.CANCELLED]
 
 
 def test_an_account_has_three_codes_a_day_for_its_own_number(client: Client, owner: Client, limited: None) -> None:
@@ -158,7 +158,7 @@ def ask_for_a_link(client: Client) -> str:
 
 
 def open_links() -> int:
-    return sum(row.state == State.PENDING for row in messages("password_reset"))
+    return sum(row.state == DeliveryState.PENDING for row in messages("password_reset"))
 
 
 def test_a_wrong_number_gets_no_reset_link(client: Client, owner: Client) -> None:

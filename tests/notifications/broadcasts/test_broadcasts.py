@@ -12,7 +12,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
-from app.notifications.models import About, Broadcast, BroadcastState, Delivery, State
+from app.notifications.models import About, Broadcast, BroadcastState, Delivery, DeliveryState
 from tests.helpers.factories import make_user
 from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce, recipients
 from tests.notifications.deliveries import reread
@@ -108,7 +108,7 @@ def test_withdrawn_news_reaches_nobody_else(
     with unit_of_work():
         broadcasts.withdraw(About("article", 1))
     assert not fan_out.fan_out_page(broadcast_id)
-    assert set(db.session.scalars(sa.select(Delivery.state))) == {State.CANCELLED}
+    assert set(db.session.scalars(sa.select(Delivery.state))) == {DeliveryState.CANCELLED}
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_one_that_was_held_reaches_on_the_same_day_who_has_not_got_it(
     user_id, broadcast_id = make_user().id, announce()
     fan_out.fan_out(broadcast_id)
     hold_and_release(broadcast_id, moment, hours=1)
-    assert reread(f"broadcast:{broadcast_id}:{user_id}").state == State.PENDING
+    assert reread(f"broadcast:{broadcast_id}:{user_id}").state == DeliveryState.PENDING
     fan_out.fan_out(announce(2))
     assert recipients(2) == set()
 
@@ -179,7 +179,7 @@ def test_one_that_was_held_reaches_on_the_same_day_who_has_not_got_it(
 def test_one_that_was_held_counts_on_no_day_of_who_has_it(app: Flask, broadcasting: Configure, moment: Time) -> None:
     user_id, broadcast_id = make_user().id, announce()
     fan_out.fan_out(broadcast_id)
-    reread(f"broadcast:{broadcast_id}:{user_id}").state = State.SENT
+    reread(f"broadcast:{broadcast_id}:{user_id}").state = DeliveryState.SENT
     db.session.flush()
     hold_and_release(broadcast_id, moment, days=1)
     assert db.session.get_one(Broadcast, broadcast_id, populate_existing=True).recipients == 1

@@ -18,7 +18,7 @@ from app.notifications import jobs, outbox
 from app.notifications.broadcasts import fan_out, limits, presend_checks
 from app.notifications.broadcasts import jobs as broadcast_jobs
 from app.notifications.broadcasts import service as broadcasts
-from app.notifications.models import BroadcastPace, Channel, Delivery, State
+from app.notifications.models import BroadcastPace, Channel, Delivery, DeliveryState
 from app.notifications.senders import jobs as senders
 from app.notifications.senders import sender_status
 from app.notifications.senders.models import senders as table
@@ -88,7 +88,7 @@ def test_broadcasts_take_what_reminders_leave_of_the_limit(committed: Flask, sim
     broadcast_jobs.keep_limits()
     assert pace().budget == 4
     jobs.drain("bulk")
-    assert sorted(states(rows)) == [State.PENDING] * 2 + [State.SENT] * 4
+    assert sorted(states(rows)) == [DeliveryState.PENDING] * 2 + [DeliveryState.SENT] * 4
     assert "broadcast_budget 0.0" in Client(committed).get("/metrics").get_data(as_text=True)
     broadcast_jobs.keep_limits()
     jobs.drain("bulk")
@@ -98,7 +98,7 @@ def test_broadcasts_take_what_reminders_leave_of_the_limit(committed: Flask, sim
     senders.check()
     broadcast_jobs.keep_limits()
     jobs.drain("bulk")
-    assert states(rows) == [State.SENT] * 6
+    assert states(rows) == [DeliveryState.SENT] * 6
 
 
 def test_what_is_paid_for_serves_reminders_first(committed: Flask, sim: Server, fonnte: Configure) -> None:
@@ -111,7 +111,7 @@ def test_what_is_paid_for_serves_reminders_first(committed: Flask, sim: Server, 
     rows = news(2)
     broadcast_jobs.keep_limits()
     jobs.drain("bulk")
-    assert sorted(states(rows)) == [State.PENDING, State.SENT]
+    assert sorted(states(rows)) == [DeliveryState.PENDING, DeliveryState.SENT]
 
 
 def test_without_a_limit_broadcasts_know_no_budget(committed: Flask, sim: Server, whatsapp: Configure) -> None:
@@ -121,7 +121,7 @@ def test_without_a_limit_broadcasts_know_no_budget(committed: Flask, sim: Server
     broadcast_jobs.keep_limits()
     assert pace().budget is None
     jobs.drain("bulk")
-    assert states(rows) == [State.SENT] * 3
+    assert states(rows) == [DeliveryState.SENT] * 3
 
 
 # --- a new number -----------------------------------------------------------------------------------------------------
@@ -145,9 +145,9 @@ def test_a_new_number_meets_few_new_people_a_day_and_more_after_good_days(
     )
     rows = news(3)
     jobs.drain("bulk")
-    assert sorted(states(rows)) == [State.PENDING] * 2 + [State.SENT]
-    assert states([again]) == [State.SENT]  # a recipient from before is not new
-    waiting = next(row for row in rows if reread(row.dedupe_key).state == State.PENDING)
+    assert sorted(states(rows)) == [DeliveryState.PENDING] * 2 + [DeliveryState.SENT]
+    assert states([again]) == [DeliveryState.SENT]  # a recipient from before is not new
+    waiting = next(row for row in rows if reread(row.dedupe_key).state == DeliveryState.PENDING)
     assert reread(waiting.dedupe_key).next_try_at > local_time.now() + timedelta(hours=20)
     assert reread(waiting.dedupe_key).attempts == 0
     for good_days in (1, 2, 3):
@@ -168,7 +168,7 @@ def test_a_new_person_is_counted_once_however_often_they_are_tried(
         jobs.drain("bulk")
         age(120, of=row)
     jobs.drain("bulk")
-    assert (reread(row.dedupe_key).state, sender().new_people) == (State.SENT, 1)
+    assert (reread(row.dedupe_key).state, sender().new_people) == (DeliveryState.SENT, 1)
 
 
 def pass_day() -> None:
@@ -227,16 +227,18 @@ def settle(rows: list[Delivery], **values: Any) -> None:
 @pytest.mark.takes(seconds=20)
 def test_broadcasts_pause_by_themselves_when_one_in_twenty_is_unwelcome(committed: Flask, fonnte: Configure) -> None:
     rows = news(25)
-    settle(rows[:10], state=State.SENT)
-    settle(rows[10:13], state=State.FAILED, last_error="messaging: code 131050")
-    settle(rows[13:16], state=State.SENT, receipt="failed")
+    settle(rows[:10], state=DeliveryState.SENT)
+    settle(rows[10:13], state=DeliveryState.FAILED, last_error="messaging: code 131050")
+    settle(rows[13:16], state=DeliveryState.SENT, receipt="failed")
     opted_out = sa.update(User).where(User.id.in_([row.user_id for row in rows[:3]])).values(accepts_broadcasts=False)
     with unit_of_work():
         db.session.execute(opted_out)
-    settle(rows[16:25], state=State.FAILED, last_error="had the day's broadcasts already")  # not counted as a failure
+    settle(
+        rows[16:25], state=DeliveryState.FAILED, last_error="had the day's broadcasts already"
+    )  # not counted as a failure
     broadcast_jobs.keep_limits()
     assert not pace().paused
-    settle(rows[16:17], state=State.FAILED, last_error="messaging: status 400")
+    settle(rows[16:17], state=DeliveryState.FAILED, last_error="messaging: status 400")
     broadcast_jobs.keep_limits()
     assert pace().paused
     runner = committed.test_cli_runner()
@@ -251,7 +253,7 @@ def test_older_troubles_than_the_last_200_are_forgotten(committed: Flask, fonnte
     (first,) = news(1)
     with unit_of_work():
         more = [
-            outbox.Draft(
+            outbox.NewDelivery(
                 kind=fan_out.KIND,
                 channel=Channel.MESSAGING,
                 queue="bulk",
@@ -265,8 +267,8 @@ def test_older_troubles_than_the_last_200_are_forgotten(committed: Flask, fonnte
         outbox.add_all(more)
     ours = sa.select(Delivery).where(Delivery.dedupe_key.like("kabar:%")).order_by(Delivery.dedupe_key)
     rows = list(db.session.scalars(ours))
-    settle(rows[:10], state=State.FAILED, last_error="messaging: code 131026")
-    settle(rows[10:190], state=State.SENT)
+    settle(rows[:10], state=DeliveryState.FAILED, last_error="messaging: code 131026")
+    settle(rows[10:190], state=DeliveryState.SENT)
     assert db.session.scalar(limits._unwelcome) == 10
-    settle(rows[190:], state=State.SENT)
+    settle(rows[190:], state=DeliveryState.SENT)
     assert db.session.scalar(limits._unwelcome) == 0

@@ -13,7 +13,7 @@ from app.core.database.session import db
 from app.notifications import jobs
 from app.notifications.delivery import claims, drain
 from app.notifications.delivery.claims import Claimed
-from app.notifications.models import Channel, Delivery, State
+from app.notifications.models import Channel, Delivery, DeliveryState
 from app.providers.http import ProviderError
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S, wait_until
@@ -49,13 +49,13 @@ def test_what_falls_due_now_passes_a_backlog_whose_calls_hang(
     try:
         wait_until(lambda: len(hanging) == drain.THREADS - drain.NEWEST_THREADS)
         rows = [add() for _ in range(20)]
-        wait_until(lambda: all(reread(row.dedupe_key).state == State.SENT for row in rows))
+        wait_until(lambda: all(reread(row.dedupe_key).state == DeliveryState.SENT for row in rows))
         assert not over.is_set()
     finally:
         over.set()
         thread.join()
     states = set(db.session.scalars(sa.select(Delivery.state)))
-    assert states == {State.SENT}
+    assert states == {DeliveryState.SENT}
 
 
 def test_a_busy_providers_later_is_no_attempt(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +68,7 @@ def test_a_busy_providers_later_is_no_attempt(committed: Flask, monkeypatch: pyt
     for _ in range(3):
         jobs.drain("urgent")
         row = reread(row.dedupe_key)
-        assert (row.state, row.attempts, row.unknowns) == (State.PENDING, 0, 0)
+        assert (row.state, row.attempts, row.unknowns) == (DeliveryState.PENDING, 0, 0)
         age(8, of=row)
 
 
@@ -102,6 +102,6 @@ def test_a_provider_that_is_back_gets_all_that_was_postponed(
 
     def all_are_sent() -> bool:
         jobs.drain("urgent")
-        return all(reread(row.dedupe_key).state == State.SENT for row in rows)
+        return all(reread(row.dedupe_key).state == DeliveryState.SENT for row in rows)
 
     wait_until(all_are_sent)

@@ -13,7 +13,7 @@ from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 from app.core.lib import local_time
 from app.notifications.delivery import claims, settlements
-from app.notifications.models import Channel, Delivery, State
+from app.notifications.models import Channel, Delivery, DeliveryState
 from tests.notifications.deliveries import add, age, reread
 
 
@@ -39,7 +39,7 @@ def test_who_lost_the_claim_changes_nothing(app: Flask) -> None:
     claim(claims.SUSPECTS)
     settlements.settle_failed(first, "late")
     settlements.settle_sent(first, "late")
-    assert reread(row.dedupe_key).state == State.CLAIMED
+    assert reread(row.dedupe_key).state == DeliveryState.CLAIMED
 
 
 def test_the_longest_due_goes_first(app: Flask) -> None:
@@ -55,14 +55,14 @@ def test_a_retry_waits_and_keeps_its_reason(app: Flask) -> None:
     before = local_time.now()
     settlements.settle_retry(claim(), 40, "messaging: timeout")
     row = reread(row.dedupe_key)
-    assert (row.state, row.attempts, row.last_error) == (State.PENDING, 1, "messaging: timeout")
+    assert (row.state, row.attempts, row.last_error) == (DeliveryState.PENDING, 1, "messaging: timeout")
     assert before <= row.next_try_at - timedelta(seconds=40) <= local_time.now()
 
 
 def test_a_retry_after_the_expiry_is_a_miss(app: Flask) -> None:
     row = add()
     settlements.settle_retry(claim(), 3700, "messaging: timeout")
-    assert reread(row.dedupe_key).state == State.MISSED
+    assert reread(row.dedupe_key).state == DeliveryState.MISSED
 
 
 def test_what_expired_is_missed_not_sent(app: Flask) -> None:
@@ -72,7 +72,7 @@ def test_what_expired_is_missed_not_sent(app: Flask) -> None:
     assert claims.claim("urgent", Channel.MESSAGING) is None
     assert settlements.expire("urgent") == 1
     row = reread(row.dedupe_key)
-    assert row.state == State.MISSED
+    assert row.state == DeliveryState.MISSED
     assert row.settled_at is not None
 
 
@@ -87,7 +87,7 @@ def test_a_postponed_delivery_was_no_attempt(app: Flask) -> None:
     until = local_time.now() + timedelta(minutes=10)
     settlements.settle_postponed(claim(), until)
     row = reread(row.dedupe_key)
-    assert (row.state, row.attempts, row.next_try_at) == (State.PENDING, 0, until)
+    assert (row.state, row.attempts, row.next_try_at) == (DeliveryState.PENDING, 0, until)
 
 
 @pytest.mark.parametrize("attempts", [1, 2, 5, 10])

@@ -17,7 +17,7 @@ from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.delivery import claims, settlements
 from app.notifications.delivery import metrics as delivery_metrics
-from app.notifications.models import Channel, State
+from app.notifications.models import Channel, DeliveryState
 from app.pengingat import jobs as pengingat_jobs
 from dev.simulators import Server
 from tests.helpers.client import Client
@@ -71,8 +71,8 @@ def test_what_is_due_is_sent_on_time_and_nothing_else(gateway: Server, jump: Jum
     job = queue.connection().lindex("rq:queue:urgent", 0)
     assert job is not None
     jobs.drain("urgent", tick=clock_jump.now().isoformat())
-    assert reread(due.dedupe_key).state == State.SENT
-    assert reread(later.dedupe_key).state == State.PENDING
+    assert reread(due.dedupe_key).state == DeliveryState.SENT
+    assert reread(later.dedupe_key).state == DeliveryState.PENDING
 
 
 def test_a_drain_goes_by_its_tick_while_the_clock_is_wrong(gateway: Server, jump: Jump) -> None:
@@ -80,16 +80,16 @@ def test_a_drain_goes_by_its_tick_while_the_clock_is_wrong(gateway: Server, jump
     age(-2 * HOURS, of=row)
     verified_time.reset()  # like a new worker process
     jobs.drain("urgent", tick=(local_time.now() + timedelta(hours=1)).isoformat())
-    assert reread(row.dedupe_key).state == State.PENDING
+    assert reread(row.dedupe_key).state == DeliveryState.PENDING
     jobs.drain("urgent", tick=(local_time.now() + timedelta(hours=2, minutes=1)).isoformat())
-    assert reread(row.dedupe_key).state == State.SENT
+    assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
 def test_a_drain_that_waited_in_the_queue_sends_what_fell_due_meanwhile(gateway: Server, jump: Jump) -> None:
     row = add()
     verified_time.reset()
     jobs.drain("urgent", tick=(local_time.now() - timedelta(minutes=4)).isoformat())
-    assert reread(row.dedupe_key).state == State.SENT
+    assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
 def test_nothing_is_missed_by_a_clock_that_ran_ahead(gateway: Server, jump: Jump) -> None:
@@ -98,7 +98,7 @@ def test_nothing_is_missed_by_a_clock_that_ran_ahead(gateway: Server, jump: Jump
     jump(2 * HOURS)
     verified_time.verify()
     assert settlements.expire("urgent") == 0
-    assert reread(row.dedupe_key).state == State.PENDING
+    assert reread(row.dedupe_key).state == DeliveryState.PENDING
     jump(0)
     verified_time.verify()
     assert settlements.expire("urgent") == 1
@@ -118,7 +118,7 @@ def test_a_retry_in_the_middle_of_a_jump_keeps_the_right_time(jump: Jump) -> Non
         before = db_time.now()
         settle(claimed)
         row = reread(row.dedupe_key)
-        assert row.state == State.PENDING
+        assert row.state == DeliveryState.PENDING
         right_next_try_at = row.next_try_at + timedelta(hours=2)
         assert before < right_next_try_at <= db_time.now() + timedelta(seconds=40)
         jump(0)
@@ -153,7 +153,7 @@ def test_a_jump_that_lasts_ten_minutes_is_believed(waited: Jump) -> None:
 def test_what_falls_due_after_a_pause_is_sent_once_the_jump_is_believed(gateway: Server, waited: Jump) -> None:
     row = add()
     age(-1100, of=row)
-    for seconds, state in ((1, State.PENDING), (300, State.PENDING), (602, State.SENT)):
+    for seconds, state in ((1, DeliveryState.PENDING), (300, DeliveryState.PENDING), (602, DeliveryState.SENT)):
         waited(seconds)
         jobs.drain("urgent")
         assert reread(row.dedupe_key).state == state
@@ -195,7 +195,7 @@ def test_clocks_that_drift_apart_slowly_are_followed(gateway: Server, jump: Jump
     row = add()
     age(5, of=row)
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.SENT
+    assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
 def test_the_sweep_goes_by_the_verified_time(jump: Jump, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.delivery import claims, drain, settlements
 from app.notifications.delivery.claims import Claimed
-from app.notifications.models import Channel, Delivery, State
+from app.notifications.models import Channel, Delivery, DeliveryState
 from app.providers.http import ProviderError
 from dev.simulators import Server
 from tests.notifications.deliveries import add, age, die_over, drain_all, reread
@@ -32,12 +32,12 @@ def test_three_deaths_do_not_fail_a_reminder(committed: Flask, gateway: Server) 
     row = add()
     die_over(row)
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state in (State.PENDING, State.CLAIMED)
+    assert reread(row.dedupe_key).state in (DeliveryState.PENDING, DeliveryState.CLAIMED)
     jobs.enqueue_due()
     assert "app.notifications.jobs.drain_suspects" in enqueued()
     jobs.drain_suspects("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.deaths, len(gateway.messaging.sent)) == (State.SENT, 3, 1)
+    assert (row.state, row.deaths, len(gateway.messaging.sent)) == (DeliveryState.SENT, 3, 1)
 
 
 def test_nothing_else_is_in_flight_beside_it(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +58,7 @@ def test_nothing_else_is_in_flight_beside_it(committed: Flask, monkeypatch: pyte
     monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), transports=transports))
     jobs.drain("urgent")
     assert beside == []
-    assert all(reread(row.dedupe_key).state == State.SENT for row in fine)
+    assert all(reread(row.dedupe_key).state == DeliveryState.SENT for row in fine)
     jobs.drain_suspects("urgent")
     assert beside == [1, 1]
 
@@ -71,9 +71,9 @@ def test_a_suspect_that_was_postponed_is_still_sent_alone(committed: Flask, gate
     assert suspect is not None
     settlements.settle_postponed(suspect, timedelta())
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.PENDING
+    assert reread(row.dedupe_key).state == DeliveryState.PENDING
     jobs.drain_suspects("urgent")
-    assert reread(row.dedupe_key).state == State.SENT
+    assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
 def test_the_channels_of_suspects_take_turns(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +109,7 @@ def test_a_busy_provider_holds_up_no_other_channel(
         die_over(row)
     jobs.drain_suspects("urgent")
     states = {channel: reread(row.dedupe_key).state for channel, row in rows.items()}
-    assert states == {channel: State.PENDING if channel is busy else State.SENT for channel in rows}
+    assert states == {channel: DeliveryState.PENDING if channel is busy else DeliveryState.SENT for channel in rows}
 
 
 def test_what_was_cut_together_is_not_cut_together_again(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +134,7 @@ def test_what_was_cut_together_is_not_cut_together_again(committed: Flask, monke
     drain_all()
     assert max(len(together) for together in seen) == 1
     states = dict(db.session.execute(sa.select(Delivery.id, Delivery.state)).all())
-    assert states == dict.fromkeys(cut | fine, State.SENT)
+    assert states == dict.fromkeys(cut | fine, DeliveryState.SENT)
 
 
 def test_each_further_death_doubles_the_wait(app: Flask) -> None:
@@ -156,4 +156,4 @@ def test_it_is_missed_once_it_expires(committed: Flask) -> None:
     age(300, of=row)
     jobs.drain("urgent")
     jobs.drain_suspects("urgent")
-    assert reread(row.dedupe_key).state == State.MISSED
+    assert reread(row.dedupe_key).state == DeliveryState.MISSED

@@ -15,7 +15,7 @@ from app.core.database.session import db, unit_of_work
 from app.identity import notification_settings
 from app.notifications import jobs
 from app.notifications.delivery.drain import Lane
-from app.notifications.models import Channel, Delivery, State
+from app.notifications.models import Channel, Delivery, DeliveryState
 from app.pengingat.models import LATE, Occurrence
 from dev.simulators import Server
 from tests.helpers.factories import make_user
@@ -79,22 +79,22 @@ def test_in_quiet_hours_a_message_waits_for_their_end(
     user_id = person(domicile)
     end = quiet(user_id, zone)
     row = drained(add(user_id=user_id, target=None, expires_at=db_time.now() + timedelta(days=1)))
-    assert (row.state, row.next_try_at, row.attempts) == (State.PENDING, end, 0)
+    assert (row.state, row.next_try_at, row.attempts) == (DeliveryState.PENDING, end, 0)
     assert gateway.messaging.sent == []
     wish(user_id, quiet_start=None, quiet_end=None)
     age(3600, of=row)
-    assert drained(row).state == State.SENT
+    assert drained(row).state == DeliveryState.SENT
 
 
 def test_the_hours_are_those_of_the_persons_own_zone(committed: Flask, gateway: Server) -> None:
     user_id = person("Papua")
     quiet(user_id, "Asia/Jakarta")
-    assert drained(add(user_id=user_id, target=None)).state == State.SENT
+    assert drained(add(user_id=user_id, target=None)).state == DeliveryState.SENT
 
 
 def test_outside_of_quiet_hours_everything_leaves(user_id: int, gateway: Server) -> None:
     noisy(user_id)
-    assert drained(add(user_id=user_id, target=None)).state == State.SENT
+    assert drained(add(user_id=user_id, target=None)).state == DeliveryState.SENT
 
 
 TIPES = ("obat", "makan", "terapi", "kontrol")
@@ -103,7 +103,7 @@ TIPES = ("obat", "makan", "terapi", "kontrol")
 @pytest.mark.parametrize("tipe", TIPES)
 def test_a_reminder_of_any_type_leaves_in_quiet_hours(user_id: int, gateway: Server, tipe: str) -> None:
     quiet(user_id)
-    assert drained(dose(user_id, tipe=tipe)).state == State.SENT
+    assert drained(dose(user_id, tipe=tipe)).state == DeliveryState.SENT
 
 
 @pytest.mark.parametrize("tipe", TIPES)
@@ -111,22 +111,22 @@ def test_a_snoozed_reminder_leaves_in_quiet_hours(user_id: int, gateway: Server,
     quiet(user_id)
     now = db_time.now()
     row = dose(user_id, tipe=tipe, due_at=now - timedelta(minutes=30), snoozed_until=now)
-    assert drained(row).state == State.SENT
+    assert drained(row).state == DeliveryState.SENT
 
 
 def test_a_dose_that_is_asked_about_again_leaves_in_quiet_hours(user_id: int, gateway: Server) -> None:
     quiet(user_id)
     row = dose(user_id, due_at=db_time.now() - timedelta(minutes=20))
-    assert drained(row).state == State.SENT
+    assert drained(row).state == DeliveryState.SENT
 
 
 def test_a_reminder_that_could_not_be_sent_at_its_time_is_retried_in_quiet_hours(user_id: int, gateway: Server) -> None:
     row = dose(user_id, tipe="makan")
     gateway.fault("messaging", "status", status=500)
-    assert drained(row).state == State.PENDING
+    assert drained(row).state == DeliveryState.PENDING
     quiet(user_id)
     age(60, of=row)
-    assert drained(row).state == State.SENT
+    assert drained(row).state == DeliveryState.SENT
 
 
 @pytest.mark.parametrize("kind", ["stock", "forum_reply", "moderation"])
@@ -134,10 +134,10 @@ def test_news_does_not_expire_before_quiet_hours_end(user_id: int, gateway: Serv
     end = quiet(user_id)
     expires_at = db_time.now() + timedelta(minutes=30)
     row = drained(add(user_id=user_id, target=None, kind=kind, expires_at=expires_at))
-    assert (row.state, row.next_try_at) == (State.PENDING, end)
+    assert (row.state, row.next_try_at) == (DeliveryState.PENDING, end)
     noisy(user_id)
     age((end - db_time.now()).total_seconds() + 60, of=row)
-    assert drained(row).state == State.SENT
+    assert drained(row).state == DeliveryState.SENT
 
 
 def test_news_with_time_enough_expires_when_it_did(user_id: int, gateway: Server) -> None:
@@ -152,25 +152,25 @@ def test_a_channel_that_is_switched_off_gets_nothing_of_what_is_queued_already(u
     wish(user_id, messages=False, push=False)
     for row in (message, push):
         row = drained(row)
-        assert (row.state, row.last_error) == (State.CANCELLED, "switched off")
+        assert (row.state, row.last_error) == (DeliveryState.CANCELLED, "switched off")
     assert gateway.messaging.sent == []
 
 
 def test_a_push_that_was_fanned_out_already_does_not_leave_either(user_id: int, gateway: Server) -> None:
     wish(user_id, push=False)
-    assert drained(add(user_id=user_id, target="1", channel=Channel.PUSH)).state == State.CANCELLED
+    assert drained(add(user_id=user_id, target="1", channel=Channel.PUSH)).state == DeliveryState.CANCELLED
 
 
 def test_one_channel_switched_off_leaves_the_other(user_id: int, gateway: Server) -> None:
     wish(user_id, push=False)
-    assert drained(add(user_id=user_id, target=None)).state == State.SENT
+    assert drained(add(user_id=user_id, target=None)).state == DeliveryState.SENT
 
 
 def test_a_channel_that_is_switched_on_again_gets_what_falls_due_then(user_id: int, gateway: Server) -> None:
     row = dose(user_id)
     wish(user_id, messages=False)
     wish(user_id, messages=True)
-    assert drained(row).state == State.SENT
+    assert drained(row).state == DeliveryState.SENT
 
 
 def test_what_is_switched_off_in_the_middle_of_a_drain_leaves_no_more(user_id: int, gateway: Server) -> None:
@@ -179,7 +179,11 @@ def test_what_is_switched_off_in_the_middle_of_a_drain_leaves_no_more(user_id: i
     while delivery := lane.next():
         lane.handle(delivery)
         wish(user_id, messages=False)
-    assert [reread(row.dedupe_key).state for row in rows] == [State.SENT, State.CANCELLED, State.CANCELLED]
+    assert [reread(row.dedupe_key).state for row in rows] == [
+        DeliveryState.SENT,
+        DeliveryState.CANCELLED,
+        DeliveryState.CANCELLED,
+    ]
     assert len(gateway.messaging.sent) == 1
 
 
@@ -187,4 +191,4 @@ def test_what_is_switched_off_in_the_middle_of_a_drain_leaves_no_more(user_id: i
 def test_what_is_asked_for_now_or_must_be_told_comes_at_any_hour(user_id: int, gateway: Server, kind: str) -> None:
     quiet(user_id)
     wish(user_id, messages=False)
-    assert drained(add(user_id=user_id, target=None, kind=kind)).state == State.SENT
+    assert drained(add(user_id=user_id, target=None, kind=kind)).state == DeliveryState.SENT

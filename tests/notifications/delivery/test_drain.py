@@ -23,7 +23,7 @@ from app.notifications import jobs
 from app.notifications.delivery import claims, drain
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.claims import Claimed, UndeliverableError
-from app.notifications.models import Channel, Delivery, State
+from app.notifications.models import Channel, Delivery, DeliveryState
 from app.notifications.senders import numbers, sender_status
 from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S, wait_until
@@ -38,7 +38,7 @@ def test_everything_due_is_sent_once(committed: Flask, gateway: Server) -> None:
     jobs.drain("urgent")
     assert sorted(m.text for m in gateway.messaging.sent) == sorted(words_of(row)["text"] for row in rows)
     row = reread(rows[0].dedupe_key)
-    assert (row.state, row.attempts, row.last_error) == (State.SENT, 1, None)
+    assert (row.state, row.attempts, row.last_error) == (DeliveryState.SENT, 1, None)
     assert row.provider_ref in {message.ref for message in gateway.messaging.sent}
 
 
@@ -58,7 +58,7 @@ def test_a_message_for_one_number_does_not_follow_to_another(committed: Flask, g
     jobs.drain("urgent")
     assert not gateway.messaging.sent
     row = reread(row.dedupe_key)
-    assert (row.state, row.last_error) == (State.FAILED, "the number has changed")
+    assert (row.state, row.last_error) == (DeliveryState.FAILED, "the number has changed")
 
 
 def test_a_number_that_is_invalid_on_two_days_is_flagged_and_left_alone(committed: Flask, gateway: Server) -> None:
@@ -75,7 +75,7 @@ def test_a_number_that_is_invalid_on_two_days_is_flagged_and_left_alone(committe
     rows.append(add(user_id=user.id, target=None))
     jobs.drain("urgent")
     assert len(gateway.messaging.calls) == calls == 2
-    assert {reread(row.dedupe_key).state for row in rows} == {State.FAILED}
+    assert {reread(row.dedupe_key).state for row in rows} == {DeliveryState.FAILED}
     assert db.session.get_one(User, user.id).phone_invalid_at is not None
 
 
@@ -85,7 +85,7 @@ def test_one_message_tries_an_invalid_number_after_a_week(committed: Flask, gate
     pass_time(user, days=7)
     db.session.commit()
     gateway.fault("messaging", "target_invalid")
-    assert [drained(user).state for _ in range(2)] == [State.FAILED, State.FAILED]
+    assert [drained(user).state for _ in range(2)] == [DeliveryState.FAILED, DeliveryState.FAILED]
     assert len(gateway.messaging.calls) == 1
 
 
@@ -100,10 +100,10 @@ def test_a_message_that_has_not_tried_an_invalid_number_leaves_that_to_the_next(
     db.session.commit()
     gateway.fault("messaging", fault)
     row = drained(user)
-    assert row.state == State.PENDING
+    assert row.state == DeliveryState.PENDING
     age(60, of=row)
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.SENT
+    assert reread(row.dedupe_key).state == DeliveryState.SENT
     assert db.session.get_one(User, user.id).phone_invalid_at is None
 
 
@@ -125,7 +125,7 @@ def test_a_success_that_cannot_be_noted_is_one_and_is_not_sent_again(
         monkeypatch.setattr(sender_status, "admit", lambda: True)
         monkeypatch.setattr(sender_status, "start", fail)
     row = drained(user)
-    assert (row.state, row.unknowns, len(gateway.messaging.calls)) == (State.SENT, 0, 1)
+    assert (row.state, row.unknowns, len(gateway.messaging.calls)) == (DeliveryState.SENT, 0, 1)
     assert row.provider_ref
 
 
@@ -134,7 +134,7 @@ def test_a_number_that_a_probe_has_reached_is_written_to_again(committed: Flask,
     make_invalid(user)
     pass_time(user, days=7)
     db.session.commit()
-    assert [drained(user).state for _ in range(2)] == [State.SENT, State.SENT]
+    assert [drained(user).state for _ in range(2)] == [DeliveryState.SENT, DeliveryState.SENT]
     assert db.session.get_one(User, user.id).phone_invalid_at is None
 
 
@@ -151,11 +151,11 @@ def test_a_passing_failure_is_tried_again(committed: Flask, gateway: Server, kin
     gateway.fault("messaging", kind)
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
-    assert row.state == State.PENDING
+    assert row.state == DeliveryState.PENDING
     assert row.last_error
     age(60, of=row)
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.SENT
+    assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
 def test_a_providers_wish_to_wait_is_respected(committed: Flask, gateway: Server) -> None:
@@ -169,8 +169,8 @@ def test_a_providers_wish_to_wait_is_respected(committed: Flask, gateway: Server
 def test_a_row_that_breaks_its_transport_does_not_stop_the_others(committed: Flask, gateway: Server) -> None:
     broken, fine = add(payload={}), add()
     jobs.drain("urgent")
-    assert reread(broken.dedupe_key).state == State.PENDING
-    assert reread(fine.dedupe_key).state == State.SENT
+    assert reread(broken.dedupe_key).state == DeliveryState.PENDING
+    assert reread(fine.dedupe_key).state == DeliveryState.SENT
 
 
 def test_a_hanging_channel_does_not_hold_up_another(
@@ -234,8 +234,8 @@ def test_a_drain_that_its_alarm_ends_claims_nothing_more(
     ended.clear()
     let_go.set()
     assert ended.wait(PATIENCE_S)
-    wait_until(lambda: reread(first.dedupe_key).state == State.SENT)
-    assert reread(second.dedupe_key).state == State.PENDING
+    wait_until(lambda: reread(first.dedupe_key).state == DeliveryState.SENT)
+    assert reread(second.dedupe_key).state == DeliveryState.PENDING
 
 
 def test_a_row_that_is_claimed_once_more_meanwhile_ends_no_other_call(
@@ -261,19 +261,19 @@ def test_a_row_that_is_claimed_once_more_meanwhile_ends_no_other_call(
     assert claimed is not None
     lane.handle(claimed)
     assert not lane.slow
-    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).provider_ref) == (State.SENT, "second")
+    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).provider_ref) == (DeliveryState.SENT, "second")
 
 
 def test_a_drain_of_broadcasts_serves_what_is_urgent_too(committed: Flask, gateway: Server) -> None:
     urgent, bulk = add(), add(queue="bulk")
     jobs.drain("bulk")
-    assert reread(urgent.dedupe_key).state == reread(bulk.dedupe_key).state == State.SENT
+    assert reread(urgent.dedupe_key).state == reread(bulk.dedupe_key).state == DeliveryState.SENT
 
 
 def test_an_urgent_drain_leaves_broadcasts_alone(committed: Flask, gateway: Server) -> None:
     bulk = add(queue="bulk")
     jobs.drain("urgent")
-    assert reread(bulk.dedupe_key).state == State.PENDING
+    assert reread(bulk.dedupe_key).state == DeliveryState.PENDING
 
 
 def test_the_clock_enqueues_a_drain_for_what_is_due(committed: Flask) -> None:
@@ -309,7 +309,7 @@ def test_without_redis_the_clock_sends_itself(
     row = add()
     monkeypatch.setitem(committed.extensions, "redis", connect("redis://127.0.0.1:1/0", **WEB))
     jobs.enqueue_due()
-    wait_until(lambda: reread(row.dedupe_key).state == State.SENT)
+    wait_until(lambda: reread(row.dedupe_key).state == DeliveryState.SENT)
     assert len(gateway.messaging.sent) == 1
 
 

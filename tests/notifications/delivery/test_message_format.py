@@ -16,7 +16,7 @@ from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.delivery import claims, drain, message_format, template_fallback
 from app.notifications.delivery.sealing import unseal
-from app.notifications.models import Channel, Delivery, State, deliveries
+from app.notifications.models import Channel, Delivery, DeliveryState, deliveries
 from app.notifications.senders import sender_status
 from app.notifications.senders.models import PhoneNumber, phone_numbers
 from app.providers import messaging
@@ -119,7 +119,7 @@ def test_without_a_template_the_delivery_fails_and_is_counted(
     row = add(kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.last_error, row.unknowns) == (State.FAILED, "needs_template", 0)
+    assert (row.state, row.last_error, row.unknowns) == (DeliveryState.FAILED, "needs_template", 0)
     assert not sim.messaging.calls
     page = Client(committed).get("/metrics").get_data(as_text=True)
     assert 'deliveries_total{channel="messaging",outcome="needs_template"} 1.0' in page
@@ -168,7 +168,7 @@ def test_a_clock_that_crosses_the_24th_hour_in_the_middle_of_a_drain_changes_the
 
 def test_words_without_parts_are_a_text(app: Flask, whatsapp: Configure) -> None:
     whatsapp(WHATSAPP_APP_SECRET="s")
-    assert message_format.form_of("reminder", {"text": "Halo"}, is_open=True) == message_format.Form("Halo")
+    assert message_format.format_of("reminder", {"text": "Halo"}, is_open=True) == message_format.MessageFormat("Halo")
 
 
 def test_a_persons_message_costs_four_statements(
@@ -206,8 +206,8 @@ def refused_as_a_text(sim: Server, whatsapp: Configure, **settings: str) -> tupl
 
 def test_what_is_refused_as_a_text_goes_once_as_a_template(committed: Flask, sim: Server, whatsapp: Configure) -> None:
     row, rows = refused_as_a_text(sim, whatsapp, WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
-    assert (row.state, row.last_error) == (State.FAILED, "messaging: code 131047")
-    assert [(each.state, each.dedupe_key) for each in rows[1:]] == [(State.SENT, f"{row.dedupe_key}:template")]
+    assert (row.state, row.last_error) == (DeliveryState.FAILED, "messaging: code 131047")
+    assert [(each.state, each.dedupe_key) for each in rows[1:]] == [(DeliveryState.SENT, f"{row.dedupe_key}:template")]
     assert (rows[1].due_at, rows[1].expires_at, rows[1].user_id) == (row.due_at, row.expires_at, row.user_id)
     assert [message.kind for message in sim.messaging.sent] == ["template"]
     with unit_of_work():
@@ -220,7 +220,7 @@ def test_what_is_refused_and_has_no_template_stays_refused(
     committed: Flask, sim: Server, whatsapp: Configure, settings: dict[str, str]
 ) -> None:
     row, rows = refused_as_a_text(sim, whatsapp, **settings)
-    assert (row.state, len(rows)) == (State.FAILED, 1)
+    assert (row.state, len(rows)) == (DeliveryState.FAILED, 1)
 
 
 def test_what_has_expired_is_not_said_again(committed: Flask, sim: Server, whatsapp: Configure) -> None:
@@ -244,9 +244,9 @@ def test_production_forgets_what_was_said_once_whatsapp_cannot_refuse_it(
     jobs.drain("urgent")
     jobs.prune()
     assert unseal(reread(row.dedupe_key).sealed or "", user.id) == REMINDER
-    assert (reread(pushed.dedupe_key).state, reread(pushed.dedupe_key).sealed) == (State.SENT, None)
+    assert (reread(pushed.dedupe_key).state, reread(pushed.dedupe_key).sealed) == (DeliveryState.SENT, None)
     db.session.execute(sa.update(deliveries).values(settled_at=deliveries.c.settled_at - jobs.ANSWER_WITHIN))
     db.session.commit()
     jobs.prune()
-    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).sealed) == (State.SENT, None)
+    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).sealed) == (DeliveryState.SENT, None)
     assert reread(row.dedupe_key).said is None

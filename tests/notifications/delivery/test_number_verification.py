@@ -18,7 +18,7 @@ from app.notifications import jobs
 from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import number_verification
-from app.notifications.models import About, Broadcast, Channel, Delivery, State
+from app.notifications.models import About, Broadcast, Channel, Delivery, DeliveryState
 from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import stock, upcoming
 from app.privacy.service import delivery_labels
@@ -77,8 +77,8 @@ def test_a_mode_holds_back_what_it_says_from_unproven_numbers(
     monkeypatch.setitem(committed.extensions, "routing", replace(committed.extensions["routing"], checks={}))
     user_id = person(is_proven=False)
     rows = {kind: sent(kind, user_id) for kind in KINDS}
-    assert {kind for kind, row in rows.items() if row.state == State.CANCELLED} == HELD[name]
-    assert {kind for kind, row in rows.items() if row.state == State.SENT} == set(KINDS) - HELD[name]
+    assert {kind for kind, row in rows.items() if row.state == DeliveryState.CANCELLED} == HELD[name]
+    assert {kind for kind, row in rows.items() if row.state == DeliveryState.SENT} == set(KINDS) - HELD[name]
     assert {row.last_error for row in rows.values()} == {None, *({number_verification.UNPROVEN} if HELD[name] else ())}
     assert len(gateway.messaging.sent) == len(KINDS) - len(HELD[name])
 
@@ -90,7 +90,7 @@ def test_a_proven_number_gets_everything(
     mode(name)
     monkeypatch.setitem(committed.extensions, "routing", replace(committed.extensions["routing"], checks={}))
     user_id = person(is_proven=True)
-    assert {sent(kind, user_id).state for kind in KINDS} == {State.SENT}
+    assert {sent(kind, user_id).state for kind in KINDS} == {DeliveryState.SENT}
 
 
 def test_it_is_judged_when_a_message_leaves(committed: Flask, gateway: Server, mode: Mode) -> None:
@@ -101,19 +101,19 @@ def test_it_is_judged_when_a_message_leaves(committed: Flask, gateway: Server, m
     with unit_of_work():
         prove(db.session.get_one(User, user_id))
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.SENT
+    assert reread(row.dedupe_key).state == DeliveryState.SENT
     row = add(kind="reminder", user_id=user_id, target=None)
     with unit_of_work():
         prove(db.session.get_one(User, user_id), is_proven=False)
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.CANCELLED
+    assert reread(row.dedupe_key).state == DeliveryState.CANCELLED
 
 
 def test_a_push_is_never_held_back(committed: Flask, mode: Mode) -> None:
     mode("required")
     row = add(kind="reminder", channel=Channel.PUSH_FAN_OUT, user_id=person(is_proven=False), target=None)
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.SENT  # the person has no browser
+    assert reread(row.dedupe_key).state == DeliveryState.SENT  # the person has no browser
 
 
 @pytest.mark.parametrize(("name", "expected"), [("off", {"proven", "unproven"}), ("soft", {"proven"})])
@@ -135,14 +135,16 @@ def test_a_person_reads_why() -> None:
     assert_readable(delivery_labels.REASONS[number_verification.UNPROVEN])
 
 
-@pytest.mark.parametrize(("name", "state", "messages"), [("off", State.SENT, 1), ("required", State.CANCELLED, 0)])
+@pytest.mark.parametrize(
+    ("name", "state", "messages"), [("off", DeliveryState.SENT, 1), ("required", DeliveryState.CANCELLED, 0)]
+)
 def test_several_in_one_message_are_held_back_together(
     committed: Flask,
     gateway: Server,
     mode: Mode,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
-    state: State,
+    state: DeliveryState,
     messages: int,
 ) -> None:
     mode(name)

@@ -11,7 +11,7 @@ from app.core.database.prepared import PreparedStatement
 from app.core.database.session import unit_of_work
 from app.notifications import jobs, outbox
 from app.notifications.delivery import claims
-from app.notifications.models import About, Channel, State
+from app.notifications.models import About, Channel, DeliveryState
 from app.providers import messaging
 from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
@@ -37,16 +37,19 @@ def test_a_provider_that_takes_messages_and_does_not_say_so_gets_two_copies(
         age(60, of=row)
     assert len(gateway.messaging.sent) == 2
     row = reread(row.dedupe_key)
-    assert (row.state, row.unknowns) == (State.FAILED, 2)
+    assert (row.state, row.unknowns) == (DeliveryState.FAILED, 2)
     assert (row.last_error or "").startswith("outcome unknown")
 
 
 @pytest.mark.parametrize(
     ("answer", "state", "calls"),
-    [({"status": True, "id": ["80\0"]}, State.SENT, 1), ({"status": False, "reason": "aneh\0"}, State.PENDING, 3)],
+    [
+        ({"status": True, "id": ["80\0"]}, DeliveryState.SENT, 1),
+        ({"status": False, "reason": "aneh\0"}, DeliveryState.PENDING, 3),
+    ],
 )
 def test_what_no_database_holds_in_an_answer_changes_nothing(
-    committed: Flask, monkeypatch: pytest.MonkeyPatch, answer: dict[str, object], state: State, calls: int
+    committed: Flask, monkeypatch: pytest.MonkeyPatch, answer: dict[str, object], state: DeliveryState, calls: int
 ) -> None:
     row, body = add(), json.dumps(answer).encode()
     with raw(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body) as server:
@@ -63,11 +66,11 @@ def test_an_unknown_outcome_is_counted_and_its_repetition_settles_it(committed: 
     gateway.fault("messaging", "drop", after=True)
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.unknowns) == (State.PENDING, 1)
+    assert (row.state, row.unknowns) == (DeliveryState.PENDING, 1)
     age(60, of=row)
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.unknowns, len(gateway.messaging.sent)) == (State.SENT, 1, 2)
+    assert (row.state, row.unknowns, len(gateway.messaging.sent)) == (DeliveryState.SENT, 1, 2)
     page = Client(committed).get("/metrics").get_data(as_text=True)
     assert 'deliveries_total{channel="messaging",outcome="unknown"} 1.0' in page
 
@@ -83,9 +86,9 @@ def test_what_was_never_written_is_tried_again_and_again(
             jobs.drain("urgent")
         age(60, of=row)
     row = reread(row.dedupe_key)
-    assert (row.state, row.attempts, row.unknowns) == (State.PENDING, 4, 0)
+    assert (row.state, row.attempts, row.unknowns) == (DeliveryState.PENDING, 4, 0)
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.SENT
+    assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
 @pytest.mark.parametrize("kind", ["status", "rate_limit"])  # for a refused token see senders/test_health.py
@@ -96,9 +99,9 @@ def test_what_the_provider_refused_is_tried_again_and_again(committed: Flask, ga
         jobs.drain("urgent")
         age(120, of=row)
     row = reread(row.dedupe_key)
-    assert (row.state, row.attempts, row.unknowns) == (State.PENDING, 4, 0)
+    assert (row.state, row.attempts, row.unknowns) == (DeliveryState.PENDING, 4, 0)
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.SENT
+    assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
 def test_a_worker_that_died_in_the_middle_of_a_call_leaves_an_unknown_outcome(
@@ -110,7 +113,7 @@ def test_a_worker_that_died_in_the_middle_of_a_call_leaves_an_unknown_outcome(
         age(claims.LEASE_S + 1, of=row)
     drain_all()
     row = reread(row.dedupe_key)
-    assert (row.state, row.unknowns) == (State.FAILED, 2)
+    assert (row.state, row.unknowns) == (DeliveryState.FAILED, 2)
     assert not gateway.messaging.calls
 
 

@@ -11,7 +11,7 @@ from flask import Flask
 from app.core.database.session import unit_of_work
 from app.notifications import jobs
 from app.notifications.delivery import settlements
-from app.notifications.models import Channel, State
+from app.notifications.models import Channel, DeliveryState
 from app.push import service as push
 from dev.simulators import Server
 from dev.stack.waiting import wait_until
@@ -72,7 +72,7 @@ def test_a_failing_provider_is_retried_and_slows_nobody_else(
     drains[0].start()
     fine = add_one("push" if broken == "messaging" else "messaging")
     drains[1].start()
-    wait_until(lambda: reread(fine).state == State.SENT)
+    wait_until(lambda: reread(fine).state == DeliveryState.SENT)
     hangs = kind in ("hang", "slow")
     assert any(each.is_alive() for each in drains) or not hangs  # one still waits for the hanging provider
     for each in drains:
@@ -80,9 +80,9 @@ def test_a_failing_provider_is_retried_and_slows_nobody_else(
     for key in failing:
         row = reread(key)
         if broken == "push" and kind in ("garbage", "wrong_type"):
-            assert row.state == State.SENT  # only the status of a push service's response matters
+            assert row.state == DeliveryState.SENT  # only the status of a push service's response matters
         else:
-            assert (row.state, row.attempts) == (State.PENDING, 1)
+            assert (row.state, row.attempts) == (DeliveryState.PENDING, 1)
             assert row.last_error
             # The simulator would answer after a minute, so it was our own timeout that ended the calls.
             assert ("timeout" in row.last_error) == hangs

@@ -13,7 +13,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.notifications.delivery import claims, receipts, settlements
-from app.notifications.models import Channel, Delivery, Heard, Inbound, Receipt, State
+from app.notifications.models import Channel, Delivery, DeliveryState, Inbound, InboundKind, Receipt
 from dev.simulators import Server
 from tests.notifications.deliveries import add, age, drain_all, reread, sent
 
@@ -25,7 +25,7 @@ def tell(receipt: Receipt, *, ref: str | None = None, **payload: Any) -> int:
     row = Inbound(
         provider="test",
         event_key=f"receipt:{next(_numbers)}",
-        kind=Heard.RECEIPT,
+        kind=InboundKind.RECEIPT,
         ref=ref,
         payload={"receipt": receipt, **payload},
     )
@@ -49,14 +49,14 @@ def outcome(inbound_id: int) -> tuple[str | None, bool]:
 
 def test_a_message_that_the_provider_named_is_accepted(app: Flask) -> None:
     row = sent()
-    assert (row.state, row.receipt) == (State.SENT, Receipt.ACCEPTED)
+    assert (row.state, row.receipt) == (DeliveryState.SENT, Receipt.ACCEPTED)
 
 
 def test_an_id_that_was_anothers_before_a_restore_is_not_settled_by_its_receipt(app: Flask) -> None:
     row = add(due_at=local_time.now() + timedelta(hours=1))
     old = tell(Receipt.READ, delivery=row.id)
     take()
-    assert reread(row.dedupe_key).state == State.PENDING
+    assert reread(row.dedupe_key).state == DeliveryState.PENDING
     assert outcome(old) == (receipts.WAITING, False)
 
 
@@ -180,7 +180,7 @@ def test_a_receipt_settles_a_call_whose_worker_died(committed: Flask, gateway: S
     age(60, of=row)
     drain_all()
     row = reread(row.dedupe_key)
-    assert (row.state, row.receipt, row.provider_ref, row.unknowns) == (State.SENT, told, "wamid.1", 0)
+    assert (row.state, row.receipt, row.provider_ref, row.unknowns) == (DeliveryState.SENT, told, "wamid.1", 0)
     assert gateway.messaging.sent == []
 
 
@@ -203,4 +203,4 @@ def test_a_worker_that_is_slower_than_its_receipt_changes_nothing_more(app: Flas
     take()
     settlements.settle_unknown(claimed, "the line was cut")
     row = reread(row.dedupe_key)
-    assert (row.state, row.receipt, row.last_error) == (State.SENT, Receipt.DELIVERED, None)
+    assert (row.state, row.receipt, row.last_error) == (DeliveryState.SENT, Receipt.DELIVERED, None)

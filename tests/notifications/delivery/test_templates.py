@@ -54,7 +54,7 @@ def test_a_message_fills_the_blanks(whatsapp: Configure, kind: str) -> None:
         "phone_code": {"code": "123456"},
     }.get(kind, {})
     words: Words = {"text": "Halo Siti, ada kabar.", "parts": parts}
-    template = message_format.form_of(kind, words, is_open=False).template
+    template = message_format.format_of(kind, words, is_open=False).template
     assert template is not None
     category, text = TEMPLATES[template.name]
     assert len(template.parameters) == (1 if category == "Authentication" else text.count("{{"))

@@ -13,8 +13,8 @@ from app.core.jobs.redis import WEB, connect
 from app.notifications import jobs
 from app.notifications.delivery import claims, messaging, unsaved_outcomes
 from app.notifications.delivery.claims import Claimed
-from app.notifications.delivery.outcomes import Outcome, Result
-from app.notifications.models import Channel, State
+from app.notifications.delivery.outcomes import Outcome, OutcomeKind
+from app.notifications.models import Channel, DeliveryState
 from app.providers.http import ProviderError
 from dev.simulators import Server
 from tests.notifications.deliveries import add, age, reread
@@ -57,11 +57,11 @@ def drain_and_lose_postgresql(app: Flask, after: Callable[[Claimed], str | None]
 def test_what_was_sent_while_postgresql_went_away_is_not_sent_again(committed: Flask, gateway: Server) -> None:
     row = add()
     drain_and_lose_postgresql(committed)
-    assert reread(row.dedupe_key).state == State.CLAIMED
+    assert reread(row.dedupe_key).state == DeliveryState.CLAIMED
     age(AWAY_S, of=row)
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.deaths, row.unknowns) == (State.SENT, 0, 0)
+    assert (row.state, row.deaths, row.unknowns) == (DeliveryState.SENT, 0, 0)
     assert row.provider_ref == gateway.messaging.sent[0].ref
     assert len(gateway.messaging.sent) == 1
     assert unsaved_outcomes.settle_all() == 0
@@ -82,7 +82,7 @@ def test_an_outcome_waits_in_its_drain_while_redis_is_away_too(
     row = add()
     drain_and_lose_postgresql(committed)
     row = reread(row.dedupe_key)
-    assert (row.state, row.unknowns, len(waits)) == (State.SENT, 0, 3)
+    assert (row.state, row.unknowns, len(waits)) == (DeliveryState.SENT, 0, 3)
     assert len(gateway.messaging.sent) == 1
 
 
@@ -105,7 +105,7 @@ def test_refusals_and_unknown_outcomes_are_parked_too(
     age(AWAY_S, of=row)
     assert unsaved_outcomes.settle_all() == 1
     row = reread(row.dedupe_key)
-    assert (row.state, row.unknowns, row.deaths) == (State.PENDING, unknowns, 0)
+    assert (row.state, row.unknowns, row.deaths) == (DeliveryState.PENDING, unknowns, 0)
 
 
 def test_an_outcome_that_is_parked_after_the_row_was_claimed_again_still_counts(
@@ -118,11 +118,13 @@ def test_an_outcome_that_is_parked_after_the_row_was_claimed_again_still_counts(
     age(AWAY_S, of=row)
     # The outcome is parked just after the drain has read the parked outcomes.
     monkeypatch.setattr(
-        jobs.unsaved_outcomes, "settle_all", lambda: unsaved_outcomes.park(claimed, Outcome(Result.SENT, ref="ref"))
+        jobs.unsaved_outcomes,
+        "settle_all",
+        lambda: unsaved_outcomes.park(claimed, Outcome(OutcomeKind.SENT, ref="ref")),
     )
     jobs.drain_suspects("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.provider_ref, row.unknowns) == (State.SENT, "ref", 0)
+    assert (row.state, row.provider_ref, row.unknowns) == (DeliveryState.SENT, "ref", 0)
     assert not gateway.messaging.calls
 
 
@@ -132,7 +134,7 @@ def test_what_is_settled_twice_is_settled_once(committed: Flask) -> None:
     assert claimed is not None
     claims.begin(claimed)
     for _ in range(2):
-        unsaved_outcomes.park(claimed, Outcome(Result.SENT, ref="ref"))
+        unsaved_outcomes.park(claimed, Outcome(OutcomeKind.SENT, ref="ref"))
         assert unsaved_outcomes.settle_all() == 1
     assert reread(row.dedupe_key).unknowns == 0
 
@@ -141,4 +143,4 @@ def test_an_outcome_that_cannot_be_read_stops_no_drain(committed: Flask, gateway
     committed.extensions["redis"].hset(unsaved_outcomes.KEY, "x", b'{"id": 1}')
     row = add()
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == State.SENT
+    assert reread(row.dedupe_key).state == DeliveryState.SENT

@@ -22,7 +22,7 @@ from tests.notifications.senders.looks import Configure, sender
 def hear(reader: Callable[[object], Any], body: object) -> list[str]:
     """Handle the events in a webhook's body. Return their outcomes."""
     told = reader(body)
-    return [events.heard(Inbound(provider=each.provider, kind=each.kind, payload=dict(each.payload))) for each in told]
+    return [events.handle(Inbound(provider=each.provider, kind=each.kind, payload=dict(each.payload))) for each in told]
 
 
 def test_a_phone_that_goes_off_stops_the_sender_at_once_and_starts_it_again(

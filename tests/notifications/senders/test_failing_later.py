@@ -16,7 +16,7 @@ from app.identity.models import User
 from app.inbox import jobs as inbox
 from app.notifications import jobs
 from app.notifications.delivery import claims
-from app.notifications.models import Channel, Delivery, Heard, Inbound, Receipt, State
+from app.notifications.models import Channel, Delivery, DeliveryState, Inbound, InboundKind, Receipt
 from app.notifications.senders.models import PhoneNumber
 from app.pengingat.ledger import missed
 from app.pengingat.models import Occurrence
@@ -70,8 +70,8 @@ def test_what_whatsapp_refuses_a_moment_later_goes_once_more_as_a_template(
         hear_all(sim)
         jobs.drain("urgent")
     first, second = rows()
-    assert (first.state, first.receipt, first.receipt_code) == (State.SENT, "failed", "131047")
-    assert (second.state, second.dedupe_key) == (State.SENT, f"{first.dedupe_key}:template")
+    assert (first.state, first.receipt, first.receipt_code) == (DeliveryState.SENT, "failed", "131047")
+    assert (second.state, second.dedupe_key) == (DeliveryState.SENT, f"{first.dedupe_key}:template")
     assert [(message.kind, message.callback) for message in sim.messaging.sent] == [("template", f"d:{second.id}")]
 
 
@@ -88,11 +88,11 @@ def test_production_still_has_the_words_of_what_a_receipt_settled_before_it_was_
     claims.begin(claimed)  # then the worker dies before the provider's answer
     with unit_of_work():
         payload = {"receipt": Receipt.FAILED, "code": "131047", "delivery": row.id}
-        told = Inbound(provider="whatsapp", event_key="r", kind=Heard.RECEIPT, ref="wamid.1", payload=payload)
+        told = Inbound(provider="whatsapp", event_key="r", kind=InboundKind.RECEIPT, ref="wamid.1", payload=payload)
         db.session.add(told)
     inbox.handle()
     first, second = rows()
-    assert (first.state, first.receipt) == (State.SENT, "failed")
+    assert (first.state, first.receipt) == (DeliveryState.SENT, "failed")
     assert second.dedupe_key == f"{row.dedupe_key}:template"
 
 

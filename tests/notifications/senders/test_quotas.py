@@ -10,7 +10,7 @@ from flask import Flask
 from app.core.database.session import unit_of_work
 from app.core.lib import local_time
 from app.notifications import jobs, outbox
-from app.notifications.models import Channel, State
+from app.notifications.models import Channel, DeliveryState
 from app.notifications.senders import jobs as senders
 from app.notifications.senders.models import SenderState
 from dev.simulators import Server
@@ -40,7 +40,7 @@ def test_a_quota_that_is_spent_stops_the_sender_until_there_is_more(
     assert sender().state == "up"
     pass_time(minutes=1)
     jobs.drain("urgent")
-    assert [row.state for row in rows()] == [State.SENT]
+    assert [row.state for row in rows()] == [DeliveryState.SENT]
 
 
 @pytest.mark.takes(seconds=20)
@@ -50,7 +50,7 @@ def test_the_251st_person_waits_and_250_are_written_to(committed: Flask, sim: Se
     with unit_of_work():
         outbox.add_all(
             [
-                outbox.Draft(
+                outbox.NewDelivery(
                     kind="reminder",
                     channel=Channel.MESSAGING,
                     dedupe_key=f"person:{n}",
@@ -63,8 +63,8 @@ def test_the_251st_person_waits_and_250_are_written_to(committed: Flask, sim: Se
         )
     jobs.drain("urgent")
     states = [(row.state, row.attempts) for row in rows()]
-    assert states.count((State.SENT, 1)) == len(sim.messaging.sent) == 250
-    assert states.count((State.PENDING, 0)) == 1
+    assert states.count((DeliveryState.SENT, 1)) == len(sim.messaging.sent) == 250
+    assert states.count((DeliveryState.PENDING, 0)) == 1
     assert sender().limit_24h == 250
 
 
@@ -84,10 +84,10 @@ def test_nobody_new_is_written_to_beyond_the_limit_and_others_are(
     new, again = add(target="+62819999999"), add(target=known[0].target)
     jobs.drain("urgent")
     waits = reread(new.dedupe_key)
-    assert (waits.state, waits.attempts, waits.last_error) == (State.PENDING, 0, "messaging: code 131048")
-    assert reread(again.dedupe_key).state == State.SENT
+    assert (waits.state, waits.attempts, waits.last_error) == (DeliveryState.PENDING, 0, "messaging: code 131048")
+    assert reread(again.dedupe_key).state == DeliveryState.SENT
     assert sender().state == SenderState.DEGRADED
     sim.messaging.sender.people.clear()  # a day later
     age(450, of=new)
     jobs.drain("urgent")
-    assert reread(new.dedupe_key).state == State.SENT
+    assert reread(new.dedupe_key).state == DeliveryState.SENT

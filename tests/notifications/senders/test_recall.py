@@ -11,7 +11,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs import metrics
 from app.core.lib import local_time
 from app.notifications import jobs
-from app.notifications.models import Delivery, State
+from app.notifications.models import Delivery, DeliveryState
 from app.notifications.senders import jobs as senders
 from app.pengingat.models import Occurrence
 from app.pengingat.models import State as OccurrenceState
@@ -29,7 +29,7 @@ def accepted_and_held(sim: Server, **fields: object) -> Delivery:
     jobs.drain("urgent")
     senders.check()
     row = reread(row.dedupe_key)
-    assert (row.state, len(sim.messaging.held)) == (State.SENT, 1)
+    assert (row.state, len(sim.messaging.held)) == (DeliveryState.SENT, 1)
     return row
 
 
@@ -40,7 +40,7 @@ def test_a_message_that_is_held_past_its_time_is_taken_back(committed: Flask, si
     pass_time(hours=1)
     jobs.take_back()
     row = reread(row.dedupe_key)
-    assert (row.state, row.last_error) == (State.MISSED, "taken back")
+    assert (row.state, row.last_error) == (DeliveryState.MISSED, "taken back")
     sim.messaging.connect()
     assert sim.messaging.sent == []
     metrics.hand_over()
@@ -55,7 +55,7 @@ def test_what_the_phone_sends_in_time_stays_sent(committed: Flask, sim: Server, 
     senders.check()
     pass_time(minutes=30)
     jobs.take_back()
-    assert reread(row.dedupe_key).state == State.SENT
+    assert reread(row.dedupe_key).state == DeliveryState.SENT
     assert len(sim.messaging.sent) == 1
     assert not any(call.path == "/delete-message" for call in sim.messaging.calls)
 
@@ -66,7 +66,10 @@ def test_what_cannot_be_taken_back_any_more_is_asked_for_once(committed: Flask, 
     pass_time(hours=1)
     for _ in range(3):
         jobs.take_back()
-    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).last_error) == (State.SENT, "could not be taken back")
+    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).last_error) == (
+        DeliveryState.SENT,
+        "could not be taken back",
+    )
     assert sum(call.path == "/delete-message" for call in sim.messaging.calls) == 1
 
 
@@ -78,14 +81,14 @@ def test_what_could_not_be_asked_for_is_asked_for_again(
     pass_time(hours=1)
     sim.fault("messaging", kind)
     jobs.take_back()
-    assert reread(row.dedupe_key).state == State.SENT
+    assert reread(row.dedupe_key).state == DeliveryState.SENT
     jobs.take_back()
-    assert reread(row.dedupe_key).state == State.MISSED
+    assert reread(row.dedupe_key).state == DeliveryState.MISSED
 
 
-@pytest.mark.parametrize(("receipt", "state"), [("sent", State.SENT), ("accepted", State.MISSED)])
+@pytest.mark.parametrize(("receipt", "state"), [("sent", DeliveryState.SENT), ("accepted", DeliveryState.MISSED)])
 def test_receipts_tell_what_is_held_while_the_phone_seems_well(
-    committed: Flask, sim: Server, configure: Configure, receipt: str, state: State
+    committed: Flask, sim: Server, configure: Configure, receipt: str, state: DeliveryState
 ) -> None:
     configure(FONNTE_WEBHOOK_TOKEN="t" * 32)
     row = accepted_and_held(sim)

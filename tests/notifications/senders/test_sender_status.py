@@ -16,7 +16,7 @@ from app.notifications import jobs
 from app.notifications.delivery import claims, drain
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.sealing import seal
-from app.notifications.models import Channel, State, deliveries
+from app.notifications.models import Channel, DeliveryState, deliveries
 from app.notifications.senders import jobs as senders
 from app.notifications.senders import numbers, sender_status
 from app.notifications.senders.models import SenderState
@@ -39,7 +39,7 @@ def test_an_error_of_the_account_stops_the_sender_and_burns_no_attempt(
     row = add()
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.attempts, row.unknowns) == (State.PENDING, 0, 0)
+    assert (row.state, row.attempts, row.unknowns) == (DeliveryState.PENDING, 0, 0)
     assert row.last_error
     assert sender().state == SenderState.DOWN
     calls = len(sim.messaging.calls)
@@ -52,7 +52,7 @@ def test_an_error_of_the_account_stops_the_sender_and_burns_no_attempt(
     assert sender().state == SenderState.UP
     pass_time(minutes=1)
     jobs.drain("urgent")
-    assert {each.state for each in rows()} == {State.SENT}
+    assert {each.state for each in rows()} == {DeliveryState.SENT}
 
 
 @pytest.mark.parametrize("code", [190, 0, 10, 200, 131005, 133010, 368, 131031, 131042])
@@ -63,7 +63,7 @@ def test_an_error_of_the_whatsapp_account_stops_it_too(
     add()
     jobs.drain("urgent")
     assert (sender().state, sender().reason) == (SenderState.DOWN, f"code {code}")
-    assert [(row.state, row.attempts) for row in rows()] == [(State.PENDING, 0)]
+    assert [(row.state, row.attempts) for row in rows()] == [(DeliveryState.PENDING, 0)]
 
 
 def test_a_token_that_may_only_send_is_no_sender_that_is_down(
@@ -76,7 +76,7 @@ def test_a_token_that_may_only_send_is_no_sender_that_is_down(
     assert sender_status.current() is None
     add()
     jobs.drain("urgent")
-    assert {row.state for row in rows()} == {State.SENT}
+    assert {row.state for row in rows()} == {DeliveryState.SENT}
 
 
 def test_a_block_that_no_check_sees_ends_with_one_message_a_minute_that_is_tried(
@@ -98,7 +98,7 @@ def test_a_block_that_no_check_sees_ends_with_one_message_a_minute_that_is_tried
     assert sender().state == SenderState.UP
     pass_time(minutes=1)
     jobs.drain("urgent")
-    assert {row.state for row in rows()} == {State.SENT}
+    assert {row.state for row in rows()} == {DeliveryState.SENT}
     assert len(sim.messaging.sent) == 30
 
 
@@ -130,9 +130,9 @@ def test_five_hundred_that_are_due_meanwhile_wait_and_leave_within_their_hour(
         db.session.execute(sa.insert(deliveries), values)
     for _ in range(3):
         jobs.drain("urgent")
-    assert reread(pushed.dedupe_key).state == State.SENT
+    assert reread(pushed.dedupe_key).state == DeliveryState.SENT
     waiting = [row for row in rows() if row.channel == "messaging"]
-    assert {(row.state, row.attempts, row.unknowns) for row in waiting} == {(State.PENDING, 0, 0)}
+    assert {(row.state, row.attempts, row.unknowns) for row in waiting} == {(DeliveryState.PENDING, 0, 0)}
     assert sends_of_fonnte(sim) == 0
     pass_time(minutes=11)
     senders.check()
@@ -142,8 +142,8 @@ def test_five_hundred_that_are_due_meanwhile_wait_and_leave_within_their_hour(
     for _ in range(3):
         jobs.drain("urgent")
     states = {row.dedupe_key: row.state for row in rows() if row.channel == "messaging"}
-    assert {state for key, state in states.items() if key.endswith("0")} == {State.MISSED}
-    assert {state for key, state in states.items() if not key.endswith("0")} == {State.SENT}
+    assert {state for key, state in states.items() if key.endswith("0")} == {DeliveryState.MISSED}
+    assert {state for key, state in states.items() if not key.endswith("0")} == {DeliveryState.SENT}
     assert len(sim.messaging.sent) == sends_of_fonnte(sim) == 450
 
 
@@ -197,7 +197,7 @@ def test_a_provider_without_a_check_is_tried_again_by_a_message(
     pass_time(minutes=1)
     jobs.drain("urgent")
     assert sender().state == SenderState.UP
-    assert [row.state for row in rows()] == [State.SENT]
+    assert [row.state for row in rows()] == [DeliveryState.SENT]
 
 
 def test_an_operator_hears_of_it_everywhere_and_lets_it_go_on(committed: Flask, sim: Server, fonnte: Configure) -> None:

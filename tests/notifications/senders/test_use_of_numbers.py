@@ -12,7 +12,7 @@ from app.core.database.session import db, unit_of_work
 from app.identity.models import User
 from app.inbox import jobs as inbox
 from app.notifications import jobs
-from app.notifications.models import Heard, Inbound
+from app.notifications.models import Inbound, InboundKind
 from app.notifications.senders.models import phone_numbers
 from dev.simulators import Server
 from tests.helpers.factories import make_user
@@ -36,7 +36,7 @@ def tell(delivery_id: int, receipt: str) -> None:
     """Store and handle a receipt of a message."""
     with unit_of_work():
         payload = {"receipt": receipt, "delivery": delivery_id}
-        values = {"provider": "test", "event_key": f"{delivery_id}:{receipt}", "kind": Heard.RECEIPT}
+        values = {"provider": "test", "event_key": f"{delivery_id}:{receipt}", "kind": InboundKind.RECEIPT}
         db.session.add(Inbound(**values, ref=f"ref:{delivery_id}", payload=payload))
     inbox.handle()
 

@@ -13,7 +13,7 @@ from app.core.database.session import db, unit_of_work
 from app.notifications import jobs as outbox_jobs
 from app.notifications.delivery import claims, drain, messaging, receipts, unsaved_outcomes
 from app.notifications.delivery.claims import Claimed
-from app.notifications.models import Channel, Heard, Inbound, Receipt, State
+from app.notifications.models import Channel, DeliveryState, Inbound, InboundKind, Receipt
 from app.providers.http import ProviderError
 from dev.simulators import Server
 from tests.helpers.factories import make_user
@@ -47,7 +47,7 @@ def test_a_worker_that_dies_before_the_call_leaves_one_message_for_the_next(
     end_lease()
     drain_all()
     assert [named(text) for text in sent(grouping)] == [list(ALL)]
-    assert states(*three) == [State.SENT] * 3
+    assert states(*three) == [DeliveryState.SENT] * 3
 
 
 def test_an_unknown_outcome_is_repeated_once_for_all_together_and_never_a_third_time(
@@ -60,7 +60,7 @@ def test_an_unknown_outcome_is_repeated_once_for_all_together_and_never_a_third_
     end_lease()
     drain_all()
     assert [named(text) for text in sent(grouping)] == [list(ALL)] * 2
-    assert [(row.state, row.unknowns) for row in messages(*three)] == [(State.FAILED, 2)] * 3
+    assert [(row.state, row.unknowns) for row in messages(*three)] == [(DeliveryState.FAILED, 2)] * 3
 
 
 def test_what_is_answered_before_the_repetition_is_not_in_it(grouping: Server, three: list[int], siti_id: int) -> None:
@@ -82,17 +82,17 @@ def test_a_broken_line_is_unknown_for_all_of_them(
     with monkeypatch.context() as patch:
         patch.setitem(committed.extensions, "routing", routing)
         outbox_jobs.drain("urgent")
-    assert [(row.state, row.unknowns) for row in messages(*three)] == [(State.PENDING, 1)] * 3
+    assert [(row.state, row.unknowns) for row in messages(*three)] == [(DeliveryState.PENDING, 1)] * 3
     end_lease()
     outbox_jobs.drain("urgent")
     assert [named(text) for text in sent(grouping)] == [list(ALL)]
-    assert [(row.state, row.unknowns) for row in messages(*three)] == [(State.SENT, 1)] * 3
+    assert [(row.state, row.unknowns) for row in messages(*three)] == [(DeliveryState.SENT, 1)] * 3
 
 
 def test_a_refusal_is_tried_again_for_all_of_them_in_one_message(grouping: Server, three: list[int]) -> None:
     grouping.fault("messaging", "rate_limit")
     outbox_jobs.drain("urgent")
-    assert states(*three) == [State.PENDING] * 3
+    assert states(*three) == [DeliveryState.PENDING] * 3
     end_lease()
     outbox_jobs.drain("urgent")
     assert [named(text) for text in sent(grouping)] == [list(ALL)]
@@ -101,11 +101,13 @@ def test_a_refusal_is_tried_again_for_all_of_them_in_one_message(grouping: Serve
 def test_an_outcome_that_was_parked_is_that_of_all(grouping: Server, three: list[int]) -> None:
     claimed = ready()
     reference = messaging.send(claimed)
-    unsaved_outcomes.park(claimed, drain.Outcome(drain.Result.SENT, ref=reference))
+    unsaved_outcomes.park(claimed, drain.Outcome(drain.OutcomeKind.SENT, ref=reference))
     end_lease()
     drain_all()
     assert len(sent(grouping)) == 1
-    assert [(row.state, row.unknowns, row.provider_ref) for row in messages(*three)] == [(State.SENT, 0, reference)] * 3
+    assert [(row.state, row.unknowns, row.provider_ref) for row in messages(*three)] == [
+        (DeliveryState.SENT, 0, reference)
+    ] * 3
 
 
 def test_a_receipt_settles_all_that_a_dead_worker_told_of(grouping: Server, three: list[int], siti_id: int) -> None:
@@ -115,7 +117,7 @@ def test_a_receipt_settles_all_that_a_dead_worker_told_of(grouping: Server, thre
     answer(siti_id, three[1])
     told = {"receipt": Receipt.DELIVERED, "delivery": claimed.together[0].id}
     with unit_of_work():
-        db.session.add(Inbound(provider="test", event_key="r:1", kind=Heard.RECEIPT, ref="wamid.1", payload=told))
+        db.session.add(Inbound(provider="test", event_key="r:1", kind=InboundKind.RECEIPT, ref="wamid.1", payload=told))
         db.session.flush()
         assert receipts.take(lambda *_: None) == 1
     end_lease()

@@ -16,7 +16,7 @@ from app.core.lib import local_time
 from app.identity import notification_settings
 from app.notifications import jobs as outbox_jobs
 from app.notifications.delivery import claims, drain, groups, messaging, rendering, settlements
-from app.notifications.models import Channel, Delivery, State
+from app.notifications.models import Channel, Delivery, DeliveryState
 from app.pengingat.models import Occurrence, Pengingat
 from dev.simulators import Server
 from tests.helpers.factories import make_user
@@ -44,7 +44,7 @@ def test_three_medicines_leave_as_one_numbered_text_with_one_link(grouping: Serv
 def test_the_rows_stay_one_an_occurrence_under_one_claim_and_one_reference(grouping: Server, three: list[int]) -> None:
     outbox_jobs.drain("urgent")
     rows = messages(*three)
-    assert [(row.state, row.attempts, row.unknowns) for row in rows] == [(State.SENT, 1, 0)] * 3
+    assert [(row.state, row.attempts, row.unknowns) for row in rows] == [(DeliveryState.SENT, 1, 0)] * 3
     assert len({row.claim_token for row in rows}) == 1
     assert {row.provider_ref for row in rows} == {grouping.messaging.sent[0].ref}
 
@@ -111,7 +111,7 @@ def test_what_a_template_cannot_hold_leaves_in_a_second_message(
     monkeypatch.setattr(groups, "CHARACTERS_OF_ALL", both)
     outbox_jobs.drain("urgent")
     assert sorted(map(named, sent(grouping))) == [["Metformin", "Amlodipin"], ["Simvastatin"]]
-    assert [(row.state, row.attempts) for row in messages(*three)] == [(State.SENT, 1)] * 3
+    assert [(row.state, row.attempts) for row in messages(*three)] == [(DeliveryState.SENT, 1)] * 3
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_one_that_is_answered_while_its_message_is_prepared_is_left_out(
     settlements.settle_sent(claimed, reference)
     (text,) = sent(grouping)
     assert named(text) == [name for n, name in enumerate(ALL) if n != which]
-    assert states(*three) == [State.CANCELLED if n == which else State.SENT for n in range(3)]
+    assert states(*three) == [DeliveryState.CANCELLED if n == which else DeliveryState.SENT for n in range(3)]
 
 
 def test_of_two_answered_while_it_is_prepared_the_third_leaves_alone(
@@ -191,7 +191,7 @@ def test_in_quiet_hours_all_reminders_of_a_minute_leave_together(
         notification_settings.save(siti_id, **{name: at.time() for name, at in around.items()})
     outbox_jobs.drain("urgent")
     assert [named(text) for text in sent(grouping)] == [list(ALL)]
-    assert states(*three) == [State.SENT] * 3
+    assert states(*three) == [DeliveryState.SENT] * 3
 
 
 def test_one_that_is_answered_during_the_call_counts_as_sent(grouping: Server, three: list[int], siti_id: int) -> None:
@@ -199,4 +199,4 @@ def test_one_that_is_answered_during_the_call_counts_as_sent(grouping: Server, t
     reference = messaging.send(claimed)
     answer(siti_id, three[1])
     settlements.settle_sent(claimed, reference)
-    assert states(*three) == [State.SENT] * 3
+    assert states(*three) == [DeliveryState.SENT] * 3
