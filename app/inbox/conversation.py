@@ -27,7 +27,7 @@ from app.notifications.models import Inbound, InboundKind, inbound
 from app.notifications.senders import numbers
 from app.pengingat.ledger.schemas import QuickAnswer
 from app.pengingat.one_tap import message_answers
-from app.pengingat.one_tap.links import Asked
+from app.pengingat.one_tap.links import AnswerTargets
 from app.pengingat.one_tap.message_answers import Conversation
 
 KIND = "answer"
@@ -203,7 +203,7 @@ def _context(asked: Conversation) -> Context:
     )
 
 
-def _times(times: Sequence[message_answers.Time]) -> tuple[reading.CandidateTime, ...]:
+def _times(times: Sequence[message_answers.RemindedTime]) -> tuple[reading.CandidateTime, ...]:
     return tuple(reading.CandidateTime(time.row.id, time.row.tipe, time.names) for time in times)
 
 
@@ -237,7 +237,11 @@ def _act(sender: MessageAuthor, meaning: Meaning, asked: Conversation) -> Messag
 
 
 def _answer(
-    sender: MessageAuthor, meaning: Meaning, asked: Conversation, data: QuickAnswer, say: Callable[[str, Asked], str]
+    sender: MessageAuthor,
+    meaning: Meaning,
+    asked: Conversation,
+    data: QuickAnswer,
+    say: Callable[[str, AnswerTargets], str],
 ) -> MessageReply:
     try:
         with db.session.begin_nested():  # an error rolls back the whole answer
@@ -251,7 +255,7 @@ def _answer(
     return MessageReply(data.status, say(sender.name, answered))
 
 
-def _undo(times: Sequence[message_answers.Time]) -> MessageReply:
+def _undo(times: Sequence[message_answers.RemindedTime]) -> MessageReply:
     try:
         with db.session.begin_nested():
             message_answers.undo(times)

@@ -10,7 +10,7 @@ from app.core.contact import ask_administrator
 from app.core.lib.strip_links import without_addresses
 from app.pengingat.ledger import upcoming
 from app.pengingat.models import Occurrence
-from app.pengingat.one_tap.links import Asked
+from app.pengingat.one_tap.links import AnswerTargets
 from app.pengingat.outgoing.texts import clock_time, first_name
 from app.pengingat.timetable.tipe import Tipe
 
@@ -59,16 +59,16 @@ def moved(username: str) -> str:
     return MOVED.format(akun=without_addresses(username) or "itu")
 
 
-def done(name: str, answered: Asked) -> str:
+def done(name: str, answered: AnswerTargets) -> str:
     """`Terima kasih, Siti. Obat pukul 07.00 WIB sudah kami catat.`"""
     return f"{_to('Terima kasih', name)} {_each(answered, DONE)}"
 
 
-def skipped(name: str, answered: Asked) -> str:
+def skipped(name: str, answered: AnswerTargets) -> str:
     return f"{_to('Baik', name)} {_each(answered, SKIPPED)}"
 
 
-def snoozed(name: str, answered: Asked) -> str:
+def snoozed(name: str, answered: AnswerTargets) -> str:
     until = max(row.snoozed_until or row.due_at for row in answered.occurrences)
     return f"{_to('Baik', name)} Kami ingatkan lagi pukul {clock_time(until.astimezone(answered.zone))}."
 
@@ -95,7 +95,7 @@ def _to(lead: str, name: str) -> str:
     return f"{lead}, {shown}." if shown else f"{lead}."
 
 
-def _each(answered: Asked, how: str) -> str:
+def _each(answered: AnswerTargets, how: str) -> str:
     """Describe one occurrence by its time, several by their count. Add the name of a dependent."""
     whom = f" {without_addresses(answered.whom)}".rstrip()
     if len(answered.occurrences) > 1:

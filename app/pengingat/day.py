@@ -14,7 +14,7 @@ from app.core.database.session import current_connection
 from app.core.errors import ValidationFailed
 from app.core.lib import local_time
 from app.pengingat.ledger import statements, upcoming
-from app.pengingat.models import Occurrence, Pengingat, State, occurrences
+from app.pengingat.models import Occurrence, OccurrenceState, Pengingat, occurrences
 from app.pengingat.outgoing import texts
 from app.pengingat.timetable.schedule import AHEAD, DAY, Due, moment_of
 
@@ -34,7 +34,7 @@ _next_has_fallen_due = sa.exists().where(
     _later.c.reminder_id == _rows.reminder_id,
     _later.c.due_at > _rows.due_at,
     _later.c.due_at <= sa.bindparam("now", type_=sa.DateTime(timezone=True)),
-    _later.c.state != State.VOID,
+    _later.c.state != OccurrenceState.VOID,
 )
 _moments = [sa.bindparam(name, type_=sa.DateTime(timezone=True)) for name in ("from", "until")]
 _days = [sa.bindparam(name, type_=sa.Date) for name in ("first", "last")]
@@ -45,7 +45,7 @@ _recorded = PreparedStatement(
         # Limit `due_at` as well as `day`, because only `due_at` is in the index.
         _rows.due_at.between(_moments[0], _moments[1]),
         _rows.day.between(_days[0], _days[1]),
-        _rows.state != State.VOID,
+        _rows.state != OccurrenceState.VOID,
     )
     .order_by(_rows.due_at, _rows.reminder_id, _rows.slot)
     .limit(3 * MAX_ROWS)  # without a date the query reads three days, see `list_doses`
@@ -135,7 +135,7 @@ def _unrecorded(pengingat: Pengingat, due: Due) -> Occurrence:
         slot=due.slot,
         due_at=due.at,
         timezone=pengingat.timezone,
-        state=State.PENDING,
+        state=OccurrenceState.PENDING,
         undelivered=False,
     )
 
@@ -167,7 +167,9 @@ def _can_answer(row: Occurrence, now: datetime, *, is_closed: bool) -> bool:
     """
     if row.id is None or row.reminder_id is None or row.due_at > now + AHEAD:
         return False
-    return statements.may_become(row, State.DONE, (), now) and not (row.state == State.MISSED and is_closed)
+    return statements.may_become(row, OccurrenceState.DONE, (), now) and not (
+        row.state == OccurrenceState.MISSED and is_closed
+    )
 
 
 def _order(dose: Dose) -> tuple[datetime, bool, int, str]:

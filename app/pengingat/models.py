@@ -113,7 +113,7 @@ class Pengingat(Base, Timestamps):
 LATE = timedelta(minutes=60)
 
 
-class State(StrEnum):
+class OccurrenceState(StrEnum):
     """State of an occurrence. Only an answer makes it done or skipped."""
 
     PENDING = "pending"
@@ -148,7 +148,7 @@ class Occurrence(Base, Created):
     due_at: Mapped[datetime] = mapped_column(comment="when the reminder leaves; of a visit, the notice")
     day: Mapped[date] = mapped_column(comment="of due_at, in the reminder's zone")
     timezone: Mapped[str | None] = mapped_column(comment="in which day was counted; null: before this was kept")
-    state: Mapped[str] = mapped_column(server_default=State.PENDING)
+    state: Mapped[str] = mapped_column(server_default=OccurrenceState.PENDING)
     answered_at: Mapped[datetime | None]
     answered_via: Mapped[str | None]
     undone_at: Mapped[datetime | None] = mapped_column(
@@ -188,12 +188,12 @@ class Occurrence(Base, Created):
     @property
     def late(self) -> bool:
         """Return whether the occurrence was done after the time at which it counts as missed."""
-        if self.state != State.DONE or self.answered_at is None:
+        if self.state != OccurrenceState.DONE or self.answered_at is None:
             return False
         return self.answered_at >= max(self.due_at, self.snoozed_until or self.due_at) + LATE
 
 
-class About(StrEnum):
+class AlertReason(StrEnum):
     """Subject of an alert to a caregiver."""
 
     MISSED = "missed"
@@ -203,14 +203,14 @@ class About(StrEnum):
     UNDELIVERED = "undelivered"
 
 
-class Way(StrEnum):
+class AlertMode(StrEnum):
     """Kind of message in which an alert was sent."""
 
     AT_ONCE = "at_once"
     #: One message for all alerts of the two hours after an `AT_ONCE` alert.
     TOGETHER = "together"
     DIGEST = "digest"
-    #: Correction of a sent alert: `About.LATE` or `About.UNDELIVERED`.
+    #: Correction of a sent alert: `AlertReason.LATE` or `AlertReason.UNDELIVERED`.
     FOLLOW_UP = "follow_up"
 
 

@@ -23,7 +23,7 @@ from app.notifications.models import deliveries
 from app.pengingat import service
 from app.pengingat.ledger import answers
 from app.pengingat.ledger.schemas import NewAnswer
-from app.pengingat.models import Occurrence, State
+from app.pengingat.models import Occurrence, OccurrenceState
 from bench.chaos.outcome import Ledger
 from bench.chaos.world import SETTLE_S, World
 
@@ -61,7 +61,7 @@ class Medicine:
     @property
     def may_end_as(self) -> set[str]:
         if not self.habit:
-            return {State.MISSED}
+            return {OccurrenceState.MISSED}
         return {"done", "skipped"} if "and" in self.habit else {self.habit[-1]}
 
 
@@ -145,14 +145,16 @@ class People:
             cursor.execute(LET_AN_HOUR_PASS, [ids])
             cursor.connection.commit()
         stop = time.monotonic() + SETTLE_S
-        while time.monotonic() < stop and not all(State.PENDING not in states for _, states, _ in self._rows(ids)):
+        while time.monotonic() < stop and not all(
+            OccurrenceState.PENDING not in states for _, states, _ in self._rows(ids)
+        ):
             self.world.go_on(LOOK_AGAIN_S)
         by_id = {medicine.id: medicine for medicine in self.medicines.values()}
         ledger = Ledger(len(by_id))
         for medicine_id, states, left in self._rows(ids):
             ledger.states += [state for state in states if state]
             ledger.wrong += len(states) != 1 or states[0] not in by_id[medicine_id].may_end_as
-            ledger.miscounted += float(left) != IN_STOCK - states.count(State.DONE)
+            ledger.miscounted += float(left) != IN_STOCK - states.count(OccurrenceState.DONE)
         return ledger
 
     def _rows(self, ids: list[int]) -> list[tuple[int, list[str], str]]:

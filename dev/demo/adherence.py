@@ -11,12 +11,12 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib.local_time import now
-from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State
+from app.pengingat.models import AnsweredVia, Occurrence, OccurrenceState, Pengingat
 from app.pengingat.timetable.tipe import Tipe
 from dev.demo import crowd
 
 #: Weights in percent of the states of an occurrence, and the share of missed occurrences that were never delivered.
-OUTCOMES = {State.DONE: 82, State.SKIPPED: 5, State.MISSED: 13}
+OUTCOMES = {OccurrenceState.DONE: 82, OccurrenceState.SKIPPED: 5, OccurrenceState.MISSED: 13}
 UNDELIVERED = 0.1
 #: Days since one patient stopped a medicine, so that administrators find a patient to contact.
 STOPPED_DAYS = 6
@@ -46,8 +46,8 @@ def _occurrences(
     for due in reminder.schedule.dues(since, now() - timedelta(days=1)):
         state = chance.choices(list(OUTCOMES), list(OUTCOMES.values()))[0]
         has_stopped = took_until is not None and due.at > took_until
-        state = State.MISSED if has_stopped else state
-        is_answered = state is not State.MISSED
+        state = OccurrenceState.MISSED if has_stopped else state
+        is_answered = state is not OccurrenceState.MISSED
         yield {
             "reminder_id": reminder.id,
             "user_id": reminder.user_id,

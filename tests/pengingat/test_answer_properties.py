@@ -19,7 +19,7 @@ from app.pengingat import day, jobs, service
 from app.pengingat.ledger import answers
 from app.pengingat.ledger.answers import NothingToUndo
 from app.pengingat.ledger.schemas import NewAnswer
-from app.pengingat.models import LATE, Occurrence, Pengingat, State
+from app.pengingat.models import LATE, Occurrence, OccurrenceState, Pengingat
 from tests.helpers.factories import make_user
 from tests.pengingat.ledgers import NOW, Time
 
@@ -35,7 +35,7 @@ DETAILS = {
     "jadwal": [{"jam": jam, "jumlah": 1, "satuan": "tablet"} for jam in ("00:00", "05:00", "12:00")],
     "persediaan": {"sisa": BOUGHT},
 }
-ANSWERED = (State.DONE, State.SKIPPED)
+ANSWERED = (OccurrenceState.DONE, OccurrenceState.SKIPPED)
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Walk:
         elif is_offline and changed:
             assert answered_at == at
             assert self.said_at.get(id_, at - timedelta(1)) < at
-            if before[id_][0] == State.MISSED:
+            if before[id_][0] == OccurrenceState.MISSED:
                 self.check_in_time(id_, at)
         if changed and said.status != "snooze":
             self.said_at[id_] = answered_at or now
@@ -142,7 +142,7 @@ class Walk:
         """Check that the row is pending for an hour after its due time, and that a second undo is refused."""
         (row,) = (each for each in self.rows() if each.id == id_)
         due_at = max(row.due_at, row.snoozed_until or row.due_at)
-        assert state == (State.PENDING if self.moment.now < due_at + LATE else State.MISSED)
+        assert state == (OccurrenceState.PENDING if self.moment.now < due_at + LATE else OccurrenceState.MISSED)
         with pytest.raises(NothingToUndo), unit_of_work():
             answers.confirm(self.user_id, self.id, NewAnswer("undo", due_at=row.due_at))
 
@@ -150,21 +150,21 @@ class Walk:
         """Check that the answer to a missed row was given before the next row fell due."""
         rows = self.rows()
         (row,) = (each for each in rows if each.id == id_)
-        assert not [each for each in rows if row.due_at < each.due_at <= at and each.state != State.VOID]
+        assert not [each for each in rows if row.due_at < each.due_at <= at and each.state != OccurrenceState.VOID]
 
     def check(self) -> None:
         rows, now = self.rows(), self.moment.now
         assert len({row.due_at for row in rows}) == len(rows)
         for row in rows:
             assert (row.state in ANSWERED) == (row.answered_at is not None) == (row.answered_via is not None)
-            assert row.taken is None or row.state == State.DONE
+            assert row.taken is None or row.state == OccurrenceState.DONE
         pengingat = db.session.get_one(Pengingat, self.id)
         assert pengingat.details["persediaan"]["sisa"] + sum(row.taken or 0 for row in rows) == BOUGHT
         self.check_outbox(rows)
         fallen = [row for row in rows if row.due_at <= now]
         following = min((row.due_at for row in rows if row.due_at > now), default=now + timedelta(days=1))
         if following > now + timedelta(hours=1):  # otherwise the answer may be for the next dose
-            assert pengingat.is_done == bool(fallen and fallen[0].state == State.DONE)
+            assert pengingat.is_done == bool(fallen and fallen[0].state == OccurrenceState.DONE)
         self.check_days(rows)
 
     def check_outbox(self, rows: list[Occurrence]) -> None:
@@ -177,9 +177,9 @@ class Walk:
         first = [id_ for id_, payload in waiting if "again" not in payload]
         asked = {id_ for id_, _ in waiting}
         for row in rows:
-            if row.state in (*ANSWERED, State.VOID):
+            if row.state in (*ANSWERED, OccurrenceState.VOID):
                 assert row.id not in asked
-            elif row.state == State.PENDING and row.due_at > self.moment.now and row.snoozed_until is None:
+            elif row.state == OccurrenceState.PENDING and row.due_at > self.moment.now and row.snoozed_until is None:
                 assert first.count(row.id) == 2
 
     def check_days(self, rows: list[Occurrence]) -> None:
@@ -187,10 +187,10 @@ class Walk:
         states = {row.due_at: row.state for row in rows}
         for date in {row.day for row in rows}:
             for dose in day.list_doses(self.user_id, date):
-                assert dose["state"] == states.get(dose["due_at"], State.PENDING)
-                if dose["state"] in (State.PENDING, State.DONE):
+                assert dose["state"] == states.get(dose["due_at"], OccurrenceState.PENDING)
+                if dose["state"] in (OccurrenceState.PENDING, OccurrenceState.DONE):
                     is_near = dose["due_at"] <= self.moment.now + timedelta(hours=1)
-                    assert dose["can_answer"] == (is_near and dose["state"] == State.PENDING)
+                    assert dose["can_answer"] == (is_near and dose["state"] == OccurrenceState.PENDING)
 
 
 @given(st.lists(steps, min_size=2, max_size=6))

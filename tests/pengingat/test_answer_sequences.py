@@ -18,7 +18,7 @@ from app.pengingat import jobs, service, withdrawal
 from app.pengingat.ledger import answers
 from app.pengingat.ledger.schemas import NewAnswer, QuickAnswer
 from app.pengingat.ledger.tokens import link_token_of, push_token
-from app.pengingat.models import Occurrence, Pengingat, State
+from app.pengingat.models import Occurrence, OccurrenceState, Pengingat
 from app.pengingat.one_tap import links, message_answers
 from tests.helpers.factories import make_user
 from tests.pengingat.ledgers import Time
@@ -95,12 +95,16 @@ def check(reminder_id: int, bought: float | None) -> None:
     rows = db.session.scalars(sa.select(Occurrence).where(Occurrence.reminder_id == reminder_id)).all()
     assert len({(row.due_at, row.slot) for row in rows}) == len(rows)
     for row in rows:
-        is_answered = row.state in (State.DONE, State.SKIPPED)
+        is_answered = row.state in (OccurrenceState.DONE, OccurrenceState.SKIPPED)
         assert is_answered == (row.answered_at is not None) == (row.answered_via is not None)
-        assert row.taken is None or row.state == State.DONE
+        assert row.taken is None or row.state == OccurrenceState.DONE
     waiting = sa.select(Delivery.occurrence_id).where(Delivery.state.in_(OPEN))
     told_of = set(db.session.scalars(waiting))
-    assert not [row for row in rows if row.id in told_of and row.state in (State.DONE, State.SKIPPED, State.VOID)]
+    assert not [
+        row
+        for row in rows
+        if row.id in told_of and row.state in (OccurrenceState.DONE, OccurrenceState.SKIPPED, OccurrenceState.VOID)
+    ]
     if bought is not None:
         left = db.session.get_one(Pengingat, reminder_id).details["persediaan"]["sisa"]
         assert left + sum(row.taken or 0 for row in rows) == bought

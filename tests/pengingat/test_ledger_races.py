@@ -22,7 +22,7 @@ from app.notifications.models import Delivery
 from app.pengingat import jobs, service
 from app.pengingat.ledger import answers
 from app.pengingat.ledger.schemas import NewAnswer
-from app.pengingat.models import Occurrence, Pengingat, State
+from app.pengingat.models import Occurrence, OccurrenceState, Pengingat
 from tests.helpers.overlap import run_together
 from tests.pengingat.ledgers import NOW, Time, make_reminders
 
@@ -75,7 +75,7 @@ def test_two_answers_at_once_leave_one_state(committed: Flask, owned: tuple[int,
     assert set(done.values()) == {"done"}
     assert set(skipped.values()) == {"skipped"}
     for row in first_doses().values():
-        assert row.state in (State.DONE, State.SKIPPED)
+        assert row.state in (OccurrenceState.DONE, OccurrenceState.SKIPPED)
         assert open_deliveries(row) == 0
 
 
@@ -134,7 +134,7 @@ def test_an_answer_against_the_clocks_planning(committed: Flask, owned: tuple[in
     assert len(rows) == len({(row.reminder_id, row.due_at, row.slot) for row in rows})
     for row in rows:
         if row.due_at > moment.now:
-            assert open_deliveries(row) == (2 if row.state == State.PENDING else 0)
+            assert open_deliveries(row) == (2 if row.state == OccurrenceState.PENDING else 0)
 
 
 def test_answers_at_once_leave_the_stock_right_to_the_unit(
@@ -169,7 +169,9 @@ def test_answers_at_once_leave_the_stock_right_to_the_unit(
     amounts = {"0": 1.0, "1": 0.5}
     for reminder_id in ids:
         rows = db.session.scalars(sa.select(Occurrence).filter_by(reminder_id=reminder_id)).all()
-        assert [row.taken for row in rows] == [amounts[row.slot] if row.state == State.DONE else None for row in rows]
+        assert [row.taken for row in rows] == [
+            amounts[row.slot] if row.state == OccurrenceState.DONE else None for row in rows
+        ]
         details = db.session.get_one(Pengingat, reminder_id).details
         assert details["persediaan"]["sisa"] == 100 + 4 * 2.5 - sum(row.taken or 0 for row in rows)
 
@@ -193,4 +195,4 @@ def test_snoozes_and_answers_at_once_leave_nothing_to_be_sent_of_what_is_answere
     assert set(done.values()) == {"done"}
     assert set(snoozed.values()) <= {"pending", "already_closed"}
     for row in first_doses().values():
-        assert (row.state, open_deliveries(row)) == (State.DONE, 0)
+        assert (row.state, open_deliveries(row)) == (OccurrenceState.DONE, 0)

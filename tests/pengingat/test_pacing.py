@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.pengingat.caregiving.pacing import MOST_A_DAY, WINDOW, Told, midnight, next_step, night_until
-from app.pengingat.models import Way
+from app.pengingat.caregiving.pacing import MOST_A_DAY, WINDOW, AlertHistory, midnight, next_step, night_until
+from app.pengingat.models import AlertMode
 
 JAKARTA = ZoneInfo("Asia/Jakarta")
 zones = st.sampled_from(["Asia/Jakarta", "Asia/Makassar", "Asia/Jayapura", "America/New_York"]).map(ZoneInfo)
@@ -24,17 +24,19 @@ def at(hour: int, minute: int = 0, day: int = 2) -> datetime:
 @pytest.mark.parametrize(
     ("told", "since", "now", "expected"),
     [
-        (Told(), at(8), at(8), Way.AT_ONCE),
-        (Told(at(8), 1), at(9), at(9), at(10)),
-        (Told(at(8), 1), at(9), at(10), Way.TOGETHER),
-        (Told(at(8), 2), at(10), at(10), Way.AT_ONCE),
-        (Told(at(8), MOST_A_DAY), at(9), at(9), at(20)),
-        (Told(at(19), MOST_A_DAY), at(19, 30), at(20), Way.DIGEST),
-        (Told(at(19), MOST_A_DAY, has_digest=True), at(20, 30), at(20, 30), at(0, day=3)),
-        (Told(at(19, 30), 1), at(20), at(20), at(21, 30)),
+        (AlertHistory(), at(8), at(8), AlertMode.AT_ONCE),
+        (AlertHistory(at(8), 1), at(9), at(9), at(10)),
+        (AlertHistory(at(8), 1), at(9), at(10), AlertMode.TOGETHER),
+        (AlertHistory(at(8), 2), at(10), at(10), AlertMode.AT_ONCE),
+        (AlertHistory(at(8), MOST_A_DAY), at(9), at(9), at(20)),
+        (AlertHistory(at(19), MOST_A_DAY), at(19, 30), at(20), AlertMode.DIGEST),
+        (AlertHistory(at(19), MOST_A_DAY, has_digest=True), at(20, 30), at(20, 30), at(0, day=3)),
+        (AlertHistory(at(19, 30), 1), at(20), at(20), at(21, 30)),
     ],
 )
-def test_the_step_that_follows(told: Told, since: datetime, now: datetime, expected: Way | datetime) -> None:
+def test_the_step_that_follows(
+    told: AlertHistory, since: datetime, now: datetime, expected: AlertMode | datetime
+) -> None:
     assert next_step(told, since, JAKARTA, now) == expected
 
 
@@ -59,7 +61,7 @@ def test_a_day_of_alerts_is_never_more_than_six_messages_and_a_digest(
     """Simulate the scheduler in steps of five minutes. Each alert is sent exactly once, within the limits of a day."""
     dues = [start + timedelta(minutes=sum(gaps[: n + 1])) for n in range(len(gaps))]
     waiting: list[datetime] = []
-    messages: list[tuple[datetime, Way, int]] = []
+    messages: list[tuple[datetime, AlertMode, int]] = []
     look_at, now = start, start
     while dues or waiting:
         arrived = [due for due in dues if due <= now]
@@ -67,8 +69,8 @@ def test_a_day_of_alerts_is_never_more_than_six_messages_and_a_digest(
         look_at = now if arrived else look_at
         if waiting and now >= look_at:
             told = _told(messages, zone, now)
-            step: Way | datetime = night_until(zone, now) or next_step(told, waiting[0], zone, now)
-            if isinstance(step, Way):
+            step: AlertMode | datetime = night_until(zone, now) or next_step(told, waiting[0], zone, now)
+            if isinstance(step, AlertMode):
                 messages.append((now, step, len(waiting)))
                 waiting = []
             else:
@@ -76,18 +78,20 @@ def test_a_day_of_alerts_is_never_more_than_six_messages_and_a_digest(
                 look_at = step
         now += timedelta(minutes=5)
     assert sum(count for *_, count in messages) == len(gaps)
-    by_day: dict[object, list[Way]] = {}
+    by_day: dict[object, list[AlertMode]] = {}
     for moment, way, _ in messages:
         assert night_until(zone, moment) is None
         by_day.setdefault(moment.astimezone(zone).date(), []).append(way)
     for ways in by_day.values():
-        assert len(ways) - ways.count(Way.DIGEST) <= MOST_A_DAY
-        assert ways.count(Way.DIGEST) <= 1
-    at_once = [moment for moment, way, _ in messages if way is Way.AT_ONCE]
+        assert len(ways) - ways.count(AlertMode.DIGEST) <= MOST_A_DAY
+        assert ways.count(AlertMode.DIGEST) <= 1
+    at_once = [moment for moment, way, _ in messages if way is AlertMode.AT_ONCE]
     assert all(later - earlier >= WINDOW for earlier, later in pairwise(at_once))
 
 
-def _told(messages: list[tuple[datetime, Way, int]], zone: ZoneInfo, now: datetime) -> Told:
+def _told(messages: list[tuple[datetime, AlertMode, int]], zone: ZoneInfo, now: datetime) -> AlertHistory:
     today = [way for moment, way, _ in messages if moment >= midnight(zone, now)]
-    recent = [m for m, way, _ in messages if way is Way.AT_ONCE and m >= min(midnight(zone, now), now - WINDOW)]
-    return Told(max(recent, default=None), len(today) - today.count(Way.DIGEST), Way.DIGEST in today)
+    recent = [m for m, way, _ in messages if way is AlertMode.AT_ONCE and m >= min(midnight(zone, now), now - WINDOW)]
+    return AlertHistory(
+        max(recent, default=None), len(today) - today.count(AlertMode.DIGEST), AlertMode.DIGEST in today
+    )

@@ -10,7 +10,7 @@ from app.identity.models import PasswordReset, RoleName, User
 from app.notifications.models import Delivery, DeliveryState
 from app.pengingat import jobs as pengingat_jobs
 from app.pengingat.models import Occurrence
-from app.pengingat.models import State as DoseState
+from app.pengingat.models import OccurrenceState as DoseState
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
 from tests.personal_data.leaving import OBAT, PERSON, leave, let_the_grace_pass, log_in

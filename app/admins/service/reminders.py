@@ -13,7 +13,7 @@ from app.identity import consents, dependents, erasure
 from app.identity.consents import Purpose
 from app.identity.models import Role, RoleName, User, user_roles
 from app.notifications.models import DeliveryState, Receipt, deliveries
-from app.pengingat.models import State, occurrences
+from app.pengingat.models import OccurrenceState, occurrences
 from app.pengingat.timetable.tipe import Tipe
 
 #: Days in a row with a missed dose, after which today's figures count a person.
@@ -52,7 +52,7 @@ def _missing(first: date, last: date, days: int) -> sa.Select[int]:
             rows.due_at.between(*bounds),
             rows.day.between(first, last),
             rows.tipe == Tipe.OBAT,
-            rows.state == State.MISSED,
+            rows.state == OccurrenceState.MISSED,
             ~rows.undelivered,
         )
         .group_by(rows.user_id)
@@ -84,7 +84,7 @@ def _counts(since: datetime, now: datetime) -> sa.Select[int, int, int, int]:
             ),
         )
         .outerjoin(deliveries, deliveries.c.occurrence_id == rows.id)
-        .where(rows.due_at.between(since, now), rows.state != State.VOID)
+        .where(rows.due_at.between(since, now), rows.state != OccurrenceState.VOID)
         .group_by(rows.id, rows.state)
         .subquery("each")
     )
@@ -96,5 +96,5 @@ def _counts(since: datetime, now: datetime) -> sa.Select[int, int, int, int]:
         count(each.c.sent).label("sent"),
         count(sa.and_(~each.c.sent, each.c.waiting)).label("waiting"),
         count(sa.and_(~each.c.sent, ~each.c.waiting, each.c.failed)).label("failed"),
-        count(each.c.state == State.DONE).label("done"),
+        count(each.c.state == OccurrenceState.DONE).label("done"),
     )

@@ -32,8 +32,8 @@ from app.notifications.models import About as Of
 from app.notifications.models import Channel
 from app.pengingat.caregiving import alert_texts, pacing
 from app.pengingat.caregiving.alert_texts import Line, News
-from app.pengingat.caregiving.pacing import Told
-from app.pengingat.models import About, CaregiverAlert, Occurrence, Pengingat, State, Way
+from app.pengingat.caregiving.pacing import AlertHistory
+from app.pengingat.models import AlertMode, AlertReason, CaregiverAlert, Occurrence, OccurrenceState, Pengingat
 
 KIND = "alert"
 
@@ -121,16 +121,16 @@ class _Telling:
             if ends is not None:
                 alert.due_at = ends
                 del lines[alert]
-        follow_ups = {alert: line for alert, line in lines.items() if alert.about != About.MISSED}
-        paced = {alert: line for alert, line in lines.items() if alert.about == About.MISSED}
+        follow_ups = {alert: line for alert, line in lines.items() if alert.about != AlertReason.MISSED}
+        paced = {alert: line for alert, line in lines.items() if alert.about == AlertReason.MISSED}
         if follow_ups:
-            yield from self._message(follow_ups, Way.FOLLOW_UP)
+            yield from self._message(follow_ups, AlertMode.FOLLOW_UP)
         if not paced:
             return
         since = min(alert.created_at for alert in paced)
         told = _told(self.link.id, pacing.midnight(self.zone, self.now), self.now)
         step = pacing.next_step(told, since, self.zone, self.now)
-        if isinstance(step, Way):
+        if isinstance(step, AlertMode):
             yield from self._message(paced, step)
         else:
             for alert in paced:
@@ -146,7 +146,7 @@ class _Telling:
             return self.preferences.quiet_until(self.now)
         return None if _is_important(line) else pacing.night_until(self.zone, self.now)
 
-    def _message(self, lines: dict[CaregiverAlert, Line], way: Way) -> Iterator[outbox.NewDelivery]:
+    def _message(self, lines: dict[CaregiverAlert, Line], way: AlertMode) -> Iterator[outbox.NewDelivery]:
         """Yield one message and one push with the news of these alerts, and mark the alerts as sent."""
         for alert in lines:
             alert.told_at, alert.way = self.now, way
@@ -191,22 +191,24 @@ def _line(about: str, occurrence: Occurrence, pengingat: Pengingat | None) -> Li
     """Return the news about an occurrence in its present state, or None if there is no news any more."""
     if pengingat is None:
         return None
-    if occurrence.state == State.DONE and about != About.UNDELIVERED:
+    if occurrence.state == OccurrenceState.DONE and about != AlertReason.UNDELIVERED:
         return Line(News.LATE if occurrence.late else News.IN_TIME, occurrence, pengingat)
-    if occurrence.state != State.MISSED or about == About.LATE:
+    if occurrence.state != OccurrenceState.MISSED or about == AlertReason.LATE:
         return None
     if occurrence.undelivered:
         return Line(News.UNDELIVERED, occurrence, pengingat)
-    return Line(News.MISSED, occurrence, pengingat) if about == About.MISSED else None
+    return Line(News.MISSED, occurrence, pengingat) if about == AlertReason.MISSED else None
 
 
 def _is_important(line: Line) -> bool:
     return line.pengingat.details.get("penting") is True
 
 
-def _told(link_id: int, today: datetime, now: datetime) -> Told:
+def _told(link_id: int, today: datetime, now: datetime) -> AlertHistory:
     """Return the sent alerts of a link that count for the pacing of the next one."""
-    at_once, together, digest = (CaregiverAlert.way == way for way in (Way.AT_ONCE, Way.TOGETHER, Way.DIGEST))
+    at_once, together, digest = (
+        CaregiverAlert.way == way for way in (AlertMode.AT_ONCE, AlertMode.TOGETHER, AlertMode.DIGEST)
+    )
     is_today = CaregiverAlert.told_at >= today
     query = sa.select(
         sa.func.max(CaregiverAlert.told_at).filter(at_once),
@@ -214,7 +216,7 @@ def _told(link_id: int, today: datetime, now: datetime) -> Told:
         sa.func.count().filter(digest, is_today),
     ).where(CaregiverAlert.link_id == link_id, CaregiverAlert.told_at >= min(today, now - pacing.WINDOW))
     at_once_at, messages, digests = db.session.execute(query).one()
-    return Told(at_once_at, messages, digests > 0)
+    return AlertHistory(at_once_at, messages, digests > 0)
 
 
 # --- sending ---------------------------------------------------------------------------------------------------------

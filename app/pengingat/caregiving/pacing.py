@@ -11,7 +11,7 @@ from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from app.identity import notification_settings
-from app.pengingat.models import Way
+from app.pengingat.models import AlertMode
 from app.pengingat.timetable.schedule import DAY, moment_of
 
 WINDOW = timedelta(hours=2)
@@ -22,10 +22,10 @@ NIGHT_FROM, NIGHT_TO = time(21), time(6)
 
 
 @dataclass(frozen=True)
-class Told:
+class AlertHistory:
     """Alerts that one caregiver has received about one patient."""
 
-    #: Time of the last `Way.AT_ONCE` alert. None if no such alert was sent recently.
+    #: Time of the last `AlertMode.AT_ONCE` alert. None if no such alert was sent recently.
     at_once_at: datetime | None = None
     #: Messages on the caregiver's present day, without follow-ups and the digest.
     messages: int = 0
@@ -42,15 +42,15 @@ def midnight(zone: ZoneInfo, now: datetime) -> datetime:
     return moment_of(now.astimezone(zone).date(), time(), zone)
 
 
-def next_step(told: Told, since: datetime, zone: ZoneInfo, now: datetime) -> Way | datetime:
+def next_step(told: AlertHistory, since: datetime, zone: ZoneInfo, now: datetime) -> AlertMode | datetime:
     """Return how to send the alerts that wait since `since`, or the moment to check again."""
     today = now.astimezone(zone).date()
     if told.messages >= MOST_A_DAY:
         digest_at = moment_of(today, DIGEST_AT, zone)
         if now < digest_at:
             return digest_at
-        return moment_of(today + DAY, time(), zone) if told.has_digest else Way.DIGEST
+        return moment_of(today + DAY, time(), zone) if told.has_digest else AlertMode.DIGEST
     ends = told.at_once_at + WINDOW if told.at_once_at else since
     if now < ends:
         return ends
-    return Way.TOGETHER if since < ends else Way.AT_ONCE
+    return AlertMode.TOGETHER if since < ends else AlertMode.AT_ONCE

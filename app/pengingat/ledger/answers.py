@@ -17,7 +17,7 @@ from app.pengingat.ledger import done, missed, queries, statements, stock, upcom
 from app.pengingat.ledger.queries import Held
 from app.pengingat.ledger.schemas import SNOOZE, UNDO, NewAnswer, QuickAnswer
 from app.pengingat.ledger.statements import Row
-from app.pengingat.models import LATE, AnsweredVia, Occurrence, Pengingat, State
+from app.pengingat.models import LATE, AnsweredVia, Occurrence, OccurrenceState, Pengingat
 from app.pengingat.timetable.schedule import AHEAD, NEVER, Due
 from app.pengingat.timetable.tipe import Tipe
 
@@ -85,7 +85,9 @@ def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia)
     held, ids = _hold(asked, AlreadyClosed()), {row.id for row in asked}
     rows = statements.near(held.reminders, held.now, ids=ids)
     meant = [row for row in reversed(rows) if row.id in ids]
-    by_state = ([row for row in meant if row.state == state] for state in (State.PENDING, State.MISSED))
+    by_state = (
+        [row for row in meant if row.state == state] for state in (OccurrenceState.PENDING, OccurrenceState.MISSED)
+    )
     group = next(filter(None, by_state), meant)
     return sorted(_Answer(held, rows, data, via).give(group), key=lambda row: (row.due_at, row.id))
 
@@ -121,11 +123,11 @@ def _undo(held: Held, ids: Collection[int]) -> list[Occurrence]:
     for visit in visits:
         visit.done_from = visit.done_until = None
     changed = _change(held, [(row, reopened[row.id]) for row in answered])
-    is_open = [row for row in changed if row.state == State.PENDING]
+    is_open = [row for row in changed if row.state == OccurrenceState.PENDING]
     _tell(held, [row for row in is_open if row.due_at > held.now])
     _tell(held, [row for row in is_open if row.due_at <= held.now], again=False)
     upcoming.plan([upcoming.Extension(visit, held.now) for visit in visits], held.now)
-    if missed_ids := [row.id for row in changed if row.state == State.MISSED]:
+    if missed_ids := [row.id for row in changed if row.state == OccurrenceState.MISSED]:
         missed.tell_missed(missed_ids, held.now)
     return sorted(changed, key=lambda row: (row.due_at, row.id))
 
@@ -133,7 +135,7 @@ def _undo(held: Held, ids: Collection[int]) -> list[Occurrence]:
 def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
     """Return the row without its answer, and update the stock."""
     due_at = max(row.due_at, row.snoozed_until or row.due_at)
-    state = State.PENDING if now < due_at + LATE else State.MISSED
+    state = OccurrenceState.PENDING if now < due_at + LATE else OccurrenceState.MISSED
     taken = stock.take(pengingat, row, state)
     return replace(row, state=state, answered_at=None, answered_via=None, undone_at=now, taken=taken, note=None)
 
@@ -141,7 +143,7 @@ def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
 def _ended_visit(held: Held, row: Row) -> bool:
     """Return whether this row was done by `is_done` of its visit. `done.follow` does not change visits."""
     pengingat = held.reminders[row.reminder_id]
-    if pengingat.tipe != Tipe.KONTROL or pengingat.done_until is None or row.state != State.DONE:
+    if pengingat.tipe != Tipe.KONTROL or pengingat.done_until is None or row.state != OccurrenceState.DONE:
         return False
     return row.due_at in {due.at for due in done.current(pengingat, held.now)}
 
@@ -179,13 +181,13 @@ class _Answer:
 
     def _is_news(self, row: Row) -> bool:
         """Return whether the answer changes the row. Raise a `Conflict` if the answer is not allowed."""
-        if row.state != State.VOID and row.due_at > self.now + AHEAD:
+        if row.state != OccurrenceState.VOID and row.due_at > self.now + AHEAD:
             raise TooEarly
         if self.status == SNOOZE:
             self._check_snooze(row)
         elif row.state == self.status or self._is_outdated(row):
             return False
-        elif not _may_become(row, State(self.status), self.rows, self.held, self.at):
+        elif not _may_become(row, OccurrenceState(self.status), self.rows, self.held, self.at):
             raise AlreadyClosed
         return True
 
@@ -194,7 +196,7 @@ class _Answer:
         return self.at is not None and any(moment and self.at <= moment for moment in (row.answered_at, row.undone_at))
 
     def _check_snooze(self, row: Row) -> None:
-        if row.state != State.PENDING:
+        if row.state != OccurrenceState.PENDING:
             raise AlreadyClosed
         next_at = _next_at(self.held.reminders[row.reminder_id], upcoming.due_of(row))
         is_in_time = next_at is None or self._until(row) < next_at
@@ -203,7 +205,7 @@ class _Answer:
 
     def _change(self, news: Sequence[Row]) -> list[Occurrence]:
         if self.status != SNOOZE:
-            return record(self.held, self.rows, news, State(self.status), self.via, self.note, self.at)
+            return record(self.held, self.rows, news, OccurrenceState(self.status), self.via, self.note, self.at)
         snoozed = _change(self.held, [(row, self._snoozed(row)) for row in news])
         if len(snoozed) < len(news):
             raise AlreadyClosed
@@ -222,7 +224,7 @@ def record(
     held: Held,
     rows: Sequence[Row],
     news: Sequence[Row],
-    state: State,
+    state: OccurrenceState,
     via: AnsweredVia,
     note: str | None = None,
     at: datetime | None = None,
@@ -250,14 +252,14 @@ def record(
     if swept := answered.keys() - {row.id for row in changed}:
         # `missed.miss_overdue` has marked these rows as missed since they were read. One retry is enough, because it
         # changes a row only once.
-        closed = [replace(row, state=State.MISSED) for row in news if row.id in swept]
+        closed = [replace(row, state=OccurrenceState.MISSED) for row in news if row.id in swept]
         if not all(_may_become(row, state, rows, held, at) for row in closed):
             raise AlreadyClosed
         changed += _change(held, [(row, answered[row.id]) for row in closed])
     return changed
 
 
-def _may_become(row: Row, state: State, rows: Sequence[Row], held: Held, at: datetime | None) -> bool:
+def _may_become(row: Row, state: OccurrenceState, rows: Sequence[Row], held: Held, at: datetime | None) -> bool:
     return statements.may_become(row, state, rows, at or held.now, is_offline=at is not None)
 
 
@@ -266,8 +268,8 @@ def _change(held: Held, changes: Sequence[tuple[Row, Row]]) -> list[Occurrence]:
     if not changes:
         return []
     changed = statements.change(changes, held.changed)
-    were_missed = {before.id for before, _ in changes if before.state == State.MISSED}
-    if late_ids := [row.id for row in changed if row.id in were_missed and row.state == State.DONE]:
+    were_missed = {before.id for before, _ in changes if before.state == OccurrenceState.MISSED}
+    if late_ids := [row.id for row in changed if row.id in were_missed and row.state == OccurrenceState.DONE]:
         missed.tell_late(late_ids, held.now)
     return changed
 
@@ -285,8 +287,8 @@ def mark(held: Held, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia = 
     # An occurrence after the planning horizon has no row yet.
     ids = {row.id for row in statements.record([upcoming.entry(pengingat, due) for due in dues])}
     rows = statements.near([pengingat.id], held.now, ids=ids)
-    news = [row for row in rows if row.id in ids and statements.may_become(row, State.DONE, rows, held.now)]
-    record(held, rows, news, State.DONE, via)
+    news = [row for row in rows if row.id in ids and statements.may_become(row, OccurrenceState.DONE, rows, held.now)]
+    record(held, rows, news, OccurrenceState.DONE, via)
     if dues:
         done.count(pengingat, rows, dues[-1].occurrence, is_done=True)
     else:
@@ -299,16 +301,16 @@ def _reopen(held: Held, pengingat: Pengingat) -> None:
     """Set the occurrence that counts as done now to pending, and put its unsent deliveries into the outbox again."""
     dues, current = done.said_done(pengingat, held.now), done.current(pengingat, held.now)
     rows = statements.near([pengingat.id], held.now, second=dues[-1].at if dues else None)
-    were_done = [row for row in rows if dues and row.due_at == dues[-1].at and row.state == State.DONE]
+    were_done = [row for row in rows if dues and row.due_at == dues[-1].at and row.state == OccurrenceState.DONE]
     reopened = {
         row.id: replace(
             row,
-            state=State.PENDING,
+            state=OccurrenceState.PENDING,
             answered_at=None,
             answered_via=None,
             undone_at=held.now,
             snoozed_until=None,
-            taken=stock.take(pengingat, row, State.PENDING),
+            taken=stock.take(pengingat, row, OccurrenceState.PENDING),
         )
         for row in were_done
     }
@@ -341,11 +343,11 @@ def _asked(pengingat: Pengingat, rows: Sequence[Row], data: NewAnswer, now: date
     if data.slot:
         rows = [row for row in rows if row.slot == data.slot]
     if data.due_at is None:
-        found = _meant([row for row in rows if row.state != State.VOID and row.due_at <= now + AHEAD], now)
+        found = _meant([row for row in rows if row.state != OccurrenceState.VOID and row.due_at <= now + AHEAD], now)
     else:
         second = data.due_at.replace(microsecond=0)
         named = [row for row in rows if row.due_at.replace(microsecond=0) == second]
-        found = min(named, key=lambda row: (row.state != State.PENDING, row.slot), default=None)
+        found = min(named, key=lambda row: (row.state != OccurrenceState.PENDING, row.slot), default=None)
         if found is None and second > now + AHEAD and _is_due(pengingat, second, data.slot):
             raise TooEarly
     if found is None:
@@ -365,7 +367,7 @@ def _meant(latest: Sequence[Row], now: datetime) -> Row | None:
 
     `latest` is sorted, newest first.
     """
-    is_open = [row for row in latest if row.state == State.PENDING]
+    is_open = [row for row in latest if row.state == OccurrenceState.PENDING]
     due = [row for row in is_open if row.due_at <= now]
     return next(iter([*due, *is_open[::-1], *latest]), None)
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import db
-from app.pengingat.models import State, occurrence_days, occurrences
+from app.pengingat.models import OccurrenceState, occurrence_days, occurrences
 
 #: Days after which single occurrences are replaced by sums.
 KEEP_DAYS = 400
@@ -31,10 +31,10 @@ def counts(columns: sa.sql.base.ReadOnlyColumnCollection[str, sa.ColumnElement[A
     state, undelivered = columns["state"], columns["undelivered"]
     return [
         sa.func.count().label("due"),
-        _count(state == State.DONE).label("done"),
-        _count(state == State.SKIPPED).label("skipped"),
-        _count(state == State.MISSED, ~undelivered).label("missed"),
-        _count(state == State.MISSED, undelivered).label("undelivered"),
+        _count(state == OccurrenceState.DONE).label("done"),
+        _count(state == OccurrenceState.SKIPPED).label("skipped"),
+        _count(state == OccurrenceState.MISSED, ~undelivered).label("missed"),
+        _count(state == OccurrenceState.MISSED, undelivered).label("undelivered"),
     ]
 
 
@@ -49,6 +49,6 @@ def compact_batch(now: datetime) -> int:
     )
     gone = sa.delete(occurrences).where(_rows.id.in_(old)).returning(*_rows).cte("gone")
     keys = [gone.c[name] for name in ("user_id", "day", "reminder_id", "tipe", "judul")]
-    sums = sa.select(*keys, *counts(gone.c)).where(gone.c.state != State.VOID).group_by(*keys)
+    sums = sa.select(*keys, *counts(gone.c)).where(gone.c.state != OccurrenceState.VOID).group_by(*keys)
     summed = insert(occurrence_days).from_select([column.name for column in sums.selected_columns], sums).cte("summed")
     return db.session.scalar(sa.select(sa.func.count()).select_from(gone).add_cte(summed)) or 0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from app.pengingat.ledger.statements import Row
-from app.pengingat.models import Pengingat, State
+from app.pengingat.models import OccurrenceState, Pengingat
 from app.pengingat.timetable.schedule import AHEAD, MARGIN, NEVER, WEEK, Due
 from app.pengingat.timetable.tipe import Tipe
 
@@ -44,7 +44,7 @@ def follow(pengingat: Pengingat, rows: Sequence[Row], changed: Row, now: datetim
     if pengingat.tipe == Tipe.KONTROL or not dues or changed.due_at < dues[-1].at:
         return
     moment, is_current = dues[-1].occurrence, changed.due_at == dues[-1].at
-    is_done = changed.state == State.DONE if is_current else pengingat.counts_as_done(moment)
+    is_done = changed.state == OccurrenceState.DONE if is_current else pengingat.counts_as_done(moment)
     count(pengingat, rows, moment, is_done=is_done)
 
 
@@ -63,5 +63,9 @@ def count(pengingat: Pengingat, rows: Sequence[Row], current: datetime, *, is_do
 
 def _done_after(rows: Sequence[Row], reminder_id: int, moment: datetime) -> set[datetime]:
     """Return the due times after this moment at which all rows are done."""
-    coming = [row for row in rows if row.reminder_id == reminder_id and row.due_at > moment and row.state != State.VOID]
-    return {row.due_at for row in coming} - {row.due_at for row in coming if row.state != State.DONE}
+    coming = [
+        row
+        for row in rows
+        if row.reminder_id == reminder_id and row.due_at > moment and row.state != OccurrenceState.VOID
+    ]
+    return {row.due_at for row in coming} - {row.due_at for row in coming if row.state != OccurrenceState.DONE}

@@ -16,7 +16,7 @@ from app.core.lib import local_time
 from app.core.web.pagination import Listing, paginate
 from app.pengingat.ledger import compaction, queries
 from app.pengingat.ledger.schemas import DEFAULT_DAYS, MOST_DAYS, Days, HistoryQuery
-from app.pengingat.models import Occurrence, Pengingat, State, occurrence_days, occurrences
+from app.pengingat.models import Occurrence, OccurrenceState, Pengingat, occurrence_days, occurrences
 
 KEYS = ("day", "reminder_id", "tipe", "judul")
 COUNTS = ("due", "done", "skipped", "missed", "undelivered")
@@ -65,7 +65,7 @@ def _list(query: HistoryQuery, user_id: int, whose: sa.ColumnElement[bool]) -> L
     now = local_time.now()
     start, end = span(query.days, _today(user_id, now))
     rows = sa.select(Occurrence).where(whose, *_within(start, end, now))
-    rows = rows.where(Occurrence.state == query.state if query.state else Occurrence.state != State.VOID)
+    rows = rows.where(Occurrence.state == query.state if query.state else Occurrence.state != OccurrenceState.VOID)
     if query.tipe:
         rows = rows.where(Occurrence.tipe == query.tipe)
     return paginate(rows.order_by(Occurrence.due_at.desc(), Occurrence.id.desc()), query.page)
@@ -165,7 +165,7 @@ Source = tuple[AnySelect, list[Any]]
 
 def _live(user_id: object, start: object, end: object, first_at: object, last_at: object) -> Source:
     rows = occurrences.c
-    which = (rows.due_at.between(first_at, last_at), rows.day.between(start, end), rows.state != State.VOID)
+    which = (rows.due_at.between(first_at, last_at), rows.day.between(start, end), rows.state != OccurrenceState.VOID)
     return sa.select(*compaction.counts(rows)).where(rows.user_id == user_id, *which), [rows[name] for name in KEYS]
 
 

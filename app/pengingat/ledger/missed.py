@@ -14,7 +14,7 @@ from app.core.database.session import autocommit, db
 from app.identity import care
 from app.identity.care import CaregiverLink, Scope
 from app.notifications.models import Channel, DeliveryState, Receipt, deliveries
-from app.pengingat.models import LATE, About, CaregiverAlert, State, occurrences
+from app.pengingat.models import LATE, AlertReason, CaregiverAlert, OccurrenceState, occurrences
 
 #: Maximum occurrences that one run of `miss_overdue` marks.
 SWEEP_BATCH = 1000
@@ -62,7 +62,7 @@ _overdue = (
 _missed = (
     sa.update(occurrences)
     .where(_rows.id.in_(_overdue.scalar_subquery()))
-    .values(state=State.MISSED, undelivered=sa.and_(~_was_delivered, ~_was_withdrawn))
+    .values(state=OccurrenceState.MISSED, undelivered=sa.and_(~_was_delivered, ~_was_withdrawn))
     .returning(_rows.id, _rows.user_id, _rows.due_at)
     .cte("missed")
 )
@@ -81,7 +81,7 @@ def _alerts(missed: sa.FromClause, *which: sa.ColumnElement[bool]) -> sa.Insert:
         .with_for_update(read=True, key_share=True, skip_locked=True, of=CaregiverLink)
         .cte("alerting")
     )
-    alerts = sa.select(*alerting.c, sa.literal(About.MISSED.value), _now, _now)
+    alerts = sa.select(*alerting.c, sa.literal(AlertReason.MISSED.value), _now, _now)
     columns = ["link_id", "occurrence_id", "about", "due_at", "created_at"]
     return insert(CaregiverAlert).from_select(columns, alerts).on_conflict_do_nothing()
 
@@ -105,12 +105,12 @@ def note_undelivered(occurrence_ids: Sequence[int]) -> None:
     A missed occurrence becomes `undelivered` if no other channel delivered it. Caregivers who got an alert about it in
     the last 24 hours get a follow-up.
     """
-    which = _rows.id.in_(occurrence_ids), _rows.state == State.MISSED, ~_rows.undelivered, ~_was_delivered
+    which = _rows.id.in_(occurrence_ids), _rows.state == OccurrenceState.MISSED, ~_rows.undelivered, ~_was_delivered
     turn = sa.update(occurrences).where(*which).values(undelivered=True).returning(_rows.id)
     turned = db.session.scalars(turn).all()
     now = db_time.now()
     is_of_these = _alert.occurrence_id.in_(turned)
-    db.session.execute(_following_up(About.UNDELIVERED, now, is_of_these, _alert.told_at > now - FRESH))
+    db.session.execute(_following_up(AlertReason.UNDELIVERED, now, is_of_these, _alert.told_at > now - FRESH))
 
 
 def note_failed_receipt(delivery_id: int, _: str | None) -> None:
@@ -123,7 +123,7 @@ def note_failed_receipt(delivery_id: int, _: str | None) -> None:
 
 def tell_missed(occurrence_ids: Sequence[int], now: datetime) -> None:
     """Create alerts for occurrences that are missed because an answer was taken back. Duplicates are ignored."""
-    which = _rows.id.in_(occurrence_ids), _rows.state == State.MISSED
+    which = _rows.id.in_(occurrence_ids), _rows.state == OccurrenceState.MISSED
     db.session.connection().execute(_alerts(occurrences, *which), {"fresh_since": now - FRESH, "now": now})
 
 
@@ -133,14 +133,14 @@ def tell_late(occurrence_ids: Sequence[int], now: datetime) -> None:
     Call this after the statement that changes the occurrences, not in the same one. That statement waits while a
     scheduler sends alerts about the occurrences, and it would not see the rows that the scheduler wrote.
     """
-    db.session.execute(_following_up(About.LATE, now, _alert.occurrence_id.in_(occurrence_ids)))
+    db.session.execute(_following_up(AlertReason.LATE, now, _alert.occurrence_id.in_(occurrence_ids)))
 
 
-def _following_up(about: About, now: datetime, *which: sa.ColumnElement[bool]) -> sa.Insert:
+def _following_up(about: AlertReason, now: datetime, *which: sa.ColumnElement[bool]) -> sa.Insert:
     """Return the insert of a follow-up for each sent `MISSED` alert."""
     values = (sa.literal(about.value), sa.literal(now), sa.literal(now))
     told = sa.select(_alert.link_id, _alert.occurrence_id, *values).where(
-        *which, _alert.about == About.MISSED.value, _alert.told_at.is_not(None)
+        *which, _alert.about == AlertReason.MISSED.value, _alert.told_at.is_not(None)
     )
     columns = ["link_id", "occurrence_id", "about", "due_at", "created_at"]
     return insert(CaregiverAlert).from_select(columns, told).on_conflict_do_nothing()

@@ -12,7 +12,7 @@ from marshmallow import Schema, ValidationError, fields, post_load, validate, va
 from app.core.exports.streaming import FORMATS
 from app.core.web.fields import Day, Text, Timestamp, enumeration
 from app.core.web.pagination import Page, PageSchema
-from app.pengingat.models import AnsweredVia, State
+from app.pengingat.models import AnsweredVia, OccurrenceState
 from app.pengingat.schemas import TIPE, TIPES
 from app.pengingat.timetable.schedule import AHEAD
 
@@ -22,7 +22,7 @@ DEFAULT_DAYS = 30
 
 SNOOZE, UNDO = "snooze", "undo"
 STATUSES = ["done", "skipped", SNOOZE]
-STATES = [state.value for state in State]
+STATES = [state.value for state in OccurrenceState]
 STATE = enumeration("OccurrenceState", STATES)
 
 

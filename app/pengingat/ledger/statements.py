@@ -22,8 +22,8 @@ from app.core.database.session import db
 from app.notifications import outbox
 from app.pengingat.models import (
     Occurrence,
+    OccurrenceState,
     Pengingat,
-    State,
     occurrences,
     reminders,
 )
@@ -61,12 +61,12 @@ def record(entries: Sequence[Entry]) -> list[Occurrence]:
     if not entries:
         return []
     statement = insert(Occurrence)
-    new, is_void = statement.excluded, _rows.state == State.VOID
+    new, is_void = statement.excluded, _rows.state == OccurrenceState.VOID
     upsert = statement.on_conflict_do_update(
         index_elements=[_rows.reminder_id, _rows.due_at, _rows.slot],
         set_={
             **{name: new[name] for name in ("tipe", "judul", "day", "timezone", "link_hash")},
-            "state": sa.case((is_void, State.PENDING), else_=_rows.state),
+            "state": sa.case((is_void, OccurrenceState.PENDING), else_=_rows.state),
             "snoozed_until": sa.case((is_void, None), else_=_rows.snoozed_until),
             "snoozes": sa.case((is_void, 0), else_=_rows.snoozes),
         },
@@ -87,12 +87,17 @@ def rename(reminder_id: int, title: str, now: datetime) -> None:
 
 def void(reminder_id: int, *which: sa.ColumnElement[bool]) -> None:
     """Mark the pending occurrences of a reminder as `void`."""
-    _update({"state": State.VOID}, _rows.reminder_id == reminder_id, _rows.state == State.PENDING, *which)
+    _update(
+        {"state": OccurrenceState.VOID},
+        _rows.reminder_id == reminder_id,
+        _rows.state == OccurrenceState.PENDING,
+        *which,
+    )
 
 
 def void_all(user_id: int) -> None:
     """Mark the pending occurrences of all reminders of a person as `void`."""
-    _update({"state": State.VOID}, _rows.user_id == user_id, _rows.state == State.PENDING)
+    _update({"state": OccurrenceState.VOID}, _rows.user_id == user_id, _rows.state == OccurrenceState.PENDING)
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,7 @@ def _last(*which: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
     reminder = sa.func.unnest(_of).table_valued("id").render_derived()
     last = (
         sa.select(*_columns)
-        .where(_rows.reminder_id == reminder.c.id, _rows.due_at <= _soon, _rows.state != State.VOID, *which)
+        .where(_rows.reminder_id == reminder.c.id, _rows.due_at <= _soon, _rows.state != OccurrenceState.VOID, *which)
         .order_by(_rows.due_at.desc(), _rows.slot.desc())
         .limit(LATEST)
         .lateral()
@@ -181,7 +186,7 @@ def near(
 
 
 def may_become(
-    row: Row | Occurrence, state: State, rows: Sequence[Row], at: datetime, *, is_offline: bool = False
+    row: Row | Occurrence, state: OccurrenceState, rows: Sequence[Row], at: datetime, *, is_offline: bool = False
 ) -> bool:
     """Return whether an answer given at `at` may change a row to this state. `rows` has the rows around it.
 
@@ -189,27 +194,27 @@ def may_become(
     row may have been pending at that time. Done and skipped can be exchanged for 24 hours.
     """
     match row.state:
-        case State.PENDING:
+        case OccurrenceState.PENDING:
             return True
-        case State.MISSED:
+        case OccurrenceState.MISSED:
             later = (other for other in rows if other.reminder_id == row.reminder_id and row.due_at < other.due_at)
-            is_closed = any(other.due_at <= at and other.state != State.VOID for other in later)
-            return (state == State.DONE or is_offline) and not is_closed
-        case State.DONE | State.SKIPPED:
+            is_closed = any(other.due_at <= at and other.state != OccurrenceState.VOID for other in later)
+            return (state == OccurrenceState.DONE or is_offline) and not is_closed
+        case OccurrenceState.DONE | OccurrenceState.SKIPPED:
             return row.state != state and may_be_undone(row, at)
     return False
 
 
 def may_be_undone(row: Row | Occurrence, now: datetime) -> bool:
     """Return whether a row has an answer of the last 24 hours."""
-    if row.state not in (State.DONE, State.SKIPPED) or row.answered_at is None:
+    if row.state not in (OccurrenceState.DONE, OccurrenceState.SKIPPED) or row.answered_at is None:
         return False
     return row.answered_at > now - CHANGEABLE
 
 
 def last_answered(reminder_id: int, now: datetime, second: datetime | None, slot: str | None) -> Row | None:
     """Return the row with the last answer that can be taken back, or None. `second` and `slot` limit the choice."""
-    which = [_rows.reminder_id == reminder_id, _rows.state.in_((State.DONE, State.SKIPPED))]
+    which = [_rows.reminder_id == reminder_id, _rows.state.in_((OccurrenceState.DONE, OccurrenceState.SKIPPED))]
     if second:
         which += [_rows.due_at >= second, _rows.due_at < second + timedelta(seconds=1)]
     if slot:
@@ -284,10 +289,10 @@ def too_late(occurrence_ids: Collection[int]) -> set[int]:
         later.c.reminder_id == _rows.reminder_id,
         later.c.due_at > _rows.due_at,
         later.c.due_at <= db_time.now_sql(),
-        later.c.state != State.VOID,
+        later.c.state != OccurrenceState.VOID,
     )
     is_gone = sa.or_(_rows.reminder_id.is_(None), is_next_due)
-    rows = sa.select(_rows.id).where(_rows.id.in_(occurrence_ids), _rows.state == State.MISSED, is_gone)
+    rows = sa.select(_rows.id).where(_rows.id.in_(occurrence_ids), _rows.state == OccurrenceState.MISSED, is_gone)
     return set(db.session.scalars(rows))
 
 

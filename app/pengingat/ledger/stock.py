@@ -14,7 +14,7 @@ from app.notifications import outbox
 from app.notifications.models import About, Channel
 from app.pengingat.details_schemas import MOST_IN_STOCK
 from app.pengingat.ledger.statements import Row
-from app.pengingat.models import Pengingat, State
+from app.pengingat.models import OccurrenceState, Pengingat
 from app.pengingat.timetable.plans import doses_on
 from app.pengingat.timetable.schedule import DAY, NEVER, moment_of
 from app.pengingat.timetable.tipe import Details, Tipe
@@ -54,14 +54,14 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
     _restock(pengingat, now)
 
 
-def take(pengingat: Pengingat, row: Row, state: State) -> float | None:
+def take(pengingat: Pengingat, row: Row, state: OccurrenceState) -> float | None:
     """Change the stock for a dose that gets this state. Return the new value of `taken` for the row.
 
     `row.taken` and the lock on the reminder ensure that each dose is subtracted once. A row recorded under another
     `tipe`, before an edit, takes nothing.
     """
     stock, taken = _stock(pengingat), row.taken or 0.0
-    if state != State.DONE:
+    if state != OccurrenceState.DONE:
         if stock is not None and taken:
             _set(pengingat, stock["sisa"] + taken)
         return None

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from app.notifications import outbox
 from app.notifications.models import About, Channel
 from app.pengingat.ledger import statements, tokens
-from app.pengingat.models import LATE, Occurrence, Pengingat, State
+from app.pengingat.models import LATE, Occurrence, OccurrenceState, Pengingat
 from app.pengingat.timetable.schedule import NEVER, OFFSETS, Due
 from app.pengingat.timetable.tipe import Tipe
 
@@ -51,7 +51,7 @@ def plan(extensions: Sequence[Extension], now: datetime) -> None:
     recorded = statements.record([entry(extension.pengingat, due) for extension, due in planned.values()])
     drafts: list[outbox.NewDelivery] = []
     for row in recorded:
-        if row.state == State.PENDING and row.reminder_id is not None:
+        if row.state == OccurrenceState.PENDING and row.reminder_id is not None:
             extension, due = planned[row.reminder_id, row.due_at, row.slot]
             drafts += deliveries(extension.pengingat, due, row)
     outbox.add_all(drafts)

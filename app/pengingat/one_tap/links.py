@@ -58,7 +58,7 @@ _asked = PreparedStatement(
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnswerTargets:
     """Occurrences that a token can answer: all of one person at one minute, or all in one message."""
 
     occurrences: Sequence[Occurrence]
@@ -68,7 +68,7 @@ class Asked:
     whom: str = ""
 
 
-def look(token: str) -> Asked:
+def look(token: str) -> AnswerTargets:
     """Return the occurrences of a token. Nothing is changed, so chat apps may fetch the link for a preview.
 
     Raise `Gone` 24 hours after the last occurrence fell due. Raise `NotFound` for an unknown token. Do the same if the
@@ -80,7 +80,7 @@ def look(token: str) -> Asked:
         raise Gone(EXPIRED)
     via = AnsweredVia.PUSH if asked[0].link_hash == by_push else AnsweredVia.LINK
     via = AnsweredVia.CAREGIVER if is_dependent else via
-    return Asked(asked, ZoneInfo(zones[0]) if zones else JAKARTA, via)
+    return AnswerTargets(asked, ZoneInfo(zones[0]) if zones else JAKARTA, via)
 
 
 def read(by_link: str, by_push: str) -> tuple[list[Occurrence], list[str], bool, datetime]:

@@ -23,9 +23,9 @@ from app.notifications.models import Channel, DeliveryState, Receipt, deliveries
 from app.pengingat.ledger import answers, statements
 from app.pengingat.ledger.answers import AlreadyClosed
 from app.pengingat.ledger.schemas import QuickAnswer
-from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, State, occurrences
+from app.pengingat.models import AnsweredVia, Occurrence, OccurrenceState, Pengingat, occurrences
 from app.pengingat.one_tap import links
-from app.pengingat.one_tap.links import LIFETIME, Asked
+from app.pengingat.one_tap.links import LIFETIME, AnswerTargets
 from app.pengingat.timetable.tipe import Tipe
 
 #: Time by which a reminder may be sent before `due_at`: together with others of its minute, or because the provider's
@@ -93,8 +93,8 @@ _aside = (
         _rows.due_at > _since,
         _rows.due_at <= _until,
         sa.or_(
-            _rows.state == State.PENDING,
-            _rows.state == State.MISSED,
+            _rows.state == OccurrenceState.PENDING,
+            _rows.state == OccurrenceState.MISSED,
             sa.and_(
                 sa.or_(_rows.answered_via == AnsweredVia.MESSAGE, _rows.answered_via == AnsweredVia.CAREGIVER),
                 _rows.answered_at > sa.bindparam("undo_since", type_=sa.DateTime(timezone=True)),
@@ -123,7 +123,7 @@ class NoSuchNumber(NotFound):
 
 
 @dataclass(frozen=True)
-class Time:
+class RemindedTime:
     """One occurrence of a person's reminder, and the names that they may use for it."""
 
     row: Occurrence
@@ -141,11 +141,11 @@ class Time:
 class Message:
     """Occurrences that were sent as one message, in the order of their numbers."""
 
-    times: tuple[Time, ...]
+    times: tuple[RemindedTime, ...]
     sent_at: datetime
     refs: frozenset[str]
 
-    def has(self, state: State) -> bool:
+    def has(self, state: OccurrenceState) -> bool:
         return any(time.row.state == state for time in self.times)
 
 
@@ -154,13 +154,13 @@ class Conversation:
     """Occurrences that a person can answer by message."""
 
     #: Occurrences for an answer without a name or number.
-    meant: tuple[Time, ...] = ()
+    meant: tuple[RemindedTime, ...] = ()
     #: Occurrences for an answer with numbers, in the order of the message. Empty if the message has only one.
-    numbered: tuple[Time, ...] = ()
+    numbered: tuple[RemindedTime, ...] = ()
     #: Unanswered occurrences of other messages, the newest message first.
-    others: tuple[tuple[Time, ...], ...] = ()
+    others: tuple[tuple[RemindedTime, ...], ...] = ()
     #: Occurrences of the last answer, if the message "not yet" can take it back.
-    undoable: tuple[Time, ...] = ()
+    undoable: tuple[RemindedTime, ...] = ()
     #: Ids of occurrences that have no answer and can still be answered.
     waiting: frozenset[int] = frozenset()
     #: The person quoted a reminder that is too old to answer.
@@ -182,7 +182,7 @@ class Conversation:
             raise NoSuchNumber(len(self.numbered))
         return [self.numbered[number - 1].row.id for number in chosen]
 
-    def times(self, ids: Iterable[int], status: str) -> list[Time]:
+    def times(self, ids: Iterable[int], status: str) -> list[RemindedTime]:
         """Return the occurrences with these ids, to which a message gives this answer.
 
         Raise `NothingAsked` if none is found. Raise it also if nothing waits for an answer, and a message that quotes
@@ -218,7 +218,7 @@ def read(user_id: int, *, wrote_at: datetime | None = None, quoted: str | None =
     return _conversation(message, meant, newer=messages, others=messages, aside=aside)
 
 
-def answer(times: Sequence[Time], data: QuickAnswer) -> Asked:
+def answer(times: Sequence[RemindedTime], data: QuickAnswer) -> AnswerTargets:
     """Answer these occurrences and return the answered ones.
 
     Raise `NothingAsked` if `times` is empty, or the first refusal if no occurrence could be answered.
@@ -228,12 +228,12 @@ def answer(times: Sequence[Time], data: QuickAnswer) -> Asked:
     return _for_each_person(times, lambda rows, via: answers.answer_all(rows, data, via))
 
 
-def undo(times: Sequence[Time]) -> Asked:
+def undo(times: Sequence[RemindedTime]) -> AnswerTargets:
     """Take back the answers to these occurrences. Raise `NothingToUndo` if there is no answer to take back."""
     return _for_each_person(times, lambda rows, _: answers.undo_all(rows))
 
 
-def answer_button(user_id: int, token: str, data: QuickAnswer) -> Asked:
+def answer_button(user_id: int, token: str, data: QuickAnswer) -> AnswerTargets:
     """Answer the occurrences of the message whose button was pressed.
 
     Raise `NothingAsked` if the message was for another person.
@@ -250,13 +250,13 @@ def answer_button(user_id: int, token: str, data: QuickAnswer) -> Asked:
 
 
 def _for_each_person(
-    times: Sequence[Time], record: Callable[[list[Occurrence], AnsweredVia], Sequence[Occurrence]]
-) -> Asked:
+    times: Sequence[RemindedTime], record: Callable[[list[Occurrence], AnsweredVia], Sequence[Occurrence]]
+) -> AnswerTargets:
     """Record an answer for each person, because one message may answer for several people.
 
     Return the answered occurrences. Raise the first refusal if no person has any.
     """
-    people: dict[int, list[Time]] = {}
+    people: dict[int, list[RemindedTime]] = {}
     for time in times:
         people.setdefault(time.row.user_id, []).append(time)
     rows: list[Occurrence] = []
@@ -270,16 +270,16 @@ def _for_each_person(
     if not rows:
         raise refusals[0]
     names = {people[row.user_id][0].whom for row in rows}
-    return Asked(rows, times[0].zone, times[0].via, names.pop() if len(names) == 1 else "")
+    return AnswerTargets(rows, times[0].zone, times[0].via, names.pop() if len(names) == 1 else "")
 
 
 def _conversation(
     message: Message,
-    meant: Sequence[Time],
+    meant: Sequence[RemindedTime],
     *,
     newer: Sequence[Message],
     others: Sequence[Message],
-    aside: Sequence[Time],
+    aside: Sequence[RemindedTime],
 ) -> Conversation:
     """Return the conversation for an answer to this message.
 
@@ -298,18 +298,18 @@ def _conversation(
 
 def _last(messages: Sequence[Message]) -> Message | None:
     """Return the last message with an unanswered occurrence, else with a missed one, else the last message."""
-    for state in (State.PENDING, State.MISSED):
+    for state in (OccurrenceState.PENDING, OccurrenceState.MISSED):
         if found := next((message for message in messages if message.has(state)), None):
             return found
     return next(iter(messages), None)
 
 
-def _others_of_its_minute(message: Message, aside: Sequence[Time]) -> list[Time]:
+def _others_of_its_minute(message: Message, aside: Sequence[RemindedTime]) -> list[RemindedTime]:
     """Return the occurrences in `aside` of the same people that fall due in the same minutes.
 
     They must have the state that the message has: pending, or missed if none is pending.
     """
-    state = next((state for state in (State.PENDING, State.MISSED) if message.has(state)), None)
+    state = next((state for state in (OccurrenceState.PENDING, OccurrenceState.MISSED) if message.has(state)), None)
     minutes = {_minute(time) for time in message.times}
     inside = {time.row.id for time in message.times}
     people = {time.row.user_id for time in message.times}
@@ -317,7 +317,7 @@ def _others_of_its_minute(message: Message, aside: Sequence[Time]) -> list[Time]
     return [time for time in others if _minute(time) in minutes and time.row.user_id in people]
 
 
-def _minute(time: Time) -> datetime:
+def _minute(time: RemindedTime) -> datetime:
     return time.row.due_at.replace(second=0, microsecond=0)
 
 
@@ -331,7 +331,9 @@ def _was_reminder(user_id: int, ref: str) -> bool | None:
     return db.session.scalar(which, {"of_user": user_id})
 
 
-def _undoable(messages: Sequence[Message], newer: Sequence[Message], aside: Sequence[Time]) -> tuple[Time, ...]:
+def _undoable(
+    messages: Sequence[Message], newer: Sequence[Message], aside: Sequence[RemindedTime]
+) -> tuple[RemindedTime, ...]:
     """Return the occurrences of the last answer to these messages, or none if a newer message is unanswered.
 
     The last answer may include occurrences in `aside`, for which no message was sent.
@@ -346,28 +348,28 @@ def _undoable(messages: Sequence[Message], newer: Sequence[Message], aside: Sequ
     if last is None or last <= db_time.now() - UNDO_BY_WORD:
         return ()
     sent_at = max(sent_at for at, sent_at, _ in answered if at == last)
-    if any(message.sent_at > sent_at and message.has(State.PENDING) for message in newer):
+    if any(message.sent_at > sent_at and message.has(OccurrenceState.PENDING) for message in newer):
         return ()
     times = [*(time for *_, time in answered), *aside]
     return tuple({time.row.id: time for time in times if time.row.answered_at == last}.values())
 
 
-def _waiting(times: Sequence[Time]) -> frozenset[int]:
+def _waiting(times: Sequence[RemindedTime]) -> frozenset[int]:
     """Return the ids of those that can still be answered and have no answer."""
-    missed = [time.row.id for time in times if time.row.state == State.MISSED]
+    missed = [time.row.id for time in times if time.row.state == OccurrenceState.MISSED]
     closed = statements.too_late(missed) if missed else set()
     return frozenset({time.row.id for time in times if _is_pending(time)} | (set(missed) - closed))
 
 
-def _is_answered(time: Time) -> bool:
-    return time.row.state in (State.DONE, State.SKIPPED)
+def _is_answered(time: RemindedTime) -> bool:
+    return time.row.state in (OccurrenceState.DONE, OccurrenceState.SKIPPED)
 
 
-def _is_pending(time: Time) -> bool:
-    return time.row.state == State.PENDING
+def _is_pending(time: RemindedTime) -> bool:
+    return time.row.state == OccurrenceState.PENDING
 
 
-def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], list[Time]]:
+def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], list[RemindedTime]]:
     """Return the reminders sent to the person's present number, newest first, and the occurrences of `_aside`.
 
     A delivery with an unknown outcome counts as sent, because the person may have received it.
@@ -381,9 +383,9 @@ def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], l
     }
     with current_connection() as connection:
         rows = _read.rows(connection, values)
-    aside: list[Time] = []
+    aside: list[RemindedTime] = []
     # Deliveries that were sent as one message have the same claim token.
-    messages: dict[object, list[tuple[Time, datetime, str | None]]] = {}
+    messages: dict[object, list[tuple[RemindedTime, datetime, str | None]]] = {}
     for *columns, sent_at, _, ref, delivery_id, claim_token in rows:
         time = _time_of(columns)
         if sent_at is None:
@@ -401,9 +403,9 @@ def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], l
     return sent, aside
 
 
-def _time_of(values: Sequence[Any]) -> Time:
+def _time_of(values: Sequence[Any]) -> RemindedTime:
     *columns, zone, details, whom = values
     row = statements.occurrence_of(columns)
     name = (details or {}).get(NAME_FIELDS.get(Tipe(row.tipe), ""))
     names = [*([row.judul] if len(row.judul.split()) > 1 else []), *([name] if isinstance(name, str) else [])]
-    return Time(row, ZoneInfo(zone) if zone else JAKARTA, tuple(names), whom or "")
+    return RemindedTime(row, ZoneInfo(zone) if zone else JAKARTA, tuple(names), whom or "")

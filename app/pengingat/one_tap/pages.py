@@ -19,7 +19,7 @@ from app.core.settings import settings
 from app.core.web.small_pages import SmallPages, error_page, small_page
 from app.pengingat.ledger import statements
 from app.pengingat.ledger.schemas import QuickAnswerCreate
-from app.pengingat.models import Occurrence, State
+from app.pengingat.models import Occurrence, OccurrenceState
 from app.pengingat.one_tap import links
 from app.pengingat.one_tap.routes import limit_answers
 from app.pengingat.outgoing.texts import begun_large, calendar_day, clock_time
@@ -32,33 +32,33 @@ KINDS = {Tipe.OBAT: "obat", Tipe.MAKAN: "makan", Tipe.TERAPI: "terapi", Tipe.KON
 TOO_LATE = "too_late"
 #: Sentence by state, if all occurrences of the link have the same state.
 SAID = {
-    State.PENDING: "",
-    State.DONE: "Tercatat, terima kasih.",
-    State.SKIPPED: "Tercatat: kali ini dilewati.",
-    State.MISSED: 'Belum ada jawaban dari Anda. Kalau sudah, tekan "Sudah" sekarang.',
+    OccurrenceState.PENDING: "",
+    OccurrenceState.DONE: "Tercatat, terima kasih.",
+    OccurrenceState.SKIPPED: "Tercatat: kali ini dilewati.",
+    OccurrenceState.MISSED: 'Belum ada jawaban dari Anda. Kalau sudah, tekan "Sudah" sekarang.',
     TOO_LATE: "Waktu untuk menjawab pengingat ini sudah lewat.",
-    State.VOID: "Jadwal ini sudah diubah atau dihapus.",
+    OccurrenceState.VOID: "Jadwal ini sudah diubah atau dihapus.",
 }
 #: Words by state of one occurrence, if the occurrences of the link have different states.
 SAID_OF_ONE = {
-    State.PENDING: "belum dijawab",
-    State.DONE: "sudah kami catat",
-    State.SKIPPED: "kali ini dilewati",
-    State.MISSED: "belum dijawab",
+    OccurrenceState.PENDING: "belum dijawab",
+    OccurrenceState.DONE: "sudah kami catat",
+    OccurrenceState.SKIPPED: "kali ini dilewati",
+    OccurrenceState.MISSED: "belum dijawab",
     TOO_LATE: "waktu untuk menjawab sudah lewat",
-    State.VOID: "sudah diubah atau dihapus",
+    OccurrenceState.VOID: "sudah diubah atau dihapus",
 }
 DONE, LATER, SKIPPED = ("done", "Sudah"), ("snooze", "Tunda 30 menit"), ("skipped", "Lewati")
 #: Advice for an expired link.
 LATEST = "Buka pesan kami yang terbaru."
 #: Possible answers by state. If the states differ, the first one in this order is used.
 BUTTONS = {
-    State.PENDING: (DONE, LATER, SKIPPED),
-    State.MISSED: (DONE,),
-    State.DONE: (("skipped", 'Salah tekan? Ganti ke "Lewati"'),),
-    State.SKIPPED: (("done", 'Ternyata sudah? Ganti ke "Sudah"'),),
+    OccurrenceState.PENDING: (DONE, LATER, SKIPPED),
+    OccurrenceState.MISSED: (DONE,),
+    OccurrenceState.DONE: (("skipped", 'Salah tekan? Ganti ke "Lewati"'),),
+    OccurrenceState.SKIPPED: (("done", 'Ternyata sudah? Ganti ke "Sudah"'),),
     TOO_LATE: (),
-    State.VOID: (),
+    OccurrenceState.VOID: (),
 }
 #: Answers if some occurrences are done and others are skipped. Each button changes all occurrences.
 CHANGE_ALL = (("done", "Semua sudah"), ("skipped", "Semua dilewati"))
@@ -91,7 +91,10 @@ def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -
         message = f"{links.EXPIRED} {LATEST}" if isinstance(error, Gone) else error.message
         return error_page(error.status, message, address=settings.frontend_url)
     too_late = statements.too_late([row.id for row in asked.occurrences])
-    times = [_Time(row, TOO_LATE if row.id in too_late else State(row.state), asked.zone) for row in asked.occurrences]
+    times = [
+        _Time(row, TOO_LATE if row.id in too_late else OccurrenceState(row.state), asked.zone)
+        for row in asked.occurrences
+    ]
     states = {time.state for time in times}
     first = min(states, key=list(BUTTONS).index)
     return small_page(
@@ -100,7 +103,7 @@ def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -
         title=_title(times),
         when=_joined(calendar_day(time.due_at) for time in times),
         said=_said(times, message),
-        buttons=CHANGE_ALL if first == State.DONE and State.SKIPPED in states else BUTTONS[first],
+        buttons=CHANGE_ALL if first == OccurrenceState.DONE and OccurrenceState.SKIPPED in states else BUTTONS[first],
     )
 
 
@@ -110,7 +113,7 @@ class _Time:
     def __init__(self, row: Occurrence, state: str, zone: ZoneInfo) -> None:
         self.state, self.kind, self.due_at = state, KINDS[Tipe(row.tipe)], row.due_at.astimezone(zone)
         self.sentence, self.words = SAID[state], SAID_OF_ONE[state]
-        if state == State.PENDING and row.snoozed_until is not None:
+        if state == OccurrenceState.PENDING and row.snoozed_until is not None:
             self.words = f"ditunda sampai pukul {clock_time(row.snoozed_until.astimezone(zone))}"
             self.sentence = f"{begun_large(self.words)}."
 

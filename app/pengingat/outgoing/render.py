@@ -21,14 +21,14 @@ from app.notifications.delivery.message_format import AS_TEMPLATE
 from app.notifications.delivery.sealing import Words
 from app.notifications.models import Channel
 from app.pengingat.ledger import tokens, upcoming
-from app.pengingat.models import Occurrence, Pengingat, State
+from app.pengingat.models import Occurrence, OccurrenceState, Pengingat
 from app.pengingat.outgoing import shared_links, texts
 from app.pengingat.outgoing.texts import Recipient
 from app.pengingat.timetable.plans import doses_on
 from app.pengingat.timetable.tipe import Tipe
 
 #: States of an occurrence for which a message is still sent. A missed occurrence can still be done.
-ASKED = (State.PENDING, State.MISSED)
+ASKED = (OccurrenceState.PENDING, OccurrenceState.MISSED)
 
 #: Columns that the texts need.
 _OCCURRENCE = ("id", "state", "tipe", "slot", "due_at", "link_hash")

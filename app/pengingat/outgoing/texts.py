@@ -83,7 +83,7 @@ class Recipient:
 OWNER = Recipient("", phone_is_proven=True)
 
 
-class Parts(TypedDict):
+class ReminderParts(TypedDict):
     """Parts of a message, stored with its text. Joint messages and templates are made from these parts."""
 
     #: Type of the reminder. Empty if a joint message has several types.
@@ -104,7 +104,7 @@ def payload(
     """Return the text and the parts of a message. The last line is its link, if the service has a public address."""
     plain, link = message(pengingat, due, recipient, again=again), tokens.link_of(token)
     title = _title(pengingat, plain, recipient)
-    parts: Parts = {
+    parts: ReminderParts = {
         "tipe": pengingat.tipe,
         "name": recipient.short_name,
         "sentence": _lead(again=again) + _sentence(pengingat, due, recipient) + title,
@@ -116,8 +116,8 @@ def payload(
     return {"text": _with_answer(text, ANSWER_ONE, answer), "parts": parts}
 
 
-def parts_of(payload: Mapping[str, Any]) -> Parts:
-    parts: Parts = payload["parts"]
+def parts_of(payload: Mapping[str, Any]) -> ReminderParts:
+    parts: ReminderParts = payload["parts"]
     return parts
 
 
@@ -133,7 +133,7 @@ def joint(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
     text = "\n".join([first, *lines])
     link = tokens.link_of(parts[0]["token"])
     tipe = {part["tipe"] for part in parts}
-    of_all: Parts = {**parts[0], "tipe": tipe.pop() if len(tipe) == 1 else ""}
+    of_all: ReminderParts = {**parts[0], "tipe": tipe.pop() if len(tipe) == 1 else ""}
     answer = f"Jawab semuanya di sini: {link}" if link else ""
     return {"text": _with_answer(text, ANSWER_SEVERAL, answer), "parts": of_all}
 

@@ -16,7 +16,7 @@ from app.notifications.delivery.delivery_preferences import ALWAYS_WANTED, AT_AN
 from app.notifications.models import OPEN, Channel, Delivery, DeliveryState, Receipt
 from app.pengingat.ledger import stock
 from app.pengingat.models import Occurrence, Pengingat
-from app.pengingat.models import State as Answer
+from app.pengingat.models import OccurrenceState as Answer
 from app.privacy.schemas import Status
 from app.privacy.service import delivery_labels
 

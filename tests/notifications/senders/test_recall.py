@@ -13,8 +13,7 @@ from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.models import Delivery, DeliveryState
 from app.notifications.senders import jobs as senders
-from app.pengingat.models import Occurrence
-from app.pengingat.models import State as OccurrenceState
+from app.pengingat.models import Occurrence, OccurrenceState
 from dev.simulators import Server
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
