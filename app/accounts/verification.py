@@ -18,7 +18,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts import moves, questions, service
 from app.core.database import db_time
-from app.core.database.session import db, own_transaction, translating
+from app.core.database.session import db, map_constraint_errors, own_transaction
 from app.core.errors import AppError, BadRequest, Conflict, ValidationFailed
 from app.core.settings import settings
 from app.core.web import rate_limits
@@ -195,7 +195,7 @@ def _open(caller: Caller, method: VerificationMethod, *, code: str, **values: ob
     """Store the caller's one open request of a method. It replaces an older request."""
     values["code_hash"] = digest(method, code, caller.id if method is VerificationMethod.CODE else None)
     values["session_id"] = caller.session_id
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         db.session.execute(
             insert(PhoneVerification)
             .values(user_id=caller.id, method=method, **values)

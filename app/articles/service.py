@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.articles import live
 from app.articles.models import Article, SavedArticle, articles
-from app.core.database.session import AnySelect, assign, db, get_locked_or_404, translating
+from app.core.database.session import AnySelect, assign, db, get_locked_or_404, map_constraint_errors
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
@@ -68,7 +68,7 @@ def get_by_url(url: str, user_id: int | None) -> ArticleRow:
 def create(data: Loaded, user_id: int) -> ArticleRow:
     """Store an article and schedule its announcement to all users."""
     article = Article(**pictures.columns(data))
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         db.session.add(article)
     broadcasts.announce(_about(article.id))
     return get(article.id, user_id)
@@ -78,7 +78,7 @@ def update(article_id: int, data: Loaded, user_id: int) -> ArticleRow:
     """Update the given fields. A new picture replaces the old one, and null removes it."""
     article = get_locked_or_404(Article, article_id, NOT_FOUND)
     changes = pictures.columns(data, replaces=article.image)
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         assign(article, changes)
     return get(article_id, user_id)
 

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from app.caregivers import service
 from app.caregivers.models import Invitation
 from app.core.database import db_time
-from app.core.database.session import db, translating
+from app.core.database.session import db, map_constraint_errors
 from app.core.errors import AppError, NotFound
 from app.core.settings import settings
 from app.core.web.pagination import Listing, Page, paginate
@@ -53,7 +53,7 @@ def create(caller: Caller, scopes: Collection[str]) -> NewInvitation:
         scopes=care.in_order(scopes),
         expires_at=db_time.now() + LIFETIME,
     )
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         db.session.add(invitation)
     return {
         "id": invitation.id,

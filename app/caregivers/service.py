@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.caregivers import notices
 from app.caregivers.models import Invitation
-from app.core.database.session import db, translating
+from app.core.database.session import db, map_constraint_errors
 from app.core.errors import AppError, BadRequest, Forbidden, NotFound
 from app.core.web import idempotency, rate_limits
 from app.core.web.pagination import Listing, Page, Search, contains, paginate, paginate_rows
@@ -50,7 +50,7 @@ def create(
         raise NotFound(users.NOT_FOUND)
     users.lock(patient_id)  # locked before the patient's other rows; also makes the count of notices exact
     _forget_cut(caregiver_id, patient_id, uninvited=uninvited)
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         # The update changes nothing but locks the link until it is read. It sets no key column: the sweep would treat
         # such a lock as a deletion and send no alert.
         link, is_new = db.session.execute(

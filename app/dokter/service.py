@@ -7,7 +7,7 @@ from collections.abc import Collection
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 
-from app.core.database.session import assign, autocommit, db, get_locked_or_404, get_or_404, translating
+from app.core.database.session import assign, autocommit, db, get_locked_or_404, get_or_404, map_constraint_errors
 from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
@@ -102,7 +102,7 @@ def get(dokter_id: int) -> Dokter:
 
 def create(data: Loaded) -> Dokter:
     dokter = Dokter(**_columns(data))
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         db.session.add(dokter)
     return dokter
 
@@ -112,7 +112,7 @@ def update(dokter_id: int, data: Loaded) -> Dokter:
     dokter = get_locked_or_404(Dokter, dokter_id, NOT_FOUND)
     columns = {name: value for name, value in data.items() if name != "faskes_ids"}
     changes = pictures.columns(columns, replaces=dokter.image)
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         if "faskes_ids" in data:
             _practise_at(dokter, {faskes.id for faskes in _faskes_of(data["faskes_ids"])})
         return assign(dokter, changes)

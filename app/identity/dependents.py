@@ -14,7 +14,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database import db_time
 from app.core.database.personal import Delete, Personal, Rows
-from app.core.database.session import Base, Created, db, translating
+from app.core.database.session import Base, Created, db, map_constraint_errors
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.web import idempotency
 from app.identity import access_log, codes, consents, erasure, sessions
@@ -149,7 +149,7 @@ def create_handover(by: Caller, dependent_id: int) -> tuple[str, datetime]:
     code, expires_at = codes.new_code(CODE_CHARACTERS), db_time.now() + HANDOVER_LIFETIME
     values = {"code_hash": _digest(code), "session_id": by.session_id, "expires_at": expires_at}
     adding = insert(Handover).values(user_id=dependent_id, **values)
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         db.session.execute(adding.on_conflict_do_update(index_elements=["user_id"], set_=values))
     return code, expires_at
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 import sqlalchemy as sa
 
-from app.core.database.session import db, translating
+from app.core.database.session import db, map_constraint_errors
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, ValidationFailed
 from app.identity import audit, dependents, erasure, sessions
 from app.identity.models import PRIVILEGED, SELF_SERVICE, Role, RoleName, User, user_roles
@@ -87,7 +87,7 @@ def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
             given=sorted(after - before),
             taken=sorted(before - after),
         )
-    with translating(ROLE_CONSTRAINTS):
+    with map_constraint_errors(ROLE_CONSTRAINTS):
         user.roles = sorted(roles, key=lambda role: role.id)
     if not PRIVILEGED.isdisjoint(after - before):
         sessions.shorten(user.id)

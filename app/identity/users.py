@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from app.core.database import db_time
-from app.core.database.session import db, get_locked_or_404, get_or_404, translating
+from app.core.database.session import db, get_locked_or_404, get_or_404, map_constraint_errors
 from app.core.errors import AppError, Conflict, Forbidden, NotFound, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
@@ -96,7 +96,7 @@ def create(
         user.password_hash = passwords.hash_password(data["password"])
     user.roles = roles_named(roles)
     columns = pictures.columns(data, longest_edge=pictures.PROFILE_EDGE)
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         _assign(user, columns, data)
         db.session.add(user)
     own_pictures.keep(user.id, columns)
@@ -114,7 +114,7 @@ def update(user: User, data: Loaded, *, keep_session: uuid.UUID | None = None) -
     phone, accepted_broadcasts = user.phone, user.accepts_broadcasts
     columns = pictures.columns(data, longest_edge=pictures.PROFILE_EDGE)
     own_pictures.keep(user.id, columns, replaces=user.image)
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         _assign(user, columns, data)
         if "nik" in data:
             user.nik = field_encryption.encrypt(data["nik"], user.id) if data["nik"] else None

@@ -7,7 +7,7 @@ from collections.abc import Collection
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.core.database.session import assign, db, get_locked_or_404, translating
+from app.core.database.session import assign, db, get_locked_or_404, map_constraint_errors
 from app.core.errors import AppError, Conflict
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate
@@ -47,18 +47,18 @@ def _tagged(tags: Collection[str]) -> list[int]:
 
 def create(data: Loaded) -> Kategori:
     kategori = Kategori(**data)
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         db.session.add(kategori)
     return kategori
 
 
 def update(kategori_id: int, data: Loaded) -> Kategori:
     kategori = get_locked_or_404(Kategori, kategori_id, NOT_FOUND, key_share=True)
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         return assign(kategori, data)
 
 
 def delete(kategori_id: int) -> None:
     kategori = get_locked_or_404(Kategori, kategori_id, NOT_FOUND)
-    with translating({}, in_use=IN_USE):
+    with map_constraint_errors({}, in_use=IN_USE):
         db.session.delete(kategori)

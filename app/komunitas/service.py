@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from app.core.database.session import assign, db, get_locked_or_404, get_or_404, translating
+from app.core.database.session import assign, db, get_locked_or_404, get_or_404, map_constraint_errors
 from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
@@ -36,7 +36,7 @@ def get(komunitas_id: int) -> Komunitas:
 
 def create(data: Loaded) -> Komunitas:
     komunitas = Komunitas(**pictures.columns(data))
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         db.session.add(komunitas)
     return komunitas
 
@@ -45,7 +45,7 @@ def update(komunitas_id: int, data: Loaded) -> Komunitas:
     """Update the given fields. A new picture replaces the old one, and null removes it."""
     komunitas = get_locked_or_404(Komunitas, komunitas_id, NOT_FOUND)
     changes = pictures.columns(data, replaces=komunitas.image)
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         return assign(komunitas, changes)
 
 

@@ -40,7 +40,7 @@ class Fonnte:
     def send(self, phone: str, text: str, **_: object) -> str | None:
         message = text.replace("{", "{" + _ZERO_WIDTH_JOINER)
         try:
-            body = self._ask("send", {"target": phone.removeprefix("+"), "message": message, "countryCode": "62"})
+            body = self._request("send", {"target": phone.removeprefix("+"), "message": message, "countryCode": "62"})
         except ProviderError as error:
             error.permanent = error.permanent and not is_silent(error)
             raise
@@ -48,7 +48,7 @@ class Fonnte:
 
     def health(self) -> Health:
         try:
-            body = self._ask("device", {})
+            body = self._request("device", {})
         except SenderError as error:
             return Health(error.reason)
         quota = _whole_number(body.get("quota"))
@@ -57,7 +57,7 @@ class Fonnte:
 
     def take_back(self, ref: str) -> bool:
         try:
-            self._ask("delete-message", {"id": ref})
+            self._request("delete-message", {"id": ref})
         except SenderError:
             raise
         except ProviderError as error:
@@ -66,7 +66,7 @@ class Fonnte:
             return False  # already sent, or the message does not exist
         return True
 
-    def _ask(self, path: str, form: dict[str, str]) -> dict[str, object]:
+    def _request(self, path: str, form: dict[str, str]) -> dict[str, object]:
         """Return the body of a successful call. Raise the matching error for a refusal."""
         headers = {"Authorization": self._token}
         response = self._http.fetch("POST", f"{self._url}/{path}", data=form, headers=headers)

@@ -54,7 +54,7 @@ class Remote:
         self._url = url
         self._key = key
         self._offline = Offline()
-        self._remembered = lru_cache(maxsize=10_000)(self._ask)
+        self._remembered = lru_cache(maxsize=10_000)(self._request)
 
     def province_at(self, lat: float, lng: float) -> str | None:
         try:
@@ -63,7 +63,7 @@ class Remote:
             logger.warning("geocoding offline instead: %s", error)
             return self._offline.province_at(lat, lng)
 
-    def _ask(self, lat: float, lng: float) -> str | None:
+    def _request(self, lat: float, lng: float) -> str | None:
         """Return the service's result. Raise `ProviderError` when it is unusable."""
         raise NotImplementedError
 
@@ -82,7 +82,7 @@ class Google(Remote):
 
     provider = "google_geocoding"
 
-    def _ask(self, lat: float, lng: float) -> str | None:
+    def _request(self, lat: float, lng: float) -> str | None:
         params = {
             "latlng": f"{lat},{lng}",
             "result_type": "administrative_area_level_1",
@@ -121,7 +121,7 @@ class Nominatim(Remote):
 
     provider = "nominatim"
 
-    def _ask(self, lat: float, lng: float) -> str | None:
+    def _request(self, lat: float, lng: float) -> str | None:
         params = {"lat": lat, "lon": lng, "format": "jsonv2", "zoom": 5, "accept-language": "id"}
         match self._http.get_json(f"{self._url}/reverse", params):
             case {"address": {"country_code": str(country)}} if country.lower() != "id":

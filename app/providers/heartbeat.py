@@ -13,7 +13,7 @@ from app.providers.http import Http
 from app.providers.sockets import AddressPolicy
 
 
-def tell(url: str, problems: Sequence[str]) -> None:
+def send(url: str, problems: Sequence[str]) -> None:
     """Report the problems to the monitor at `url`, one per line, or success if the list is empty.
 
     Raise `ProviderError`.

@@ -24,7 +24,7 @@ import urllib3.exceptions
 from prometheus_client import Histogram
 from requests.structures import CaseInsensitiveDict
 
-from app.core.database.session import leave_trace
+from app.core.database.session import forbid_retry
 from app.providers.circuit_breaker import Breaker
 from app.providers.responses import ErrorKind, ProviderError, ProviderResponse, status_error
 from app.providers.sockets import Adapter, AddressPolicy, AddressRefusedError, deadline, is_written
@@ -117,7 +117,7 @@ class Http:
         redirect is followed.
         """
         if method not in ("GET", "HEAD"):
-            leave_trace()
+            forbid_retry()
         stop = time.monotonic() + (self.budget_s if budget_s is None else budget_s)
         call = _Call(method, url, {"params": params, "data": data, "json": json, "headers": dict(headers or {})})
         tries = hops = 0

@@ -72,7 +72,7 @@ class Places:
             "type": _TYPE,
             "language": "id",
         }
-        answer = self._asked(params, stop)
+        answer = self._request(params, stop)
         places: dict[str, Place] = {}
         for page in range(1, PAGES + 1):
             results = answer.get("results")
@@ -83,7 +83,7 @@ class Places:
             if page == PAGES or not isinstance(token, str) or not token:
                 break
             try:
-                answer = self._asked({"pagetoken": token}, stop, patient=True)
+                answer = self._request({"pagetoken": token}, stop, patient=True)
             except ProviderError:
                 break
         return list(places.values())
@@ -102,7 +102,7 @@ class Places:
             raise ProviderError(self._http.provider, "garbage")
         return place
 
-    def _asked(self, params: dict[str, object], stop: float, *, patient: bool = False) -> dict[str, object]:
+    def _request(self, params: dict[str, object], stop: float, *, patient: bool = False) -> dict[str, object]:
         """Return one page with the status OK or ZERO_RESULTS. With `patient`, retry until the page token is valid."""
         wait, hiccups = _FIRST_WAIT_S, 0
         while True:

@@ -76,7 +76,7 @@ class WhatsAppCloud:
         }
         if callback is not None:
             message["biz_opaque_callback_data"] = callback
-        response = self._ask("POST", "/messages", json=message)
+        response = self._request("POST", "/messages", json=message)
         messages = response.json().get("messages")
         first = messages[0] if isinstance(messages, list) and messages else None
         if not isinstance(first, dict) or not isinstance(first.get("id"), str):
@@ -85,7 +85,7 @@ class WhatsAppCloud:
 
     def health(self) -> Health:
         try:
-            response = self._ask("GET", "", params={"fields": f"quality_rating,{_LIMIT}"})
+            response = self._request("GET", "", params={"fields": f"quality_rating,{_LIMIT}"})
         except _NotAllowedError as error:
             raise ProviderError("messaging", "status", permanent=True, reason=error.reason) from None
         except SenderError as error:
@@ -96,7 +96,7 @@ class WhatsAppCloud:
     def take_back(self, ref: str) -> bool:
         return False  # WhatsApp cannot cancel a message
 
-    def _ask(self, method: str, path: str, **parts: Any) -> ProviderResponse:
+    def _request(self, method: str, path: str, **parts: Any) -> ProviderResponse:
         try:
             return self._http.fetch(method, self._url + path, headers=self._headers, **parts)
         except ProviderError as error:

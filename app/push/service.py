@@ -10,7 +10,7 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.database.session import db, translating
+from app.core.database.session import db, map_constraint_errors
 from app.core.errors import (
     AppError,
     Conflict,
@@ -77,7 +77,7 @@ def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bo
         "is_verified": caller is not None,
         "refusals": 0,
     }
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         row = db.session.execute(
             insert(PushSubscription)
             .values(endpoint=data["endpoint"], **values)

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.contact import ask_administrator
-from app.core.database.session import assign, db, get_locked_or_404, get_or_404, translating
+from app.core.database.session import assign, db, get_locked_or_404, get_or_404, map_constraint_errors
 from app.core.errors import AppError, Conflict, Forbidden
 from app.core.lib.strip_links import without_addresses
 from app.core.web.fields import Loaded
@@ -50,20 +50,20 @@ def get(role_id: int) -> Role:
 
 def create(data: Loaded) -> Role:
     role = Role(**data)
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         db.session.add(role)
     return role
 
 
 def update(role_id: int, data: Loaded) -> Role:
     role = _get_editable(role_id)
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         return assign(role, data)
 
 
 def delete(role_id: int) -> None:
     role = _get_editable(role_id)
-    with translating({}, in_use=IN_USE):
+    with map_constraint_errors({}, in_use=IN_USE):
         db.session.delete(role)
 
 

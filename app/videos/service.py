@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
-from app.core.database.session import AnySelect, assign, db, get_locked_or_404, get_or_404, translating
+from app.core.database.session import AnySelect, assign, db, get_locked_or_404, get_or_404, map_constraint_errors
 from app.core.errors import AppError, Conflict, NotFound
 from app.core.lib.urls import canonical
 from app.core.web.fields import Loaded
@@ -76,7 +76,7 @@ def search(text: str, page: Page, user_id: int | None) -> Listing[dict[str, obje
 def create(data: Loaded, user_id: int) -> VideoRow:
     """Store a video, completed with the platform's data, and schedule its announcement to all users."""
     video = Video(**_completed(data))
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         db.session.add(video)
     broadcasts.announce(_about(video.id))
     return get(video.id, user_id)
@@ -88,7 +88,7 @@ def update(video_id: int, data: Loaded, user_id: int) -> VideoRow:
     is_other = data.get("video_id") not in (None, video.video_id)
     changes: Mapping[str, object] = _completed(data) if is_other else data
     # Lock after the platform call, so that other requests do not wait for it.
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         assign(get_locked_or_404(Video, video_id, NOT_FOUND), changes)
     return get(video_id, user_id)
 

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.session import db, leave_trace
+from app.core.database.session import db, forbid_retry
 from app.forum.service import threads
 from dev.stack.waiting import wait_until
 from tests.races.forum import thread, write
@@ -88,7 +88,7 @@ def test_what_has_left_a_trace_is_not_done_over(scene: Scene, monkeypatch: pytes
     update: Callable[..., object] = threads.update
 
     def after_a_trace(*args: object) -> object:
-        leave_trace()
+        forbid_retry()
         return update(*args)
 
     monkeypatch.setattr(threads, "update", after_a_trace)

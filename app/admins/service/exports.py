@@ -12,7 +12,7 @@ from app.core.database.session import autocommit, db, own_connection, replica_or
 from app.core.errors import NotFound
 from app.core.exports import csv
 from app.core.exports.report_layout import Paper
-from app.core.exports.streaming import MIMETYPES, Download, begun
+from app.core.exports.streaming import MIMETYPES, Download, start_eagerly
 from app.core.lib.local_time import JAKARTA, midnight, today
 from app.identity import access_log, audit, users
 from app.identity.access_log import Covers
@@ -48,7 +48,7 @@ def export(
             chunks = xlsx.stream(table, connect, title=report.sheet)
         case _:
             chunks = csv.stream(table, connect)
-    chunks = begun(chunks)  # may take seconds, so run it before the log rows below are locked
+    chunks = start_eagerly(chunks)  # may take seconds, so run it before the log rows below are locked
     _tell_people(name, by, start, end)
     audit.record(by, audit.AuditAction.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
     return Download(f"{name}_{first}_{last}.{format}", MIMETYPES[format], chunks)

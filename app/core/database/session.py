@@ -37,7 +37,7 @@ Connect = Callable[[], AbstractContextManager[sa.Connection]]
 M = TypeVar("M", bound="Base")
 
 
-#: Predictable constraint names. Migrations and `translating` depend on them.
+#: Predictable constraint names. Migrations and `map_constraint_errors` depend on them.
 NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -93,7 +93,7 @@ class UnitOfWork:
     commit: list[Callable[[], object]] = field(default_factory=list)
     rollback: list[Callable[[], object]] = field(default_factory=list)
     #: Whether the unit did something that a rollback does not undo. Such a unit is never retried.
-    has_left_traces: bool = False
+    is_retry_forbidden: bool = False
 
 
 _open: ContextVar[UnitOfWork | None] = ContextVar("unit_of_work", default=None)
@@ -143,11 +143,11 @@ def on_rollback(call: Callable[[], object]) -> None:
     _open_unit("on_rollback").rollback.append(call)
 
 
-def leave_trace() -> None:
+def forbid_retry() -> None:
     """Mark the open unit of work as not retryable, because a rollback cannot undo the next action."""
     unit = _open.get()
     if unit is not None:
-        unit.has_left_traces = True
+        unit.is_retry_forbidden = True
 
 
 @contextmanager
@@ -159,7 +159,7 @@ def own_transaction() -> Iterator[orm.Session]:
     Like `autocommit`, call it before the first statement of the unit.
     """
     _refuse_second_connection()
-    leave_trace()
+    forbid_retry()
     with orm.Session(db.engine, join_transaction_mode="create_savepoint") as session, session.begin():
         yield session
 
@@ -248,7 +248,7 @@ def replica_or(primary: Connect) -> AbstractContextManager[sa.Connection]:
 
 
 @contextmanager
-def translating(errors: Mapping[str, AppError], *, in_use: AppError | None = None) -> Iterator[None]:
+def map_constraint_errors(errors: Mapping[str, AppError], *, in_use: AppError | None = None) -> Iterator[None]:
     """Replace constraint violations by errors of the application.
 
     `errors` maps constraint names to errors. `in_use` is raised when other rows still refer to the deleted row.

@@ -13,7 +13,7 @@ from psycopg2.extensions import connection as PgConnection  # noqa: N812  # the 
 
 from app.core.database.session import AnySelect, Connect, own_connection
 from app.core.exports.streaming import EXPORTS, Chunks
-from app.core.exports.table import Column, ColumnType, Table, harmless
+from app.core.exports.table import Column, ColumnType, Table, escape_formula_sql
 from app.core.lib.csv_injection import guarded, guarded_inside
 
 #: Byte order mark, by which a spreadsheet detects UTF-8.
@@ -49,7 +49,7 @@ def line(cells: list[str]) -> bytes:
 def _as_text(column: Column) -> sa.ColumnElement[Any]:
     match column.kind:
         case ColumnType.TEXT:
-            return harmless(column.value)
+            return escape_formula_sql(column.value)
         case ColumnType.TIME:
             # `to_char` would give the same text, but take a fifth of the whole export.
             quoted = sa.cast(sa.func.to_json(sa.func.timezone("UTC", column.value)), sa.Text)

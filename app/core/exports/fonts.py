@@ -17,7 +17,7 @@ NOTO_SANS_BOLD = FOLDER / "NotoSans-Bold.woff"
 REPLACEMENT = "\ufffd"
 
 
-def legible(text: str) -> str:
+def replace_missing_glyphs(text: str) -> str:
     """Replace each character that the fonts lack."""
     if text.isascii():
         return text

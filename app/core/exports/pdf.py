@@ -73,7 +73,7 @@ def _text(kind: ColumnType, value: Any) -> str:
             return str(value).replace(".", ",")
         case _:
             lines = (" ".join(line.split()) for line in str(value).splitlines())
-            return fonts.legible("\n".join(lines))
+            return fonts.replace_missing_glyphs("\n".join(lines))
 
 
 class _Pages(FPDF):

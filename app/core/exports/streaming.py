@@ -43,7 +43,7 @@ class Download:
     chunks: Chunks
 
 
-def begun(chunks: Chunks) -> Chunks:
+def start_eagerly(chunks: Chunks) -> Chunks:
     """Produce the first chunk now, so that an early failure can still return an error response.
 
     A later failure breaks the connection, so that a client does not accept an incomplete file.

@@ -45,7 +45,7 @@ class Table:
         return self.source.with_only_columns(*(column.value.label(column.name) for column in self.columns))
 
 
-def harmless(column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
+def escape_formula_sql(column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
     """Return the text in SQL, with an apostrophe before a text that could run as a formula."""
     first = sa.func.ascii(column)
     # Common first characters (letters, digits) come first, so that most rows cost one or two comparisons.

@@ -94,7 +94,7 @@ def _serve(
             if access is not None:
                 access.record()
     except DBAPIError as error:
-        if not repeats or unit.has_left_traces or not isinstance(error.orig, pg.DeadlockDetected):
+        if not repeats or unit.is_retry_forbidden or not isinstance(error.orig, pg.DeadlockDetected):
             raise
     else:
         return response

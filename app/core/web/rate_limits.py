@@ -140,7 +140,7 @@ def limit(
             if not limits.enabled or exempt_when() or (subject := key()) is None:
                 return view(*args, **kwargs)
             counted_by = ("limit", subject, counter or request.endpoint or "")
-            after_this_request(partial(_tell_standing, limits, rates, counted_by))
+            after_this_request(partial(_add_headers, limits, rates, counted_by))
             if not counts:
                 for each in rates:
                     limits.check(each, *counted_by)
@@ -161,9 +161,7 @@ def limit(
     return decorate
 
 
-def _tell_standing(
-    limits: RateLimits, rates: list[RateLimitItem], key: tuple[str, ...], response: Response
-) -> Response:
+def _add_headers(limits: RateLimits, rates: list[RateLimitItem], key: tuple[str, ...], response: Response) -> Response:
     """Add `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): allowed and remaining calls."""
     for rate in rates:
         remaining, seconds = limits.standing(rate, *key)

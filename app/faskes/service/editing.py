@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from app.core.database.session import assign, db, get_locked_or_404, translating
+from app.core.database.session import assign, db, get_locked_or_404, map_constraint_errors
 from app.core.errors import AppError, Conflict
 from app.core.web.fields import Loaded
 from app.faskes.models import DB, NOT_FOUND, Faskes
@@ -18,7 +18,7 @@ def create(data: Loaded) -> Faskes:
     faskes = Faskes(**{"id": secrets.token_urlsafe(16), **data, "source": DB})
     if faskes.province is None:
         faskes.province = geocoding.province_at(faskes.lat, faskes.lng)
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         db.session.add(faskes)
     return faskes
 

@@ -10,7 +10,7 @@ from typing import Literal, TypedDict
 
 import sqlalchemy as sa
 
-from app.core.database.session import db, get_locked_or_404, translating
+from app.core.database.session import db, get_locked_or_404, map_constraint_errors
 from app.core.errors import Conflict, ValidationFailed
 from app.core.web.pagination import Listing, Search, contains, paginate
 from app.core.web.search import like
@@ -102,7 +102,7 @@ def create_phrase(phrase: str, kind: str) -> CrisisPhrase:
     if crisis_matcher.says_too_little(plain):
         raise ValidationFailed({"phrase": ["terlalu umum."]})
     row = CrisisPhrase(phrase=phrase, words=plain, kind=kind)
-    with translating(CONSTRAINTS):
+    with map_constraint_errors(CONSTRAINTS):
         db.session.add(row)
     return row
 

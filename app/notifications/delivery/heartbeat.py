@@ -21,7 +21,7 @@ def beat() -> None:
     if settings.heartbeat_url is None:
         return
     try:
-        heartbeat.tell(settings.heartbeat_url, _problems())
+        heartbeat.send(settings.heartbeat_url, _problems())
     except ProviderError as error:  # the monitor notices the missing report
         logger.warning("the heartbeat was not accepted: %s", error)
 

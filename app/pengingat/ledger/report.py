@@ -15,7 +15,7 @@ from app.core.database.session import current_connection
 from app.core.exports import csv
 from app.core.exports.charts import Chart
 from app.core.exports.report_layout import Paper
-from app.core.exports.streaming import MIMETYPES, Download, begun
+from app.core.exports.streaming import MIMETYPES, Download, start_eagerly
 from app.core.exports.table import Column, ColumnType, Table
 from app.core.lib import local_time
 from app.identity.models import User
@@ -57,7 +57,7 @@ def export(user_id: int, *, days: Days, format: Literal["csv", "pdf", "xlsx"]) -
             chunks = xlsx.stream(_by_day(source), title="Kepatuhan")
         case _:
             chunks = csv.stream(_by_day(source))
-    return Download(f"kepatuhan_{start}_{end}.{format}", MIMETYPES[format], begun(chunks))
+    return Download(f"kepatuhan_{start}_{end}.{format}", MIMETYPES[format], start_eagerly(chunks))
 
 
 # --- the rows -------------------------------------------------------------------------------------------------------

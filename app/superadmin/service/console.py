@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from app.core.bulkhead import Bulkhead
 from app.core.database.session import replica_connection
 from app.core.errors import BadRequest, TooManyRequests, Unavailable
-from app.core.exports.streaming import MIMETYPES, Chunks, Download, begun
+from app.core.exports.streaming import MIMETYPES, Chunks, Download, start_eagerly
 from app.core.settings import settings
 from app.identity import access_log, audit
 from app.identity.sessions import Caller
@@ -96,7 +96,7 @@ def export(sql: str, by: Caller) -> Download:
     """Run `sql` and stream all rows of its last statement as CSV."""
     audit.record_now(by, audit.AuditAction.SQL, "query/export", query=sql)
     access_log.note_everybody_now(by, access_log.AccessAction.DATABASE_READ)
-    return Download("query.csv", MIMETYPES["csv"], begun(_csv(sql, from_replica=_reads_replica())))
+    return Download("query.csv", MIMETYPES["csv"], start_eagerly(_csv(sql, from_replica=_reads_replica())))
 
 
 def _csv(sql: str, *, from_replica: bool) -> Chunks:

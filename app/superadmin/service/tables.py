@@ -13,7 +13,7 @@ from app.core.database.personal import Personal, declaration_of
 from app.core.database.session import Base, autocommit
 from app.core.errors import NotFound
 from app.core.exports import csv
-from app.core.exports.streaming import MIMETYPES, Download, begun
+from app.core.exports.streaming import MIMETYPES, Download, start_eagerly
 from app.core.exports.table import Column, ColumnType, Table
 from app.identity import access_log, audit
 from app.identity.sessions import Caller
@@ -172,7 +172,7 @@ def export(name: str, by: Caller) -> Download:
         value = table.value(column)
         columns.append(Column(column.name, sa.cast(value, sa.Text) if kind is ColumnType.TEXT else value, kind))
     source = sa.select(sa.text("1")).select_from(table.selectable).order_by(*table.order)
-    chunks = begun(csv.stream(Table(tuple(columns), source)))
+    chunks = start_eagerly(csv.stream(Table(tuple(columns), source)))
     audit.record(by, audit.AuditAction.EXPORT, f"table:{table.name}", format="csv")
     _tell_people(table, by, access_log.AccessAction.EXPORT)
     return Download(f"{table.name}.csv", MIMETYPES["csv"], chunks)
