@@ -21,7 +21,7 @@ from app.notifications import outbox
 from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.sealing import Words
-from app.notifications.messages import message_user, send_message, tell_user
+from app.notifications.messages import message_user, notify_user, send_message
 from app.notifications.models import SECURITY_NOTICE, About, Channel, Delivery, DeliveryState
 
 #: Values of `event` in the payload of a security notice.
@@ -188,7 +188,7 @@ TOLD_STILL = "Anda masih dikabari kalau obat belum ditandai."
 def handed_over(link: CaregiverLink) -> None:
     """Notify the patient and the caregiver that the patient now controls the account."""
     for user_id in (link.patient_id, link.caregiver_id):
-        tell_user(
+        notify_user(
             user_id,
             kind=SECURITY_NOTICE,
             dedupe_key=f"{HANDED_OVER}:{link.id}:{user_id}",

@@ -21,7 +21,7 @@ from app.notifications import outbox
 from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.sealing import Words
-from app.notifications.messages import tell_user
+from app.notifications.messages import notify_user
 from app.notifications.models import SECURITY_NOTICE, About, Channel, Delivery, DeliveryState, Receipt
 
 SUBJECT = care.LINK
@@ -89,7 +89,7 @@ def linked(link: CaregiverLink) -> None:
     if count >= MAX_A_DAY:
         _gather(link, first + DAY)
         return
-    tell_user(
+    notify_user(
         link.patient_id,
         kind=SECURITY_NOTICE,
         dedupe_key=f"{SUBJECT}:{link.id}:{uuid.uuid4()}",
@@ -108,7 +108,7 @@ def _gather(link: CaregiverLink, due_at: datetime) -> None:
     if added.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result counts rows
         return
     last = db.session.scalar(sa.select(sa.func.max(Delivery.due_at)).where(*_messages_about(link.patient_id, GATHERED)))
-    tell_user(
+    notify_user(
         link.patient_id,
         kind=SECURITY_NOTICE,
         dedupe_key=f"{GATHERED}:{link.patient_id}:{uuid.uuid4()}",

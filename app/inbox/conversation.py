@@ -85,7 +85,7 @@ def handle(row: Inbound) -> str:
     """Apply a message and answer it. Return the row's outcome."""
     if row.phone is None:
         return NO_NUMBER
-    numbers.heard_from(row.phone, _said_at(row))
+    numbers.record_message(row.phone, _said_at(row))
     sender, asked = _sender(row.phone, _wrote_at(row)), Conversation()
     budget = limits.budget(row.phone)
     danger = row.payload.get("danger") or crisis.kind_of(row.text or "")
@@ -111,7 +111,7 @@ def _hear(
             moves.refuse(phone)  # an account that takes the number later keeps the flag
         return None
     if meaning.word not in OF_NUMBERS:
-        numbers.note_use(phone)
+        numbers.record_use(phone)
     if proved is not None:
         return proved
     if meaning.word is Word.RESET:

@@ -65,8 +65,8 @@ def _start_at(tick: str | None) -> None:
 def send_due(queue: str, run: Run = delivery_drain.run) -> None:
     # A bulk drain serves both queues, so that a worker of both never lets a reminder wait behind broadcasts.
     queues = QUEUES if queue == BULK else (URGENT,)
-    unsaved_outcomes.settle_all()
-    sender_status.forget_look()
+    unsaved_outcomes.record_all()
+    sender_status.clear_cache()
     for name in queues:
         expire(name)
     try:
@@ -154,13 +154,13 @@ def _drain_here(queue: str) -> None:
 
 def take_back() -> None:
     """Take back expired messages that the provider has not sent yet. If the job is killed, the next run continues."""
-    for ref in recall.held():
-        if (is_taken_back := recall.take_back(ref)) is None:
+    for ref in recall.list_held():
+        if (is_taken_back := recall.cancel(ref)) is None:
             return
         with unit_of_work():
             occurrences = recall.record(ref, is_taken_back=is_taken_back)
             if occurrences:
-                delivery_drain.routing().taken_back(occurrences)
+                delivery_drain.routing().on_recalled(occurrences)
         if is_taken_back:
             delivery_drain.ATTEMPTS.labels("taken_back", Channel.MESSAGING).inc()
 

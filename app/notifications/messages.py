@@ -70,7 +70,7 @@ def message_user(
     )
 
 
-def tell_user(
+def notify_user(
     user_id: int,
     *,
     kind: str,

@@ -55,7 +55,7 @@ class Fonnte:
         # A quota of 0 is not treated as a problem: the documentation does not say what a plan without a quota returns.
         return Health(DISCONNECTED if body.get("device_status") == "disconnect" else None, quota=quota)
 
-    def take_back(self, ref: str) -> bool:
+    def cancel(self, ref: str) -> bool:
         try:
             self._request("delete-message", {"id": ref})
         except SenderError:

@@ -120,7 +120,7 @@ class Messenger(Protocol):
         response.
         """
 
-    def take_back(self, ref: str) -> bool:
+    def cancel(self, ref: str) -> bool:
         """Cancel a message that the provider has not sent yet. Return whether it was cancelled."""
 
 
@@ -133,5 +133,5 @@ class Outbox:
     def health(self) -> None:
         """Return None, because there is no sender."""
 
-    def take_back(self, ref: str) -> bool:
+    def cancel(self, ref: str) -> bool:
         return False

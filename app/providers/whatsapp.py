@@ -93,7 +93,7 @@ class WhatsAppCloud:
         body = response.json()
         return Health(quality=quality_of(body.get("quality_rating")), limit_24h=limit_of(body.get(_LIMIT)))
 
-    def take_back(self, ref: str) -> bool:
+    def cancel(self, ref: str) -> bool:
         return False  # WhatsApp cannot cancel a message
 
     def _request(self, method: str, path: str, **parts: Any) -> ProviderResponse:

@@ -37,7 +37,7 @@ def send_one() -> None:
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
     claims.begin(claimed)
-    settlements.settle_sent(claimed, "ref")
+    settlements.record_sent(claimed, "ref")
     db.session.expire_all()
 
 

@@ -88,7 +88,7 @@ def test_a_walk(world: World) -> None:
 
 def test_a_number_in_use_is_asked_by_message_and_answers(world: World) -> None:
     with unit_of_work():
-        numbers.note_use(world.phone.number)
+        numbers.record_use(world.phone.number)
     ana = world.client(username="ana", nomor_hp="081377778888")
     code = ana.post(VERIFICATION, {"nomor_hp": NUMBER, "method": "message"}).json["code"]
     said = world.phone.write(f"VERIFIKASI {code}")

@@ -37,9 +37,9 @@ def configure(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setitem(real_app.extensions, "messenger", messaging.make(config))
 
     with real_app.app_context():
-        sender_status.forget_look()
+        sender_status.clear_cache()
         yield change
-        sender_status.forget_look()
+        sender_status.clear_cache()
 
 
 @pytest.fixture

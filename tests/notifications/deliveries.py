@@ -107,5 +107,5 @@ def sent(**fields: Any) -> Delivery:
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
     claims.begin(claimed)
-    settlements.settle_sent(claimed, f"ref-{row.id}")
+    settlements.record_sent(claimed, f"ref-{row.id}")
     return reread(row.dedupe_key)

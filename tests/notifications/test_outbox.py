@@ -87,7 +87,7 @@ def test_what_was_sent_does_not_come_back(app: Flask) -> None:
     assert claimed is not None
     with unit_of_work():
         outbox.cancel(RESET)
-    settlements.settle_sent(claimed, "ref")  # the call was in progress
+    settlements.record_sent(claimed, "ref")  # the call was in progress
     add(dedupe_key="sent", about=RESET)
     assert reread("sent").state == DeliveryState.SENT
 
@@ -112,9 +112,9 @@ def test_words_are_forgotten_once_they_are_settled_and_production_keeps_none(
     config = replace(config_for_tests(), environment=environment)
     monkeypatch.setitem(app.extensions, "config", config)
     for key, settle in (
-        ("sent", lambda claimed: settlements.settle_sent(claimed, None)),
-        ("failed", lambda claimed: settlements.settle_failed(claimed, "no")),
-        ("missed", lambda claimed: settlements.settle_retry(claimed, 100_000, "no")),
+        ("sent", lambda claimed: settlements.record_sent(claimed, None)),
+        ("failed", lambda claimed: settlements.record_failed(claimed, "no")),
+        ("missed", lambda claimed: settlements.record_retry(claimed, 100_000, "no")),
     ):
         add(dedupe_key=key, words={"text": "rahasia"})
         assert "rahasia" not in str(vars(reread(key)))
@@ -126,5 +126,5 @@ def test_words_are_forgotten_once_they_are_settled_and_production_keeps_none(
     add(dedupe_key="retried", words={"text": "rahasia"})
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
-    settlements.settle_retry(claimed, 1, "no")
+    settlements.record_retry(claimed, 1, "no")
     assert words_of(reread("retried")) == {"text": "rahasia"}

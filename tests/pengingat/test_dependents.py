@@ -59,7 +59,7 @@ class TestWords:
 
     def test_several_say_it_once(self, ibu: int) -> None:
         words = _first("messaging")
-        lines = str(texts.joint([words, words])["text"]).splitlines()
+        lines = str(texts.merge([words, words])["text"]).splitlines()
         assert lines[0] == "Pengingat untuk Ibu Siti:"
         assert re.match(f"1. W{SENTENCE[1:]}", lines[1])
 

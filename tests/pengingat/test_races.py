@@ -73,6 +73,6 @@ def test_an_edit_while_a_worker_sends_does_not_send_twice(siti: Client, moment: 
     assert claimed is not None
     siti.put(f"/pengingat/{created['id']}", {"is_done": True})
     siti.put(f"/pengingat/{created['id']}", {"is_done": False})
-    settlements.settle_sent(claimed, None)
+    settlements.record_sent(claimed, None)
     row = db.session.get_one(Delivery, claimed.id, populate_existing=True)
     assert row.state == DeliveryState.SENT

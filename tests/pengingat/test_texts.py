@@ -328,7 +328,7 @@ def test_no_address_leaves_in_the_title_of_a_message(to: Recipient) -> None:
 
 @pytest.mark.usefixtures("app")
 def test_several_are_numbered_and_each_says_its_title() -> None:
-    joint = texts.joint([payload("Obat gula pagi"), payload("Makan pagi", "makan", sarapan={})])
+    joint = texts.merge([payload("Obat gula pagi"), payload("Makan pagi", "makan", sarapan={})])
     assert joint["text"] == (
         "Halo Siti, ada 2 pengingat:\n"
         "1. Waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB. Pengingat: Obat gula pagi.\n"
@@ -338,7 +338,7 @@ def test_several_are_numbered_and_each_says_its_title() -> None:
 
 @pytest.mark.usefixtures("links")
 def test_several_have_one_link() -> None:
-    text = str(texts.joint([payload("Metformin"), payload("Metformin")])["text"])
+    text = str(texts.merge([payload("Metformin"), payload("Metformin")])["text"])
     assert text.endswith(f"\nJawab semuanya di sini: https://sehat.example.org/k/{'t' * 22}")
     assert text.count("https://") == 1
 
@@ -358,7 +358,7 @@ def configure(app: Flask, monkeypatch: pytest.MonkeyPatch, **values: object) -> 
 def test_without_buttons_a_reminder_says_how_to_answer_it(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(app, monkeypatch, **FONNTE)
     assert payload("Metformin")["text"] == f"Halo Siti, {DOSE}\n{ANSWER_ONE}"
-    several = str(texts.joint([payload("Metformin"), payload("Metformin")])["text"])
+    several = str(texts.merge([payload("Metformin"), payload("Metformin")])["text"])
     assert several.endswith(f"07.00 WIB.\n{ANSWER_SEVERAL}")
     assert ANSWER_ONE not in several
 
@@ -367,19 +367,19 @@ def test_without_buttons_a_reminder_says_how_to_answer_it(app: Flask, monkeypatc
 def test_it_says_so_before_its_link(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(app, monkeypatch, **FONNTE)
     assert f"\n{ANSWER_ONE}\nJawab di sini: https://" in str(payload("Metformin")["text"])
-    several = str(texts.joint([payload("Metformin"), payload("Metformin")])["text"])
+    several = str(texts.merge([payload("Metformin"), payload("Metformin")])["text"])
     assert f"\n{ANSWER_SEVERAL}\nJawab semuanya di sini: https://" in several
 
 
 def test_with_buttons_it_does_not(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(app, monkeypatch, **WHATSAPP)
     assert payload("Metformin")["text"] == f"Halo Siti, {DOSE}"
-    assert ANSWER_SEVERAL not in str(texts.joint([payload("Metformin"), payload("Metformin")])["text"])
+    assert ANSWER_SEVERAL not in str(texts.merge([payload("Metformin"), payload("Metformin")])["text"])
 
 
 def test_a_text_that_is_too_long_for_buttons_says_how_to_answer_it(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(app, monkeypatch, **WHATSAPP)
-    text = str(texts.joint([payload("Metformin")] * 20)["text"])
+    text = str(texts.merge([payload("Metformin")] * 20)["text"])
     assert text.endswith(ANSWER_SEVERAL)
 
 

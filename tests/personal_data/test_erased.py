@@ -262,7 +262,7 @@ def test_a_delivery_under_way_is_not_sent_any_more(mine: Client) -> None:
     erased(mine, mine.id, "delete")
     with pytest.raises(claims.ClaimLostError):
         claims.begin(claimed)
-    settlements.settle_sent(claimed, "ref")
+    settlements.record_sent(claimed, "ref")
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
 
 

@@ -275,18 +275,18 @@ def test_fonnte_gives_back_what_it_has_not_sent(sim: Server, fonnte: messaging.M
     sim.messaging.disconnect(holds=True)
     ref = fonnte.send(PHONE, "Halo")
     assert ref is not None
-    assert fonnte.take_back(ref) is True
-    assert fonnte.take_back(ref) is False
+    assert fonnte.cancel(ref) is True
+    assert fonnte.cancel(ref) is False
     sim.messaging.connect()
     assert sim.messaging.sent == []
     for kind in ("status", "garbage", "token_invalid"):
         sim.fault("messaging", kind)
         with pytest.raises(ProviderError):
-            fonnte.take_back(ref)
+            fonnte.cancel(ref)
 
 
 def test_what_whatsapp_has_it_keeps(sim: Server, whatsapp: messaging.Messenger) -> None:
-    assert whatsapp.take_back("wamid.1") is False
+    assert whatsapp.cancel("wamid.1") is False
     assert not sim.messaging.calls
 
 

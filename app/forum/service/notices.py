@@ -25,7 +25,7 @@ from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.delivery.sealing import Words
-from app.notifications.messages import tell_user
+from app.notifications.messages import notify_user
 from app.notifications.models import OPEN, About, Channel, Delivery, DeliveryState
 
 THREAD_KIND = "forum_thread"
@@ -314,7 +314,7 @@ _replies = (
 
 def pseudonym_lifted(user_id: int, case_id: int) -> None:
     """Notify an author, by message and push, that a moderator has seen who they are. The text has no names."""
-    tell_user(user_id, kind=LIFTED_KIND, dedupe_key=f"{LIFTED_KIND}:{case_id}", expires_in=LIFTED_EXPIRES)
+    notify_user(user_id, kind=LIFTED_KIND, dedupe_key=f"{LIFTED_KIND}:{case_id}", expires_in=LIFTED_EXPIRES)
 
 
 def render_lifted(deliveries: Sequence[Claimed]) -> dict[int, Words]:

@@ -20,7 +20,7 @@ from app.notifications import outbox
 from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.sealing import Words
-from app.notifications.messages import tell_user
+from app.notifications.messages import notify_user
 from app.notifications.models import About
 
 ABOUT = "forum_verdict"
@@ -42,7 +42,7 @@ def tell(case: ForumCase, event: CaseEvent) -> None:
     """Notify the author of a case once, by message and push. Cancel unsent notices of earlier events."""
     cancel(case.id)
     if case.author_id is not None:
-        tell_user(
+        notify_user(
             case.author_id,
             kind=VERDICT_KIND,
             dedupe_key=f"{ABOUT}:{case.id}:{event}:{case.decided_at or ''}",

@@ -41,18 +41,18 @@ def check_recipient(delivery: Claimed) -> None:
     today = now.astimezone(zone).date()
     if today.isoformat() != delivery.payload["day"] and not _move_to(delivery, today):
         raise UndeliverableError("had the day's broadcasts already")
-    if is_newcomer and not _meet(delivery, now.astimezone(local_time.JAKARTA).date()):
+    if is_newcomer and not _count_newcomer(delivery, now.astimezone(local_time.JAKARTA).date()):
         raise PostponedError(next_daytime(zone, now + timedelta(days=1)))
 
 
-def _meet(delivery: Claimed, day: date) -> bool:
+def _count_newcomer(delivery: Claimed, day: date) -> bool:
     """Return whether a new number may write to this new person on a day. A retry on that day is not counted again."""
     if delivery.payload.get("met_on") == day.isoformat():
         return True
     if not limits.meet_newcomer(day):
         return False
     with unit_of_work():
-        _note(delivery, met_on=day)
+        _record(delivery, met_on=day)
     return True
 
 
@@ -62,11 +62,11 @@ def _move_to(delivery: Claimed, day: date) -> bool:
     with unit_of_work():
         if not reserve_days([(delivery.user_id, day)]):
             return False
-        _note(delivery, day=day)  # if it was cancelled, the rollback frees the day
+        _record(delivery, day=day)  # if it was cancelled, the rollback frees the day
         return True
 
 
-def _note(delivery: Claimed, **days: date) -> None:
+def _record(delivery: Claimed, **days: date) -> None:
     """Store days in a delivery's payload. Raise `ClaimLostError` if the delivery was cancelled."""
     noted = sa.literal({name: day.isoformat() for name, day in days.items()}, JSONB)
     which = deliveries.c.id == delivery.id, deliveries.c.state.in_(OPEN)

@@ -50,11 +50,11 @@ class Routing:
     #: Check before a delivery is sent, by kind. It raises an error of a transport if the delivery must not leave now.
     checks: Mapping[str, Callable[[Claimed], None]]
     #: Function that joins the words of several deliveries into one message, by kind. See `groups`.
-    joint: Mapping[str, Callable[[Sequence[Words]], Words]]
+    merge: Mapping[str, Callable[[Sequence[Words]], Words]]
     #: Function that returns whether the next row of a channel may be claimed, by queue.
     throttles: Mapping[str, Callable[[Channel], bool]]
     #: Function called with the occurrences whose messages were taken back, in the transaction that records it.
-    taken_back: Callable[[Sequence[int]], object]
+    on_recalled: Callable[[Sequence[int]], object]
 
 
 def init_app(app: Flask, routing: Routing) -> None:
@@ -188,8 +188,8 @@ class Lane:
         return claims.claim(self.queue, self.channel, self._which) if may_claim else None
 
     def handle(self, delivery: Claimed) -> None:
-        if parked := self._parked(delivery):
-            outcome = parked
+        if unsaved := self._unsaved_outcome(delivery):
+            outcome = unsaved
         elif delivery.unknowns >= settlements.MOST_UNKNOWN:
             outcome = self._failed(delivery, "its workers died in the middle of the call")
         else:
@@ -204,13 +204,13 @@ class Lane:
                     self._calls.pop(delivery.claim_token)
         unsaved_outcomes.persist(delivery, outcome)
 
-    def _parked(self, delivery: Claimed) -> Outcome | None:
+    def _unsaved_outcome(self, delivery: Claimed) -> Outcome | None:
         """Return the final outcome that the previous worker could not save before its lease ended, if any."""
-        parked = unsaved_outcomes.of(delivery.id) if delivery.deaths else None
-        if parked is None or parked.outcome.result not in (OutcomeKind.SENT, OutcomeKind.FAILED):
+        unsaved = unsaved_outcomes.get(delivery.id) if delivery.deaths else None
+        if unsaved is None or unsaved.outcome.result not in (OutcomeKind.SENT, OutcomeKind.FAILED):
             return None
-        delivery.is_begun = parked.claim.is_begun
-        return parked.outcome
+        delivery.is_begun = unsaved.claim.is_begun
+        return unsaved.outcome
 
     def _send(self, delivery: Claimed) -> Outcome:
         try:

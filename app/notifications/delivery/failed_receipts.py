@@ -13,7 +13,7 @@ from app.notifications.senders import numbers, sender_status
 from app.providers import fonnte, whatsapp
 
 
-def note(delivery_id: int, code: str | None) -> None:
+def record(delivery_id: int, code: str | None) -> None:
     """Handle a failed receipt, once for each message. `code` is the provider's code (Fonnte: its status word)."""
     if code == str(whatsapp.OUTSIDE_HOURS):
         template_fallback.send_as_template(delivery_id)

@@ -128,7 +128,7 @@ def _send(delivery: Claimed, address: Address, form: message_format.MessageForma
                 if address.is_doubted:
                     numbers.accepted(address.phone)
                 if is_use:
-                    numbers.note_use(address.phone)
+                    numbers.record_use(address.phone)
     except (DBAPIError, PoolTimeoutError):  # the message has left, so do not send it again
         logger.exception("a success was not noted")
     return ref
@@ -175,7 +175,7 @@ def _known_of(phone: str, kind: str) -> Address:
 def _format_of(delivery: Claimed, address: Address) -> message_format.MessageFormat:
     """Return the form of a message with one or more deliveries. Store its words in `said`."""
     words = [each.words for each in delivery.together]
-    delivery.said = words[0] if len(words) == 1 else routing().joint[delivery.kind](words)
+    delivery.said = words[0] if len(words) == 1 else routing().merge[delivery.kind](words)
     as_template = any(each.payload.get(message_format.AS_TEMPLATE) for each in delivery.together)
     return message_format.format_of(delivery.kind, delivery.said, is_open=address.is_open, as_template=as_template)
 

@@ -35,17 +35,17 @@ class Outcome:
     until: datetime | None = None
 
 
-def settle(delivery: Claim, outcome: Outcome) -> None:
+def record(delivery: Claim, outcome: Outcome) -> None:
     match outcome.result:
         case OutcomeKind.SENT:
-            settlements.settle_sent(delivery, outcome.ref)
+            settlements.record_sent(delivery, outcome.ref)
         case OutcomeKind.FAILED:
-            settlements.settle_failed(delivery, outcome.reason)
+            settlements.record_failed(delivery, outcome.reason)
         case OutcomeKind.CANCELLED:
-            settlements.settle_cancelled(delivery, outcome.reason)
+            settlements.record_cancelled(delivery, outcome.reason)
         case OutcomeKind.RETRY:
-            settlements.settle_retry(delivery, outcome.delay_s, outcome.reason)
+            settlements.record_retry(delivery, outcome.delay_s, outcome.reason)
         case OutcomeKind.UNKNOWN:
-            settlements.settle_unknown(delivery, outcome.reason)
+            settlements.record_unknown(delivery, outcome.reason)
         case OutcomeKind.POSTPONED:
-            settlements.settle_postponed(delivery, outcome.until or timedelta(seconds=outcome.delay_s), outcome.reason)
+            settlements.record_postponed(delivery, outcome.until or timedelta(seconds=outcome.delay_s), outcome.reason)

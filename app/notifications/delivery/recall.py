@@ -40,7 +40,7 @@ _held_since = (
 )
 
 
-def held() -> Sequence[str]:
+def list_held() -> Sequence[str]:
     """Return the provider's references of expired messages that it may still hold."""
     if settings.messaging_provider != "fonnte":
         return []
@@ -64,10 +64,10 @@ def held() -> Sequence[str]:
         return list(dict.fromkeys(connection.execute(refs).scalars()))
 
 
-def take_back(ref: str) -> bool | None:
+def cancel(ref: str) -> bool | None:
     """Take a message back. Return whether the provider gave it back, or None after a provider error."""
     try:
-        return messaging.client().take_back(ref)
+        return messaging.client().cancel(ref)
     except ProviderError as error:
         logger.warning("a message was not taken back: %s", error)
         return None

@@ -81,7 +81,7 @@ def take(on_failed: FailedReceipt) -> int:
     changed = _apply(furthest)
     _name({each: event.state_ref for event in batch if event.state_ref for each in about[event.inbound_id] - changed})
     if changed:
-        numbers.note_received(changed)
+        numbers.record_received(changed)
     _close(batch, about, {furthest[delivery_id].inbound_id for delivery_id in changed})
     for delivery_id in sorted(changed):
         if furthest[delivery_id].receipt is Receipt.FAILED:

@@ -19,7 +19,7 @@ from app.identity.field_encryption import UndecryptableField
 from app.notifications.delivery import groups
 from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
 from app.notifications.delivery.sealing import Words, unseal
-from app.notifications.delivery.settlements import settle_cancelled, settle_postponed
+from app.notifications.delivery.settlements import record_cancelled, record_postponed
 from app.notifications.models import Channel
 
 #: Function that reads the words of deliveries of one kind, by their ids. A delivery without words must not be sent.
@@ -91,11 +91,11 @@ def render(delivery: Claimed, renderers: Mapping[str, Renderer]) -> None:
         raise UnwantedError(NOT_ANY_MORE)
     if gone := [each for each in together if each.id not in said]:
         with _only(gone) as first:
-            settle_cancelled(first, NOT_ANY_MORE)
+            record_cancelled(first, NOT_ANY_MORE)
     fitting = groups.fitting(delivery.kind, [each.words for each in left])
     if rest := [each for n, each in enumerate(left) if n not in fitting]:
         with _only(rest) as first:
-            settle_postponed(first, timedelta())  # they get a message of their own
+            record_postponed(first, timedelta())  # they get a message of their own
     delivery.ids = tuple(each.id for n, each in enumerate(left) if n in fitting)
 
 

@@ -80,7 +80,7 @@ _sent = {
 }
 
 
-def settle_sent(delivery: Claim, provider_ref: str | None) -> None:
+def record_sent(delivery: Claim, provider_ref: str | None) -> None:
     """Record as sent, even if cancelled during the call. Otherwise adding the delivery again would send it twice."""
     calls = 1 if delivery.is_begun else 0
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
@@ -90,26 +90,26 @@ def settle_sent(delivery: Claim, provider_ref: str | None) -> None:
         statement.rows(connection, {**values, "said": said})
 
 
-def settle_failed(delivery: Claim, reason: str) -> None:
-    _settle(delivery, state=DeliveryState.FAILED, last_error=reason[:500], **final())
+def record_failed(delivery: Claim, reason: str) -> None:
+    _record(delivery, state=DeliveryState.FAILED, last_error=reason[:500], **final())
 
 
-def settle_cancelled(delivery: Claim, reason: str) -> None:
-    _settle(delivery, state=DeliveryState.CANCELLED, last_error=reason[:500], **final())
+def record_cancelled(delivery: Claim, reason: str) -> None:
+    _record(delivery, state=DeliveryState.CANCELLED, last_error=reason[:500], **final())
 
 
-def settle_retry(delivery: Claim, delay_s: float, reason: str) -> None:
+def record_retry(delivery: Claim, delay_s: float, reason: str) -> None:
     """Schedule a retry after `delay_s` seconds. A delivery that expires before that is missed now."""
-    _settle_retry(delivery, delay_s, reason, unknowns=_known(delivery))
+    _record_retry(delivery, delay_s, reason, unknowns=_known(delivery))
 
 
-def settle_unknown(delivery: Claim, reason: str) -> None:
+def record_unknown(delivery: Claim, reason: str) -> None:
     """Schedule one repetition, after `UNKNOWN_RETRY_S` seconds plus or minus a quarter.
 
     A delivery that was repeated already fails instead.
     """
     if delivery.unknowns >= MOST_UNKNOWN:
-        _settle(
+        _record(
             delivery,
             state=DeliveryState.FAILED,
             last_error=f"outcome unknown: {reason}"[:500],
@@ -118,19 +118,19 @@ def settle_unknown(delivery: Claim, reason: str) -> None:
         )
         return
     delay_s = UNKNOWN_RETRY_S * random.uniform(0.75, 1.25)  # noqa: S311  # jitter, not a secret
-    _settle_retry(delivery, delay_s, f"outcome unknown: {reason}", unknowns=_rows.unknowns)
+    _record_retry(delivery, delay_s, f"outcome unknown: {reason}", unknowns=_rows.unknowns)
 
 
-def settle_postponed(delivery: Claim, until: datetime | timedelta, reason: str = "") -> None:
+def record_postponed(delivery: Claim, until: datetime | timedelta, reason: str = "") -> None:
     """Let the delivery wait until a time, or for a duration. This does not count as an attempt."""
     at = clock_jump.now_sql + until if isinstance(until, timedelta) else until
     why = {"last_error": reason[:500]} if reason else {}
-    _settle(delivery, state=DeliveryState.PENDING, next_try_at=at, attempts=_rows.attempts - 1, **why)
+    _record(delivery, state=DeliveryState.PENDING, next_try_at=at, attempts=_rows.attempts - 1, **why)
 
 
 def extend(delivery: Claim, until: datetime) -> None:
     """Set the expiry of a claimed delivery to `until`, unless it expires later already."""
-    _settle(delivery, expires_at=sa.func.greatest(_rows.expires_at, until))
+    _record(delivery, expires_at=sa.func.greatest(_rows.expires_at, until))
 
 
 def retry_delay_s(attempts: int, retry_after_s: float | None = None) -> float:
@@ -169,10 +169,10 @@ def final_of_accepted() -> dict[str, object]:
     return values
 
 
-def _settle_retry(delivery: Claim, delay_s: float, reason: str, *, unknowns: sa.ColumnElement[int]) -> None:
+def _record_retry(delivery: Claim, delay_s: float, reason: str, *, unknowns: sa.ColumnElement[int]) -> None:
     at = clock_jump.now_sql + timedelta(seconds=delay_s)
     in_time = at < _rows.expires_at
-    _settle(
+    _record(
         delivery,
         state=sa.case((in_time, DeliveryState.PENDING), else_=DeliveryState.MISSED),
         next_try_at=at,
@@ -187,7 +187,7 @@ def _known(delivery: Claim) -> sa.ColumnElement[int]:
     return _rows.unknowns - 1 if delivery.is_begun else _rows.unknowns + 0
 
 
-def _settle(delivery: Claim, **values: object) -> None:
+def _record(delivery: Claim, **values: object) -> None:
     """Update by id and token, so that a worker without a valid claim changes nothing."""
     statement = (
         sa.update(deliveries)

@@ -29,13 +29,13 @@ logger = logging.getLogger(__name__)
 KEY = "deliveries:parked"
 
 #: Seconds between attempts to save an outcome while PostgreSQL is away.
-SETTLE_AGAIN_S = 0.2
+RETRY_EVERY_S = 0.2
 #: Seconds after which the attempts end, and the outcome stays in Redis.
-SETTLE_WITHIN_S = 2.0
+RETRY_FOR_S = 2.0
 
 
 @dataclass(frozen=True)
-class Parked:
+class UnsavedOutcome:
     claim: Claim
     outcome: Outcome
 
@@ -45,18 +45,18 @@ def persist(claim: Claim, outcome: Outcome) -> None:
 
     While both are away, retry until the job ends, because a lost outcome means a message sent twice.
     """
-    stop = monotonic() + SETTLE_WITHIN_S
-    is_parked = False
-    while not _is_settled(claim, outcome):
-        is_parked = is_parked or park(claim, outcome)
-        if is_parked and monotonic() >= stop:
+    stop = monotonic() + RETRY_FOR_S
+    is_stored = False
+    while not _is_recorded(claim, outcome):
+        is_stored = is_stored or store(claim, outcome)
+        if is_stored and monotonic() >= stop:
             return
-        sleep(SETTLE_AGAIN_S)
-    if is_parked:
-        forget(claim)
+        sleep(RETRY_EVERY_S)
+    if is_stored:
+        delete(claim)
 
 
-def park(claim: Claim, outcome: Outcome) -> bool:
+def store(claim: Claim, outcome: Outcome) -> bool:
     """Store an outcome in Redis. Return whether that succeeded."""
     try:
         connection().hset(KEY, _name(claim), _text(claim, outcome))
@@ -66,33 +66,33 @@ def park(claim: Claim, outcome: Outcome) -> bool:
     return True
 
 
-def forget(claim: Claim) -> None:
+def delete(claim: Claim) -> None:
     """Delete a saved outcome from Redis."""
     with suppress(RedisError):
         connection().hdel(KEY, _name(claim))
 
 
-def settle_all() -> int:
+def record_all() -> int:
     """Save all outcomes in Redis and return their number. Raise the database's errors while it is away."""
     count = 0
-    for parked in _all():
-        outcomes.settle(parked.claim, parked.outcome)
-        forget(parked.claim)
+    for unsaved in _all():
+        outcomes.record(unsaved.claim, unsaved.outcome)
+        delete(unsaved.claim)
         count += 1
     if count:
         logger.info("parked outcomes settled", extra={"outcomes": count})
     return count
 
 
-def of(delivery_id: int) -> Parked | None:
+def get(delivery_id: int) -> UnsavedOutcome | None:
     """Return the unsaved outcome of an earlier claim of this delivery, if there is one."""
-    return next((parked for parked in _all() if delivery_id in parked.claim.ids), None)
+    return next((unsaved for unsaved in _all() if delivery_id in unsaved.claim.ids), None)
 
 
-def _is_settled(claim: Claim, outcome: Outcome) -> bool:
+def _is_recorded(claim: Claim, outcome: Outcome) -> bool:
     """Save an outcome. Return False while the database is away."""
     try:
-        outcomes.settle(claim, outcome)
+        outcomes.record(claim, outcome)
     except (DBAPIError, PoolTimeoutError) as error:
         if not _is_away(error):
             raise
@@ -106,12 +106,12 @@ def _is_away(error: DBAPIError | PoolTimeoutError) -> bool:
     return True
 
 
-def _all() -> list[Parked]:
+def _all() -> list[UnsavedOutcome]:
     try:
         texts = connection().hvals(KEY)
     except RedisError:
         return []
-    return [parked for parked in map(_read, texts) if parked is not None]
+    return [unsaved for unsaved in map(_read, texts) if unsaved is not None]
 
 
 def _name(claim: Claim) -> str:
@@ -131,14 +131,14 @@ def _text(claim: Claim, outcome: Outcome) -> bytes:
     )
 
 
-def _read(text: bytes | str) -> Parked | None:
+def _read(text: bytes | str) -> UnsavedOutcome | None:
     try:
         values = orjson.loads(text)
         claim = Claim(values["id"], uuid.UUID(values["claim_token"]), values["unknowns"])
         claim.is_begun, claim.ids = values["is_begun"], tuple(values.get("ids", claim.ids))
         outcome = values["outcome"]
         until = datetime.fromisoformat(outcome["until"]) if outcome["until"] else None
-        return Parked(claim, Outcome(**{**outcome, "result": OutcomeKind(outcome["result"]), "until": until}))
+        return UnsavedOutcome(claim, Outcome(**{**outcome, "result": OutcomeKind(outcome["result"]), "until": until}))
     except (ValueError, KeyError, TypeError):
         logger.exception("a parked outcome cannot be read")
         return None

@@ -26,7 +26,7 @@ def handle(event: Inbound) -> str:
         sender_status.start()
     elif change.limit is not None:
         sender_status.limit_reached(change.limit)
-    sender_status.note_quality(change.quality, change.limit_24h)
+    sender_status.record_quality(change.quality, change.limit_24h)
     return NOTED
 
 

@@ -31,4 +31,4 @@ def check() -> None:
             connection().set(UNASKED, 1, ex=UNASKED_S)
         return
     if found is not None:
-        sender_status.note(found)
+        sender_status.record_health(found)

@@ -77,12 +77,12 @@ def lock(phone: str) -> sa.Row[datetime | None, int] | None:
     return db.session.execute(row.with_for_update(key_share=True)).one_or_none()
 
 
-def note_use(phone: str) -> None:
+def record_use(phone: str) -> None:
     """Record that the owner of a number answered now, or received a message that is not a proof."""
-    _note(phone, used_at=_now, first={"used_at": _now})
+    _record(phone, used_at=_now, first={"used_at": _now})
 
 
-def note_received(delivery_ids: Collection[int]) -> None:
+def record_received(delivery_ids: Collection[int]) -> None:
     """Record the use of the numbers at which these deliveries arrived, according to their receipts."""
     _rows = deliveries.c
     arrived = (
@@ -107,13 +107,15 @@ def note_received(delivery_ids: Collection[int]) -> None:
     db.session.execute(adding.on_conflict_do_update(index_elements=[_numbers.phone], set_={"used_at": later}))
 
 
-def heard_from(phone: str, at: datetime) -> None:
+def record_message(phone: str, at: datetime) -> None:
     """Record that the owner of an E.164 number wrote to us at this time. Messages may be recorded in any order.
 
     The number counts as reached, and WhatsApp's 24 hours begin.
     """
     latest = sa.func.least(at, _now)  # a clock that is ahead must not extend the 24 hours
-    _note(phone, last_inbound_at=sa.func.greatest(_numbers.last_inbound_at, latest), first={"last_inbound_at": latest})
+    _record(
+        phone, last_inbound_at=sa.func.greatest(_numbers.last_inbound_at, latest), first={"last_inbound_at": latest}
+    )
     reached(phone)
 
 
@@ -144,7 +146,7 @@ def accepted(phone: str) -> None:
 def refused(phone: str) -> bool:
     """Record that the provider refused the number. Return whether the number is invalid now."""
     first_at = sa.case((_has_arrived_since, _now), else_=sa.func.coalesce(_numbers.refused_at, _now))
-    is_dead = _note(
+    is_dead = _record(
         phone, refused_at=first_at, first={"refused_at": _now}, returning=_numbers.refused_at <= _now - APART
     )
     if is_dead:
@@ -157,7 +159,7 @@ def wrong(phone: str) -> bool:
 
     Messages to the number stop, and it gets no probe.
     """
-    is_new = _note(
+    is_new = _record(
         phone,
         wrong_at=sa.func.coalesce(_numbers.wrong_at, _now),
         first={"wrong_at": _now},
@@ -181,7 +183,7 @@ def count_wrong_code(phone: str) -> None:
 
 def stop(phone: str) -> None:
     """Record that an unproven number ended reminders. Only MULAI (start) from the number, or a proof, ends that."""
-    _note(phone, stopped_at=_now, first={"stopped_at": _now})
+    _record(phone, stopped_at=_now, first={"stopped_at": _now})
 
 
 def resume(phone: str) -> None:
@@ -241,7 +243,7 @@ _has_arrived_since = sa.exists().where(
 )
 
 
-def _note(
+def _record(
     phone: str, *, first: dict[str, object], returning: sa.ColumnElement[bool] | None = None, **change: object
 ) -> bool:
     """Update a number's row, or insert it with the values `first`. Return the value of `returning`."""

@@ -84,7 +84,7 @@ def may_send(channel: Channel) -> bool:
         return True
     seen = _seen()
     if seen is None or monotonic() >= seen.until:
-        seen = _look(which)
+        seen = _load(which)
     return not seen.is_down or seen.is_trial_due
 
 
@@ -94,15 +94,15 @@ def admit() -> bool:
     Return whether it is a trial. If the provider accepts it, the caller calls `start`. Raise `SenderError` if the
     message must wait.
     """
-    if (which := key()) is None or not (_seen() or _look(which)).is_down:
+    if (which := key()) is None or not (_seen() or _load(which)).is_down:
         return False
     if not _take_trial(which):
-        forget_look()
+        clear_cache()
         raise SenderError("messaging", "the sender is down", is_seen=True)
     return True
 
 
-def forget_look() -> None:
+def clear_cache() -> None:
     """Delete the cached state of the sender."""
     extensions().pop("sender", None)
 
@@ -112,7 +112,7 @@ def _seen() -> _Seen | None:
     return seen
 
 
-def _look(which: dict[str, str]) -> _Seen:
+def _load(which: dict[str, str]) -> _Seen:
     with autocommit() as connection:
         row = connection.execute(sa.select(_is_down, _rows.trial_at <= _now).where(*is_sender(which))).one_or_none()
     is_down, is_trial_due = row or (False, None)
@@ -136,25 +136,25 @@ def _take_trial(which: dict[str, str]) -> bool:
 
 def stop(reason: str, *, is_seen: bool) -> None:
     """Stop sending because of the sender's state. `is_seen` means that the check can detect the recovery."""
-    _note(_down(reason, is_seen=is_seen))
+    _record(_down(reason, is_seen=is_seen))
 
 
 def limit_reached(reason: str) -> None:
     """Record that the provider accepts no new recipients for now. Other messages continue."""
-    _note({"state": SenderState.DEGRADED, "reason": reason}, only=~_is_down)
+    _record({"state": SenderState.DEGRADED, "reason": reason}, only=~_is_down)
 
 
 def start() -> None:
     """Start sending again: a trial was accepted, the provider reported a recovery, or an operator wants it."""
-    _note(_UP)
+    _record(_UP)
 
 
-def note(health: Health) -> None:
+def record_health(health: Health) -> None:
     """Store the result of the check. Do not start a sender if the check cannot detect its recovery."""
     told = {name: getattr(health, name) for name in ("quality", "limit_24h", "quota")}
     values: dict[str, object] = {**told, "checked_at": _now}
     if health.problem is not None:
-        _note({**values, **_down(health.problem, is_seen=True)})
+        _record({**values, **_down(health.problem, is_seen=True)})
         return
     is_limited = sa.and_(_rows.state == SenderState.DEGRADED, _rows.since > _now - LIMITED_FOR)
     is_unpaid = sa.and_(_rows.reason == fonnte.NO_QUOTA, sa.literal(health.quota == 0))
@@ -162,14 +162,14 @@ def note(health: Health) -> None:
     mended = {
         name: sa.case((stays, _rows[name]), else_=sa.literal(value, _rows[name].type)) for name, value in _UP.items()
     }
-    _note({**values, **mended}, first={**values, **_UP})
+    _record({**values, **mended}, first={**values, **_UP})
 
 
-def note_quality(quality: str | None, limit_24h: int | None) -> None:
+def record_quality(quality: str | None, limit_24h: int | None) -> None:
     """Store the quality rating or the 24-hour limit from an event of the provider."""
     told = {"quality": quality, "limit_24h": limit_24h}
     if values := {name: value for name, value in told.items() if value is not None}:
-        _note(values)
+        _record(values)
 
 
 _UP: dict[str, object] = {
@@ -213,7 +213,7 @@ _has_sent = sa.exists().where(
 )
 
 
-def _note(
+def _record(
     values: Mapping[str, object],
     *,
     only: sa.ColumnElement[bool] | None = None,
@@ -239,7 +239,7 @@ def _note(
     )
     with current_connection() as connection:
         row = connection.execute(statement).one_or_none()
-    forget_look()
+    clear_cache()
     if row is not None and row.is_new:
         log = logger.info if row.state == SenderState.UP else logger.error
         log("the sender of messages is %s", row.state, extra={**which, "reason": row.reason})

@@ -121,7 +121,7 @@ def parts_of(payload: Mapping[str, Any]) -> ReminderParts:
     return parts
 
 
-def joint(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
+def merge(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """Return one message for several reminders of one person: a numbered list, and the link of the first one.
 
     See `shared_links` for how this link answers all of the reminders.

@@ -206,7 +206,7 @@ def test_a_proof_shows_nothing_of_who_uses_a_number(owner: Client) -> None:
 
 
 def test_the_use_of_a_number_is_seen_by_day(app: Flask, owner: Client) -> None:
-    numbers.note_use(E164[OWN])
+    numbers.record_use(E164[OWN])
     assert numbers.is_in_use(owner.id)
     db.session.execute(sa.update(User).values(created_at=sa.func.now() + timedelta(days=1)))
     assert not numbers.is_in_use(owner.id)

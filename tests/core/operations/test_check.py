@@ -57,7 +57,7 @@ def configure(
         monkeypatch.setitem(app.extensions, "config", config)
         monkeypatch.setitem(app.extensions, "messenger", messaging.make(config))
         monkeypatch.setattr(cli, "environment", lambda: env)
-        sender_status.forget_look()
+        sender_status.clear_cache()
 
     return change
 

@@ -179,7 +179,7 @@ def pass_day() -> None:
 
 def test_the_allowance_of_a_new_number_is_50_and_doubles_every_three_good_days(app: Flask, whatsapp: Configure) -> None:
     senders_row = {"warmup_days": 0, "warmup_on": local_time.today()}
-    sender_status.note(Health())
+    sender_status.record_health(Health())
     allowances = []
     for day in (0, 2, 3, 6, 9, 32):
         db.session.execute(sa.update(table).values({**senders_row, "warmup_days": day}))
@@ -188,7 +188,7 @@ def test_the_allowance_of_a_new_number_is_50_and_doubles_every_three_good_days(a
 
 
 def test_a_bad_day_does_not_count_and_a_warm_number_needs_no_more(app: Flask, whatsapp: Configure) -> None:
-    sender_status.note(Health(quality="red"))
+    sender_status.record_health(Health(quality="red"))
     met = {"warmup_on": local_time.today() - timedelta(days=1), "new_people": 50}
     db.session.execute(sa.update(table).values(**met, warmup_days=2))
     limits.end_day(local_time.today())

@@ -37,8 +37,8 @@ def test_who_lost_the_claim_changes_nothing(app: Flask) -> None:
     first = claim()
     age(claims.LEASE_S + 1, of=row)
     claim(claims.SUSPECTS)
-    settlements.settle_failed(first, "late")
-    settlements.settle_sent(first, "late")
+    settlements.record_failed(first, "late")
+    settlements.record_sent(first, "late")
     assert reread(row.dedupe_key).state == DeliveryState.CLAIMED
 
 
@@ -53,7 +53,7 @@ def test_the_longest_due_goes_first(app: Flask) -> None:
 def test_a_retry_waits_and_keeps_its_reason(app: Flask) -> None:
     row = add()
     before = local_time.now()
-    settlements.settle_retry(claim(), 40, "messaging: timeout")
+    settlements.record_retry(claim(), 40, "messaging: timeout")
     row = reread(row.dedupe_key)
     assert (row.state, row.attempts, row.last_error) == (DeliveryState.PENDING, 1, "messaging: timeout")
     assert before <= row.next_try_at - timedelta(seconds=40) <= local_time.now()
@@ -61,7 +61,7 @@ def test_a_retry_waits_and_keeps_its_reason(app: Flask) -> None:
 
 def test_a_retry_after_the_expiry_is_a_miss(app: Flask) -> None:
     row = add()
-    settlements.settle_retry(claim(), 3700, "messaging: timeout")
+    settlements.record_retry(claim(), 3700, "messaging: timeout")
     assert reread(row.dedupe_key).state == DeliveryState.MISSED
 
 
@@ -85,7 +85,7 @@ def test_sixty_minutes_late_is_still_sent(app: Flask) -> None:
 def test_a_postponed_delivery_was_no_attempt(app: Flask) -> None:
     row = add()
     until = local_time.now() + timedelta(minutes=10)
-    settlements.settle_postponed(claim(), until)
+    settlements.record_postponed(claim(), until)
     row = reread(row.dedupe_key)
     assert (row.state, row.attempts, row.next_try_at) == (DeliveryState.PENDING, 0, until)
 

@@ -106,9 +106,9 @@ def test_nothing_is_missed_by_a_clock_that_ran_ahead(gateway: Server, jump: Jump
 
 def test_a_retry_in_the_middle_of_a_jump_keeps_the_right_time(jump: Jump) -> None:
     for settle in (
-        lambda delivery: settlements.settle_retry(delivery, 40, "no"),
-        lambda delivery: settlements.settle_unknown(delivery, "broken"),
-        lambda delivery: settlements.settle_postponed(delivery, timedelta(seconds=40)),
+        lambda delivery: settlements.record_retry(delivery, 40, "no"),
+        lambda delivery: settlements.record_unknown(delivery, "broken"),
+        lambda delivery: settlements.record_postponed(delivery, timedelta(seconds=40)),
     ):
         row = add()
         age(5, of=row)

@@ -69,7 +69,7 @@ def test_a_suspect_that_was_postponed_is_still_sent_alone(committed: Flask, gate
     age(claims.LEASE_S + 1, of=row)
     suspect = claims.claim("urgent", Channel.MESSAGING, claims.SUSPECTS)
     assert suspect is not None
-    settlements.settle_postponed(suspect, timedelta())
+    settlements.record_postponed(suspect, timedelta())
     jobs.drain("urgent")
     assert reread(row.dedupe_key).state == DeliveryState.PENDING
     jobs.drain_suspects("urgent")

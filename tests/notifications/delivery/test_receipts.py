@@ -201,6 +201,6 @@ def test_a_worker_that_is_slower_than_its_receipt_changes_nothing_more(app: Flas
     claims.begin(claimed)
     tell(Receipt.DELIVERED, ref="wamid.1", delivery=row.id)
     take()
-    settlements.settle_unknown(claimed, "the line was cut")
+    settlements.record_unknown(claimed, "the line was cut")
     row = reread(row.dedupe_key)
     assert (row.state, row.receipt, row.last_error) == (DeliveryState.SENT, Receipt.DELIVERED, None)

@@ -25,7 +25,7 @@ AWAY_S = 300
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unsaved_outcomes, "SETTLE_WITHIN_S", 0.0)
+    monkeypatch.setattr(unsaved_outcomes, "RETRY_FOR_S", 0.0)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_what_was_sent_while_postgresql_went_away_is_not_sent_again(committed: F
     assert (row.state, row.deaths, row.unknowns) == (DeliveryState.SENT, 0, 0)
     assert row.provider_ref == gateway.messaging.sent[0].ref
     assert len(gateway.messaging.sent) == 1
-    assert unsaved_outcomes.settle_all() == 0
+    assert unsaved_outcomes.record_all() == 0
 
 
 @pytest.mark.usefixtures("without_redis")
@@ -103,7 +103,7 @@ def test_refusals_and_unknown_outcomes_are_parked_too(
     row = add()
     drain_and_lose_postgresql(committed, transport)
     age(AWAY_S, of=row)
-    assert unsaved_outcomes.settle_all() == 1
+    assert unsaved_outcomes.record_all() == 1
     row = reread(row.dedupe_key)
     assert (row.state, row.unknowns, row.deaths) == (DeliveryState.PENDING, unknowns, 0)
 
@@ -119,8 +119,8 @@ def test_an_outcome_that_is_parked_after_the_row_was_claimed_again_still_counts(
     # The outcome is parked just after the drain has read the parked outcomes.
     monkeypatch.setattr(
         jobs.unsaved_outcomes,
-        "settle_all",
-        lambda: unsaved_outcomes.park(claimed, Outcome(OutcomeKind.SENT, ref="ref")),
+        "record_all",
+        lambda: unsaved_outcomes.store(claimed, Outcome(OutcomeKind.SENT, ref="ref")),
     )
     jobs.drain_suspects("urgent")
     row = reread(row.dedupe_key)
@@ -134,8 +134,8 @@ def test_what_is_settled_twice_is_settled_once(committed: Flask) -> None:
     assert claimed is not None
     claims.begin(claimed)
     for _ in range(2):
-        unsaved_outcomes.park(claimed, Outcome(OutcomeKind.SENT, ref="ref"))
-        assert unsaved_outcomes.settle_all() == 1
+        unsaved_outcomes.store(claimed, Outcome(OutcomeKind.SENT, ref="ref"))
+        assert unsaved_outcomes.record_all() == 1
     assert reread(row.dedupe_key).unknowns == 0
 
 

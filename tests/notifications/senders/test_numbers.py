@@ -30,12 +30,12 @@ def is_invalid(user: User) -> bool:
 def test_the_latest_message_counts_in_whatever_order_they_are_told(siti: Client) -> None:
     now = local_time.now()
     for minutes in (30, 5, 60):
-        numbers.heard_from(phone_of(siti.user), now - timedelta(minutes=minutes))
+        numbers.record_message(phone_of(siti.user), now - timedelta(minutes=minutes))
     assert row_of(siti.user).last_inbound_at == now - timedelta(minutes=5)
 
 
 def test_a_message_from_the_future_is_one_of_now(siti: Client) -> None:
-    numbers.heard_from(phone_of(siti.user), datetime.max.replace(tzinfo=local_time.now().tzinfo))
+    numbers.record_message(phone_of(siti.user), datetime.max.replace(tzinfo=local_time.now().tzinfo))
     noted = row_of(siti.user).last_inbound_at
     assert noted is not None
     assert noted <= local_time.now()
@@ -58,7 +58,7 @@ def test_a_second_refusal_a_day_later_makes_a_number_invalid(siti: Client) -> No
 
 
 def test_whoever_writes_or_is_reached_in_between_is_there(siti: Client) -> None:
-    for there in (numbers.reached, lambda phone: numbers.heard_from(phone, local_time.now())):
+    for there in (numbers.reached, lambda phone: numbers.record_message(phone, local_time.now())):
         numbers.refused(phone_of(siti.user))
         pass_time(siti.user, hours=25)
         there(phone_of(siti.user))
@@ -68,7 +68,7 @@ def test_whoever_writes_or_is_reached_in_between_is_there(siti: Client) -> None:
 
 def test_an_invalid_number_is_valid_again_once_somebody_is_there(siti: Client) -> None:
     make_invalid(siti.user)
-    numbers.heard_from(phone_of(siti.user), local_time.now())
+    numbers.record_message(phone_of(siti.user), local_time.now())
     assert not is_invalid(siti.user)
 
 
@@ -108,12 +108,12 @@ def test_a_valid_number_needs_no_probe(siti: Client) -> None:
 
 def test_a_wrong_number_is_left_alone_whoever_writes_from_it(siti: Client) -> None:
     numbers.wrong(phone_of(siti.user))
-    numbers.heard_from(phone_of(siti.user), local_time.now())
+    numbers.record_message(phone_of(siti.user), local_time.now())
     pass_time(siti.user, days=8)
     assert is_invalid(siti.user)
     assert not numbers.take_probe(phone_of(siti.user))
 
 
 def test_a_number_that_nobody_has_here_may_be_noted_too(app: Flask) -> None:
-    numbers.heard_from("+6281200000000", local_time.now())
+    numbers.record_message("+6281200000000", local_time.now())
     assert not numbers.refused("+6281200000000")

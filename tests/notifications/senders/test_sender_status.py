@@ -163,7 +163,7 @@ def test_looking_at_the_sender_costs_a_delivery_no_statement(
     senders.check()
     lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, Condition(), claims.OLDEST)
     user = make_user()
-    numbers.note_use(user.phone or "")
+    numbers.record_use(user.phone or "")
     for _ in range(3):
         add(user_id=user.id, target=None)
     assert lane.next() is not None  # the first call queries the sender
@@ -220,7 +220,7 @@ def test_an_operator_hears_of_it_everywhere_and_lets_it_go_on(committed: Flask, 
 
 def test_without_a_provider_there_is_no_sender(app: Flask) -> None:
     senders.check()
-    sender_status.note(Health(problem="made up"))
+    sender_status.record_health(Health(problem="made up"))
     assert sender_status.current() is None
     assert Client(app).get("/readyz").json["checks"]["sender"] == "none"
     assert "outbox" in app.test_cli_runner().invoke(args=["messaging", "status"]).output

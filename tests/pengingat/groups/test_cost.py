@@ -27,7 +27,7 @@ def test_a_message_of_several_costs_as_many_statements_as_one(
         before = len(statements.seen)
         claimed = ready()
         drain.routing().checks[claimed.kind](claimed)
-        settlements.settle_sent(claimed, messaging.send(claimed))
+        settlements.record_sent(claimed, messaging.send(claimed))
         return len(statements.seen) - before
 
     for name in ("Aspirin", "Simvastatin"):

@@ -101,7 +101,7 @@ def test_a_refusal_is_tried_again_for_all_of_them_in_one_message(grouping: Serve
 def test_an_outcome_that_was_parked_is_that_of_all(grouping: Server, three: list[int]) -> None:
     claimed = ready()
     reference = messaging.send(claimed)
-    unsaved_outcomes.park(claimed, drain.Outcome(drain.OutcomeKind.SENT, ref=reference))
+    unsaved_outcomes.store(claimed, drain.Outcome(drain.OutcomeKind.SENT, ref=reference))
     end_lease()
     drain_all()
     assert len(sent(grouping)) == 1

@@ -155,7 +155,7 @@ def test_one_that_is_answered_while_its_message_is_prepared_is_left_out(
     claimed = ready()
     answer(siti_id, three[which])
     reference = messaging.send(claimed)
-    settlements.settle_sent(claimed, reference)
+    settlements.record_sent(claimed, reference)
     (text,) = sent(grouping)
     assert named(text) == [name for n, name in enumerate(ALL) if n != which]
     assert states(*three) == [DeliveryState.CANCELLED if n == which else DeliveryState.SENT for n in range(3)]
@@ -198,5 +198,5 @@ def test_one_that_is_answered_during_the_call_counts_as_sent(grouping: Server, t
     claimed = ready()
     reference = messaging.send(claimed)
     answer(siti_id, three[1])
-    settlements.settle_sent(claimed, reference)
+    settlements.record_sent(claimed, reference)
     assert states(*three) == [DeliveryState.SENT] * 3
