@@ -126,7 +126,7 @@ ROUTING = drain.Routing(
     },
     merge={upcoming.KIND: texts.merge},
     throttles={URGENT: sender_status.may_send, BULK: broadcast_checks.take_slot},
-    on_recalled=missed.note_undelivered,
+    on_recalled=missed.record_undelivered,
 )
 
 #: Handlers of the events of messaging providers, by kind, and of messages that fail after they were accepted.
@@ -136,7 +136,7 @@ INBOUND_HANDLERS = InboundHandlers(
         InboundKind.PREFERENCE: conversation.prefer,
         **dict.fromkeys((InboundKind.DEVICE, InboundKind.QUALITY, InboundKind.ACCOUNT), sender_events.handle),
     },
-    failed_receipts=(failed_receipts.record, missed.note_failed_receipt),
+    failed_receipts=(failed_receipts.record, missed.record_failed_receipt),
 )
 
 #: Checks of `/readyz`.

@@ -91,7 +91,7 @@ def tell_page() -> int:
     now = db_time.now()
     with unit_of_work():
         rows = _page(Pengingat.stock_check_at <= now, Pengingat.stock_check_at)
-        outbox.add_all([draft for row in rows for draft in stock.look(row, now)])
+        outbox.add_all([draft for row in rows for draft in stock.create_notices(row, now)])
     return len(rows)
 
 
@@ -127,7 +127,7 @@ def tell_caregivers() -> None:
         return
     for link_id in alerts.links_due(now):
         with unit_of_work():
-            alerts.tell(link_id, now)
+            alerts.notify_caregiver(link_id, now)
 
 
 def compact() -> int:

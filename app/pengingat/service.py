@@ -18,7 +18,7 @@ from app.notifications import outbox
 from app.pengingat.caregiving import alerts
 from app.pengingat.details_schemas import load_details
 from app.pengingat.ledger import answers, queries, statements, stock, upcoming
-from app.pengingat.ledger.queries import Held
+from app.pengingat.ledger.queries import LockedReminders
 from app.pengingat.models import AnsweredVia, Pengingat
 from app.pengingat.schemas import NO_WAKTU, NewPengingat, PengingatChanges, Query, StockAddition
 from app.pengingat.timetable import limits
@@ -59,7 +59,7 @@ def _occurs_on(pengingat: Pengingat, day: date) -> bool:
 
 def get(user_id: int, pengingat_id: int) -> Pengingat:
     """Return a reminder of this person. Raise `NotFound` if it belongs to somebody else."""
-    return queries.find(user_id, pengingat_id)
+    return queries.get_own(user_id, pengingat_id)
 
 
 def create(user_id: int, data: NewPengingat) -> Pengingat:
@@ -98,8 +98,8 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
     """
     users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
-    pengingat, now = queries.locked(user_id, pengingat_id)
-    held = Held({pengingat.id: pengingat}, now)
+    pengingat, now = queries.lock_own(user_id, pengingat_id)
+    held = LockedReminders({pengingat.id: pengingat}, now)
     was_done, before = pengingat.is_done, pengingat.open_schedule
     is_replanned = _reschedule(pengingat, changes, now) if SCHEDULING & changes.keys() else False
     if "judul" in changes:
@@ -126,7 +126,7 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
 
 def delete(user_id: int, pengingat_id: int) -> None:
     users.lock_own(user_id)
-    pengingat, _ = queries.locked(user_id, pengingat_id)
+    pengingat, _ = queries.lock_own(user_id, pengingat_id)
     outbox.cancel(upcoming.about(pengingat_id))
     statements.void(pengingat_id)
     db.session.delete(pengingat)
@@ -156,7 +156,7 @@ def pause(user_id: int) -> None:
 def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat:
     """Add a purchase to the stock of a medicine. Raise `StockNotTracked` if the reminder has no stock."""
     users.lock_own(user_id)
-    pengingat, now = queries.locked(user_id, pengingat_id)
+    pengingat, now = queries.lock_own(user_id, pengingat_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
     stock.add(pengingat, data["tambah"], now)
     db.session.flush()
@@ -206,7 +206,7 @@ def _schedule(tipe: str, details: Details, start: datetime | None, zone: str, no
     if start is None and not says_when(tipe, details):
         raise ValidationFailed({"waktu": [NO_WAKTU]})
     schedule = schedule_of(tipe, details, start, ZoneInfo(zone), now)
-    for moment in (start, schedule.once):
+    for moment in (start, schedule.single_at):
         if moment is not None and not EARLIEST < moment < LATEST:
             raise ValidationFailed({"waktu": ["di luar jangkauan."]})
     return schedule
@@ -222,7 +222,7 @@ def _set_schedule(pengingat: Pengingat, schedule: Schedule, start: datetime | No
 
 def _first(schedule: Schedule, after: datetime) -> datetime | None:
     """Return the value of `waktu` if the client sends none."""
-    return schedule.once or schedule.next_occurrence(after)
+    return schedule.single_at or schedule.next_occurrence(after)
 
 
 def _plan(pengingat: Pengingat, now: datetime) -> None:

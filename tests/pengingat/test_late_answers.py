@@ -72,7 +72,7 @@ def test_who_was_told_too_soon_hears_that_it_was_us(
     for _ in range(2):  # the provider reports a failure later
         settle("missed", Delivery.occurrence_id == row.id)
         with unit_of_work():
-            missed.note_undelivered([row.id])
+            missed.record_undelivered([row.id])
         tell()
     assert told() == [MISSED, "Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Boleh tolong diingatkan?"]
 
@@ -84,7 +84,7 @@ def test_who_heard_that_it_was_us_hears_it_once(
     tick(moment, "13:00", sent=False)
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
     with unit_of_work():  # the repeat fails too
-        missed.note_undelivered([row.id])
+        missed.record_undelivered([row.id])
     tell()
     assert told() == ["Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Boleh tolong diingatkan?"]
 
@@ -96,6 +96,6 @@ def test_what_reached_the_patient_by_another_channel_was_not_us(
     tick(moment, "13:00")
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
     with unit_of_work():
-        missed.note_undelivered([row.id])
+        missed.record_undelivered([row.id])
     tell()
     assert told() == [MISSED]

@@ -126,7 +126,7 @@ def test_a_failure_that_is_told_after_the_dose_was_missed_counts_too(
     message = db.session.scalars(sa.select(Delivery).where(due, Delivery.channel == "messaging")).one()
     message.receipt = "failed"
     db.session.flush()
-    missed.note_failed_receipt(message.id, "131026")
+    missed.record_failed_receipt(message.id, "131026")
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
     assert row.undelivered is True
 

@@ -38,7 +38,7 @@ def weekly(*weekdays: int) -> Schedule:
 
 
 def once(days: float, *before: str, zone: str = "Asia/Jakarta") -> Schedule:
-    return Schedule(ZoneInfo(zone), once=NOW + timedelta(days=days), before=before)
+    return Schedule(ZoneInfo(zone), single_at=NOW + timedelta(days=days), lead_offsets=before)
 
 
 @pytest.mark.parametrize(
@@ -250,5 +250,5 @@ def test_of_two_creates_at_once_one_gets_the_last_place(committed: Flask, moment
 
 
 def test_a_reminder_in_year_8999_is_on_a_day_too() -> None:
-    far = Schedule(ZoneInfo("UTC"), once=datetime(8999, 1, 1, tzinfo=UTC))
+    far = Schedule(ZoneInfo("UTC"), single_at=datetime(8999, 1, 1, tzinfo=UTC))
     assert busiest_day([far, far], NOW) == 2

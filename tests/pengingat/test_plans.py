@@ -105,7 +105,7 @@ def test_the_clock_reads_what_caregivers_are_to_hear_alone() -> None:
 
 def test_a_link_reads_what_it_is_about_alone() -> None:
     with plans_of_all() as plans, pytest.raises(NotFound):
-        links.look("x" * 22)
+        links.get_targets("x" * 22)
     (plan,) = [plan for plan in plans if "occurrences" in plan]
     assert {"ix_occurrences_link_hash", "ix_occurrences_shared_links"} <= set(re.findall(r"ix_\w+", plan))
     assert "Seq Scan on occurrences" not in plan, plan

@@ -185,7 +185,7 @@ def test_a_utc_time_of_day_means_the_wall_time_of_these_days(zone: ZoneInfo, jam
 def test_a_visit_is_reminded_of_before_it_or_else_at_it(zone: ZoneInfo, before: list[str], hours: int) -> None:
     now = datetime(2026, 3, 1, tzinfo=UTC)
     visit = now + timedelta(hours=hours)
-    dues = Schedule(zone, once=visit, before=tuple(before)).dues(now, now + timedelta(days=30))
+    dues = Schedule(zone, single_at=visit, lead_offsets=tuple(before)).dues(now, now + timedelta(days=30))
     moments = [visit - OFFSETS[name] for name in before] or [visit]
     assert [due.at for due in dues] == sorted(moment for moment in moments if moment > now)
     assert all(due.occurrence == visit for due in dues)
@@ -195,7 +195,7 @@ def test_a_visit_is_reminded_of_before_it_or_else_at_it(zone: ZoneInfo, before: 
 def test_a_schedule_survives_its_storage(zone: ZoneInfo, times: list[time], weekday: int | None) -> None:
     schedule = Schedule(zone, tuple(Slot(str(n), wall, weekday) for n, wall in enumerate(times)))
     assert Schedule.from_json(schedule.as_json(), zone) == schedule
-    visit = Schedule(zone, once=datetime(2026, 3, 1, 7, 30, tzinfo=UTC), before=("1h",))
+    visit = Schedule(zone, single_at=datetime(2026, 3, 1, 7, 30, tzinfo=UTC), lead_offsets=("1h",))
     assert Schedule.from_json(visit.as_json(), zone) == visit
 
 

@@ -65,7 +65,9 @@ def forget(patient_id: int) -> None:
     theirs = sa.select(Occurrence.id).where(Occurrence.user_id == patient_id).scalar_subquery()
     untold = sa.delete(CaregiverAlert).where(_alerts.occurrence_id.in_(theirs), _alerts.told_at.is_(None))
     db.session.execute(untold.execution_options(synchronize_session=False))
-    outbox.cancel(Of(care.PATIENT, patient_id))  # last, to include alerts that `tell` has just moved to the outbox
+    outbox.cancel(
+        Of(care.PATIENT, patient_id)
+    )  # last, to include alerts that `notify_caregiver` has just moved to the outbox
 
 
 # --- from alerts to the outbox ---------------------------------------------------------------------------------------
@@ -78,7 +80,7 @@ def links_due(now: datetime) -> Sequence[int]:
         return connection.scalars(due, {"now": now}).all()
 
 
-def tell(link_id: int, now: datetime) -> None:
+def notify_caregiver(link_id: int, now: datetime) -> None:
     """Put the due alerts of a caregiver link into the outbox, or set a later `due_at`.
 
     The link is locked, so that only one scheduler does this and nobody deletes the link at the same time. The

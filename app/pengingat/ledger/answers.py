@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from app.core.errors import Conflict, NotFound, ValidationFailed
 from app.notifications import outbox
 from app.pengingat.ledger import done, missed, queries, statements, stock, upcoming
-from app.pengingat.ledger.queries import Held
+from app.pengingat.ledger.queries import LockedReminders
 from app.pengingat.ledger.schemas import SNOOZE, UNDO, NewAnswer, QuickAnswer
 from app.pengingat.ledger.statements import Row
 from app.pengingat.models import LATE, AnsweredVia, Occurrence, OccurrenceState, Pengingat
@@ -54,7 +54,7 @@ def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia =
     The same answer a second time has no effect. Raise `NotFound`, `TooEarly`, `AlreadyClosed` or `CannotSnooze`. For
     an undo, raise `NothingToUndo`.
     """
-    held = queries.hold(user_id, [pengingat_id])
+    held = queries.lock_own_many(user_id, [pengingat_id])
     pengingat = held.reminders[pengingat_id]
 
     second = data.due_at and data.due_at.replace(microsecond=0)
@@ -82,7 +82,7 @@ def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia)
 
     Return the answered occurrences. Raise the first refusal if no occurrence could be answered.
     """
-    held, ids = _hold(asked, AlreadyClosed()), {row.id for row in asked}
+    held, ids = _lock(asked, AlreadyClosed()), {row.id for row in asked}
     rows = statements.near(held.reminders, held.now, ids=ids)
     meant = [row for row in reversed(rows) if row.id in ids]
     by_state = (
@@ -98,18 +98,20 @@ def undo_all(asked: Sequence[Occurrence]) -> list[Occurrence]:
     Return the reopened occurrences. A reopened occurrence is pending until 60 minutes after its due time or the end of
     its snooze, then missed. Stock and `is_done` are updated. Raise `NothingToUndo` if there is no answer to take back.
     """
-    return _undo(_hold(asked, NothingToUndo()), {row.id for row in asked})
+    return _undo(_lock(asked, NothingToUndo()), {row.id for row in asked})
 
 
-def _hold(asked: Sequence[Occurrence], refusal: Conflict) -> Held:
+def _lock(asked: Sequence[Occurrence], refusal: Conflict) -> LockedReminders:
     """Lock the person and the reminders of these occurrences. Raise `refusal` if no reminder is left."""
     try:
-        return queries.hold(asked[0].user_id, {row.reminder_id for row in asked if row.reminder_id is not None})
+        return queries.lock_own_many(
+            asked[0].user_id, {row.reminder_id for row in asked if row.reminder_id is not None}
+        )
     except NotFound:
         raise refusal from None
 
 
-def _undo(held: Held, ids: Collection[int]) -> list[Occurrence]:
+def _undo(held: LockedReminders, ids: Collection[int]) -> list[Occurrence]:
     rows = statements.near(held.reminders, held.now, ids=ids) if ids else []
     answered = [row for row in rows if row.id in ids and statements.may_be_undone(row, held.now)]
     if not answered:
@@ -124,11 +126,11 @@ def _undo(held: Held, ids: Collection[int]) -> list[Occurrence]:
         visit.done_from = visit.done_until = None
     changed = _change(held, [(row, reopened[row.id]) for row in answered])
     is_open = [row for row in changed if row.state == OccurrenceState.PENDING]
-    _tell(held, [row for row in is_open if row.due_at > held.now])
-    _tell(held, [row for row in is_open if row.due_at <= held.now], again=False)
+    _enqueue_messages(held, [row for row in is_open if row.due_at > held.now])
+    _enqueue_messages(held, [row for row in is_open if row.due_at <= held.now], again=False)
     upcoming.plan([upcoming.Extension(visit, held.now) for visit in visits], held.now)
     if missed_ids := [row.id for row in changed if row.state == OccurrenceState.MISSED]:
-        missed.tell_missed(missed_ids, held.now)
+        missed.create_missed_alerts(missed_ids, held.now)
     return sorted(changed, key=lambda row: (row.due_at, row.id))
 
 
@@ -140,7 +142,7 @@ def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
     return replace(row, state=state, answered_at=None, answered_via=None, undone_at=now, taken=taken, note=None)
 
 
-def _ended_visit(held: Held, row: Row) -> bool:
+def _ended_visit(held: LockedReminders, row: Row) -> bool:
     """Return whether this row was done by `is_done` of its visit. `done.follow` does not change visits."""
     pengingat = held.reminders[row.reminder_id]
     if pengingat.tipe != Tipe.KONTROL or pengingat.done_until is None or row.state != OccurrenceState.DONE:
@@ -153,7 +155,7 @@ class _Answer:
 
     def __init__(
         self,
-        held: Held,
+        held: LockedReminders,
         rows: Sequence[Row],
         data: QuickAnswer,
         via: AnsweredVia,
@@ -209,7 +211,7 @@ class _Answer:
         snoozed = _change(self.held, [(row, self._snoozed(row)) for row in news])
         if len(snoozed) < len(news):
             raise AlreadyClosed
-        _tell(self.held, snoozed)
+        _enqueue_messages(self.held, snoozed)
         return snoozed
 
     def _snoozed(self, row: Row) -> Row:
@@ -221,7 +223,7 @@ class _Answer:
 
 
 def record(
-    held: Held,
+    held: LockedReminders,
     rows: Sequence[Row],
     news: Sequence[Row],
     state: OccurrenceState,
@@ -259,22 +261,24 @@ def record(
     return changed
 
 
-def _may_become(row: Row, state: OccurrenceState, rows: Sequence[Row], held: Held, at: datetime | None) -> bool:
+def _may_become(
+    row: Row, state: OccurrenceState, rows: Sequence[Row], held: LockedReminders, at: datetime | None
+) -> bool:
     return statements.may_become(row, state, rows, at or held.now, is_offline=at is not None)
 
 
-def _change(held: Held, changes: Sequence[tuple[Row, Row]]) -> list[Occurrence]:
+def _change(held: LockedReminders, changes: Sequence[tuple[Row, Row]]) -> list[Occurrence]:
     """Write pairs of old and new rows, and cancel their waiting deliveries. Return those with the expected state."""
     if not changes:
         return []
     changed = statements.change(changes, held.changed)
     were_missed = {before.id for before, _ in changes if before.state == OccurrenceState.MISSED}
     if late_ids := [row.id for row in changed if row.id in were_missed and row.state == OccurrenceState.DONE]:
-        missed.tell_late(late_ids, held.now)
+        missed.create_late_alerts(late_ids, held.now)
     return changed
 
 
-def mark(held: Held, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia = AnsweredVia.APP) -> None:
+def mark(held: LockedReminders, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia = AnsweredVia.APP) -> None:
     """Record that the current occurrence is done until the next one falls due, or that it is not done.
 
     A reminder that does not repeat counts as done for ever.
@@ -297,7 +301,7 @@ def mark(held: Held, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia = 
         statements.void(pengingat.id)
 
 
-def _reopen(held: Held, pengingat: Pengingat) -> None:
+def _reopen(held: LockedReminders, pengingat: Pengingat) -> None:
     """Set the occurrence that counts as done now to pending, and put its unsent deliveries into the outbox again."""
     dues, current = done.said_done(pengingat, held.now), done.current(pengingat, held.now)
     rows = statements.near([pengingat.id], held.now, second=dues[-1].at if dues else None)
@@ -319,10 +323,12 @@ def _reopen(held: Held, pengingat: Pengingat) -> None:
         rows = [reopened.get(row.id, row) for row in rows]
         done.count(pengingat, rows, current[-1].occurrence, is_done=False)
     slots = {due.slot for due in dues}
-    _tell(held, [row for row in _change(held, [(row, reopened[row.id]) for row in were_done]) if row.slot in slots])
+    _enqueue_messages(
+        held, [row for row in _change(held, [(row, reopened[row.id]) for row in were_done]) if row.slot in slots]
+    )
 
 
-def _tell(held: Held, rows: Sequence[Occurrence], *, again: bool = True) -> None:
+def _enqueue_messages(held: LockedReminders, rows: Sequence[Occurrence], *, again: bool = True) -> None:
     """Put the deliveries of open occurrences into the outbox, without expired and already sent ones.
 
     With `again=False`, also leave out the repeats.

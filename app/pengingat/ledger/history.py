@@ -57,7 +57,7 @@ def list_all(user_id: int, query: HistoryQuery) -> Listing[Occurrence]:
 
 def list_of(user_id: int, pengingat_id: int, query: HistoryQuery) -> Listing[Occurrence]:
     """Return past occurrences of one reminder, newest first. Raise `NotFound` if it belongs to somebody else."""
-    queries.find(user_id, pengingat_id)
+    queries.get_own(user_id, pengingat_id)
     return _list(query, user_id, Occurrence.reminder_id == pengingat_id)
 
 

@@ -99,7 +99,7 @@ def miss_overdue(now: datetime) -> int:
         return connection.scalar(_miss, values) or 0 if is_any else 0
 
 
-def note_undelivered(occurrence_ids: Sequence[int]) -> None:
+def record_undelivered(occurrence_ids: Sequence[int]) -> None:
     """Record that deliveries of these occurrences failed after they had counted as sent.
 
     A missed occurrence becomes `undelivered` if no other channel delivered it. Caregivers who got an alert about it in
@@ -113,21 +113,21 @@ def note_undelivered(occurrence_ids: Sequence[int]) -> None:
     db.session.execute(_following_up(AlertReason.UNDELIVERED, now, is_of_these, _alert.told_at > now - FRESH))
 
 
-def note_failed_receipt(delivery_id: int, _: str | None) -> None:
-    """Record that a message failed after it had counted as sent. See `note_undelivered`."""
+def record_failed_receipt(delivery_id: int, _: str | None) -> None:
+    """Record that a message failed after it had counted as sent. See `record_undelivered`."""
     told_of = sa.select(deliveries.c.occurrence_id).where(deliveries.c.id == delivery_id)
     occurrence_id = db.session.scalar(told_of)
     if occurrence_id is not None:
-        note_undelivered([occurrence_id])
+        record_undelivered([occurrence_id])
 
 
-def tell_missed(occurrence_ids: Sequence[int], now: datetime) -> None:
+def create_missed_alerts(occurrence_ids: Sequence[int], now: datetime) -> None:
     """Create alerts for occurrences that are missed because an answer was taken back. Duplicates are ignored."""
     which = _rows.id.in_(occurrence_ids), _rows.state == OccurrenceState.MISSED
     db.session.connection().execute(_alerts(occurrences, *which), {"fresh_since": now - FRESH, "now": now})
 
 
-def tell_late(occurrence_ids: Sequence[int], now: datetime) -> None:
+def create_late_alerts(occurrence_ids: Sequence[int], now: datetime) -> None:
     """Create follow-ups for caregivers who got a missed alert about occurrences that are now done.
 
     Call this after the statement that changes the occurrences, not in the same one. That statement waits while a

@@ -22,14 +22,14 @@ from app.pengingat.timetable.schedule import DAY, NEVER, Schedule
 NOT_FOUND = "Pengingat tidak ditemukan."
 
 
-def find(user_id: int, pengingat_id: int) -> Pengingat:
+def get_own(user_id: int, pengingat_id: int) -> Pengingat:
     row = db.session.scalar(sa.select(Pengingat).where(*_is_own(user_id, pengingat_id)))
     if row is None:
         raise NotFound(NOT_FOUND)
     return row
 
 
-def locked(user_id: int, pengingat_id: int) -> tuple[Pengingat, datetime]:
+def lock_own(user_id: int, pengingat_id: int) -> tuple[Pengingat, datetime]:
     """Lock a reminder. Return it with the database's time. Raise `NotFound` if it belongs to somebody else.
 
     The lock prevents other changes and background planning until the unit of work ends.
@@ -43,7 +43,7 @@ def locked(user_id: int, pengingat_id: int) -> tuple[Pengingat, datetime]:
 
 
 @dataclass(frozen=True)
-class Held:
+class LockedReminders:
     """Reminders whose rows are locked until the unit of work ends. The person's row was locked before them."""
 
     reminders: Mapping[int, Pengingat]
@@ -59,7 +59,7 @@ class Held:
 
 #: Columns of a reminder by attribute name.
 _COLUMNS = {each.key: each.columns[0] for each in sa.inspect(Pengingat).column_attrs}
-_hold = PreparedStatement(
+_lock_many = PreparedStatement(
     sa.select(*_COLUMNS.values(), db_time.now_sql())
     .join_from(Pengingat, User, User.id == Pengingat.user_id)
     .where(
@@ -71,18 +71,18 @@ _hold = PreparedStatement(
 )
 
 
-def hold(user_id: int, pengingat_ids: Collection[int]) -> Held:
+def lock_own_many(user_id: int, pengingat_ids: Collection[int]) -> LockedReminders:
     """Lock this person's reminders with these ids, in one statement. Raise `NotFound` if there are none.
 
     The person's row is locked first, then the reminders in the order of their ids, as in the deletion of a person. The
     SQLAlchemy session does not write the returned reminders.
     """
-    rows = _hold.rows(db.session.connection(), {"of_user": user_id, "ids": list(pengingat_ids)})
+    rows = _lock_many.rows(db.session.connection(), {"of_user": user_id, "ids": list(pengingat_ids)})
     if not rows:
         raise NotFound(NOT_FOUND)
     reminders = [Pengingat(**dict(zip(_COLUMNS, row, strict=False))) for row in rows]
     by_id = {each.id: each for each in reminders}
-    return Held(by_id, rows[0][-1], {id_: _state(each) for id_, each in by_id.items()})
+    return LockedReminders(by_id, rows[0][-1], {id_: _state(each) for id_, each in by_id.items()})
 
 
 def _state(pengingat: Pengingat) -> tuple[object, ...]:

@@ -39,7 +39,7 @@ class StockNotTracked(Conflict):
 def track(pengingat: Pengingat, now: datetime) -> None:
     """Update `stock_check_at` and `stock_told` after a change of the details."""
     has_stock = pengingat.tipe == Tipe.OBAT and pengingat.details.get("persediaan") is not None
-    pengingat.stock_check_at = _next_look(pengingat, now) if has_stock else None
+    pengingat.stock_check_at = _next_check(pengingat, now) if has_stock else None
     _restock(pengingat, now)
 
 
@@ -72,23 +72,23 @@ def take(pengingat: Pengingat, row: Row, state: OccurrenceState) -> float | None
     return amount
 
 
-def look(pengingat: Pengingat, now: datetime) -> Iterator[outbox.NewDelivery]:
+def create_notices(pengingat: Pengingat, now: datetime) -> Iterator[outbox.NewDelivery]:
     """Yield the stock notices that are due today, and set the time of the next check."""
-    looked_for = pengingat.stock_check_at or now
-    pengingat.stock_check_at = _next_look(pengingat, now)
+    check_at = pengingat.stock_check_at or now
+    pengingat.stock_check_at = _next_check(pengingat, now)
     day = runs_out_on(pengingat, now)
     border = _border(pengingat, day, now)
     is_told = pengingat.stock_told is not None and border is not None and pengingat.stock_told <= border
-    if day is None or border is None or is_told or now >= looked_for + TELL_WITHIN:
+    if day is None or border is None or is_told or now >= check_at + TELL_WITHIN:
         return
     pengingat.stock_told = border
     for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
         yield outbox.NewDelivery(
             kind=KIND,
             channel=channel,
-            dedupe_key=f"persediaan:{pengingat.id}:{looked_for:%Y%m%dT%H%M%SZ}:{channel}",
+            dedupe_key=f"persediaan:{pengingat.id}:{check_at:%Y%m%dT%H%M%SZ}:{channel}",
             payload={"day": day.isoformat()},
-            expires_at=looked_for + TELL_WITHIN,
+            expires_at=check_at + TELL_WITHIN,
             user_id=pengingat.user_id,
             about=About("reminder", pengingat.id),
         )
@@ -158,7 +158,7 @@ def _restock(pengingat: Pengingat, now: datetime) -> None:
     pengingat.stock_told = None if border is None else max(border, pengingat.stock_told)
 
 
-def _next_look(pengingat: Pengingat, now: datetime) -> datetime:
+def _next_check(pengingat: Pengingat, now: datetime) -> datetime:
     if pengingat.schedule.is_over(now):
         return NEVER
     today = now.astimezone(pengingat.zone).date()

@@ -68,7 +68,7 @@ class AnswerTargets:
     whom: str = ""
 
 
-def look(token: str) -> AnswerTargets:
+def get_targets(token: str) -> AnswerTargets:
     """Return the occurrences of a token. Nothing is changed, so chat apps may fetch the link for a preview.
 
     Raise `Gone` 24 hours after the last occurrence fell due. Raise `NotFound` for an unknown token. Do the same if the
@@ -97,7 +97,7 @@ def read(by_link: str, by_push: str) -> tuple[list[Occurrence], list[str], bool,
 
 def answer(token: str, data: QuickAnswer) -> LinkAnswer:
     """Answer the occurrences of a token, as `answers.answer_all` does. The same answer a second time has no effect."""
-    asked = look(token)
+    asked = get_targets(token)
     first = answers.answer_all(asked.occurrences, data, asked.via)[0]
     return {
         "status": data.status,

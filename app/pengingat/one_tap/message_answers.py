@@ -238,7 +238,7 @@ def answer_button(user_id: int, token: str, data: QuickAnswer) -> AnswerTargets:
 
     Raise `NothingAsked` if the message was for another person.
     """
-    asked = links.look(token)
+    asked = links.get_targets(token)
     person_id = asked.occurrences[0].user_id
     person = sa.select(_whom).where(_person.id == person_id, _is_theirs)
     row = db.session.execute(person, {"of_user": user_id}).one_or_none()

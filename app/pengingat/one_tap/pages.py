@@ -86,7 +86,7 @@ def answer_link(token: str) -> Response:
 
 def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -> Response:
     try:
-        asked = links.look(token)
+        asked = links.get_targets(token)
     except AppError as error:
         message = f"{links.EXPIRED} {LATEST}" if isinstance(error, Gone) else error.message
         return error_page(error.status, message, address=settings.frontend_url)

@@ -22,7 +22,7 @@ def check(delivery: Claimed) -> None:
     """Cancel repeats that are too soon after their first message. Store the links that the reminders share."""
     if again := {each.occurrence_id: each.dedupe_key for each in delivery.together if asks_again(each)}:
         _cancel_too_soon(delivery, again)
-    shared_links.note(delivery)
+    shared_links.record(delivery)
 
 
 def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:

@@ -43,7 +43,7 @@ def renew(hashes: Mapping[int, str]) -> None:
         connection.execute(_renew, [{"occurrence_id": id_, "new_hash": new} for id_, new in hashes.items()])
 
 
-def note(delivery: Claimed) -> None:
+def record(delivery: Claimed) -> None:
     """Store, for each occurrence of a message, the links of the occurrences before it in the message.
 
     The message ends with the link of its first occurrence. Which one is first is known only when the provider is

@@ -49,13 +49,13 @@ def busiest_day(schedules: Iterable[Schedule], now: datetime, fallen: Fallen | N
     single = Counter[date](fallen)
     for schedule in schedules:
         today = now.astimezone(schedule.zone).date()
-        for slot, first, last in schedule.stretches():
+        for slot, first, last in schedule.active_periods():
             is_over = moment_of(today, slot.time, schedule.zone) <= now
             begin = max(first, today + DAY if is_over else today)
             if last >= begin:
                 insort(firsts[slot.weekday], begin)
                 insort(lasts[slot.weekday], last)
-        if schedule.once is not None:
+        if schedule.single_at is not None:
             single.update(due.at.astimezone(schedule.zone).date() for due in schedule.dues(now, NEVER))
 
     def dues_on(day: date) -> int:

@@ -35,7 +35,7 @@ def schedule_of(tipe: str, details: Details, start: datetime | None, zone: ZoneI
         case Tipe.TERAPI:
             sessions = details.get("jadwal") or []
             if not sessions:
-                return Schedule(zone, once=start)
+                return Schedule(zone, single_at=start)
             return Schedule(
                 zone,
                 slots=tuple(
@@ -46,7 +46,7 @@ def schedule_of(tipe: str, details: Details, start: datetime | None, zone: ZoneI
         case Tipe.KONTROL:
             visit = details.get("datetime")
             before = tuple(row["offset"] for row in details.get("reminder_offsets") or [])
-            return Schedule(zone, once=datetime.fromisoformat(visit) if visit else start, before=before)
+            return Schedule(zone, single_at=datetime.fromisoformat(visit) if visit else start, lead_offsets=before)
 
 
 def says_when(tipe: str, details: Details) -> bool:

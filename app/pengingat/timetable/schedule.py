@@ -81,7 +81,7 @@ class Slot:
         return cls(planned["name"], time.fromisoformat(planned["time"]), planned["weekday"])
 
 
-class Stretch(NamedTuple):
+class ActivePeriod(NamedTuple):
     """Slot that applies from the `first` day to the `last`, both included."""
 
     slot: Slot
@@ -100,39 +100,40 @@ class Temporary:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Times of a reminder: either repeating `slots` in `zone`, or one moment `once` with notices `before` it.
+    """Times of a reminder: either repeating `slots` in `zone`, or one moment `single_at` with notices `lead_offsets`
+    it.
 
     Slots apply from the `first` day to the `last`. By default they have no end.
     """
 
     zone: ZoneInfo
     slots: tuple[Slot, ...] = ()
-    once: datetime | None = None
-    before: tuple[str, ...] = ()
+    single_at: datetime | None = None
+    lead_offsets: tuple[str, ...] = ()
     first: date = date.min
     last: date = date.max
     temporary: Temporary | None = None
 
     @property
     def repeats(self) -> bool:
-        return self.once is None
+        return self.single_at is None
 
     def dues(self, after: datetime, until: datetime) -> list[Due]:
         """Return all due times after `after`, up to and including `until`, in order."""
-        if self.once is not None:
+        if self.single_at is not None:
             return [due for due in sorted(self._single()) if after < due.at <= until]
         found = {
-            Due(moment, moment, stretch.slot.name)
-            for stretch in self.stretches()
-            for moment in takewhile(lambda moment: moment <= until, self._moments(stretch, after, until))
+            Due(moment, moment, period.slot.name)
+            for period in self.active_periods()
+            for moment in takewhile(lambda moment: moment <= until, self._moments(period, after, until))
         }
         return sorted(found)
 
     def next_occurrence(self, after: datetime) -> datetime | None:
         """Return the first occurrence after this moment, or None if there is none."""
-        if self.once is not None:
-            return self.once if self.once > after else None
-        firsts = (next(self._moments(stretch, after), None) for stretch in self.stretches())
+        if self.single_at is not None:
+            return self.single_at if self.single_at > after else None
+        firsts = (next(self._moments(period, after), None) for period in self.active_periods())
         return min((moment for moment in firsts if moment is not None), default=None)
 
     def current_occurrence(self, since: datetime, now: datetime) -> datetime | None:
@@ -141,8 +142,8 @@ class Schedule:
         It is the next occurrence if there was none yet. It is also the next one if that is less than an hour away
         and nearer than the last.
         """
-        if self.once is not None:
-            return self.once
+        if self.single_at is not None:
+            return self.single_at
         coming = self.next_occurrence(now)
         # Try two days first, enough for a daily schedule. Listing a week takes a third of the time of an answer.
         past = self.dues(max(since, now - 2 * DAY), now) or self.dues(max(since, now - WEEK - MARGIN), now)
@@ -153,20 +154,20 @@ class Schedule:
 
     def occurs_on(self, day: date) -> bool:
         """Return whether an occurrence falls on this day of the zone. A time that the clocks skip counts too."""
-        if self.once is not None:
-            return self.once.astimezone(self.zone).date() == day
+        if self.single_at is not None:
+            return self.single_at.astimezone(self.zone).date() == day
         return any(
-            stretch.first <= day <= stretch.last and stretch.slot.weekday in (None, day.weekday())
-            for stretch in self.stretches()
+            period.first <= day <= period.last and period.slot.weekday in (None, day.weekday())
+            for period in self.active_periods()
         )
 
     def is_over(self, now: datetime) -> bool:
         """Return whether nothing falls due after `now`."""
-        if self.once is not None:
+        if self.single_at is not None:
             return all(due.at <= now for due in self._single())
         return self.next_occurrence(now) is None
 
-    def stretches(self) -> Iterator[Stretch]:
+    def active_periods(self) -> Iterator[ActivePeriod]:
         """Return each slot with its days. A temporary schedule splits the days of the normal slots in two."""
         temporary = self.temporary
         if temporary is None:
@@ -177,19 +178,19 @@ class Schedule:
                 (temporary.slots, max(self.first, temporary.first), min(self.last, temporary.last)),
                 (self.slots, max(self.first, temporary.last + DAY), self.last),
             ]
-        return (Stretch(slot, first, last) for slots, first, last in parts if first <= last for slot in slots)
+        return (ActivePeriod(slot, first, last) for slots, first, last in parts if first <= last for slot in slots)
 
     def _single(self) -> list[Due]:
-        assert self.once is not None  # noqa: S101  # both callers check it
-        if not self.before:
-            return [Due(self.once, self.once, AT_ONCE)]
-        return [Due(self.once - OFFSETS[name], self.once, name) for name in self.before]
+        assert self.single_at is not None  # noqa: S101  # both callers check it
+        if not self.lead_offsets:
+            return [Due(self.single_at, self.single_at, AT_ONCE)]
+        return [Due(self.single_at - OFFSETS[name], self.single_at, name) for name in self.lead_offsets]
 
-    def _moments(self, stretch: Stretch, after: datetime, until: datetime | None = None) -> Iterator[datetime]:
+    def _moments(self, period: ActivePeriod, after: datetime, until: datetime | None = None) -> Iterator[datetime]:
         """Yield the moments of a slot after `after`, in order. The last ones may be up to two days after `until`."""
-        slot = stretch.slot
-        day = max(stretch.first, (after - MARGIN).astimezone(self.zone).date())
-        last = stretch.last if until is None else min(stretch.last, (until + MARGIN).astimezone(self.zone).date())
+        slot = period.slot
+        day = max(period.first, (after - MARGIN).astimezone(self.zone).date())
+        last = period.last if until is None else min(period.last, (until + MARGIN).astimezone(self.zone).date())
         seen = after
         while day <= last:
             if slot.weekday is None or day.weekday() == slot.weekday:
@@ -201,8 +202,8 @@ class Schedule:
             day += DAY
 
     def as_json(self) -> Plan:
-        if self.once is not None:
-            return {"once": self.once.astimezone(UTC).isoformat(), "before": list(self.before)}
+        if self.single_at is not None:
+            return {"once": self.single_at.astimezone(UTC).isoformat(), "before": list(self.lead_offsets)}
         plan: Plan = {"slots": [slot.as_json() for slot in self.slots]}
         if self.first != date.min:
             plan["first"] = self.first.isoformat()
@@ -219,7 +220,7 @@ class Schedule:
     @classmethod
     def from_json(cls, plan: Plan, zone: ZoneInfo) -> Self:
         if "once" in plan:
-            return cls(zone, once=datetime.fromisoformat(plan["once"]), before=tuple(plan["before"]))
+            return cls(zone, single_at=datetime.fromisoformat(plan["once"]), lead_offsets=tuple(plan["before"]))
         return cls(
             zone,
             slots=_slots(plan["slots"]),
