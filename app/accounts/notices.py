@@ -49,10 +49,10 @@ def account_changed(user: User, fields: Collection[str], *, phone_before: str | 
     A number gets at most one notice in ten minutes. The caller holds the user's row lock, so no other request adds one.
     """
     for phone in sorted(filter(None, {user.phone, phone_before})):
-        _tell_changed(user, phone, fields)
+        _notify_changed(user, phone, fields)
 
 
-def _tell_changed(user: User, phone: str, fields: Collection[str]) -> None:
+def _notify_changed(user: User, phone: str, fields: Collection[str]) -> None:
     """Add the fields to a pending notice, or add a new notice that is due `TOGETHER` after the last one."""
     owner_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
     last = _last_told(user, phone)
@@ -114,25 +114,25 @@ NUMBER_TITLE = "Nomor HP Anda"
 
 def number_taken(user: User) -> None:
     """Send a push notice that another user verified this account's number."""
-    _tell(user, NUMBER_WAS_TAKEN)
+    _notify(user, NUMBER_WAS_TAKEN)
 
 
 def number_wrong(user: User) -> None:
     """Send a push notice that the account's number answered SALAH NOMOR."""
-    _tell(user, NUMBER_IS_WRONG)
+    _notify(user, NUMBER_IS_WRONG)
 
 
 def number_freed(user: User) -> None:
     """Send a push notice that an administrator removed the account's number."""
-    _tell(user, NUMBER_WAS_FREED)
+    _notify(user, NUMBER_WAS_FREED)
 
 
 def number_returned(user: User) -> None:
     """Send a push notice that the number which moved to this account was moved back."""
-    _tell(user, NUMBER_WAS_RETURNED)
+    _notify(user, NUMBER_WAS_RETURNED)
 
 
-def _tell(user: User, event: str) -> None:
+def _notify(user: User, event: str) -> None:
     outbox.add(
         outbox.NewDelivery(
             kind=SECURITY_NOTICE,

@@ -114,7 +114,7 @@ def login(
     """Log in and return the session's tokens. Cancel a pending erasure of the account and say so in `message`."""
     user = _with_password(username, password)
     second_factor.check(user, otp)
-    told = {"message": STAYS} if erasure.take_back(user) else {}
+    told = {"message": STAYS} if erasure.cancel(user) else {}
     return {**vars(sessions.begin(user, device, network)), **told}
 
 
@@ -132,7 +132,7 @@ def superadmin_login(
         user, otp
     )  # after the role check, because a 403 would roll back the used code and reveal that it is right
     second_factor.check_set_up(user)
-    message = STAYS if erasure.take_back(user) else LOGGED_IN
+    message = STAYS if erasure.cancel(user) else LOGGED_IN
     return {"access_token": sessions.begin_superadmin(user, device, network), "message": message}
 
 
@@ -230,11 +230,11 @@ def update_profile(caller: Caller, data: Loaded) -> User:
     if "role_ids" in data:
         choose_own_roles(user, data["role_ids"])
     users.update(user, data, keep_session=caller.session_id)
-    tell_of_change(user, changes, phone_before)
+    notify_of_change(user, changes, phone_before)
     return _with_problem(user)
 
 
-def tell_of_change(user: User, changes: set[str], phone_before: str | None) -> None:
+def notify_of_change(user: User, changes: set[str], phone_before: str | None) -> None:
     """Count a new password, then send the notices of the changes. `TooManyRequests` rolls back the changes."""
     if "password" in changes:
         rate_limits.count(NEW_PASSWORDS, "password", f"user:{user.id}")

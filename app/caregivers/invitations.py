@@ -81,7 +81,7 @@ def delete(patient_id: int, invitation_id: int) -> None:
         raise NotFound(NOT_FOUND)
 
 
-def look(code: str) -> Invitation:
+def get_open(code: str) -> Invitation:
     """Return the open invitation with this code. Previews of the link change nothing."""
     invitation = db.session.scalar(sa.select(Invitation).where(Invitation.code_hash == _digest(code), _is_open))
     if invitation is None:
@@ -96,7 +96,7 @@ def is_over(code: str) -> bool:
 
 def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
     """Accept an invitation, which only one caregiver can do. Return the link, and whether it is new."""
-    invitation = look(code)
+    invitation = get_open(code)
     users.lock(invitation.patient_id)  # locked before the patient's rows, as in an erasure
     taken = sa.delete(Invitation).where(Invitation.id == invitation.id, _is_open).returning(Invitation.scopes)
     scopes = db.session.scalar(taken)

@@ -30,9 +30,9 @@ ASK_AGAIN = "Mintalah undangan baru kepada pengirimnya."
 def show_invitation(code: str) -> Response:
     """Show what the invitation or handover allows, when it expires, and how to accept it."""
     try:
-        invitation = invitations.look(code)
+        invitation = invitations.get_open(code)
     except NotFound as error:
-        if (handover := dependents.find_handover(code)) is not None:
+        if (handover := dependents.get_handover(code)) is not None:
             return _handover_page(code, handover.expires_at)
         is_over = invitations.is_over(code) or dependents.is_handover_over(code)
         found = Gone(invitations.OVER) if is_over else error

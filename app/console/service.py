@@ -88,7 +88,7 @@ def deliveries_of(caller: Caller, user_id: int, page: Page) -> Listing[Sent]:
     recorded.
     """
     users.get(user_id)
-    access_log.note(caller, user_id, access_log.AccessAction.DELIVERIES_READ)
+    access_log.record(caller, user_id, access_log.AccessAction.DELIVERIES_READ)
     return deliveries.list_of(user_id, page, ~forum_notices.shows_pseudonym(user_id))
 
 

@@ -140,7 +140,7 @@ class BulkAccess(Base, Created):
     )
 
 
-def note(by: Caller | None, user_id: int, action: AccessAction, reason: str | None = None) -> None:
+def record(by: Caller | None, user_id: int, action: AccessAction, reason: str | None = None) -> None:
     """Record in the open unit of work that `by` (None: the operator) accessed this person's data.
 
     Accesses to own data are not recorded.
@@ -148,8 +148,8 @@ def note(by: Caller | None, user_id: int, action: AccessAction, reason: str | No
     db.session.execute(_adding(by, [user_id], action, reason, None))
 
 
-def note_today(by: Caller | None, user_ids: Collection[int], action: AccessAction) -> None:
-    """Record like `note`, for several people, at most once a day for each person and action."""
+def record_today(by: Caller | None, user_ids: Collection[int], action: AccessAction) -> None:
+    """Record like `record`, for several people, at most once a day for each person and action."""
     if user_ids:
         db.session.execute(
             _adding(by, user_ids, action, None, today()).on_conflict_do_nothing(
@@ -158,7 +158,7 @@ def note_today(by: Caller | None, user_ids: Collection[int], action: AccessActio
         )
 
 
-def note_many(
+def record_many(
     by: Caller | None,
     action: AccessAction,
     covers: Covers,
@@ -170,7 +170,7 @@ def note_many(
     db.session.execute(_adding_many(by, action, covers, since, until))
 
 
-def note_everybody_now(by: Caller, action: AccessAction) -> None:
+def record_everybody_now(by: Caller, action: AccessAction) -> None:
     """Record an access that may include everybody, and commit at once, because later code may end every connection."""
     with own_transaction() as session:
         session.execute(_adding_many(by, action, Covers.EVERYBODY, None, None))

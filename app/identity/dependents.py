@@ -108,7 +108,7 @@ def whose(by: Caller, patient_id: int | None, action: AccessAction) -> int:
     if patient_id is None or patient_id == by.id:
         return by.id
     dependent = lock_own(by.id, patient_id)
-    access_log.note(by, dependent.id, action)
+    access_log.record(by, dependent.id, action)
     return dependent.id
 
 
@@ -160,7 +160,7 @@ def end_handover(user_id: int) -> bool:
     return bool(db.session.scalar(ended.execution_options(synchronize_session=False)))
 
 
-def find_handover(code: str) -> Handover | None:
+def get_handover(code: str) -> Handover | None:
     """Return the open handover with this code. A preview does not use up the code."""
     which = sa.select(Handover).where(Handover.code_hash == _digest(code), _is_open)
     return db.session.scalar(which.execution_options(populate_existing=True))
@@ -177,7 +177,7 @@ def redeem(code: str) -> User:
 
     Lock the caregiver first, in the same order as for a new or deleted dependent.
     """
-    handover = find_handover(code)
+    handover = get_handover(code)
     if handover is not None:
         guardian = sa.select(User.guardian_id).where(User.id == handover.user_id).scalar_subquery()
         db.session.execute(sa.select(User.id).where(User.id == guardian).with_for_update(key_share=True))

@@ -53,7 +53,7 @@ def begin(user: User, posts: Posts) -> None:
     sessions.end_all(user.id)
 
 
-def take_back(user: User) -> bool:
+def cancel(user: User) -> bool:
     """Cancel the erasure of a person. Return whether one was scheduled. The row must be locked."""
     if user.erasure_due_at is None:
         return False

@@ -18,7 +18,7 @@ from app.identity.models import LoginNetwork
 KNOWN = timedelta(days=30)
 
 
-def note(user_id: int, network: str) -> None:
+def record(user_id: int, network: str) -> None:
     """Record a login from a network. The person's row must be locked."""
     row = insert(LoginNetwork).values(user_id=user_id, network_hash=_digest(network))
     db.session.execute(

@@ -140,7 +140,7 @@ def check(user: User, otp: str | None) -> None:
 
     Raise `OtpRequired` for a missing code, and `OtpRefused` for a wrong or used code.
     """
-    _ask(user.id, otp, OtpRequired, OtpRefused)
+    _check_code(user.id, otp, OtpRequired, OtpRefused)
 
 
 def check_again(user: User, otp: str | None) -> None:
@@ -148,10 +148,10 @@ def check_again(user: User, otp: str | None) -> None:
 
     These errors have status 400, because clients log out after a 401.
     """
-    _ask(user.id, otp, OtpMissing, WrongOtp)
+    _check_code(user.id, otp, OtpMissing, WrongOtp)
 
 
-def _ask(user_id: int, otp: str | None, missing: type[AppError], refused: type[AppError]) -> None:
+def _check_code(user_id: int, otp: str | None, missing: type[AppError], refused: type[AppError]) -> None:
     factor = _of(user_id)
     if factor is None or factor.confirmed_at is None:
         return

@@ -91,7 +91,7 @@ def begin(user: User, device: str | None = None, network: str | None = None) -> 
     db.session.add(session)
     db.session.flush()
     if network is not None:
-        networks.note(user.id, network)
+        networks.record(user.id, network)
     delete_expired(user.id)
     return TokenPair(_access(user.id, user.role_names, session.id), refresh)
 
@@ -109,7 +109,7 @@ def begin_superadmin(user: User, device: str | None = None, network: str | None 
     db.session.add(session)
     db.session.flush()
     if network is not None:
-        networks.note(user.id, network)
+        networks.record(user.id, network)
     return _access(user.id, user.role_names, session.id, life)
 
 
@@ -175,7 +175,7 @@ def _lock_person(user_id: int) -> None:
     db.session.execute(sa.select(User.id).where(User.id == user_id).with_for_update(key_share=True))
 
 
-def own(caller: Caller) -> sa.Select[LoginSession]:
+def select_own(caller: Caller) -> sa.Select[LoginSession]:
     """Return the query of the caller's live sessions, latest login first."""
     alive = sa.select(LoginSession).where(LoginSession.user_id == caller.id, IS_ALIVE)
     return alive.order_by(LoginSession.created_at.desc(), LoginSession.id)

@@ -176,7 +176,7 @@ def erase_for(user_id: int, limit_s: float) -> bool:
 def tend_tombstones() -> list[int]:
     """Enqueue the erasure of people whom a restored backup brought back. Run by the sweep. Return their ids."""
     with unit_of_work():
-        ids = tombstones.tend()
+        ids = tombstones.reconcile()
     for user_id in ids:
         _enqueue_erase(user_id)
     return ids
@@ -188,7 +188,7 @@ def erase_again() -> int:
         return 0
     upgrade()
     with unit_of_work():
-        ids = tombstones.tend()
+        ids = tombstones.reconcile()
     for user_id in ids:
         while not erase_for(user_id, SLICE_S):
             pass
@@ -208,7 +208,7 @@ def _leaving(user_id: int) -> ErasureSubject | None:
         if user is None:
             return None
         person = erasure.leaving(user)
-        tombstones.raise_for(user, person.posts)
+        tombstones.create(user, person.posts)
         return person
 
 

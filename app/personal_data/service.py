@@ -47,7 +47,7 @@ def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, objec
 def delete_dependent(caller: Caller, dependent_id: int) -> dict[str, object]:
     """Schedule the erasure of a dependent of the caller. From now on the dependent is in no list."""
     user = dependents.lock_own(caller.id, dependent_id)
-    access_log.note(caller, user.id, AccessAction.ACCOUNT_DELETED)
+    access_log.record(caller, user.id, AccessAction.ACCOUNT_DELETED)
     dependents.end_handover(user.id)
     return _begin(user, Posts.ANONYMISE, DEPENDENT_DELETED)
 
@@ -58,8 +58,8 @@ def undelete_dependent(caller: Caller, dependent_id: int) -> User:
     user = dependents.lock_own(caller.id, dependent_id, deleted=True)
     if user.erasure_due_at is not None:
         dependents.check_room(caller.id)
-        erasure.take_back(user)
-        access_log.note(caller, user.id, AccessAction.ACCOUNT_RESTORED)
+        erasure.cancel(user)
+        access_log.record(caller, user.id, AccessAction.ACCOUNT_RESTORED)
     return user
 
 
@@ -86,7 +86,7 @@ def erase_now(user: User) -> None:
     db.session.flush()
     person = erasure.leaving(user)
     caregivers.leave(user.id)
-    tombstones.raise_for(user, person.posts)
+    tombstones.create(user, person.posts)
     erasers.finish(person)
     enqueue_once(logs.forget_strangers, queue=BULK)  # logged activity of the last moments may not be stored yet
 

@@ -27,14 +27,14 @@ from app.personal_data.models import Tombstone
 CONTENT_TYPE = "text/plain"
 
 
-def raise_for(user: User, posts: Posts) -> None:
+def create(user: User, posts: Posts) -> None:
     """Insert a tombstone in the open unit of work, and store its file after the commit."""
     name = _name(user.id, user.created_at, *settings.nik_keys[0])
     _insert({name: posts})
     after_commit(partial(_put, name, posts))
 
 
-def tend() -> list[int]:
+def reconcile() -> list[int]:
     """Store missing tombstone files, and mark restored people for immediate erasure. Return the ids of these people.
 
     A file without a row is newer than the restored backup. A file is skipped while its key is not configured.

@@ -74,32 +74,32 @@ def list_of_user(user_id: int) -> list[Role]:
 def add_to_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Give roles to a user. Roles that the user already has are ignored."""
     user = users.get_changeable(user_id, by)
-    with _telling(user):
+    with _notify_changes(user):
         return roles.add_roles(user, role_ids, by)
 
 
 def remove_from_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Remove roles from a user, at once for all sessions. Raise `Conflict` for the last administrator."""
     user = users.get_changeable(user_id, by)
-    with _telling(user):
+    with _notify_changes(user):
         return roles.remove_roles(user, role_ids, by)
 
 
 def replace_of_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Give a user exactly these roles."""
     user = users.get_changeable(user_id, by)
-    with _telling(user):
+    with _notify_changes(user):
         return roles.replace_roles(user, role_ids, by)
 
 
 def set_only_role(user: User, name: RoleName) -> None:
     """Give a user only this role, for the operator's command. Raise `Conflict` for the last administrator."""
-    with _telling(user):
+    with _notify_changes(user):
         roles.set_only_role(user, name)
 
 
 @contextmanager
-def _telling(user: User) -> Iterator[None]:
+def _notify_changes(user: User) -> Iterator[None]:
     """Notify the user about roles that the block adds or removes.
 
     The caller locks the user first, so that the notice contains no changes of other requests.

@@ -57,7 +57,7 @@ LIMITS: dict[str, Limit] = {
     "accounts/routes.py create_phone_verification '20 per hour'": Limit("numbers of strangers", "a person", GENERIC),
     "accounts/routes.py confirm_phone_verification '20 per hour'": Limit("six digits", "a person", GENERIC),
     "accounts/otp_routes.py confirm_otp '10 per 5 minutes'": Limit("six digits", "a person's wrong digits", GENERIC),
-    "accounts/service.py tell_of_change NEW_PASSWORDS": Limit(
+    "accounts/service.py notify_of_change NEW_PASSWORDS": Limit(
         "the person's number from notices",
         "new passwords of a person, without a reset link",
         "accounts/test_new_passwords.py::test_a_thief_who_uses_them_up_stops_no_reset_by_link",

@@ -27,35 +27,35 @@ def patient(app: Flask) -> User:
 def test_each_look_is_a_row_with_who_looked_and_why(patient: User) -> None:
     caregiver = make_user(RoleName.PENDAMPING)
     for _ in range(2):
-        access_log.note(as_caller(caregiver), patient.id, AccessAction.HISTORY_READ, "Kontrol besok")
+        access_log.record(as_caller(caregiver), patient.id, AccessAction.HISTORY_READ, "Kontrol besok")
     row = (patient.id, caregiver.id, "pendamping", "history_read", "Kontrol besok")
     assert entries() == [row, row]
 
 
 def test_an_administrator_who_cares_for_somebody_looks_as_a_caregiver(patient: User) -> None:
     both = as_caller(make_user(RoleName.PENDAMPING, RoleName.ADMIN))
-    access_log.note(both, patient.id, AccessAction.HISTORY_READ)
-    access_log.note(both, patient.id, AccessAction.NIK_READ)
-    access_log.note(None, patient.id, AccessAction.NIK_READ)
+    access_log.record(both, patient.id, AccessAction.HISTORY_READ)
+    access_log.record(both, patient.id, AccessAction.NIK_READ)
+    access_log.record(None, patient.id, AccessAction.NIK_READ)
     assert [row[2] for row in entries()] == ["pendamping", "admin", None]
 
 
 def test_what_is_noted_once_a_day_is_one_row_of_each_person(patient: User) -> None:
     admin, another = as_caller(make_admin()), make_user()
-    access_log.note_today(admin, [patient.id], AccessAction.LISTED)
-    access_log.note_today(admin, [another.id, patient.id, admin.id, 999_999_999], AccessAction.LISTED)
+    access_log.record_today(admin, [patient.id], AccessAction.LISTED)
+    access_log.record_today(admin, [another.id, patient.id, admin.id, 999_999_999], AccessAction.LISTED)
     assert [row[0] for row in entries()] == [patient.id, another.id]
 
 
 def test_nobody_is_told_of_their_own_look(patient: User) -> None:
-    access_log.note(as_caller(patient), patient.id, AccessAction.PROFILE_READ)
-    access_log.note_today(as_caller(patient), [patient.id], AccessAction.LISTED)
+    access_log.record(as_caller(patient), patient.id, AccessAction.PROFILE_READ)
+    access_log.record_today(as_caller(patient), [patient.id], AccessAction.LISTED)
     assert entries() == []
 
 
 def test_a_look_at_many_is_one_row_a_day_whoever_takes_it(app: Flask) -> None:
     for admin in (make_admin(), make_admin()):
-        access_log.note_many(as_caller(admin), AccessAction.EXPORT, Covers.EVERYBODY)
+        access_log.record_many(as_caller(admin), AccessAction.EXPORT, Covers.EVERYBODY)
     assert db.session.scalar(sa.select(sa.func.count()).select_from(BulkAccess)) == 1
 
 
@@ -73,7 +73,7 @@ def test_an_administrator_who_opens_a_record_is_noted_with_the_nik(client: Clien
 
 def test_the_log_of_a_person_goes_with_them_and_outlives_who_looked(app: Flask, patient: User) -> None:
     caregiver = make_user(RoleName.PENDAMPING)
-    access_log.note(as_caller(caregiver), patient.id, AccessAction.HISTORY_READ)
+    access_log.record(as_caller(caregiver), patient.id, AccessAction.HISTORY_READ)
     db.session.execute(sa.delete(User).where(User.id == caregiver.id))
     assert entries() == [(patient.id, None, "pendamping", "history_read", None)]
     db.session.execute(sa.delete(User).where(User.id == patient.id))

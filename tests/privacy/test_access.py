@@ -53,8 +53,8 @@ def test_a_nik_that_was_seen_is_a_line_each_time(client: Client, siti: Client) -
 
 def test_a_caregiver_is_named_and_their_reason_is_told(client: Client, siti: Client) -> None:
     budi = make_user(RoleName.PENDAMPING, nama_ktp="Budi Santoso")
-    access_log.note(as_caller(budi), siti.id, AccessAction.HISTORY_READ)
-    access_log.note(as_caller(budi), siti.id, AccessAction.HISTORY_READ, "Kontrol besok")
+    access_log.record(as_caller(budi), siti.id, AccessAction.HISTORY_READ)
+    access_log.record(as_caller(budi), siti.id, AccessAction.HISTORY_READ, "Kontrol besok")
     rows = lines(siti)
     assert {row["who"] for row in rows} == {"Budi Santoso"}
     assert {row["reason"] for row in rows} == {access.REASONS[AccessAction.HISTORY_READ], "Kontrol besok"}
@@ -93,18 +93,18 @@ def test_an_export_of_activities_held_whoever_did_something_then(client: Client,
 
 
 def test_who_registers_afterwards_was_not_seen(client: Client, app: Flask) -> None:
-    access_log.note_many(None, AccessAction.DATABASE_READ, Covers.EVERYBODY)
+    access_log.record_many(None, AccessAction.DATABASE_READ, Covers.EVERYBODY)
     db.session.execute(sa.update(BulkAccess).values(created_at=now() - timedelta(hours=1)))
     assert lines(client.as_(make_user())) == []
 
 
 def test_who_registers_between_two_looks_of_a_day_was_seen_by_the_second(client: Client, app: Flask) -> None:
     for covers in (Covers.EVERYBODY, Covers.REGISTERED):
-        access_log.note_many(None, AccessAction.DATABASE_READ, covers)
+        access_log.record_many(None, AccessAction.DATABASE_READ, covers)
     db.session.execute(sa.update(BulkAccess).values(created_at=now() - timedelta(hours=1)))
     siti = client.as_(make_user())
     assert lines(siti) == []
-    access_log.note_many(None, AccessAction.DATABASE_READ, Covers.REGISTERED)
+    access_log.record_many(None, AccessAction.DATABASE_READ, Covers.REGISTERED)
     assert actions(siti) == ["database_read"]
     assert db.session.scalar(sa.select(sa.func.count()).select_from(BulkAccess)) == 2
 
@@ -128,7 +128,7 @@ def test_reading_costs_the_same_statements_however_many_lines(
     client: Client, siti: Client, statements: Statements
 ) -> None:
     for _ in range(30):
-        access_log.note(None, siti.id, AccessAction.NIK_READ)
+        access_log.record(None, siti.id, AccessAction.NIK_READ)
     with statements.at_most(3):  # statements: session, page, count
         siti.get(f"{ROUTE}?per_page=10")
 

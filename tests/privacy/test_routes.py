@@ -208,7 +208,7 @@ class TestListAccesses:
 
     def test_lines_are_paged_the_latest_first(self, client: Client, siti: Client) -> None:
         for hours in (3, 1, 2):
-            access_log.note(None, siti.id, AccessAction.NIK_READ, f"{hours} jam")
+            access_log.record(None, siti.id, AccessAction.NIK_READ, f"{hours} jam")
             newest = sa.select(sa.func.max(AccessLogEntry.id)).scalar_subquery()
             moment = now() - timedelta(hours=hours)
             db.session.execute(
@@ -222,7 +222,7 @@ class TestListAccesses:
         assert_error(siti.get("/profile/akses?per_page=101"), 400, "validation_error", "per_page")
 
     def test_nobody_reads_anothers_lines(self, client: Client, siti: Client) -> None:
-        access_log.note(None, siti.id, AccessAction.NIK_READ)
+        access_log.record(None, siti.id, AccessAction.NIK_READ)
         assert lines(client.as_(make_user())) == []
         assert_error(client.get("/profile/akses"), 401, "unauthorized")
 

@@ -31,7 +31,7 @@ def list_all(search: Search, by: Caller) -> Listing[User]:
     if search.q:
         query = query.where(like(contains(search.q), *(getattr(User, name) for name in SEARCHED)))
     listing = paginate(query, search.page)
-    access_log.note_today(by, [row.id for row in listing.rows], access_log.AccessAction.LISTED)
+    access_log.record_today(by, [row.id for row in listing.rows], access_log.AccessAction.LISTED)
     return listing
 
 
@@ -40,7 +40,7 @@ def get(username: str, by: Caller) -> User:
     admin = db.session.scalar(query) if usernames.problem(username) is None else None
     if admin is None:
         raise NotFound(NOT_FOUND)
-    access_log.note(by, admin.id, access_log.AccessAction.PROFILE_READ)
+    access_log.record(by, admin.id, access_log.AccessAction.PROFILE_READ)
     return admin
 
 
@@ -70,7 +70,7 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
     `Forbidden` for the password or number of another administrator who registered themselves, because both give access.
     """
     admin = _get_changeable(user_id, by)
-    access_log.note(by, admin.id, access_log.AccessAction.PROFILE_READ)
+    access_log.record(by, admin.id, access_log.AccessAction.PROFILE_READ)
     changes = users.credentials_changed(admin, data)
     is_own = admin.id == by.id
     if admin.self_registered and not is_own and changes - {"email"}:
@@ -80,7 +80,7 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
     phone_before = admin.phone
     if fields := sorted(data.keys() - {"role", "current_password"}):
         users.update(admin, data, keep_session=by.session_id if is_own else None)
-        accounts.tell_of_change(admin, changes, phone_before)
+        accounts.notify_of_change(admin, changes, phone_before)
         audit.record(by, audit.AuditAction.USER_CHANGED, f"user:{admin.id}", username=admin.username, fields=fields)
     if "role" in data:
         roles = [role for role in admin.roles if role.name not in PRIVILEGED] + roles_named([data["role"]])

@@ -49,7 +49,7 @@ def export(
         case _:
             chunks = csv.stream(table, connect)
     chunks = start_eagerly(chunks)  # may take seconds, so run it before the log rows below are locked
-    _tell_people(name, by, start, end)
+    _record_access(name, by, start, end)
     audit.record(by, audit.AuditAction.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
     return Download(f"{name}_{first}_{last}.{format}", MIMETYPES[format], chunks)
 
@@ -58,16 +58,16 @@ def export(
 COVERS = {"users": Covers.REGISTERED, "activity-logs": Covers.ACTIVE}
 
 
-def _tell_people(name: str, by: Caller, start: date | None, end: date | None) -> None:
+def _record_access(name: str, by: Caller, start: date | None, end: date | None) -> None:
     """Add the export to the access logs of the people in it. Reports of numbers contain no people."""
     if name == "admins":
         admins = users.with_role(RoleName.ADMIN).where(within(User.created_at, start, end))
         ids = db.session.scalars(admins.with_only_columns(User.id)).all()
-        access_log.note_today(by, ids, access_log.AccessAction.EXPORT)
+        access_log.record_today(by, ids, access_log.AccessAction.EXPORT)
     elif covers := COVERS.get(name):
         since = midnight(start) if start else None
         until = midnight(end + timedelta(days=1)) if end and end < date.max else None
-        access_log.note_many(by, access_log.AccessAction.EXPORT, covers, since=since, until=until)
+        access_log.record_many(by, access_log.AccessAction.EXPORT, covers, since=since, until=until)
 
 
 def _first_day(report: ReportDefinition) -> date:

@@ -43,7 +43,7 @@ def get(by: Caller, start: date | None = None, end: date | None = None) -> dict[
         before = connection.scalar(_BEFORE, {"start": start}) or 0
         activity = connection.execute(_ACTIVITY, {"start": start, "end": end}).all()
         latest = connection.execute(recent(start, end)).all()
-    access_log.note_today(by, {row.user_id for row in latest if row.user_id}, access_log.AccessAction.ACTIVITY_READ)
+    access_log.record_today(by, {row.user_id for row in latest if row.user_id}, access_log.AccessAction.ACTIVITY_READ)
     return {
         "range": {"start": start, "end": end, "timezone": JAKARTA.key},
         "totals": {

@@ -54,14 +54,14 @@ def list_all(search: Search, by: Caller) -> Listing[Relation]:
         for link, caregiver, patient in links.rows
     ]
     people = {end for relation in relations for end in (relation["caregiver_id"], relation["patient_id"])}
-    access_log.note_today(by, people, access_log.AccessAction.LISTED)
+    access_log.record_today(by, people, access_log.AccessAction.LISTED)
     return Listing(relations, links.total, links.page)
 
 
 def list_patients(caregiver_id: int, search: Search, by: Caller) -> Listing[caregivers.LinkedPerson]:
     """Return the patients of a caregiver."""
     listing = caregivers.list_patients(caregiver_id, search)
-    access_log.note_today(by, {caregiver_id, *(row.id for row in listing.rows)}, access_log.AccessAction.LISTED)
+    access_log.record_today(by, {caregiver_id, *(row.id for row in listing.rows)}, access_log.AccessAction.LISTED)
     return listing
 
 

@@ -59,7 +59,7 @@ def show_all(search: UserSearch, to: Caller) -> Listing[User]:
     """Return `list_all`, and record the listing in the access logs of the users in it."""
     listing = list_all(search)
     action = access_log.AccessAction.LISTED if search.missed_days is None else access_log.AccessAction.MISSED_LISTED
-    access_log.note_today(to, [row.id for row in listing.rows], action)
+    access_log.record_today(to, [row.id for row in listing.rows], action)
     return listing
 
 
@@ -73,20 +73,20 @@ def get(user_id: int, by: Caller) -> User:
     The audit log gets an entry if a NIK or a pseudonym is shown.
     """
     user = users.get(user_id)
-    access_log.note(by, user.id, access_log.AccessAction.PROFILE_READ)
+    access_log.record(by, user.id, access_log.AccessAction.PROFILE_READ)
     shown = {audit.AuditAction.NIK_READ: user.nik, audit.AuditAction.PSEUDONYM_READ: user.nama_samaran}
     for action, value in shown.items():
         if value is not None:
             audit.record(by, action, f"user:{user.id}", username=user.username)
     if user.nik is not None:
-        access_log.note(by, user.id, access_log.AccessAction.NIK_READ)
+        access_log.record(by, user.id, access_log.AccessAction.NIK_READ)
     return user
 
 
 def update(user_id: int, data: Loaded, by: Caller) -> User:
     """Verify a user, or replace their roles. Roles change immediately in all sessions."""
     user = users.get_changeable(user_id, by)
-    access_log.note(by, user.id, access_log.AccessAction.PROFILE_READ)
+    access_log.record(by, user.id, access_log.AccessAction.PROFILE_READ)
     is_verified = data.get("is_verified", user.is_verified)
     if is_verified != user.is_verified:
         users.update(user, {"is_verified": is_verified})
@@ -114,10 +114,10 @@ def free_phone(user_id: int, reason: str, by: Caller) -> User:
     user = users.get_changeable(user_id, by)
     if RoleName.SUPERADMIN in user.role_names:
         raise Forbidden("Nomor HP superadmin tidak dapat dilepas.")
-    access_log.note(by, user.id, access_log.AccessAction.PROFILE_READ)
+    access_log.record(by, user.id, access_log.AccessAction.PROFILE_READ)
     if user.nomor_hp is not None:
         moves.free(user)
-        access_log.note(by, user.id, access_log.AccessAction.NUMBER_FREED, reason)
+        access_log.record(by, user.id, access_log.AccessAction.NUMBER_FREED, reason)
         details = {"username": user.username, "reason": reason}
         audit.record(by, audit.AuditAction.NUMBER_FREED, f"user:{user.id}", **details)
     return user

@@ -49,7 +49,7 @@ def of_post(post: Post) -> tuple[ForumCase, bool]:
     return db.session.get_one(ForumCase, row.id, populate_existing=True), row.is_new
 
 
-def ask(case: ForumCase, *, is_new: bool, is_urgent: bool) -> None:
+def request_review(case: ForumCase, *, is_new: bool, is_urgent: bool) -> None:
     """Put a case in the moderators' queue. Reopen a kept case and, if it is urgent, a hidden one.
 
     Push to administrators with the moderation preference if the case is new, or if it becomes urgent.
@@ -61,7 +61,7 @@ def ask(case: ForumCase, *, is_new: bool, is_urgent: bool) -> None:
     case.is_urgent = case.is_urgent or is_urgent
     db.session.flush()
     if is_told:
-        _tell(case)
+        _notify_moderators(case)
 
 
 def close(post: Post) -> None:
@@ -74,7 +74,7 @@ def close(post: Post) -> None:
         .returning(ForumCase.id)
     ).all()
     for case_id in ids:
-        settle(case_id)
+        cancel_notices(case_id)
         verdicts.cancel(case_id)
     if isinstance(post, ForumThread):
         # Cases of replies that moderators deleted keep the thread's title. It belongs to the thread, so delete it too.
@@ -82,7 +82,7 @@ def close(post: Post) -> None:
         db.session.execute(sa.update(ForumCase).where(*of_replies).values(title=None))
 
 
-def settle(case_id: int) -> None:
+def cancel_notices(case_id: int) -> None:
     """Cancel unsent pushes about a case."""
     outbox.cancel(_about(case_id))
 
@@ -91,7 +91,7 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     return {each.id: URGENT_PUSH if each.payload["is_urgent"] else PUSH for each in deliveries}
 
 
-def _tell(case: ForumCase) -> None:
+def _notify_moderators(case: ForumCase) -> None:
     occasion = f"{case.is_urgent}:{case.decided_at or ''}"
     expires_at = db_time.now() + LIFETIME
     outbox.add_all(

@@ -42,9 +42,9 @@ class Help(TypedDict):
 def kind_of(*texts: str) -> Literal["crisis", "emergency"] | None:
     """Return the kind of the first phrase list that matches a text. A crisis wins over an emergency."""
     rows = db.session.execute(sa.select(CrisisPhrase.phrase, CrisisPhrase.kind)).all()
-    if crisis_matcher.finds((row.phrase for row in rows if row.kind == PhraseKind.CRISIS), *texts):
+    if crisis_matcher.contains_phrase((row.phrase for row in rows if row.kind == PhraseKind.CRISIS), *texts):
         return "crisis"
-    if crisis_matcher.finds((row.phrase for row in rows if row.kind == PhraseKind.EMERGENCY), *texts):
+    if crisis_matcher.contains_phrase((row.phrase for row in rows if row.kind == PhraseKind.EMERGENCY), *texts):
         return "emergency"
     return None
 
@@ -69,7 +69,7 @@ def emergency_lines(domicile: str | None) -> str:
     return EMERGENCY_TEXT if own is None else f"{EMERGENCY_TEXT}\nAmbulans di {domicile}: {own['phone']}"
 
 
-def look_at(post: Post) -> Help | None:
+def check_post(post: Post) -> Help | None:
     """Return help for the author if a locked post has a crisis phrase, else None.
 
     With a phrase, open an urgent case, and hold the picture until a moderator has seen it. After a change, the caller
@@ -80,7 +80,7 @@ def look_at(post: Post) -> Help | None:
         return None
     case, is_new = cases.of_post(post)
     case.is_crisis = True
-    cases.ask(case, is_new=is_new, is_urgent=True)
+    cases.request_review(case, is_new=is_new, is_urgent=True)
     hiding.hold_picture(post)
     domicile = db.session.scalar(sa.select(User.domicile).where(User.id == post.user_id))
     return help_for(domicile)
@@ -99,7 +99,7 @@ def create_phrase(phrase: str, kind: str) -> CrisisPhrase:
     Raise `ValidationFailed` if it is too general, and `Conflict` if a phrase with the same plain words exists.
     """
     plain = crisis_matcher.plain(phrase)
-    if crisis_matcher.says_too_little(plain):
+    if crisis_matcher.is_too_general(plain):
         raise ValidationFailed({"phrase": ["terlalu umum."]})
     row = CrisisPhrase(phrase=phrase, words=plain, kind=kind)
     with map_constraint_errors(CONSTRAINTS):

@@ -112,13 +112,13 @@ def plain_phrase(phrase: str) -> str:
     return plain(phrase)
 
 
-def finds(phrases: Iterable[str], *texts: str) -> bool:
+def contains_phrase(phrases: Iterable[str], *texts: str) -> bool:
     plain_phrases = [plain_phrase(phrase) for phrase in phrases]
     plain_texts = [f" {plain(text)} " for text in texts]
     return any(_is_in(phrase, text) for text in plain_texts for phrase in plain_phrases)
 
 
-def says_too_little(phrase: str) -> bool:
+def is_too_general(phrase: str) -> bool:
     """Return whether a plain phrase is too general: shorter than `MIN_PHRASE`, or `mati` alone."""
     return len(phrase) < MIN_PHRASE or phrase == DEATH
 

@@ -172,10 +172,10 @@ def _decide(case: ForumCase, post: Post, data: Loaded, by: Caller) -> None:
     decision, reason = data["decision"], data["reason"]
     event = _event(case, post, decision, reason)
     case.state, case.reason, case.decided_at = STATES[decision], reason, db_time.now()
-    cases.settle(case.id)
+    cases.cancel_notices(case.id)
     _judge_reports(case, is_false=decision == "keep" and not case.is_crisis)
     if event is not None:
-        verdicts.tell(case, event)
+        verdicts.notify_author(case, event)
     # Without the author, so that the audit log does not reveal who uses a pseudonym.
     audit.record(by, audit.AuditAction.MODERATED, f"{post.__tablename__}:{post.id}", decision=decision, case=case.id)
     if decision == "keep":
@@ -276,7 +276,7 @@ def lift_pseudonym(case_id: int, reason: str, by: Caller) -> Identity:
         raise Conflict("Nama samaran ini sudah pernah dibuka.", code="already_lifted")
     case.unmasked_at = db_time.now()
     audit.record(by, audit.AuditAction.PSEUDONYM_LIFTED, f"forum_case:{case.id}", reason=reason)
-    access_log.note(by, author.id, access_log.AccessAction.PSEUDONYM_LIFTED, reason)
+    access_log.record(by, author.id, access_log.AccessAction.PSEUDONYM_LIFTED, reason)
     notices.pseudonym_lifted(author.id, case.id)
     db.session.flush()
     return {"user_id": author.id, "username": author.username, "nama_ktp": author.nama_ktp}

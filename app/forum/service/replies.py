@@ -40,7 +40,7 @@ def create(thread_id: int, data: Loaded, caller: Caller) -> Record:
     reply = ForumReply(thread_id=thread_id, user_id=caller.id, **{**columns, **place})
     db.session.add(reply)
     db.session.flush()
-    help_ = crisis.look_at(reply)
+    help_ = crisis.check_post(reply)
     notices.reply_written(thread, reply)
     return _read(reply, help_, caller)
 
@@ -51,7 +51,7 @@ def update(reply_id: int, data: Loaded, caller: Caller) -> Record:
     check_owner(reply, caller)
     check_pseudonym(data.get("use_pseudonym", False), caller)
     change(reply, columns, caller)
-    help_ = crisis.look_at(reply) if data.keys() & {"content", "image"} else None
+    help_ = crisis.check_post(reply) if data.keys() & {"content", "image"} else None
     if help_ is not None:
         hiding.undo_reports(reply)
     return _read(reply, help_, caller)

@@ -44,11 +44,11 @@ def report(kind: PostType, post_id: int, data: Loaded, caller: Caller) -> tuple[
     own = sa.select(ForumReport).where(ForumReport.case_id == case.id, ForumReport.reporter_id == caller.id)
     reported = db.session.scalars(own).one()
     if new_id is not None or (is_self_harm and not case.is_urgent):
-        cases.ask(case, is_new=is_new_case, is_urgent=is_self_harm)
+        cases.request_review(case, is_new=is_new_case, is_urgent=is_self_harm)
     if new_id is None:
         return reported, False
     if post.hidden_reason is None and not is_self_harm and _may_hide(post, case):
-        verdicts.tell(case, verdicts.CaseEvent.HIDDEN)
+        verdicts.notify_author(case, verdicts.CaseEvent.HIDDEN)
         hiding.hide(case, post, HiddenBy.REPORTS, hiding.REPORTED)
     return reported, True
 

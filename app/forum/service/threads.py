@@ -57,7 +57,7 @@ def create(data: Loaded, caller: Caller) -> Record:
     thread = ForumThread(user_id=caller.id, **columns)
     db.session.add(thread)
     db.session.flush()
-    help_ = crisis.look_at(thread)
+    help_ = crisis.check_post(thread)
     is_held = help_ is not None or _is_by_newcomer(thread)
     notices.thread_written(thread, is_held=is_held)
     count_thread(thread.category_id, 1)
@@ -76,7 +76,7 @@ def update(thread_id: int, data: Loaded, caller: Caller) -> Record:
     is_counted = thread.hidden_reason is None
     if moves_to != left_id:
         notices.thread_changed(thread)
-    help_ = crisis.look_at(thread) if data.keys() & {"title", "content", "image"} else None
+    help_ = crisis.check_post(thread) if data.keys() & {"title", "content", "image"} else None
     if help_ is not None:
         notices.thread_held(thread.id)
         hiding.undo_reports(thread)
@@ -112,7 +112,7 @@ def _is_by_newcomer(thread: ForumThread) -> bool:
     if not db.session.scalar(is_new):
         return False
     case, is_new_case = cases.of_post(thread)
-    cases.ask(case, is_new=is_new_case, is_urgent=False)
+    cases.request_review(case, is_new=is_new_case, is_urgent=False)
     return True
 
 

@@ -38,7 +38,7 @@ class CaseEvent(StrEnum):
     DELETED = "deleted"
 
 
-def tell(case: ForumCase, event: CaseEvent) -> None:
+def notify_author(case: ForumCase, event: CaseEvent) -> None:
     """Notify the author of a case once, by message and push. Cancel unsent notices of earlier events."""
     cancel(case.id)
     if case.author_id is not None:

@@ -24,7 +24,7 @@ def to_read(by: Caller, whose: Whose, action: AccessAction = AccessAction.REMIND
     if patient_id is None:
         return by.id
     care.check(by.id, patient_id, Scope.MANAGE)
-    access_log.note(by, patient_id, action)
+    access_log.record(by, patient_id, action)
     return patient_id
 
 
@@ -39,7 +39,7 @@ def to_change(by: Caller, whose: Whose) -> int:
     if users.lock(patient_id) is None:  # first the person, then their rows: the same order as in a deletion
         raise NotFound(care.NOT_FOUND)
     care.check_locked(by.id, patient_id, Scope.MANAGE)
-    access_log.note(by, patient_id, AccessAction.REMINDERS_CHANGED)
+    access_log.record(by, patient_id, AccessAction.REMINDERS_CHANGED)
     return patient_id
 
 
@@ -54,7 +54,7 @@ def history_of_patient(by: Caller, patient_id: int) -> int:
     Raise `NotFound` without `Scope.HISTORY`.
     """
     care.check(by.id, patient_id, Scope.HISTORY)
-    access_log.note(by, patient_id, AccessAction.HISTORY_READ)
+    access_log.record(by, patient_id, AccessAction.HISTORY_READ)
     return patient_id
 
 

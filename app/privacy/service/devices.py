@@ -29,7 +29,7 @@ class Device:
 def list_own(caller: Caller, page: Page) -> Listing[Device]:
     """Return the caller's active sessions, the latest login first."""
     has_browser = sa.exists().where(PushSubscription.session_id == LoginSession.id)
-    listing = paginate_rows(sessions.own(caller).add_columns(has_browser), page)
+    listing = paginate_rows(sessions.select_own(caller).add_columns(has_browser), page)
     rows = [
         Device(
             id=session.id,

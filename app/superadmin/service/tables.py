@@ -152,7 +152,7 @@ def get(name: str, by: Caller, *, limit: int, offset: int) -> TablePage:
         total = table.rows_estimate
         if total < MAX_COUNTED:
             total = connection.scalar(sa.select(sa.func.count()).select_from(table.selectable)) or 0
-    _tell_people(table, by, access_log.AccessAction.DATABASE_READ)
+    _record_access(table, by, access_log.AccessAction.DATABASE_READ)
     return {
         "table": table.name,
         "columns": [{"name": column.name, "type": column.type} for column in table.columns],
@@ -174,15 +174,15 @@ def export(name: str, by: Caller) -> Download:
     source = sa.select(sa.text("1")).select_from(table.selectable).order_by(*table.order)
     chunks = start_eagerly(csv.stream(Table(tuple(columns), source)))
     audit.record(by, audit.AuditAction.EXPORT, f"table:{table.name}", format="csv")
-    _tell_people(table, by, access_log.AccessAction.EXPORT)
+    _record_access(table, by, access_log.AccessAction.EXPORT)
     return Download(f"{table.name}.csv", MIMETYPES["csv"], chunks)
 
 
-def _tell_people(table: CatalogueTable, by: Caller, action: access_log.AccessAction) -> None:
+def _record_access(table: CatalogueTable, by: Caller, action: access_log.AccessAction) -> None:
     """Record the access in everybody's access log, if the table has personal data or is unknown to the service."""
     known = Base.metadata.tables.get(table.name)
     if known is None or isinstance(declaration_of(known), Personal):
-        access_log.note_many(by, action, access_log.Covers.EVERYBODY)
+        access_log.record_many(by, action, access_log.Covers.EVERYBODY)
 
 
 def _record(table: CatalogueTable, row: Iterable[str | None]) -> dict[str, object]:
