@@ -59,7 +59,7 @@ def last_told(patient_id: int, within: timedelta) -> sa.Select[int | None]:
     """
     has_failed = sa.and_(
         Delivery.state.in_((DeliveryState.FAILED, DeliveryState.MISSED, DeliveryState.CANCELLED)),
-        Delivery.unknowns == 0,
+        Delivery.unconfirmed_calls == 0,
     )
     has_left = sa.and_(~has_failed, Delivery.receipt.is_distinct_from(Receipt.FAILED))
     return (

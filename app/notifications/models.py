@@ -101,11 +101,17 @@ class Delivery(Base, Created):
     expires_at: Mapped[datetime] = mapped_column(comment="not sent by then, it is missed")
     state: Mapped[str] = mapped_column(server_default=DeliveryState.PENDING)
     attempts: Mapped[int] = mapped_column(sa.Integer, server_default=sa.text("0"))
-    deaths: Mapped[int] = mapped_column(
-        sa.Integer, server_default=sa.text("0"), comment="attempts whose worker was never heard of again"
-    )
-    unknowns: Mapped[int] = mapped_column(
+    worker_crashes: Mapped[int] = mapped_column(
+        "deaths",
         sa.Integer,
+        key="worker_crashes",
+        server_default=sa.text("0"),
+        comment="attempts whose worker was never heard of again",
+    )
+    unconfirmed_calls: Mapped[int] = mapped_column(
+        "unknowns",
+        sa.Integer,
+        key="unconfirmed_calls",
         server_default=sa.text("0"),
         comment="calls that may have reached the provider and whose outcome nobody knows, the present one included",
     )

@@ -65,7 +65,7 @@ def run(plan: Plan) -> Iterator[Result]:
     print(outcome)
     name = f"{plan.faults} poisonous deliveries"
     # The first delivery kills at once, the next after the lease of the one before.
-    expected = plan.faults * min(claims.POISON_DEATHS, int(plan.seconds // (claims.LEASE_S + 5)))
+    expected = plan.faults * min(claims.POISON_CRASHES, int(plan.seconds // (claims.LEASE_S + 5)))
     yield at_least(f"{name}: processes that died and were missed", deaths, expected, "processes")
     yield at_most(f"{name}: given up", settled, 0, "of them")
     yield at_most(f"{name}: others that failed", failed, 0, "deliveries")

@@ -157,9 +157,10 @@ def claimed(thread_id: int, user_id: int) -> Claimed:
     now = db_time.now()
     payload = {"day": now.astimezone(JAKARTA).date().isoformat()}
     return Claimed(
-        id=1, claim_token=uuid.uuid4(), unknowns=0, dedupe_key="k", queue="bulk", channel="messaging", kind="broadcast",
+        id=1, claim_token=uuid.uuid4(), unconfirmed_calls=0,
+        dedupe_key="k", queue="bulk", channel="messaging", kind="broadcast",
         about_type="forum_thread", about_id=thread_id, user_id=user_id, occurrence_id=None, target=None,
-        payload=payload, sealed=None, due_at=now, expires_at=now, attempts=1, deaths=0,
+        payload=payload, sealed=None, due_at=now, expires_at=now, attempts=1, worker_crashes=0,
     )  # fmt: skip
 
 

@@ -441,7 +441,7 @@ def test_what_did_not_reach_the_number_is_not_meant(phone: Phone, sent: Sent, ch
 def test_what_may_have_reached_the_number_is_meant(phone: Phone, sent: Sent, state_: DeliveryState) -> None:
     """The connection may break after the provider accepted a message."""
     (row,) = sent("Metformin")
-    values = {"state": state_, "unknowns": 1, "settled_at": None}
+    values = {"state": state_, "unconfirmed_calls": 1, "settled_at": None}
     db.session.execute(sa.update(Delivery).where(Delivery.occurrence_id == row).values(**values))
     db.session.commit()
     assert phone.write("SUDAH").outcome == "answered:done"

@@ -231,7 +231,7 @@ def test_cut_ends_the_link_that_was_told_last(phone: Phone, siti: Client) -> Non
     [
         ({"state": DeliveryState.FAILED}, False),
         ({"state": DeliveryState.SENT, "receipt": Receipt.FAILED}, False),
-        ({"state": DeliveryState.FAILED, "unknowns": 2}, True),
+        ({"state": DeliveryState.FAILED, "unconfirmed_calls": 2}, True),
         ({"state": DeliveryState.SENT}, True),
     ],
     ids=["refused", "not delivered", "unknown", "sent"],

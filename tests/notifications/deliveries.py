@@ -48,7 +48,7 @@ def ready(channel: str = Channel.MESSAGING, queue: str = "urgent") -> Claimed:
 
 def words_of(row: Delivery) -> dict[str, Any]:
     """Return the words that a delivery has sent, or would send now. Empty if there are none."""
-    return dict(outbox_page.words_of({column.name: getattr(row, column.name) for column in deliveries.c}))
+    return dict(outbox_page.words_of({column.key: getattr(row, column.key) for column in deliveries.c}))
 
 
 def announced(broadcast: Broadcast) -> str:
@@ -81,8 +81,8 @@ def drain_all() -> None:
 
 
 def die_over(*rows: Delivery) -> None:
-    """Let `POISON_DEATHS` workers claim each of the rows, and die before they call the provider."""
-    for n in range(claims.POISON_DEATHS):
+    """Let `POISON_CRASHES` workers claim each of the rows, and die before they call the provider."""
+    for n in range(claims.POISON_CRASHES):
         for row in rows:
             assert claims.claim("urgent", row.channel, claims.SUSPECTS if n else claims.OLDEST) is not None
         for row in rows:

@@ -101,7 +101,7 @@ def test_a_worker_killed_in_the_middle_of_a_call_is_made_good(start_worker: Star
     assert reread(row.dedupe_key).state == DeliveryState.CLAIMED  # its lease protects it from others
     age(claims.LEASE_S, of=row)
     wait_until(sent(row.dedupe_key))
-    assert reread(row.dedupe_key).deaths == 1
+    assert reread(row.dedupe_key).worker_crashes == 1
     assert len(sim.messaging.sent) == 1
 
 

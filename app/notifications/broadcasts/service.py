@@ -92,7 +92,7 @@ def _cancel(about: About) -> None:
             *outbox.is_about(about),
             deliveries.c.kind == KIND,
             deliveries.c.state == DeliveryState.PENDING,
-            deliveries.c.unknowns == 0,
+            deliveries.c.unconfirmed_calls == 0,
         )
         .with_for_update()
         .cte("unsent")

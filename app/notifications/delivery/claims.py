@@ -29,7 +29,7 @@ LEASE_S = 30
 #: Minimum seconds of the lease at the start of a call: more than twice the longest time budget of a provider.
 CALL_S = 20
 #: Number of dead workers after which a row is sent alone, and waits longer after each further death.
-POISON_DEATHS = 3
+POISON_CRASHES = 3
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Claimed(Claim):
     due_at: datetime
     expires_at: datetime
     attempts: int
-    deaths: int
+    worker_crashes: int
     #: The person's delivery preferences at the time of the claim.
     preferences = DeliveryPreferences()
 
@@ -94,7 +94,7 @@ _rows = deliveries.c
 
 #: Condition: a worker died over the row. The row is sent alone, because it may be what kills workers. The index of
 #: suspects has the same condition.
-is_suspect = sa.or_(_rows.state == DeliveryState.CLAIMED, _rows.deaths > 0)
+is_suspect = sa.or_(_rows.state == DeliveryState.CLAIMED, _rows.worker_crashes > 0)
 #: Seconds for which a due row counts as new.
 NEW_S = 30
 
@@ -104,16 +104,16 @@ def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[time
 
 
 _new_since = clock_jump.now_sql - _interval(NEW_S)
-_deaths = groups.deaths_of(_rows)
+_worker_crashes = groups.worker_crashes_of(_rows)
 #: Seconds of the lease, doubled after each death from the third on.
 _lease_s = sa.func.least(
-    LEASE_S * sa.func.power(2, sa.func.greatest(_deaths - POISON_DEATHS + 1, 0), type_=sa.Float), MAX_RETRY_S
+    LEASE_S * sa.func.power(2, sa.func.greatest(_worker_crashes - POISON_CRASHES + 1, 0), type_=sa.Float), MAX_RETRY_S
 )
 #: The later of verified time and database time. Otherwise the lease would seem expired to a worker that follows the
 #: database's clock.
 _lease_start = sa.func.greatest(clock_jump.now_sql, sa.func.statement_timestamp())
 _claiming = sa.update(deliveries).values(
-    state=DeliveryState.CLAIMED, claim_token=token, attempts=_rows.attempts + 1, deaths=_deaths
+    state=DeliveryState.CLAIMED, claim_token=token, attempts=_rows.attempts + 1, worker_crashes=_worker_crashes
 )
 
 
@@ -161,21 +161,21 @@ _begin = PreparedStatement(
     sa.update(deliveries)
     .where(*of_claim, _rows.state == DeliveryState.CLAIMED, _rows.expires_at > clock_jump.now_sql)
     .values(
-        unknowns=_rows.unknowns + 1,
+        unconfirmed_calls=_rows.unconfirmed_calls + 1,
         # Extend the lease only if little of it is left. An update that changes no indexed column is cheap.
         next_try_at=sa.case(
             (_rows.next_try_at < _lease_start + _interval(CALL_S), _lease_start + _interval(LEASE_S)),
             else_=_rows.next_try_at,
         ),
     )
-    .returning(_rows.id, _rows.unknowns)
+    .returning(_rows.id, _rows.unconfirmed_calls)
 )
 
 
 def claim(queue: str, channel: str, which: PreparedStatement = OLDEST) -> Claimed | None:
     """Claim the delivery of a channel that has been due longest, or return None. Skip locked rows.
 
-    Claim its siblings in the same transaction. After `POISON_DEATHS` deaths each row is sent alone.
+    Claim its siblings in the same transaction. After `POISON_CRASHES` deaths each row is sent alone.
     """
     is_grouped = settings.reminder_grouping and channel == Channel.MESSAGING
     values = {"token": uuid.uuid4(), "is_grouped": is_grouped, **clock_jump.values()}
@@ -185,7 +185,7 @@ def claim(queue: str, channel: str, which: PreparedStatement = OLDEST) -> Claime
             return None
         *columns, lease_end, last_token = rows[0]
         claimed = _of_row(columns)
-        if is_grouped and claimed.occurrence_id is not None and claimed.deaths < POISON_DEATHS:
+        if is_grouped and claimed.occurrence_id is not None and claimed.worker_crashes < POISON_CRASHES:
             of_first = groups.values_of({**vars(claimed), "claim_token": last_token})
             others = map(_of_row, _siblings.rows(connection, {**values, **of_first, "lease_end": lease_end}))
             claimed.others = tuple(sorted(others, key=lambda each: (each.due_at, each.id)))
@@ -218,5 +218,5 @@ def begin(delivery: Claimed) -> None:
         rows = _begin.rows(connection, values)
     if not rows:
         raise ClaimLostError
-    delivery.is_begun, delivery.unknowns = True, rows[0][1]
+    delivery.call_started, delivery.unconfirmed_calls = True, rows[0][1]
     delivery.ids = tuple(row[0] for row in rows)

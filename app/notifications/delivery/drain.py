@@ -190,7 +190,7 @@ class Lane:
     def handle(self, delivery: Claimed) -> None:
         if unsaved := self._unsaved_outcome(delivery):
             outcome = unsaved
-        elif delivery.unknowns >= settlements.MOST_UNKNOWN:
+        elif delivery.unconfirmed_calls >= settlements.MOST_UNKNOWN:
             outcome = self._failed(delivery, "its workers died in the middle of the call")
         else:
             with self._changed:
@@ -206,10 +206,10 @@ class Lane:
 
     def _unsaved_outcome(self, delivery: Claimed) -> Outcome | None:
         """Return the final outcome that the previous worker could not save before its lease ended, if any."""
-        unsaved = unsaved_outcomes.get(delivery.id) if delivery.deaths else None
+        unsaved = unsaved_outcomes.get(delivery.id) if delivery.worker_crashes else None
         if unsaved is None or unsaved.outcome.result not in (OutcomeKind.SENT, OutcomeKind.FAILED):
             return None
-        delivery.is_begun = unsaved.claim.is_begun
+        delivery.call_started = unsaved.claim.call_started
         return unsaved.outcome
 
     def _send(self, delivery: Claimed) -> Outcome:
@@ -240,14 +240,14 @@ class Lane:
         except ClaimLostError:
             raise
         except (DBAPIError, PoolTimeoutError) as error:
-            if not delivery.is_begun:
+            if not delivery.call_started:
                 raise
             return self._unknown(delivery, type(error).__name__)
         except Exception as error:
             # A bug may affect only this row, so it is logged and retried like a provider's failure.
             logger.exception("delivery %s broke its transport", delivery.id)
             name = type(error).__name__
-            return self._unknown(delivery, name) if delivery.is_begun else self._retry(delivery, name, None)
+            return self._unknown(delivery, name) if delivery.call_started else self._retry(delivery, name, None)
         for each in delivery.together:
             self._count("sent")
             if self.queue == URGENT:  # broadcasts are delayed on purpose

@@ -25,21 +25,21 @@ CHARACTERS = 350
 CHARACTERS_OF_ALL, CHARACTERS_OF_A_TEMPLATE = 3500, 600
 
 #: Columns that are equal in all rows of one message. Time, deaths and last claim are compared in addition.
-SHARED = ("user_id", "queue", "kind", "unknowns")
+SHARED = ("user_id", "queue", "kind", "unconfirmed_calls")
 
 _span: sa.ColumnElement[object] = sa.literal_column("interval '60 seconds'")
 #: Parameters: the values of a claimed row by which its siblings are found.
 _first = SimpleNamespace(
     **{
         name: sa.bindparam(f"first_{name}", type_=deliveries.c[name].type)
-        for name in ("due_at", "deaths", "claim_token", *SHARED)
+        for name in ("due_at", "worker_crashes", "claim_token", *SHARED)
     }
 )
 
 
-def deaths_of(rows: Any) -> sa.ColumnElement[int]:
+def worker_crashes_of(rows: Any) -> sa.ColumnElement[int]:
     """Return how many workers died over a row. A lease that has ended counts as a death."""
-    return rows.deaths + sa.case((rows.state == DeliveryState.CLAIMED, 1), else_=0)  # type: ignore[no-any-return]
+    return rows.worker_crashes + sa.case((rows.state == DeliveryState.CLAIMED, 1), else_=0)  # type: ignore[no-any-return]
 
 
 def is_first(rows: Any) -> sa.ColumnElement[bool]:
@@ -51,7 +51,7 @@ def is_first(rows: Any) -> sa.ColumnElement[bool]:
     earlier = deliveries.alias("earlier")
     return ~sa.exists().where(
         _may_join("deliveries"),
-        _is_beside(earlier, rows, deaths_of(rows)),
+        _is_beside(earlier, rows, worker_crashes_of(rows)),
         earlier.c.next_try_at <= clock_jump.now_sql,
         _place(earlier.c) < _place(rows),
     )
@@ -62,7 +62,7 @@ def siblings() -> sa.Select[int]:
     sibling = deliveries.alias("sibling")
     return (
         sa.select(sibling.c.id)
-        .where(_is_beside(sibling, _first, _first.deaths))
+        .where(_is_beside(sibling, _first, _first.worker_crashes))
         .order_by(sibling.c.due_at, sibling.c.id)
         .limit(MOST - 1)
         .with_for_update(skip_locked=True)
@@ -96,7 +96,7 @@ def fitting(kind: str, words: Sequence[Mapping[str, Any]]) -> set[int]:
 
 def is_unsettled(rows: Any) -> sa.ColumnElement[bool]:
     """Return the condition that a row was called, and has no known outcome and no reference of the provider yet."""
-    return sa.and_(rows.unknowns > 0, rows.provider_ref.is_(None))
+    return sa.and_(rows.unconfirmed_calls > 0, rows.provider_ref.is_(None))
 
 
 def called_with(ids: Collection[int]) -> sa.Select[int, int]:
@@ -108,8 +108,8 @@ def called_with(ids: Collection[int]) -> sa.Select[int, int]:
             rows.id.in_(ids),
             other.c.id != rows.id,
             _may_join(other.name),
-            # A row that was left out of the call has a lower `unknowns`.
-            *(other.c[name] == rows[name] for name in ("user_id", "claim_token", "unknowns")),
+            # A row that was left out of the call has a lower `unconfirmed_calls`.
+            *(other.c[name] == rows[name] for name in ("user_id", "claim_token", "unconfirmed_calls")),
             *_is_within(other.c, rows),
         )
         .order_by(other.c.id)
@@ -126,12 +126,12 @@ def _may_join(table: str) -> sa.ColumnElement[bool]:
     )
 
 
-def _is_beside(row: Any, of: Any, deaths: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+def _is_beside(row: Any, of: Any, crashes: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
     """Return the condition that two rows belong to one message: both never tried, or last tried together."""
     return sa.and_(
         _may_join(row.name),
         *(row.c[name] == getattr(of, name) for name in SHARED),
-        deaths_of(row.c) == deaths,
+        worker_crashes_of(row.c) == crashes,
         row.c.claim_token.is_not_distinct_from(of.claim_token),
         sa.or_(row.c.claim_token.is_(None), row.c.next_try_at <= clock_jump.now_sql),
         *_is_within(row.c, of),

@@ -185,7 +185,9 @@ def _apply(furthest: Mapping[int, ReceiptEvent]) -> set[int]:
         "provider_state_ref": sa.func.coalesce(_rows.provider_state_ref, new.state_ref),
         # The provider has the message, even if its worker did not record that.
         "state": DeliveryState.SENT,
-        "unknowns": sa.case((was_open, sa.func.greatest(_rows.unknowns - 1, 0)), else_=_rows.unknowns),
+        "unconfirmed_calls": sa.case(
+            (was_open, sa.func.greatest(_rows.unconfirmed_calls - 1, 0)), else_=_rows.unconfirmed_calls
+        ),
         **{name: sa.case((was_open, value), else_=_rows[name]) for name, value in final_of_accepted().items()},
     }
     rank = sa.func.coalesce(sa.func.array_position(sa.literal(list(RANKS), ARRAY(sa.Text)), _rows.receipt) - 1, -1)

@@ -31,11 +31,11 @@ class Claim:
 
     id: int
     claim_token: uuid.UUID
-    unknowns: int
+    unconfirmed_calls: int
 
     def __post_init__(self) -> None:
         #: True if the provider may have been called, see `claims.begin`.
-        self.is_begun = False
+        self.call_started = False
         #: The words that are sent, once they are known.
         self.said: Mapping[str, object] | None = None
         #: Ids of the rows that get the outcome: this delivery and the others of its message.
@@ -62,7 +62,7 @@ _sending = (
         receipt=sa.case((_is_accepted, sa.literal(Receipt.ACCEPTED.value, sa.Text)), else_=_rows.receipt),
         last_error=None,
         settled_at=sa.func.statement_timestamp(),
-        unknowns=_rows.unknowns - sa.bindparam("calls", type_=sa.Integer),
+        unconfirmed_calls=_rows.unconfirmed_calls - sa.bindparam("calls", type_=sa.Integer),
     )
 )
 _said = sa.bindparam("said", type_=JSONB)
@@ -82,7 +82,7 @@ _sent = {
 
 def record_sent(delivery: Claim, provider_ref: str | None) -> None:
     """Record as sent, even if cancelled during the call. Otherwise adding the delivery again would send it twice."""
-    calls = 1 if delivery.is_begun else 0
+    calls = 1 if delivery.call_started else 0
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
     said = orjson.dumps(delivery.said).decode() if delivery.said is not None else None
     statement = _sent[settings.is_production, settings.follows_whatsapp_hours]
@@ -100,7 +100,7 @@ def record_cancelled(delivery: Claim, reason: str) -> None:
 
 def record_retry(delivery: Claim, delay_s: float, reason: str) -> None:
     """Schedule a retry after `delay_s` seconds. A delivery that expires before that is missed now."""
-    _record_retry(delivery, delay_s, reason, unknowns=_known(delivery))
+    _record_retry(delivery, delay_s, reason, unconfirmed_calls=_known(delivery))
 
 
 def record_unknown(delivery: Claim, reason: str) -> None:
@@ -108,17 +108,17 @@ def record_unknown(delivery: Claim, reason: str) -> None:
 
     A delivery that was repeated already fails instead.
     """
-    if delivery.unknowns >= MOST_UNKNOWN:
+    if delivery.unconfirmed_calls >= MOST_UNKNOWN:
         _record(
             delivery,
             state=DeliveryState.FAILED,
             last_error=f"outcome unknown: {reason}"[:500],
-            unknowns=_rows.unknowns,
+            unconfirmed_calls=_rows.unconfirmed_calls,
             **final(),
         )
         return
     delay_s = UNKNOWN_RETRY_S * random.uniform(0.75, 1.25)  # noqa: S311  # jitter, not a secret
-    _record_retry(delivery, delay_s, f"outcome unknown: {reason}", unknowns=_rows.unknowns)
+    _record_retry(delivery, delay_s, f"outcome unknown: {reason}", unconfirmed_calls=_rows.unconfirmed_calls)
 
 
 def record_postponed(delivery: Claim, until: datetime | timedelta, reason: str = "") -> None:
@@ -169,7 +169,7 @@ def final_of_accepted() -> dict[str, object]:
     return values
 
 
-def _record_retry(delivery: Claim, delay_s: float, reason: str, *, unknowns: sa.ColumnElement[int]) -> None:
+def _record_retry(delivery: Claim, delay_s: float, reason: str, *, unconfirmed_calls: sa.ColumnElement[int]) -> None:
     at = clock_jump.now_sql + timedelta(seconds=delay_s)
     in_time = at < _rows.expires_at
     _record(
@@ -177,14 +177,14 @@ def _record_retry(delivery: Claim, delay_s: float, reason: str, *, unknowns: sa.
         state=sa.case((in_time, DeliveryState.PENDING), else_=DeliveryState.MISSED),
         next_try_at=at,
         last_error=reason[:500],
-        unknowns=unknowns,
+        unconfirmed_calls=unconfirmed_calls,
         **{name: sa.case((in_time, _rows[name]), else_=value) for name, value in final().items()},
     )
 
 
 def _known(delivery: Claim) -> sa.ColumnElement[int]:
     """Return the number of unknown outcomes. The present call is not counted, because its outcome is known."""
-    return _rows.unknowns - 1 if delivery.is_begun else _rows.unknowns + 0
+    return _rows.unconfirmed_calls - 1 if delivery.call_started else _rows.unconfirmed_calls + 0
 
 
 def _record(delivery: Claim, **values: object) -> None:
@@ -194,7 +194,7 @@ def _record(delivery: Claim, **values: object) -> None:
         .where(
             _rows.id.in_(delivery.ids), _rows.claim_token == delivery.claim_token, _rows.state == DeliveryState.CLAIMED
         )
-        .values({"unknowns": _known(delivery), **values})
+        .values({"unconfirmed_calls": _known(delivery), **values})
     )
     with autocommit() as connection:
         connection.execute(statement, clock_jump.values())

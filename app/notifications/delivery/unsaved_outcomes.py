@@ -123,8 +123,8 @@ def _text(claim: Claim, outcome: Outcome) -> bytes:
         {
             "id": claim.id,
             "claim_token": str(claim.claim_token),
-            "unknowns": claim.unknowns,
-            "is_begun": claim.is_begun,
+            "unknowns": claim.unconfirmed_calls,
+            "is_begun": claim.call_started,
             "ids": claim.ids,
             "outcome": {column.name: getattr(outcome, column.name) for column in fields(outcome)},
         }
@@ -135,7 +135,7 @@ def _read(text: bytes | str) -> UnsavedOutcome | None:
     try:
         values = orjson.loads(text)
         claim = Claim(values["id"], uuid.UUID(values["claim_token"]), values["unknowns"])
-        claim.is_begun, claim.ids = values["is_begun"], tuple(values.get("ids", claim.ids))
+        claim.call_started, claim.ids = values["is_begun"], tuple(values.get("ids", claim.ids))
         outcome = values["outcome"]
         until = datetime.fromisoformat(outcome["until"]) if outcome["until"] else None
         return UnsavedOutcome(claim, Outcome(**{**outcome, "result": OutcomeKind(outcome["result"]), "until": until}))

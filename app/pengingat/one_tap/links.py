@@ -34,7 +34,7 @@ _rows = occurrences.c
 _hashes = generic("by_link", sa.Text()), generic("by_push", sa.Text())
 _sent_since = sa.exists().where(
     deliveries.c.occurrence_id == _rows.id,
-    sa.or_(deliveries.c.state == DeliveryState.SENT, deliveries.c.unknowns > 0),
+    sa.or_(deliveries.c.state == DeliveryState.SENT, deliveries.c.unconfirmed_calls > 0),
     sa.func.coalesce(deliveries.c.settled_at, deliveries.c.due_at) > User.phone_changed_at,
 )
 #: True if the person is a dependent. NULL if the person has requested erasure, or has changed the phone number since

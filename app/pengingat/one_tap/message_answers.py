@@ -72,7 +72,7 @@ _sent = (
     .where(
         _is_theirs,
         _of.channel == Channel.MESSAGING,
-        sa.or_(_of.state == DeliveryState.SENT, _of.unknowns > 0),
+        sa.or_(_of.state == DeliveryState.SENT, _of.unconfirmed_calls > 0),
         _of.receipt.is_distinct_from(Receipt.FAILED.value),
         _sent_at > _since,
         _of.due_at <= _until,

@@ -68,7 +68,7 @@ def test_a_busy_providers_later_is_no_attempt(committed: Flask, monkeypatch: pyt
     for _ in range(3):
         jobs.drain("urgent")
         row = reread(row.dedupe_key)
-        assert (row.state, row.attempts, row.unknowns) == (DeliveryState.PENDING, 0, 0)
+        assert (row.state, row.attempts, row.unconfirmed_calls) == (DeliveryState.PENDING, 0, 0)
         age(8, of=row)
 
 

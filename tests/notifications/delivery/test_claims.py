@@ -29,7 +29,7 @@ def test_a_claimed_row_is_nobody_elses_until_its_lease_ends(app: Flask) -> None:
     assert claims.claim("urgent", Channel.MESSAGING) is None
     age(claims.LEASE_S + 1, of=row)
     second = claim(claims.SUSPECTS)
-    assert (second.id, second.attempts, second.deaths) == (first.id, 2, 1)
+    assert (second.id, second.attempts, second.worker_crashes) == (first.id, 2, 1)
 
 
 def test_who_lost_the_claim_changes_nothing(app: Flask) -> None:

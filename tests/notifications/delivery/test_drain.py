@@ -125,7 +125,7 @@ def test_a_success_that_cannot_be_noted_is_one_and_is_not_sent_again(
         monkeypatch.setattr(sender_status, "admit", lambda: True)
         monkeypatch.setattr(sender_status, "start", fail)
     row = drained(user)
-    assert (row.state, row.unknowns, len(gateway.messaging.calls)) == (DeliveryState.SENT, 0, 1)
+    assert (row.state, row.unconfirmed_calls, len(gateway.messaging.calls)) == (DeliveryState.SENT, 0, 1)
     assert row.provider_ref
 
 

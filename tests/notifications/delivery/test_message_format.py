@@ -119,7 +119,7 @@ def test_without_a_template_the_delivery_fails_and_is_counted(
     row = add(kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.last_error, row.unknowns) == (DeliveryState.FAILED, "needs_template", 0)
+    assert (row.state, row.last_error, row.unconfirmed_calls) == (DeliveryState.FAILED, "needs_template", 0)
     assert not sim.messaging.calls
     page = Client(committed).get("/metrics").get_data(as_text=True)
     assert 'deliveries_total{channel="messaging",outcome="needs_template"} 1.0' in page

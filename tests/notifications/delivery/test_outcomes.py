@@ -37,7 +37,7 @@ def test_a_provider_that_takes_messages_and_does_not_say_so_gets_two_copies(
         age(60, of=row)
     assert len(gateway.messaging.sent) == 2
     row = reread(row.dedupe_key)
-    assert (row.state, row.unknowns) == (DeliveryState.FAILED, 2)
+    assert (row.state, row.unconfirmed_calls) == (DeliveryState.FAILED, 2)
     assert (row.last_error or "").startswith("outcome unknown")
 
 
@@ -66,11 +66,11 @@ def test_an_unknown_outcome_is_counted_and_its_repetition_settles_it(committed: 
     gateway.fault("messaging", "drop", after=True)
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.unknowns) == (DeliveryState.PENDING, 1)
+    assert (row.state, row.unconfirmed_calls) == (DeliveryState.PENDING, 1)
     age(60, of=row)
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.unknowns, len(gateway.messaging.sent)) == (DeliveryState.SENT, 1, 2)
+    assert (row.state, row.unconfirmed_calls, len(gateway.messaging.sent)) == (DeliveryState.SENT, 1, 2)
     page = Client(committed).get("/metrics").get_data(as_text=True)
     assert 'deliveries_total{channel="messaging",outcome="unknown"} 1.0' in page
 
@@ -86,7 +86,7 @@ def test_what_was_never_written_is_tried_again_and_again(
             jobs.drain("urgent")
         age(60, of=row)
     row = reread(row.dedupe_key)
-    assert (row.state, row.attempts, row.unknowns) == (DeliveryState.PENDING, 4, 0)
+    assert (row.state, row.attempts, row.unconfirmed_calls) == (DeliveryState.PENDING, 4, 0)
     jobs.drain("urgent")
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 
@@ -99,7 +99,7 @@ def test_what_the_provider_refused_is_tried_again_and_again(committed: Flask, ga
         jobs.drain("urgent")
         age(120, of=row)
     row = reread(row.dedupe_key)
-    assert (row.state, row.attempts, row.unknowns) == (DeliveryState.PENDING, 4, 0)
+    assert (row.state, row.attempts, row.unconfirmed_calls) == (DeliveryState.PENDING, 4, 0)
     jobs.drain("urgent")
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 
@@ -113,7 +113,7 @@ def test_a_worker_that_died_in_the_middle_of_a_call_leaves_an_unknown_outcome(
         age(claims.LEASE_S + 1, of=row)
     drain_all()
     row = reread(row.dedupe_key)
-    assert (row.state, row.unknowns) == (DeliveryState.FAILED, 2)
+    assert (row.state, row.unconfirmed_calls) == (DeliveryState.FAILED, 2)
     assert not gateway.messaging.calls
 
 
@@ -124,7 +124,7 @@ def test_a_claim_that_another_worker_took_over_is_not_sent(app: Flask) -> None:
     claim(claims.SUSPECTS)
     with pytest.raises(claims.ClaimLostError):
         claims.begin(first)
-    assert reread(row.dedupe_key).unknowns == 0
+    assert reread(row.dedupe_key).unconfirmed_calls == 0
 
 
 def test_what_is_cancelled_between_claim_and_call_is_not_sent(app: Flask) -> None:

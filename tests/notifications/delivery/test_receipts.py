@@ -180,7 +180,7 @@ def test_a_receipt_settles_a_call_whose_worker_died(committed: Flask, gateway: S
     age(60, of=row)
     drain_all()
     row = reread(row.dedupe_key)
-    assert (row.state, row.receipt, row.provider_ref, row.unknowns) == (DeliveryState.SENT, told, "wamid.1", 0)
+    assert (row.state, row.receipt, row.provider_ref, row.unconfirmed_calls) == (DeliveryState.SENT, told, "wamid.1", 0)
     assert gateway.messaging.sent == []
 
 

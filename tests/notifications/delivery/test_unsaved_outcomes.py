@@ -61,7 +61,7 @@ def test_what_was_sent_while_postgresql_went_away_is_not_sent_again(committed: F
     age(AWAY_S, of=row)
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.deaths, row.unknowns) == (DeliveryState.SENT, 0, 0)
+    assert (row.state, row.worker_crashes, row.unconfirmed_calls) == (DeliveryState.SENT, 0, 0)
     assert row.provider_ref == gateway.messaging.sent[0].ref
     assert len(gateway.messaging.sent) == 1
     assert unsaved_outcomes.record_all() == 0
@@ -82,7 +82,7 @@ def test_an_outcome_waits_in_its_drain_while_redis_is_away_too(
     row = add()
     drain_and_lose_postgresql(committed)
     row = reread(row.dedupe_key)
-    assert (row.state, row.unknowns, len(waits)) == (DeliveryState.SENT, 0, 3)
+    assert (row.state, row.unconfirmed_calls, len(waits)) == (DeliveryState.SENT, 0, 3)
     assert len(gateway.messaging.sent) == 1
 
 
@@ -105,7 +105,7 @@ def test_refusals_and_unknown_outcomes_are_parked_too(
     age(AWAY_S, of=row)
     assert unsaved_outcomes.record_all() == 1
     row = reread(row.dedupe_key)
-    assert (row.state, row.unknowns, row.deaths) == (DeliveryState.PENDING, unknowns, 0)
+    assert (row.state, row.unconfirmed_calls, row.worker_crashes) == (DeliveryState.PENDING, unknowns, 0)
 
 
 def test_an_outcome_that_is_parked_after_the_row_was_claimed_again_still_counts(
@@ -124,7 +124,7 @@ def test_an_outcome_that_is_parked_after_the_row_was_claimed_again_still_counts(
     )
     jobs.drain_suspects("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.provider_ref, row.unknowns) == (DeliveryState.SENT, "ref", 0)
+    assert (row.state, row.provider_ref, row.unconfirmed_calls) == (DeliveryState.SENT, "ref", 0)
     assert not gateway.messaging.calls
 
 
@@ -136,7 +136,7 @@ def test_what_is_settled_twice_is_settled_once(committed: Flask) -> None:
     for _ in range(2):
         unsaved_outcomes.store(claimed, Outcome(OutcomeKind.SENT, ref="ref"))
         assert unsaved_outcomes.record_all() == 1
-    assert reread(row.dedupe_key).unknowns == 0
+    assert reread(row.dedupe_key).unconfirmed_calls == 0
 
 
 def test_an_outcome_that_cannot_be_read_stops_no_drain(committed: Flask, gateway: Server) -> None:

@@ -39,7 +39,7 @@ def test_an_error_of_the_account_stops_the_sender_and_burns_no_attempt(
     row = add()
     jobs.drain("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.attempts, row.unknowns) == (DeliveryState.PENDING, 0, 0)
+    assert (row.state, row.attempts, row.unconfirmed_calls) == (DeliveryState.PENDING, 0, 0)
     assert row.last_error
     assert sender().state == SenderState.DOWN
     calls = len(sim.messaging.calls)
@@ -132,7 +132,7 @@ def test_five_hundred_that_are_due_meanwhile_wait_and_leave_within_their_hour(
         jobs.drain("urgent")
     assert reread(pushed.dedupe_key).state == DeliveryState.SENT
     waiting = [row for row in rows() if row.channel == "messaging"]
-    assert {(row.state, row.attempts, row.unknowns) for row in waiting} == {(DeliveryState.PENDING, 0, 0)}
+    assert {(row.state, row.attempts, row.unconfirmed_calls) for row in waiting} == {(DeliveryState.PENDING, 0, 0)}
     assert sends_of_fonnte(sim) == 0
     pass_time(minutes=11)
     senders.check()

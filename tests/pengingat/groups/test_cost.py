@@ -58,7 +58,7 @@ def test_its_claim_reads_what_is_open_of_one_person_at_one_minute(
     values = {"of_queue": "urgent", "of_channel": "messaging", "token": str(uuid.uuid4()), **clock_jump.values()}
     of_first = groups.values_of(
         {
-            **dict.fromkeys((*groups.SHARED, "deaths"), 0),
+            **dict.fromkeys((*groups.SHARED, "worker_crashes"), 0),
             "user_id": siti_id,
             "queue": "urgent",
             "kind": "reminder",

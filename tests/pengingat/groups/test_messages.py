@@ -44,7 +44,7 @@ def test_three_medicines_leave_as_one_numbered_text_with_one_link(grouping: Serv
 def test_the_rows_stay_one_an_occurrence_under_one_claim_and_one_reference(grouping: Server, three: list[int]) -> None:
     outbox_jobs.drain("urgent")
     rows = messages(*three)
-    assert [(row.state, row.attempts, row.unknowns) for row in rows] == [(DeliveryState.SENT, 1, 0)] * 3
+    assert [(row.state, row.attempts, row.unconfirmed_calls) for row in rows] == [(DeliveryState.SENT, 1, 0)] * 3
     assert len({row.claim_token for row in rows}) == 1
     assert {row.provider_ref for row in rows} == {grouping.messaging.sent[0].ref}
 

@@ -60,7 +60,7 @@ def test_an_unknown_outcome_is_repeated_once_for_all_together_and_never_a_third_
     end_lease()
     drain_all()
     assert [named(text) for text in sent(grouping)] == [list(ALL)] * 2
-    assert [(row.state, row.unknowns) for row in messages(*three)] == [(DeliveryState.FAILED, 2)] * 3
+    assert [(row.state, row.unconfirmed_calls) for row in messages(*three)] == [(DeliveryState.FAILED, 2)] * 3
 
 
 def test_what_is_answered_before_the_repetition_is_not_in_it(grouping: Server, three: list[int], siti_id: int) -> None:
@@ -82,11 +82,11 @@ def test_a_broken_line_is_unknown_for_all_of_them(
     with monkeypatch.context() as patch:
         patch.setitem(committed.extensions, "routing", routing)
         outbox_jobs.drain("urgent")
-    assert [(row.state, row.unknowns) for row in messages(*three)] == [(DeliveryState.PENDING, 1)] * 3
+    assert [(row.state, row.unconfirmed_calls) for row in messages(*three)] == [(DeliveryState.PENDING, 1)] * 3
     end_lease()
     outbox_jobs.drain("urgent")
     assert [named(text) for text in sent(grouping)] == [list(ALL)]
-    assert [(row.state, row.unknowns) for row in messages(*three)] == [(DeliveryState.SENT, 1)] * 3
+    assert [(row.state, row.unconfirmed_calls) for row in messages(*three)] == [(DeliveryState.SENT, 1)] * 3
 
 
 def test_a_refusal_is_tried_again_for_all_of_them_in_one_message(grouping: Server, three: list[int]) -> None:
@@ -105,7 +105,7 @@ def test_an_outcome_that_was_parked_is_that_of_all(grouping: Server, three: list
     end_lease()
     drain_all()
     assert len(sent(grouping)) == 1
-    assert [(row.state, row.unknowns, row.provider_ref) for row in messages(*three)] == [
+    assert [(row.state, row.unconfirmed_calls, row.provider_ref) for row in messages(*three)] == [
         (DeliveryState.SENT, 0, reference)
     ] * 3
 
@@ -129,7 +129,7 @@ def test_a_receipt_settles_all_that_a_dead_worker_told_of(grouping: Server, thre
 
 
 def test_what_several_workers_died_over_is_tried_row_by_row(grouping: Server, three: list[int]) -> None:
-    for _ in range(claims.POISON_DEATHS):
+    for _ in range(claims.POISON_CRASHES):
         ready()
         end_lease()
     outbox_jobs.drain("urgent")

@@ -37,7 +37,7 @@ def test_three_deaths_do_not_fail_a_reminder(committed: Flask, gateway: Server) 
     assert "app.notifications.jobs.drain_suspects" in enqueued()
     jobs.drain_suspects("urgent")
     row = reread(row.dedupe_key)
-    assert (row.state, row.deaths, len(gateway.messaging.sent)) == (DeliveryState.SENT, 3, 1)
+    assert (row.state, row.worker_crashes, len(gateway.messaging.sent)) == (DeliveryState.SENT, 3, 1)
 
 
 def test_nothing_else_is_in_flight_beside_it(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
