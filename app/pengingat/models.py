@@ -26,7 +26,9 @@ class Pengingat(Base, Timestamps):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"))
     tipe: Mapped[str]
     judul: Mapped[str]
-    start: Mapped[datetime] = mapped_column("waktu", comment="as sent; what obat shows is the next dose")
+    first_at: Mapped[datetime] = mapped_column(
+        "waktu", key="first_at", comment="as sent; what obat shows is the next dose"
+    )
     timezone: Mapped[str] = mapped_column(comment="IANA")
     details: Mapped[Details] = mapped_column(JSONB)
     plan: Mapped[Plan] = mapped_column(
@@ -46,8 +48,11 @@ class Pengingat(Base, Timestamps):
     stock_check_at: Mapped[datetime | None] = mapped_column(
         comment="when it is looked at next whether a medicine runs out; null: nobody counts it"
     )
-    stock_told: Mapped[int | None] = mapped_column(
-        sa.SmallInteger, comment="of how few days left the person has been told, at the least"
+    stock_notified_days: Mapped[int | None] = mapped_column(
+        "stock_told",
+        sa.SmallInteger,
+        key="stock_notified_days",
+        comment="of how few days left the person has been told, at the least",
     )
 
     __table_args__ = (
@@ -78,11 +83,11 @@ class Pengingat(Base, Timestamps):
         return None if self.done_until == NEVER else self.schedule
 
     @property
-    def waktu(self) -> datetime:
-        """Return `start` as the client sent it. For a medicine, return the next dose."""
+    def next_due_at(self) -> datetime:
+        """Return `first_at` as the client sent it. For a medicine, return the next dose."""
         if self.tipe == Tipe.OBAT:
-            return self.schedule.next_occurrence(local_time.now()) or self.start
-        return self.start
+            return self.schedule.next_occurrence(local_time.now()) or self.first_at
+        return self.first_at
 
     @property
     def next_at(self) -> datetime | None:
@@ -160,8 +165,8 @@ class Occurrence(Base, Created):
     undelivered: Mapped[bool] = mapped_column(
         server_default=sa.false(), comment="no channel got it out: our failure, known when it is missed"
     )
-    taken: Mapped[float | None] = mapped_column(
-        sa.Double, comment="of a dose that is done: how much went out of the stock"
+    stock_deducted: Mapped[float | None] = mapped_column(
+        "taken", sa.Double, key="stock_deducted", comment="of a dose that is done: how much went out of the stock"
     )
     link_hash: Mapped[str | None] = mapped_column(comment="SHA-256 of the token in the message's link")
     shared_links: Mapped[list[str] | None] = mapped_column(

@@ -188,7 +188,7 @@ class Pengingat(Schema):
     id = fields.Integer(metadata={"example": 1})
     tipe = fields.String(metadata={"example": "obat"})
     judul = fields.String()
-    waktu = Timestamp(metadata={"description": "For obat: the next dose"})
+    waktu = Timestamp(attribute="next_due_at", metadata={"description": "For obat: the next dose"})
     next_at = Timestamp(
         allow_none=True, metadata={"description": "The next future occurrence that is not done; null if there is none"}
     )

@@ -168,8 +168,8 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     tipe, zone = changes.get("tipe", pengingat.tipe), changes.get("timezone", pengingat.timezone)
     course = pengingat.schedule if "durasi_hari" in pengingat.details else None
     details = _details(tipe, changes.get("details", pengingat.details), course, zone, now)
-    was_derived = pengingat.start == _first(pengingat.schedule, pengingat.active_from)
-    start = changes.get("waktu", None if was_derived and says_when(tipe, details) else pengingat.start)
+    was_derived = pengingat.first_at == _first(pengingat.schedule, pengingat.active_from)
+    start = changes.get("waktu", None if was_derived and says_when(tipe, details) else pengingat.first_at)
     before = _read_again(pengingat, now)
     after = _schedule(tipe, details, start, zone, now)
     again_before, tipe_before = pengingat.details.get(upcoming.AGAIN_FIELD), pengingat.tipe
@@ -179,7 +179,7 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
         outbox.cancel(upcoming.about(pengingat.id), [upcoming.KIND])
         statements.void(pengingat.id)
     elif tipe != Tipe.OBAT and start is not None:
-        pengingat.start = start
+        pengingat.first_at = start
     stock.track(pengingat, now)
     return before != after or (again_before, tipe_before) != (details.get(upcoming.AGAIN_FIELD), tipe)
 
@@ -199,7 +199,7 @@ def _read_again(pengingat: Pengingat, now: datetime) -> Schedule | None:
         details = load_details(pengingat.tipe, pengingat.details)
     except ValidationFailed:
         return None
-    return _schedule(pengingat.tipe, details, pengingat.start, pengingat.timezone, now)
+    return _schedule(pengingat.tipe, details, pengingat.first_at, pengingat.timezone, now)
 
 
 def _schedule(tipe: str, details: Details, start: datetime | None, zone: str, now: datetime) -> Schedule:
@@ -215,7 +215,7 @@ def _schedule(tipe: str, details: Details, start: datetime | None, zone: str, no
 def _set_schedule(pengingat: Pengingat, schedule: Schedule, start: datetime | None, now: datetime) -> None:
     is_sent = start is not None and pengingat.tipe != Tipe.OBAT
     pengingat.plan = schedule.as_json()
-    pengingat.start = (start if is_sent else _first(schedule, now)) or now
+    pengingat.first_at = (start if is_sent else _first(schedule, now)) or now
     pengingat.active_from = now
     pengingat.done_from = pengingat.done_until = None
 

@@ -157,9 +157,9 @@ class Walk:
         assert len({row.due_at for row in rows}) == len(rows)
         for row in rows:
             assert (row.state in ANSWERED) == (row.answered_at is not None) == (row.answered_via is not None)
-            assert row.taken is None or row.state == OccurrenceState.DONE
+            assert row.stock_deducted is None or row.state == OccurrenceState.DONE
         pengingat = db.session.get_one(Pengingat, self.id)
-        assert pengingat.details["persediaan"]["sisa"] + sum(row.taken or 0 for row in rows) == BOUGHT
+        assert pengingat.details["persediaan"]["sisa"] + sum(row.stock_deducted or 0 for row in rows) == BOUGHT
         self.check_outbox(rows)
         fallen = [row for row in rows if row.due_at <= now]
         following = min((row.due_at for row in rows if row.due_at > now), default=now + timedelta(days=1))

@@ -97,7 +97,7 @@ def check(reminder_id: int, bought: float | None) -> None:
     for row in rows:
         is_answered = row.state in (OccurrenceState.DONE, OccurrenceState.SKIPPED)
         assert is_answered == (row.answered_at is not None) == (row.answered_via is not None)
-        assert row.taken is None or row.state == OccurrenceState.DONE
+        assert row.stock_deducted is None or row.state == OccurrenceState.DONE
     waiting = sa.select(Delivery.occurrence_id).where(Delivery.state.in_(OPEN))
     told_of = set(db.session.scalars(waiting))
     assert not [
@@ -107,7 +107,7 @@ def check(reminder_id: int, bought: float | None) -> None:
     ]
     if bought is not None:
         left = db.session.get_one(Pengingat, reminder_id).details["persediaan"]["sisa"]
-        assert left + sum(row.taken or 0 for row in rows) == bought
+        assert left + sum(row.stock_deducted or 0 for row in rows) == bought
 
 
 @pytest.mark.parametrize("seed", range(8))

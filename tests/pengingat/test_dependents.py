@@ -72,7 +72,7 @@ class TestWords:
 
     def test_a_stock_notice_says_for_whom_it_is(self, app: Flask, ibu: int) -> None:
         pengingat = db.session.scalars(sa.select(Pengingat)).one()
-        pengingat.stock_told = 2
+        pengingat.stock_notified_days = 2
         for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
             outbox.add(
                 outbox.NewDelivery(

@@ -169,11 +169,11 @@ def test_answers_at_once_leave_the_stock_right_to_the_unit(
     amounts = {"0": 1.0, "1": 0.5}
     for reminder_id in ids:
         rows = db.session.scalars(sa.select(Occurrence).filter_by(reminder_id=reminder_id)).all()
-        assert [row.taken for row in rows] == [
+        assert [row.stock_deducted for row in rows] == [
             amounts[row.slot] if row.state == OccurrenceState.DONE else None for row in rows
         ]
         details = db.session.get_one(Pengingat, reminder_id).details
-        assert details["persediaan"]["sisa"] == 100 + 4 * 2.5 - sum(row.taken or 0 for row in rows)
+        assert details["persediaan"]["sisa"] == 100 + 4 * 2.5 - sum(row.stock_deducted or 0 for row in rows)
 
 
 def test_four_clocks_tell_of_a_stock_once(committed: Flask, moment: Time, obat: dict[str, Any]) -> None:

@@ -201,4 +201,4 @@ def test_the_ledger_says_what_a_dose_took(siti: Client, moment: Time, obat: dict
     path = make(siti, obat, 10)
     moment.move(hours=11, minutes=5)
     answer(siti, path, "done")
-    assert db.session.scalars(sa.select(Occurrence.taken).filter_by(slot="1", state="done")).one() == 0.5
+    assert db.session.scalars(sa.select(Occurrence.stock_deducted).filter_by(slot="1", state="done")).one() == 0.5

@@ -203,6 +203,6 @@ def test_a_stock_that_was_refilled_is_not_told_any_more(siti: Client, moment: Ti
     moment.move(hours=1)
     tell_of_stock()
     row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="messaging")).one()
-    db.session.execute(sa.update(Pengingat).values(stock_told=None))
+    db.session.execute(sa.update(Pengingat).values(stock_notified_days=None))
     db.session.flush()
     assert words_of(row) == {}

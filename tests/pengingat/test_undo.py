@@ -41,7 +41,7 @@ def left(dose: Reminder) -> Any:
 def test_within_an_hour_the_dose_is_open_again(dose: Reminder, status: str) -> None:
     dose.say(status)
     (row,) = undo()
-    assert (row.state, row.answered_at, row.answered_via, row.taken) == ("pending", None, None, None)
+    assert (row.state, row.answered_at, row.answered_via, row.stock_deducted) == ("pending", None, None, None)
     assert (left(dose), dose.is_done) == (10, False)
 
 

@@ -66,7 +66,7 @@ def _values(table: sa.Table, declaration: Personal, user: User, other: User) -> 
         else:
             value = _marked(table, column)
         if value is not None:
-            values[column.name] = value
+            values[column.key] = value
     return values
 
 

@@ -139,7 +139,9 @@ def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
     due_at = max(row.due_at, row.snoozed_until or row.due_at)
     state = OccurrenceState.PENDING if now < due_at + LATE else OccurrenceState.MISSED
     taken = stock.take(pengingat, row, state)
-    return replace(row, state=state, answered_at=None, answered_via=None, undone_at=now, taken=taken, note=None)
+    return replace(
+        row, state=state, answered_at=None, answered_via=None, undone_at=now, stock_deducted=taken, note=None
+    )
 
 
 def _ended_visit(held: LockedReminders, row: Row) -> bool:
@@ -241,7 +243,7 @@ def record(
             state=state,
             answered_at=at or held.now,
             answered_via=via,
-            taken=stock.take(held.reminders[row.reminder_id], row, state),
+            stock_deducted=stock.take(held.reminders[row.reminder_id], row, state),
             note=note or row.note,
         )
         for row in news
@@ -314,7 +316,7 @@ def _reopen(held: LockedReminders, pengingat: Pengingat) -> None:
             answered_via=None,
             undone_at=held.now,
             snoozed_until=None,
-            taken=stock.take(pengingat, row, OccurrenceState.PENDING),
+            stock_deducted=stock.take(pengingat, row, OccurrenceState.PENDING),
         )
         for row in were_done
     }

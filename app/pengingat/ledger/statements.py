@@ -115,7 +115,7 @@ class Row:
     undone_at: datetime | None
     snoozed_until: datetime | None
     snoozes: int
-    taken: float | None
+    stock_deducted: float | None
     note: str | None
 
 
@@ -226,7 +226,7 @@ def last_answered(reminder_id: int, now: datetime, second: datetime | None, slot
 
 #: Columns that an answer may change, of a reminder and of an occurrence.
 _FOLLOWING = ("done_from", "done_until", "details")
-_CHANGED = ("state", "answered_at", "answered_via", "undone_at", "snoozed_until", "snoozes", "taken", "note")
+_CHANGED = ("state", "answered_at", "answered_via", "undone_at", "snoozed_until", "snoozes", "stock_deducted", "note")
 
 
 def _changing() -> PreparedStatement:

@@ -37,7 +37,7 @@ class StockNotTracked(Conflict):
 
 
 def track(pengingat: Pengingat, now: datetime) -> None:
-    """Update `stock_check_at` and `stock_told` after a change of the details."""
+    """Update `stock_check_at` and `stock_notified_days` after a change of the details."""
     has_stock = pengingat.tipe == Tipe.OBAT and pengingat.details.get("persediaan") is not None
     pengingat.stock_check_at = _next_check(pengingat, now) if has_stock else None
     _restock(pengingat, now)
@@ -55,12 +55,12 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
 
 
 def take(pengingat: Pengingat, row: Row, state: OccurrenceState) -> float | None:
-    """Change the stock for a dose that gets this state. Return the new value of `taken` for the row.
+    """Change the stock for a dose that gets this state. Return the new value of `stock_deducted` for the row.
 
-    `row.taken` and the lock on the reminder ensure that each dose is subtracted once. A row recorded under another
-    `tipe`, before an edit, takes nothing.
+    `row.stock_deducted` and the lock on the reminder ensure that each dose is subtracted once. A row recorded under
+    another `tipe`, before an edit, takes nothing.
     """
-    stock, taken = _stock(pengingat), row.taken or 0.0
+    stock, taken = _stock(pengingat), row.stock_deducted or 0.0
     if state != OccurrenceState.DONE:
         if stock is not None and taken:
             _set(pengingat, stock["sisa"] + taken)
@@ -78,10 +78,12 @@ def create_notices(pengingat: Pengingat, now: datetime) -> Iterator[outbox.NewDe
     pengingat.stock_check_at = _next_check(pengingat, now)
     day = runs_out_on(pengingat, now)
     border = _border(pengingat, day, now)
-    is_told = pengingat.stock_told is not None and border is not None and pengingat.stock_told <= border
+    is_told = (
+        pengingat.stock_notified_days is not None and border is not None and pengingat.stock_notified_days <= border
+    )
     if day is None or border is None or is_told or now >= check_at + TELL_WITHIN:
         return
-    pengingat.stock_told = border
+    pengingat.stock_notified_days = border
     for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
         yield outbox.NewDelivery(
             kind=KIND,
@@ -146,16 +148,16 @@ def _border(pengingat: Pengingat, day: date | None, now: datetime) -> int | None
 
 
 def _restock(pengingat: Pengingat, now: datetime) -> None:
-    """Reset `stock_told` after a change of the stock, so that a later shortage causes a new notice.
+    """Reset `stock_notified_days` after a change of the stock, so that a later shortage causes a new notice.
 
     If the stock is above all thresholds again, also cancel the queued notices, because they are wrong now.
     """
-    if pengingat.stock_told is None:
+    if pengingat.stock_notified_days is None:
         return
     border = _border(pengingat, runs_out_on(pengingat, now), now)
     if border is None:
         outbox.cancel(About("reminder", pengingat.id), [KIND])
-    pengingat.stock_told = None if border is None else max(border, pengingat.stock_told)
+    pengingat.stock_notified_days = None if border is None else max(border, pengingat.stock_notified_days)
 
 
 def _next_check(pengingat: Pengingat, now: datetime) -> datetime:

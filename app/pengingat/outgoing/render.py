@@ -130,7 +130,7 @@ _stock_of = (
     .join(_receiver, _receiver.id == dependents.RECEIVER_ID)
     .where(
         Pengingat.id.in_(sa.bindparam("ids", expanding=True)),
-        Pengingat.stock_told.is_not(None),
+        Pengingat.stock_notified_days.is_not(None),
         erasure.IS_PRESENT,
         ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA),
     )
