@@ -19,7 +19,7 @@ from app.identity.models import User
 from app.notifications import jobs as notifications
 from app.pengingat.jobs import miss_overdue
 from app.pengingat.ledger import history, missed
-from app.pengingat.ledger.schemas import MOST_DAYS, Days
+from app.pengingat.ledger.schemas import MAX_DAYS, Days
 from app.pengingat.ledger.tokens import hash_of, link_token_of
 from app.pengingat.models import Pengingat
 from bench.environment import BenchEnvironment, Result, at_least, at_most
@@ -44,7 +44,7 @@ INSERT INTO occurrences (reminder_id, user_id, tipe, judul, slot, due_at, day, s
 SELECT r.id, r.user_id, r.tipe, r.judul, 'makan', due_at, (due_at AT TIME ZONE 'Asia/Jakarta')::date,
     CASE WHEN d <= 0 THEN 'pending' WHEN (r.id + d) % 4 = 0 THEN 'missed' ELSE 'done' END,
     CASE WHEN d > 0 AND (r.id + d) % 4 > 0 THEN due_at END, CASE WHEN d > 0 AND (r.id + d) % 4 > 0 THEN 'app' END
-FROM generate_series({MOST_DAYS - 1}, -1, -1) d, reminders r, LATERAL (
+FROM generate_series({MAX_DAYS - 1}, -1, -1) d, reminders r, LATERAL (
     SELECT date_trunc('minute', now() - interval '5 minutes') - d * interval '1 day' AS due_at) moment;
 ANALYZE reminders; ANALYZE occurrences;
 """
@@ -73,8 +73,8 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
         today = local_time.today()
         person = db.session.scalars(sa.select(sa.func.min(Pengingat.user_id))).one()
         yield at_most(
-            f"kepatuhan over {MOST_DAYS} days, {REMINDERS_EACH} reminders",
-            _ratio(lambda: history.adherence(person, Days(today - timedelta(days=MOST_DAYS - 1), today)), _select),
+            f"kepatuhan over {MAX_DAYS} days, {REMINDERS_EACH} reminders",
+            _ratio(lambda: history.adherence(person, Days(today - timedelta(days=MAX_DAYS - 1), today)), _select),
             5,
             "primary-key selects",
         )

@@ -36,7 +36,7 @@ WORD = "VERIFIKASI"
 CHARACTERS = 6
 DIGITS = 6
 #: Maximum tries of one six-digit code.
-MOST_TRIES = 5
+MAX_TRIES = 5
 #: Codes to one number: one limit for the account that has it, and one for all other accounts together.
 SENT = "3 per day"
 #: Kind of the six-digit message. WhatsApp requires an authentication template for it.
@@ -238,7 +238,7 @@ def _take_try(user_id: int) -> sa.Row[str, str] | None:
         .where(
             PhoneVerification.user_id == user_id,
             PhoneVerification.method == VerificationMethod.CODE,
-            PhoneVerification.tries < MOST_TRIES,
+            PhoneVerification.tries < MAX_TRIES,
             PhoneVerification.expires_at > sa.func.statement_timestamp(),
         )
         .values(tries=PhoneVerification.tries + 1)

@@ -14,7 +14,7 @@ from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate_rows
-from app.core.web.search import MOST_COUNTED, containing
+from app.core.web.search import MAX_COUNTED, containing
 from app.kategori import service as kategori
 from app.kategori.schemas import KategoriFilter
 from app.notifications.broadcasts import service as broadcasts
@@ -54,7 +54,7 @@ def list_all(search: KategoriFilter, user_id: int | None) -> Listing[ArticleRow]
     query = _with_is_saved(user_id).where(*kategori.within(Article.kategori_id, search)).order_by(Article.id.desc())
     if search.q:
         query = query.where(containing(search.q, Article.title, newest_by=Article.id))
-    return paginate_rows(query, search.page, most_counted=MOST_COUNTED if search.is_narrowed else None)
+    return paginate_rows(query, search.page, most_counted=MAX_COUNTED if search.is_narrowed else None)
 
 
 def get(article_id: int, user_id: int | None) -> ArticleRow:

@@ -29,7 +29,7 @@ SUBJECT = care.LINK
 GATHERED = "caregiver_links"
 LIFETIME = timedelta(days=7)
 #: Notices about one link that a patient gets per day. Further links are collected in one notice.
-MAX_A_DAY = 3
+MAX_PER_DAY = 3
 DAY = timedelta(days=1)
 #: Maximum names in a notice about several links.
 MAX_NAMES = 3
@@ -37,7 +37,7 @@ MAX_NAMES = 3
 TITLE = "Pendamping baru"
 #: Fallback for a name that contains only web addresses.
 SOMEBODY = "Seseorang"
-MOST_CHARACTERS = 40
+MAX_CHARACTERS = 40
 
 #: Texts that say what a caregiver may do, by scope.
 MAY = {
@@ -79,14 +79,14 @@ def last_told(patient_id: int, within: timedelta) -> sa.Select[int | None]:
 def linked(link: CaregiverLink) -> None:
     """Notify the patient, by message and push, of a caregiver and what they may do.
 
-    Call this for a new link and for new scopes. After `MAX_A_DAY` notices in a day, links are collected in one notice.
-    The caller holds the locks of the patient and the link.
+    Call this for a new link and for new scopes. After `MAX_PER_DAY` notices in a day, links are collected in one
+    notice. The caller holds the locks of the patient and the link.
     """
     singles = sa.select(sa.func.count(), sa.func.min(Delivery.created_at)).where(
         *_messages_about(link.patient_id, SUBJECT), Delivery.created_at > db_time.now_sql() - DAY
     )
     count, first = db.session.execute(singles).one()
-    if count >= MAX_A_DAY:
+    if count >= MAX_PER_DAY:
         _gather(link, first + DAY)
         return
     notify_user(
@@ -169,4 +169,4 @@ def _allowed(scopes: Collection[str]) -> str:
 
 def _name(nama_ktp: str) -> str:
     name = without_addresses(nama_ktp) or SOMEBODY
-    return name if len(name) <= MOST_CHARACTERS else name[: MOST_CHARACTERS - 1] + "…"
+    return name if len(name) <= MAX_CHARACTERS else name[: MAX_CHARACTERS - 1] + "…"

@@ -15,7 +15,7 @@ from app.core.database.session import db, map_constraint_errors
 from app.core.errors import AppError, BadRequest, Forbidden, NotFound
 from app.core.web import idempotency, rate_limits
 from app.core.web.pagination import Listing, Page, Search, contains, paginate, paginate_rows
-from app.core.web.search import MOST_COUNTED, containing, like
+from app.core.web.search import MAX_COUNTED, containing, like
 from app.identity import care, consents, dependents, erasure, users
 from app.identity.care import CaregiverCut, CaregiverLink, Scope
 from app.identity.consents import Purpose
@@ -172,7 +172,7 @@ def list_with_role(role: RoleName, search: Search) -> Listing[User]:
     )
     if search.q:
         query = query.where(containing(search.q, User.username, User.nama_ktp, newest_by=User.created_at))
-    return paginate(query, search.page, most_counted=MOST_COUNTED)
+    return paginate(query, search.page, most_counted=MAX_COUNTED)
 
 
 def _linked(

@@ -11,7 +11,7 @@ from app.core.web.fields import Characters, Form, ListOf, Province, Text
 from app.core.web.pagination import Search, SearchSchema
 from app.core.web.parsing import Upload
 
-MOST_FASKES = 100
+MAX_FASKES = 100
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class DokterUpdate(Form):
     nama = Text(150, minimum=1, example="dr. Ani")
     spesialisasi = Text(100, allow_none=True, example="Penyakit Dalam")
     telepon = Text(50, allow_none=True)
-    faskes_ids = ListOf(fields.String(validate=Characters(1, 255)), most=MOST_FASKES)
+    faskes_ids = ListOf(fields.String(validate=Characters(1, 255)), most=MAX_FASKES)
     image = Upload(allow_none=True)
 
 

@@ -12,7 +12,7 @@ from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate
-from app.core.web.search import MOST_COUNTED, containing
+from app.core.web.search import MAX_COUNTED, containing
 from app.dokter.models import Dokter, dokter_faskes
 from app.dokter.schemas import DokterFilter
 from app.faskes.models import Faskes, distance_km
@@ -93,7 +93,7 @@ def list_all(search: DokterFilter) -> Listing[Dokter]:
     if search.province is not None:
         there = practices.join(Faskes, Faskes.id == dokter_faskes.c.faskes_id).where(Faskes.province == search.province)
         query = query.where(Dokter.id.in_(there))
-    return paginate(query, search.page, most_counted=MOST_COUNTED if search.is_narrowed else None)
+    return paginate(query, search.page, most_counted=MAX_COUNTED if search.is_narrowed else None)
 
 
 def get(dokter_id: int) -> Dokter:

@@ -38,12 +38,12 @@ SYSTEMS = (
 #: Name for an unknown User-Agent, and for sessions from before names were stored.
 UNKNOWN = "Perangkat tak bernama"
 #: Maximum characters of a User-Agent that are read.
-MOST = 500
+MAX_USER_AGENT = 500
 
 
 def name_of(user_agent: str) -> str:
     """Return a name such as `Chrome di Android`, `Firefox` or `Perangkat Android`, else `UNKNOWN`."""
-    sent = user_agent[:MOST]
+    sent = user_agent[:MAX_USER_AGENT]
     browser = next((name for part, name in BROWSERS if part in sent), None)
     system = next((name for part, name in SYSTEMS if part in sent), None)
     if browser and system:

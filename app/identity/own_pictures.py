@@ -18,7 +18,7 @@ from app.core.web import rate_limits
 from app.identity.models import OwnPicture, User
 
 #: Maximum bytes of all stored pictures of one person.
-MOST_BYTES = 100 * 1024 * 1024
+MAX_BYTES = 100 * 1024 * 1024
 
 
 class PicturesFull(Conflict):
@@ -29,7 +29,7 @@ class PicturesFull(Conflict):
 def keep(user_id: int, columns: Mapping[str, object], *, replaces: str | None = None) -> None:
     """Record the owner of a picture that `pictures.columns` stored, and discard the picture that it replaces.
 
-    Raise `PicturesFull` above `MOST_BYTES`; `RATE_LIMITS=off` disables this limit. The function locks the person, so
+    Raise `PicturesFull` above `MAX_BYTES`; `RATE_LIMITS=off` disables this limit. The function locks the person, so
     the second of two simultaneous uploads counts the first. Lock posts before you call it.
     """
     if "image" not in columns:
@@ -40,12 +40,12 @@ def keep(user_id: int, columns: Mapping[str, object], *, replaces: str | None = 
         return
     db.session.execute(sa.select(User.id).where(User.id == user_id).with_for_update(key_share=True))
     db.session.execute(insert(OwnPicture).values(name=image, user_id=user_id, bytes=image.size))
-    if rate_limits.are_enabled() and _bytes_of(user_id) > MOST_BYTES:
+    if rate_limits.are_enabled() and _bytes_of(user_id) > MAX_BYTES:
         raise PicturesFull
 
 
 def discard(*names: str | None) -> None:
-    """Delete own pictures after the commit of the open unit of work. They no longer count for `MOST_BYTES`."""
+    """Delete own pictures after the commit of the open unit of work. They no longer count for `MAX_BYTES`."""
     if any(names):
         gone = sa.delete(OwnPicture).where(OwnPicture.name.in_(filter(None, names)))
         db.session.execute(gone.execution_options(synchronize_session=False))

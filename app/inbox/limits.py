@@ -15,9 +15,9 @@ from app.core.database.session import db
 from app.notifications.models import InboundKind, inbound
 
 #: Maximum answers per hour and day to messages that record, refuse, opt out, reset or verify.
-MAX_AN_HOUR, MAX_A_DAY = 20, 60
+MAX_PER_HOUR, MAX_PER_DAY = 20, 60
 #: Maximum answers per hour and day to messages of `SMALL_TALK`.
-MAX_TALK_AN_HOUR, MAX_TALK_A_DAY = 3, 10
+MAX_TALK_PER_HOUR, MAX_TALK_PER_DAY = 3, 10
 #: Minimum time between two help texts.
 HELP_AGAIN = timedelta(hours=12)
 #: Minimum time between two texts of help for a crisis or an emergency.
@@ -52,9 +52,11 @@ class Budget:
         if outcome == HELP and self._count({HELP}, HELP_AGAIN):
             return False
         if outcome in SMALL_TALK:
-            return self._count(SMALL_TALK, _HOUR) < MAX_TALK_AN_HOUR and self._count(SMALL_TALK, _DAY) < MAX_TALK_A_DAY
+            return (
+                self._count(SMALL_TALK, _HOUR) < MAX_TALK_PER_HOUR and self._count(SMALL_TALK, _DAY) < MAX_TALK_PER_DAY
+            )
         others = {each for each, _ in self.answers} - SMALL_TALK - DANGERS
-        return self._count(others, _HOUR) < MAX_AN_HOUR and self._count(others, _DAY) < MAX_A_DAY
+        return self._count(others, _HOUR) < MAX_PER_HOUR and self._count(others, _DAY) < MAX_PER_DAY
 
     def _count(self, outcomes: Collection[str], span: timedelta) -> int:
         return sum(outcome in outcomes and age < span for outcome, age in self.answers)

@@ -9,7 +9,7 @@ from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, paginate
-from app.core.web.search import MOST_COUNTED, containing
+from app.core.web.search import MAX_COUNTED, containing
 from app.kategori import service as kategori
 from app.komunitas.models import Komunitas
 from app.komunitas.schemas import KomunitasFilter
@@ -27,7 +27,7 @@ def list_all(search: KomunitasFilter) -> Listing[Komunitas]:
         query = query.where(containing(search.q, Komunitas.nama, Komunitas.deskripsi, newest_by=Komunitas.id))
     if search.province is not None:
         query = query.where(Komunitas.province == search.province)
-    return paginate(query, search.page, most_counted=MOST_COUNTED if search.is_narrowed else None)
+    return paginate(query, search.page, most_counted=MAX_COUNTED if search.is_narrowed else None)
 
 
 def get(komunitas_id: int) -> Komunitas:

@@ -21,7 +21,7 @@ from app.pengingat.timetable.tipe import Tipe
 
 MAX_DETAILS_BYTES = 16 * 1024
 MAX_SESSIONS = 50
-MOST_IN_STOCK = 1_000_000
+MAX_STOCK = 1_000_000
 
 RULES = ("sebelum makan", "setelah makan", "saat makan")
 SYNONYMS = {"sesudah makan": "setelah makan", "bersama makan": "saat makan"}
@@ -122,7 +122,7 @@ class Stock(Details):
 
     sisa = Amount(
         required=True,
-        maximum=MOST_IN_STOCK,
+        maximum=MAX_STOCK,
         zero=True,
         example=60,
         description="Current amount, in the unit of the doses",

@@ -31,7 +31,7 @@ KEPT = timedelta(hours=24)
 GIVEN_UP = timedelta(days=2)
 #: Delay of the first retry by the sweep. Each further retry waits twice as long, up to two hours.
 RETRY = timedelta(minutes=1)
-MOST_DOUBLINGS = 7
+MAX_DOUBLINGS = 7
 #: Timeout of an export job in seconds.
 EXPORT_LIMIT_S = 900
 #: Minimum age of a file without a row to be deleted. The row of a younger file may not be committed yet.
@@ -106,7 +106,7 @@ def _locked(connection: sa.Connection, name: str) -> Iterator[bool]:
 
 def _begin(export_id: int) -> DataExport | None:
     """Count an attempt and return the export, or None if it is ready or deleted."""
-    doublings = sa.func.least(DataExport.attempts, MOST_DOUBLINGS)
+    doublings = sa.func.least(DataExport.attempts, MAX_DOUBLINGS)
     delay = sa.func.make_interval(0, 0, 0, 0, 0, 0, RETRY.total_seconds() * sa.func.power(2, doublings))
     with unit_of_work():
         return db.session.scalar(

@@ -28,11 +28,11 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: `STALE_S`: seconds for which a value stays stored as the fallback for a failing provider. `MAX_KEPT_AN_HOUR`: new
+#: `STALE_S`: seconds for which a value stays stored as the fallback for a failing provider. `MAX_KEPT_PER_HOUR`: new
 #: keys per hour and cache that are stored for `STALE_S`. Further keys are stored only while they are fresh. Callers
 #: choose some of the keys, so without this limit they could fill Redis.
 STALE_S = 86_400
-MAX_KEPT_AN_HOUR = 100
+MAX_KEPT_PER_HOUR = 100
 
 #: Seconds after a failure in which the provider is not called. Callers get the stale value or the same error at once.
 REST_S = 10
@@ -210,7 +210,7 @@ class Cache(Generic[T]):
         kept_s = self._nothing_fresh_s if copy.value is None else STALE_S
         hour = self._at(str(int(copy.at // 3600)), "kept")
         if copy.value is not None and not redis.exists(self._at(key, "copy")):
-            kept_s = STALE_S if redis.incr(hour) <= MAX_KEPT_AN_HOUR else self._fresh_s
+            kept_s = STALE_S if redis.incr(hour) <= MAX_KEPT_PER_HOUR else self._fresh_s
             redis.expire(hour, 3600)
         with redis.pipeline(transaction=False) as pipe:
             pipe.set(self._at(key, "copy"), orjson.dumps(copy), ex=int(kept_s))

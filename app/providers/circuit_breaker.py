@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 #: Maximum hosts with recorded failures. Web push alone calls many hosts.
-_MOST_HOSTS = 1000
+_MAX_HOSTS = 1000
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Breaker:
             if not down:
                 self._hosts.pop(host, None)
                 return
-            if len(self._hosts) >= _MOST_HOSTS and host not in self._hosts:
+            if len(self._hosts) >= _MAX_HOSTS and host not in self._hosts:
                 self._hosts.clear()
             trouble = self._hosts.setdefault(host, _Trouble())
             trouble.failures += 1

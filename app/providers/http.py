@@ -43,7 +43,7 @@ CALLS = Histogram(
     buckets=(0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8),
 )
 
-_MOST_REDIRECTS = 5
+_MAX_REDIRECTS = 5
 
 
 def policy_of(config: Config, setting: str) -> AddressPolicy:
@@ -126,7 +126,7 @@ class Http:
                 return self._attempt(call, stop)
             except ProviderError as error:
                 target = _redirect_target(call, error)
-                if target and may_follow and hops < _MOST_REDIRECTS and may_follow(target):
+                if target and may_follow and hops < _MAX_REDIRECTS and may_follow(target):
                     hops += 1
                     call = call.moved(target)
                     continue

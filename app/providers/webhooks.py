@@ -18,9 +18,9 @@ import orjson
 from app.core.lib import local_time
 
 #: Maximum characters of a person's message, and of any other text. WhatsApp allows at most 4,096 in a text message.
-MAX_TEXT, MOST_NAME = 20_000, 200
+MAX_TEXT, MAX_NAME = 20_000, 200
 #: Maximum bytes and nesting depth of an event about our account.
-MOST_PAYLOAD, DEPTH = 16_000, 6
+MAX_PAYLOAD, DEPTH = 16_000, 6
 
 WHATSAPP, FONNTE = "whatsapp_cloud", "fonnte"
 
@@ -199,7 +199,7 @@ def _dicts(value: object) -> Iterator[Mapping[str, object]]:
     return (item for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())
 
 
-def _text(value: object, most: int = MOST_NAME) -> str:
+def _text(value: object, most: int = MAX_NAME) -> str:
     """Return a string or number as text without NULs, which PostgreSQL cannot store. Return "" for other types."""
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return ""
@@ -234,7 +234,7 @@ def _digest(value: object) -> str:
 def _plain_object(value: object) -> dict[str, object]:
     """Return a provider's object without NULs and deep levels, or {} if it is no object or is too large."""
     plain = _plain(value, DEPTH)
-    return plain if isinstance(plain, dict) and len(orjson.dumps(plain)) <= MOST_PAYLOAD else {}
+    return plain if isinstance(plain, dict) and len(orjson.dumps(plain)) <= MAX_PAYLOAD else {}
 
 
 def _plain(value: object, depth: int) -> object:

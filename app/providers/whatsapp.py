@@ -24,9 +24,9 @@ URL = "https://graph.facebook.com/v25.0"
 _LIMIT = "whatsapp_business_manager_messaging_limit"
 
 #: Maximum characters of a text with buttons. A longer text is sent without its buttons.
-MOST_CHARACTERS_WITH_BUTTONS = 1024
+MAX_CHARACTERS_WITH_BUTTONS = 1024
 #: Maximum characters of a template parameter. The whole body of a template may have 1,024.
-MOST_CHARACTERS_OF_A_PARAMETER = 800
+MAX_PARAMETER_CHARACTERS = 800
 
 #: Error codes: too many messages, in total or to this number.
 _RATE_LIMITS = frozenset({130429, 131056, 4, 80007})
@@ -137,7 +137,7 @@ def quality_of(value: object) -> str | None:
 def _content(text: str, buttons: Sequence[Button], template: Template | None) -> dict[str, object]:
     if template is not None:
         return {"type": "template", "template": _template(template)}
-    if buttons and len(text) <= MOST_CHARACTERS_WITH_BUTTONS:
+    if buttons and len(text) <= MAX_CHARACTERS_WITH_BUTTONS:
         replies = [{"type": "reply", "reply": {"id": button.id, "title": button.title}} for button in buttons]
         action = {"buttons": replies}
         return {"type": "interactive", "interactive": {"type": "button", "body": {"text": text}, "action": action}}
@@ -168,7 +168,7 @@ def _copy_button(code: str) -> dict[str, object]:
 def _one_line(text: str) -> str:
     """Return a valid template parameter: not empty, at most 800 characters, no line breaks, tabs or repeated blanks."""
     line = " ".join(text.split()) or "-"
-    return line if len(line) <= MOST_CHARACTERS_OF_A_PARAMETER else line[: MOST_CHARACTERS_OF_A_PARAMETER - 1] + "…"
+    return line if len(line) <= MAX_PARAMETER_CHARACTERS else line[: MAX_PARAMETER_CHARACTERS - 1] + "…"
 
 
 def _meaning(error: ProviderError, *, is_send: bool) -> ProviderError:

@@ -8,7 +8,7 @@ from app.core.lib.provinces import PROVINCES
 from app.core.web.fields import ListOf, Loaded, Timestamp, enumeration
 from app.province_config.models import DEFAULT
 
-MOST_SECTIONS = 50
+MAX_SECTIONS = 50
 
 
 class SectionUpdate(Schema):
@@ -38,7 +38,7 @@ class ProvinceConfigUpdate(Schema):
     sections = ListOf(
         fields.Nested(SectionUpdate(unknown=EXCLUDE)),
         required=True,
-        most=MOST_SECTIONS,
+        most=MAX_SECTIONS,
         rules=[_ids_are_unique],
     )
 

@@ -34,7 +34,7 @@ from app.push import transport
 from app.push.models import PushSubscription
 
 #: Maximum number of subscriptions of a person. Beyond it, unverified ones are deleted first, then the oldest.
-MOST_A_USER = 10
+MAX_PER_USER = 10
 
 #: Replacement for a text that contains only a web address.
 UNTITLED = "Pemberitahuan"
@@ -60,7 +60,7 @@ def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bo
 
     A caller's subscription is verified, and is deleted with their session. Without a caller, `user_id` is only a claim.
     Raise `Conflict` if a claim would replace a verified subscription. Lock the owner, so that concurrent requests
-    respect `MOST_A_USER`.
+    respect `MAX_PER_USER`.
     """
     if not webpush.may_be_endpoint(data["endpoint"], settings):
         raise ValidationFailed({"endpoint": ["isi dengan alamat https layanan push."]})
@@ -164,12 +164,12 @@ def is_own_url(url: str) -> bool:
 
 
 def _delete_surplus(user_id: int) -> None:
-    """Delete the person's subscriptions beyond `MOST_A_USER`, first the unverified ones, then the oldest."""
+    """Delete the person's subscriptions beyond `MAX_PER_USER`, first the unverified ones, then the oldest."""
     surplus = (
         sa.select(PushSubscription.id)
         .where(PushSubscription.user_id == user_id)
         .order_by(PushSubscription.is_verified.desc(), PushSubscription.updated_at.desc(), PushSubscription.id.desc())
-        .offset(MOST_A_USER)
+        .offset(MAX_PER_USER)
     )
     db.session.execute(
         sa.delete(PushSubscription).where(PushSubscription.id.in_(surplus)).execution_options(synchronize_session=False)

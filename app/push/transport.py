@@ -45,7 +45,7 @@ IMPERSONAL = frozenset({"moderation"})
 UNREACHED = "Pesan WhatsApp ke nomor HP Anda tidak sampai. Periksa nomor Anda di profil."
 
 #: Number of refusals of our keys in a row after which a subscription is deleted, because it belongs to other keys.
-MOST_REFUSALS = 2
+MAX_REFUSALS = 2
 
 _subscriptions = PushSubscription.__table__.c
 
@@ -116,7 +116,7 @@ def send(delivery: Claimed) -> str | None:
     """Send one push. Return the push service's reference.
 
     A verified browser whose session has expired counts as unverified until the sweep deletes the session. A
-    subscription is deleted if it has ended, or after it refused our keys `MOST_REFUSALS` times in a row. Raise
+    subscription is deleted if it has ended, or after it refused our keys `MAX_REFUSALS` times in a row. Raise
     `ProviderError` or `UndeliverableError`. The latter includes a browser that belongs to another person now.
     """
     subscription_id = int(delivery.target or 0)
@@ -168,7 +168,7 @@ def _note_refusal(subscription_id: int, error: ProviderError) -> None:
         _delete(subscription_id)
     elif webpush.is_key_mismatch(error):
         _change(_subscriptions.id == subscription_id, refusals=_subscriptions.refusals + 1)
-        if _delete(subscription_id, _subscriptions.refusals >= MOST_REFUSALS):
+        if _delete(subscription_id, _subscriptions.refusals >= MAX_REFUSALS):
             logger.warning(
                 "a subscription whose keys are not ours was deleted", extra={"subscription": subscription_id}
             )

@@ -15,7 +15,7 @@ from app.core.errors import AppError, Conflict, NotFound
 from app.core.lib.urls import canonical
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate_rows
-from app.core.web.search import MOST_COUNTED, containing
+from app.core.web.search import MAX_COUNTED, containing
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import rendering
 from app.notifications.models import About
@@ -45,7 +45,7 @@ def list_all(search: VideoFilter, user_id: int | None) -> Listing[VideoRow]:
         query = query.where(containing(search.q, Video.title, Video.channel_title, newest_by=Video.id))
     if search.channel_id is not None:
         query = query.where(Video.channel_id == search.channel_id)
-    return paginate_rows(query, search.page, most_counted=MOST_COUNTED if search.is_narrowed else None)
+    return paginate_rows(query, search.page, most_counted=MAX_COUNTED if search.is_narrowed else None)
 
 
 def get(video_id: int, user_id: int | None) -> VideoRow:

@@ -25,7 +25,7 @@ from bench.environment import Result
 
 #: Relative frequency of each fault.
 FAULTS = {"horse": 30, "worker": 20, "clock": 18, "redis killed": 10, "redis emptied": 12, "postgres crash": 10}
-MOST_DOUBLED = 0.05
+MAX_DOUBLED = 0.05
 #: Maximum seconds between two kills while alerts are sent. Sending them takes about as long.
 BESIDE_S = 1.0
 
@@ -36,7 +36,7 @@ SHORT = Plan(reminders=300, seconds=30, faults=12)
 def run(plan: Plan) -> Iterator[Result]:
     outcome = play(plan)
     print(outcome)
-    cut = min(outcome.unknown, round(MOST_DOUBLED * plan.reminders))
+    cut = min(outcome.unknown, round(MAX_DOUBLED * plan.reminders))
     yield from outcome.results(f"{plan.faults} kills", doubled=cut, repeated=outcome.alerts.unknown)
 
 

@@ -58,7 +58,7 @@ REPLIES = (
     "Kalau pusing lagi, segera periksa. Jangan ditunda.",
     "Kami bergantian menjaga, jadi masing-masing sempat istirahat.",
 )
-MOST_REPLIES = 9
+MAX_REPLIES = 9
 
 
 def fill() -> None:
@@ -101,7 +101,7 @@ def _add_replies(threads: Sequence[tuple[int, datetime]], people: Sequence[int],
     rows = [
         _reply(thread, None, 1, written, people, chance)
         for thread, written in threads
-        for _ in range(chance.randint(1, MOST_REPLIES))
+        for _ in range(chance.randint(1, MAX_REPLIES))
     ]
     inserting = sa.insert(ForumReply).returning(ForumReply.id, sort_by_parameter_order=True)
     all_ids: list[int] = []

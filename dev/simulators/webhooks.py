@@ -36,7 +36,7 @@ MIME_TYPES = {
 }
 
 #: Seconds until a call without a 200 response is repeated, maximum number of repetitions, and timeout in seconds.
-AGAIN_S, MOST_CALLS, TIMEOUT_S = 0.5, 120, 10.0
+AGAIN_S, MAX_CALLS, TIMEOUT_S = 0.5, 120, 10.0
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Webhooks:
         if ended.is_set():  # A response after `close` must not count for the next listener.
             return
         self.answers.append(status)
-        if status != 200 and call.tries < MOST_CALLS:
+        if status != 200 and call.tries < MAX_CALLS:
             self._put(Call(call.path, call.body, call.tries + 1), AGAIN_S)
 
 

@@ -77,7 +77,7 @@ LIMITS: dict[str, Limit] = {
         "six digits sent to a number",
         "accounts/phone_verification/test_digits.py::test_digits_go_to_a_number_three_times_a_day_whoever_asks",
     ),
-    "accounts/verification.py MOST_TRIES": Limit(
+    "accounts/verification.py MAX_TRIES": Limit(
         "six digits",
         "tries of one code",
         "accounts/phone_verification/test_digits.py::test_digits_may_be_tried_five_times",
@@ -98,7 +98,7 @@ LIMITS: dict[str, Limit] = {
         "pictures of an administrator",
         "identity/test_uploads.py::test_an_administrators_pictures_are_limited_a_minute",
     ),
-    "identity/own_pictures.py MOST_BYTES": Limit(
+    "identity/own_pictures.py MAX_BYTES": Limit(
         "disks",
         "all pictures that a person has",
         "identity/test_own_pictures.py::test_of_two_uploads_at_once_one_gets_the_last_room",
@@ -132,7 +132,7 @@ LIMITS: dict[str, Limit] = {
         "new links of one caregiver to one patient",
         "caregivers/test_notices.py::test_a_link_that_is_made_anew_is_told_anew_but_not_for_ever",
     ),
-    "caregivers/notices.py MAX_A_DAY": Limit(
+    "caregivers/notices.py MAX_PER_DAY": Limit(
         "the patient from messages in the words of strangers",
         "notices of new caregivers to a patient, whoever the caregivers are",
         "caregivers/test_many_caregivers.py::test_eight_caregivers_are_three_messages_and_one",
@@ -144,15 +144,15 @@ LIMITS: dict[str, Limit] = {
         "pengingat/test_write_limits.py::test_making_and_deleting_counts_together",
     ),
     "pengingat/routes.py export_adherence '30 per hour'": Limit("processors", "a person", GENERIC),
-    "pengingat/timetable/limits.py MOST": Limit(
+    "pengingat/timetable/limits.py MAX_REMINDERS": Limit(
         "the database", "reminders of a person", "pengingat/test_limits.py::test_the_reminder_after_the_last_is_refused"
     ),
-    "pengingat/timetable/limits.py MOST_A_DAY": Limit(
+    "pengingat/timetable/limits.py MAX_PER_DAY": Limit(
         "the person, and whoever has their number by mistake",
         "dues of a person's day, those of deleted reminders that fell due too",
         "pengingat/test_limits_of_what_fell_due.py::test_deleted_reminders_count_on_the_day_on_which_they_fell_due",
     ),
-    "pengingat/caregiving/pacing.py MOST_A_DAY": Limit(
+    "pengingat/caregiving/pacing.py MAX_PER_DAY": Limit(
         "caregivers",
         "alerts to a caregiver about a patient",
         "pengingat/test_pacing.py::test_a_day_of_alerts_is_never_more_than_six_messages_and_a_digest",
@@ -176,22 +176,22 @@ LIMITS: dict[str, Limit] = {
         "forum/test_reports.py::test_nobody_reports_more_than_20_times_a_day",
     ),
     "forum/routes.py appeal '20 per day'": Limit("moderators", "appeals of a person", GENERIC),
-    "inbox/limits.py MAX_AN_HOUR": Limit(
+    "inbox/limits.py MAX_PER_HOUR": Limit(
         "the number, and the sender's reputation",
         "answers to what a number decides",
         "inbox/test_limits.py::test_the_limit_is_exact_when_many_work_at_once",
     ),
-    "inbox/limits.py MAX_A_DAY": Limit(
+    "inbox/limits.py MAX_PER_DAY": Limit(
         "the number, and the sender's reputation",
         "answers to what a number decides",
         "inbox/test_limits.py::test_and_sixty_times_a_day",
     ),
-    "inbox/limits.py MAX_TALK_AN_HOUR": Limit(
+    "inbox/limits.py MAX_TALK_PER_HOUR": Limit(
         "the number, and the sender's reputation",
         "answers to a number that change nothing",
         "inbox/test_limits.py::test_two_robots_that_answer_each_other_come_to_an_end",
     ),
-    "inbox/limits.py MAX_TALK_A_DAY": Limit(
+    "inbox/limits.py MAX_TALK_PER_DAY": Limit(
         "the number, and the sender's reputation",
         "answers to a number that change nothing",
         "inbox/test_limits.py::test_and_ten_times_a_day_together",
@@ -231,7 +231,7 @@ LIMITS: dict[str, Limit] = {
     "push/routes.py send_push '60 per minute'": Limit(
         "people", "an address", "push/test_limits.py::test_one_address_sends_sixty_a_minute"
     ),
-    "push/service.py MOST_A_USER": Limit(
+    "push/service.py MAX_PER_USER": Limit(
         "the outbox, and the person's own browsers",
         "browsers of a person, unproven ones last",
         "push/test_subscriptions.py::test_claims_never_crowd_out_proven_browsers",
@@ -244,12 +244,12 @@ LIMITS: dict[str, Limit] = {
         "articles/test_saves.py::test_nobody_fills_the_table_with_made_up_addresses",
     ),
     "faskes/routes.py get_faskes '300 per minute'": Limit("the provider's bill", "an address", GENERIC),
-    "faskes/service/search_coverage.py MOST_CLAIMS_A_MINUTE": Limit(
+    "faskes/service/search_coverage.py MAX_CLAIMS_PER_MINUTE": Limit(
         "the provider's bill",
         "searches of all people",
         "faskes/test_provider.py::test_somebody_who_walks_over_the_map_does_not_spend_the_providers_bill",
     ),
-    "providers/cache.py MAX_KEPT_AN_HOUR": Limit(
+    "providers/cache.py MAX_KEPT_PER_HOUR": Limit(
         "Redis",
         "copies that visitors make",
         "providers/test_cache.py::test_of_too_many_new_answers_no_copy_outlives_its_freshness",

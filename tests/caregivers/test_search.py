@@ -76,7 +76,7 @@ def test_a_text_without_a_trigram_is_looked_for_in_the_newest_rows(
     make_user(username="a_lama")
     make_user(username="baru1")
     make_user(username="b_baru")
-    monkeypatch.setattr(text_search, "MOST_LOOKED_AT", 2)
+    monkeypatch.setattr(text_search, "MAX_SEARCHED", 2)
     assert found(siti, "_") == ["b_baru"]
     assert found(siti, "lama") == ["a_lama"]
 
@@ -117,14 +117,14 @@ def test_a_search_never_scans_all_people() -> None:
             plan = plan_of(users.with_role(RoleName.PASIEN).where(matches).limit(20))
             assert "Seq Scan on users" not in plan, f"{q}\n{plan}"
         listing = service.list_with_role(RoleName.PASIEN, Search(Page(1, 20), "massa"))
-        assert (len(listing.rows), listing.total) == (20, text_search.MOST_COUNTED)
+        assert (len(listing.rows), listing.total) == (20, text_search.MAX_COUNTED)
 
 
 @pytest.mark.usefixtures("many")
 def test_those_who_have_a_role_are_found_however_many_have_another() -> None:
     with unit_of_work():
         everybody = service.list_with_role(RoleName.PASIEN, Search(Page(1, 20)))
-        assert (len(everybody.rows), everybody.total) == (20, text_search.MOST_COUNTED)
+        assert (len(everybody.rows), everybody.total) == (20, text_search.MAX_COUNTED)
         few = plan_of(users.with_role(RoleName.PENDAMPING).limit(20))
         assert "ix_user_roles_role_id" in few, few
         newest = plan_of(users.with_role(RoleName.PASIEN).limit(20))

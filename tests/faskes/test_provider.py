@@ -81,7 +81,7 @@ def test_a_circle_is_covered_for_four_hours(client: Client, provider: Server, ap
 def test_somebody_who_walks_over_the_map_does_not_spend_the_providers_bill(
     client: Client, provider: Server, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_coverage, "MOST_CLAIMS_A_MINUTE", 3)
+    monkeypatch.setattr(search_coverage, "MAX_CLAIMS_PER_MINUTE", 3)
     for step in range(6):
         assert around(client, (-10.5, 100.0 + step))["status"] == "ZERO_RESULTS"
     assert provider.places.searches() == 3

@@ -74,7 +74,7 @@ def test_an_empty_search_is_none_and_a_long_one_is_refused(client: Client, siti:
 def test_a_text_too_short_for_the_index_is_looked_for_in_the_newest(
     client: Client, siti: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(thread_list, "MOST_SEARCHED", 2)
+    monkeypatch.setattr(thread_list, "MAX_SEARCHED", 2)
     thread_list.prepared_page.cache_clear()
     old, _, new = (write_thread(siti, content=text)["id"] for text in ("qz lama", "lain", "qz baru"))
     assert found(client, "qz") == [new]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.identity.devices import MOST, UNKNOWN, name_of
+from app.identity.devices import MAX_USER_AGENT, UNKNOWN, name_of
 from tests.helpers.language import assert_readable
 
 WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
@@ -53,4 +53,4 @@ def test_a_device_has_a_plain_name(user_agent: str, name: str) -> None:
 
 def test_nothing_of_what_was_sent_is_in_the_name() -> None:
     assert name_of("<script>alert(1)</script> Android") == "Perangkat Android"
-    assert name_of("x" * MOST + "Android") == UNKNOWN
+    assert name_of("x" * MAX_USER_AGENT + "Android") == UNKNOWN

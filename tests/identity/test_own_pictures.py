@@ -92,7 +92,7 @@ def room_for_two(person: Client, user_id: int, limited: None, monkeypatch: pytes
     """Set a limit that a person's two pictures reach exactly."""
     person.put("/profile", data=picture())
     thread(person)
-    monkeypatch.setattr(own_pictures, "MOST_BYTES", sum(kept(user_id).values()))
+    monkeypatch.setattr(own_pictures, "MAX_BYTES", sum(kept(user_id).values()))
 
 
 @pytest.mark.usefixtures("room_for_two")
@@ -158,7 +158,7 @@ def test_of_two_uploads_at_once_one_gets_the_last_room(committed: Flask, monkeyp
     with unit_of_work():
         user_id = make_user().id
         size = pictures.save(BytesIO(plain())).size
-    monkeypatch.setattr(own_pictures, "MOST_BYTES", size)
+    monkeypatch.setattr(own_pictures, "MAX_BYTES", size)
     second = done_twice_at_once(
         committed, lambda: own_pictures.keep(user_id, {"image": pictures.save(BytesIO(plain()))})
     )

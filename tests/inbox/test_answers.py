@@ -102,7 +102,7 @@ def test_later_has_a_range(phone: Phone, sent: Sent, minutes: int) -> None:
 
 def test_put_off_too_often_is_refused_in_words(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
-    read(row).snoozes = statements.MOST_SNOOZES
+    read(row).snoozes = statements.MAX_SNOOZES
     db.session.commit()
     assert phone.write("TUNDA 5").text == "Pengingat ini tidak dapat ditunda lagi."
 

@@ -58,13 +58,13 @@ def test_an_emergency_does_not_silence_the_help_of_a_crisis(phone: Phone) -> Non
 
 @pytest.mark.parametrize(("text", "kind"), [(CRISIS, "crisis"), (EMERGENCY, "emergency")])
 def test_help_in_danger_is_outside_every_limit_and_counts_in_none(phone: Phone, text: str, kind: str) -> None:
-    for _ in range(limits.MAX_AN_HOUR + 1):
+    for _ in range(limits.MAX_PER_HOUR + 1):
         phone.write("BERHENTI")
     assert phone.write(text).outcome == f"answered:{kind}"
     age(minutes=61)
     phone.write(text)
-    outcomes = [phone.write("BERHENTI").outcome for _ in range(limits.MAX_AN_HOUR)]
-    assert outcomes == ["answered:stop"] * limits.MAX_AN_HOUR
+    outcomes = [phone.write("BERHENTI").outcome for _ in range(limits.MAX_PER_HOUR)]
+    assert outcomes == ["answered:stop"] * limits.MAX_PER_HOUR
 
 
 def test_a_stranger_is_helped_in_a_crisis_alone(app: Flask) -> None:

@@ -45,7 +45,7 @@ def test_and_sixty_times_a_day(phone: Phone) -> None:
         for _ in range(20):
             phone.write("BERHENTI")
         age(minutes=61)
-    assert answers() == limits.MAX_A_DAY == 60
+    assert answers() == limits.MAX_PER_DAY == 60
     age(hours=20)
     phone.write("BERHENTI")
     assert answers() == 61
@@ -69,7 +69,7 @@ def test_and_ten_times_a_day_together(phone: Phone, sent: Sent) -> None:
         for text in ("ok", "sudah muntah", "ok"):
             phone.write(text)
         age(minutes=61)
-    assert answers() == limits.MAX_TALK_A_DAY == 10
+    assert answers() == limits.MAX_TALK_PER_DAY == 10
 
 
 def test_small_talk_takes_nothing_from_decisions_nor_they_from_it(phone: Phone, sent: Sent) -> None:
@@ -135,7 +135,7 @@ def test_two_robots_that_answer_each_other_come_to_an_end(phone: Phone, robot: s
             break
         heard += 1
         text = robot.format(said.text)[:1000]
-    assert 1 <= heard <= 1 + limits.MAX_AN_HOUR
+    assert 1 <= heard <= 1 + limits.MAX_PER_HOUR
     assert answers() == heard
 
 

@@ -16,7 +16,7 @@ from app.core.database.session import db, unit_of_work
 from app.pengingat import service
 from app.pengingat.models import Pengingat
 from app.pengingat.timetable import limits
-from app.pengingat.timetable.limits import MOST, MOST_A_DAY, TooManyReminders, busiest_day
+from app.pengingat.timetable.limits import MAX_PER_DAY, MAX_REMINDERS, TooManyReminders, busiest_day
 from app.pengingat.timetable.schedule import Schedule, Slot, Temporary
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
@@ -127,15 +127,15 @@ def fill(client: Client, *reminders: dict[str, Any]) -> int:
 
 
 def test_the_reminder_after_the_last_is_refused(siti: Client, moment: Time) -> None:
-    fill(siti, *(visit(day) for day in range(1, MOST)))
-    last = fill(siti, visit(MOST))
-    refused = siti.post("/pengingat", visit(MOST + 1))
+    fill(siti, *(visit(day) for day in range(1, MAX_REMINDERS)))
+    last = fill(siti, visit(MAX_REMINDERS))
+    refused = siti.post("/pengingat", visit(MAX_REMINDERS + 1))
     assert_error(refused, 409, "too_many_reminders")
     assert refused.json["message"] == "Anda sudah memiliki 100 pengingat. Hapus pengingat yang tidak diperlukan lagi."
     assert_error(siti.post("/pengingat/obat", medicine()), 409, "too_many_reminders")
     assert siti.put(f"/pengingat/{last}", {"judul": "Lain"}).status_code == 200
     siti.delete(f"/pengingat/{last}")
-    fill(siti, visit(MOST + 1))
+    fill(siti, visit(MAX_REMINDERS + 1))
 
 
 def test_the_due_after_the_last_of_a_day_is_refused(siti: Client, moment: Time) -> None:
@@ -209,8 +209,8 @@ def test_whoever_has_more_already_keeps_it_and_may_have_less(
     siti: Client, moment: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(limits, "MOST_A_DAY", 1000)
-        patch.setattr(limits, "MOST", 1000)
+        patch.setattr(limits, "MAX_PER_DAY", 1000)
+        patch.setattr(limits, "MAX_REMINDERS", 1000)
         last = fill(siti, *[medicine()] * 30, *(visit(day) for day in range(1, 80)), medicine(3))
     path = f"/pengingat/{last}"
     assert siti.put(path, {"judul": "Lain", "details": medicine(3, nama_obat="Lain")["details"]}).status_code == 200
@@ -240,13 +240,13 @@ def test_of_two_creates_at_once_one_gets_the_last_place(committed: Flask, moment
     with unit_of_work():
         user_id = make_user().id
     data: Any = {**visit(3), "waktu": NOW + timedelta(days=3), "timezone": "UTC"}
-    for _ in range(MOST_A_DAY - 1):
+    for _ in range(MAX_PER_DAY - 1):
         with unit_of_work():
             service.create(user_id, data)
     second = done_twice_at_once(committed, lambda: service.create(user_id, data))
     with pytest.raises(TooManyReminders):
         second.result()
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(Pengingat)) == MOST_A_DAY
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(Pengingat)) == MAX_PER_DAY
 
 
 def test_a_reminder_in_year_8999_is_on_a_day_too() -> None:

@@ -12,7 +12,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.notifications.models import Delivery
 from app.pengingat import service
-from app.pengingat.timetable.limits import MOST_A_DAY, TooManyReminders
+from app.pengingat.timetable.limits import MAX_PER_DAY, TooManyReminders
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.overlap import done_twice_at_once
@@ -40,7 +40,7 @@ def send() -> None:
 @pytest.fixture
 def spent(siti: Client, moment: Time) -> list[str]:
     """Create 60 reminders that were just sent. Return their paths."""
-    paths = [make(siti, 1) for _ in range(MOST_A_DAY)]
+    paths = [make(siti, 1) for _ in range(MAX_PER_DAY)]
     moment.move(minutes=1)
     send()
     return paths
@@ -62,7 +62,7 @@ def test_a_reminder_that_is_moved_after_it_fell_due_counts_again(siti: Client, s
 
 def test_what_was_never_sent_does_not_count(siti: Client, moment: Time) -> None:
     for _ in range(3):
-        paths = [make(siti, 60) for _ in range(MOST_A_DAY)]
+        paths = [make(siti, 60) for _ in range(MAX_PER_DAY)]
         for path in paths:
             siti.delete(path)
     make(siti, 60)
@@ -78,7 +78,7 @@ def test_the_next_day_has_room_again(siti: Client, moment: Time, spent: list[str
     moment.move(hours=16)  # 00.01 in Jakarta
     for path in spent:
         siti.delete(path)
-    for _ in range(MOST_A_DAY):
+    for _ in range(MAX_PER_DAY):
         make(siti, 16 * 60 + 5)
     assert_error(siti.post("/pengingat", visit(16 * 60 + 6)), 409, "too_many_reminders")
 
@@ -88,7 +88,7 @@ def test_of_two_at_once_after_deletions_one_gets_the_last_place(committed: Flask
         user_id = make_user().id
     data: Any = {**visit(1), "waktu": NOW + timedelta(minutes=1)}
     ids = []
-    for _ in range(MOST_A_DAY - 1):
+    for _ in range(MAX_PER_DAY - 1):
         with unit_of_work():
             ids.append(service.create(user_id, data).id)
     moment.move(minutes=1)

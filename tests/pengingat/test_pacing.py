@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.pengingat.caregiving.pacing import MOST_A_DAY, WINDOW, AlertHistory, midnight, next_step, night_until
+from app.pengingat.caregiving.pacing import MAX_PER_DAY, WINDOW, AlertHistory, midnight, next_step, night_until
 from app.pengingat.models import AlertMode
 
 JAKARTA = ZoneInfo("Asia/Jakarta")
@@ -28,9 +28,9 @@ def at(hour: int, minute: int = 0, day: int = 2) -> datetime:
         (AlertHistory(at(8), 1), at(9), at(9), at(10)),
         (AlertHistory(at(8), 1), at(9), at(10), AlertMode.TOGETHER),
         (AlertHistory(at(8), 2), at(10), at(10), AlertMode.AT_ONCE),
-        (AlertHistory(at(8), MOST_A_DAY), at(9), at(9), at(20)),
-        (AlertHistory(at(19), MOST_A_DAY), at(19, 30), at(20), AlertMode.DIGEST),
-        (AlertHistory(at(19), MOST_A_DAY, has_digest=True), at(20, 30), at(20, 30), at(0, day=3)),
+        (AlertHistory(at(8), MAX_PER_DAY), at(9), at(9), at(20)),
+        (AlertHistory(at(19), MAX_PER_DAY), at(19, 30), at(20), AlertMode.DIGEST),
+        (AlertHistory(at(19), MAX_PER_DAY, has_digest=True), at(20, 30), at(20, 30), at(0, day=3)),
         (AlertHistory(at(19, 30), 1), at(20), at(20), at(21, 30)),
     ],
 )
@@ -83,7 +83,7 @@ def test_a_day_of_alerts_is_never_more_than_six_messages_and_a_digest(
         assert night_until(zone, moment) is None
         by_day.setdefault(moment.astimezone(zone).date(), []).append(way)
     for ways in by_day.values():
-        assert len(ways) - ways.count(AlertMode.DIGEST) <= MOST_A_DAY
+        assert len(ways) - ways.count(AlertMode.DIGEST) <= MAX_PER_DAY
         assert ways.count(AlertMode.DIGEST) <= 1
     at_once = [moment for moment, way, _ in messages if way is AlertMode.AT_ONCE]
     assert all(later - earlier >= WINDOW for earlier, later in pairwise(at_once))

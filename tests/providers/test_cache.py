@@ -167,7 +167,7 @@ def test_of_too_many_new_answers_no_copy_outlives_its_freshness(
     app: Flask, kept: Cache[Thing | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A caller requests many different addresses."""
-    monkeypatch.setattr(module, "MAX_KEPT_AN_HOUR", 2)
+    monkeypatch.setattr(module, "MAX_KEPT_PER_HOUR", 2)
     for key in "abc":
         kept.get(key, Source())
     redis = app.extensions["redis"]

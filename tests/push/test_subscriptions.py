@@ -43,7 +43,7 @@ def test_claims_never_crowd_out_proven_browsers(client: Client, sim: Server, key
     for _ in range(15):
         client.post("/push/subscribe", {**sim.push.subscribe(keys), "user_id": user.id})
     left = endpoints(user.id)
-    assert len(left) == service.MOST_A_USER
+    assert len(left) == service.MAX_PER_USER
     assert {browser["endpoint"] for browser in proven} <= set(left)
 
 

@@ -15,7 +15,7 @@ from app.identity.models import RoleName
 from app.notifications.delivery import claims
 from app.notifications.models import Channel
 from app.push import transport
-from app.push.service import MOST_A_USER
+from app.push.service import MAX_PER_USER
 from tests.races.meeting import NOBODY, Call, Job, Person, Scene, Script, encounter, statuses
 from tests.races.people import remove
 from tests.races.reminders import left_of, remind
@@ -109,10 +109,10 @@ def sessions_end_while_the_person_is_deleted(scene: Scene) -> Script:
 @encounter(201)
 def more_browsers_than_a_person_may_have(scene: Scene) -> Script:
     person = scene.person()
-    for _ in range(MOST_A_USER - 1):
+    for _ in range(MAX_PER_USER - 1):
         scene.send(subscribe(person, browser(scene)))
     yield [subscribe(person, browser(scene)) for _ in range(4)]
-    assert scene.sql("SELECT count(*) FROM push_subscriptions WHERE user_id = :id", id=person.id) == MOST_A_USER
+    assert scene.sql("SELECT count(*) FROM push_subscriptions WHERE user_id = :id", id=person.id) == MAX_PER_USER
 
 
 @encounter(200, 201)
@@ -127,10 +127,10 @@ def all_browsers_subscribe_anew(scene: Scene) -> Script:
         SELECT 'https://push.example.com/' || :id || '/' || n, '', '', :id, true
         FROM generate_series(1, :count) AS n""",
         id=person.id,
-        count=MOST_A_USER,
+        count=MAX_PER_USER,
     )
     yield [subscribe(person, data) for data in browsers]
-    assert scene.sql("SELECT count(*) FROM push_subscriptions WHERE user_id = :id", id=person.id) == MOST_A_USER
+    assert scene.sql("SELECT count(*) FROM push_subscriptions WHERE user_id = :id", id=person.id) == MAX_PER_USER
 
 
 @encounter(200, 201, 400, 401, 404, 409)

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.identity.models import RoleName
 from app.pengingat import jobs
-from app.pengingat.timetable.limits import MOST
+from app.pengingat.timetable.limits import MAX_REMINDERS
 from tests.races.meeting import Call, Job, Person, Scene, Script, encounter, statuses
 from tests.races.people import remove
 
@@ -65,10 +65,10 @@ def creates_of_a_persons_last_reminder(scene: Scene) -> Script:
         SELECT :id, 'kontrol', 'Kontrol', now(), 'UTC', '{}',
             jsonb_build_object('once', (now() + n * interval '30 days')::text, 'before', '[]'::jsonb), now(), now()
         FROM generate_series(1, :count) AS n"""
-    scene.change(fill, id=person.id, count=MOST - 1)
+    scene.change(fill, id=person.id, count=MAX_REMINDERS - 1)
     responses = yield [remind(person), remind(person), remind(person)]
     assert statuses(responses) == [201, 409, 409]
-    assert scene.sql("SELECT count(*) FROM reminders WHERE user_id = :id", id=person.id) == MOST
+    assert scene.sql("SELECT count(*) FROM reminders WHERE user_id = :id", id=person.id) == MAX_REMINDERS
 
 
 @encounter(200, 201)

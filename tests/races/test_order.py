@@ -176,12 +176,12 @@ def test_no_push_leaves_that_was_added_beside_the_answer(scene: Scene) -> None:
 def test_of_two_browsers_at_once_the_second_counts_the_first(scene: Scene) -> None:
     person = scene.person()
     caller = sessions.get_caller(str(person.token))
-    for _ in range(push.MOST_A_USER - 1):
+    for _ in range(push.MAX_PER_USER - 1):
         with unit_of_work():
             push.subscribe({**browser(scene), "user_id": None}, caller)
     done_twice_at_once(scene.app, lambda: push.subscribe({**browser(scene), "user_id": None}, caller)).result()
     count = sa.select(sa.func.count()).select_from(PushSubscription).where(PushSubscription.user_id == person.id)
-    assert db.session.scalar(count) == push.MOST_A_USER
+    assert db.session.scalar(count) == push.MAX_PER_USER
 
 
 def test_an_answer_holds_the_reply_above_it_before_it_refers_to_it(scene: Scene) -> None:

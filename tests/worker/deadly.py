@@ -29,7 +29,7 @@ KILLS = Path(os.environ["DEADLY_KILLS"])
 FILE_MOMENTS = ("os.rename", "os.remove", "os.rmdir")
 
 jobs.RETRY = timedelta(seconds=0.1)
-jobs.MOST_DOUBLINGS = 0
+jobs.MAX_DOUBLINGS = 0
 schedule = worker.app.extensions["schedule"]
 schedule.periodic = [
     replace(periodic, every_s=1) if periodic.job in (jobs.erase_due, jobs.make_waiting_exports) else periodic

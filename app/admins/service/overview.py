@@ -26,7 +26,7 @@ from app.pengingat.timetable.tipe import Tipe
 from app.videos.models import Video
 
 DEFAULT_DAYS = 30
-MOST_DAYS = 3660
+MAX_DAYS = 3660
 RECENT = 20
 
 
@@ -74,7 +74,7 @@ def _range(start: date | None, end: date | None) -> tuple[date, date]:
     """Return the first and last day. Default: the last 30 days, or 30 days from the one given day."""
     end = end or max(today(), start or today())
     start = start or date.fromordinal(max(1, end.toordinal() - DEFAULT_DAYS + 1))
-    if (end - start).days >= MOST_DAYS:
+    if (end - start).days >= MAX_DAYS:
         raise ValidationFailed({"start": ["paling jauh sepuluh tahun sebelum tanggal akhir."]})
     return start, end
 

@@ -15,7 +15,7 @@ from app.core.database.session import db
 from app.core.errors import Forbidden
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing
-from app.core.web.search import MOST_COUNTED, containing
+from app.core.web.search import MAX_COUNTED, containing
 from app.identity import access_log, audit, dependents, sessions, users
 from app.identity.models import SEARCHED, LoginSession, RoleName, User, UserDay
 from app.identity.sessions import Caller
@@ -48,7 +48,7 @@ def list_all(search: UserSearch) -> Listing[User]:
     rows = _loaded(matching.order_by(*order).offset(page.offset).limit(page.size), order)
     if (total := page.total(len(rows))) is not None:
         return Listing(rows, total, page)
-    counted = sa.select(sa.func.count()).select_from(matching.limit(MOST_COUNTED).subquery())
+    counted = sa.select(sa.func.count()).select_from(matching.limit(MAX_COUNTED).subquery())
     if not conditions:
         deleted = sa.select(sa.func.count()).select_from(dependents.DELETED_IDS.subquery()).scalar_subquery()
         counted = sa.select(sa.func.sum(UserDay.users) - deleted)

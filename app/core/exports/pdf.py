@@ -28,7 +28,7 @@ FONT_PT = 7.5
 #: Font size and line height of the remarks above the table.
 REMARK_PT, REMARK_MM = 9, 5.0
 #: Maximum lines in a cell. Longer texts end with an ellipsis.
-MOST_LINES = 12
+MAX_LINES = 12
 
 NOTHING = "Tidak ada data dalam rentang ini."
 
@@ -207,13 +207,13 @@ class _Pages(FPDF):
                 if line:
                     lines.append(line)
                 line = word
-                while self._width(line) > width and len(lines) <= MOST_LINES:
+                while self._width(line) > width and len(lines) <= MAX_LINES:
                     fitting = self._fitting(line, width)
                     lines.append(line[:fitting])
                     line = line[fitting:]
             lines.append(line)
-            if len(lines) > MOST_LINES:
-                return [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1][:-1] + "…"]
+            if len(lines) > MAX_LINES:
+                return [*lines[: MAX_LINES - 1], lines[MAX_LINES - 1][:-1] + "…"]
         return lines
 
     def _fitting(self, word: str, width: float) -> int:

@@ -49,11 +49,11 @@ CATALOGUE = {
 REQUESTS = ("isi ", "tulis ", "pilih ")
 
 #: Maximum choices in a message. Longer lists are only in the API documentation.
-MOST_CHOICES = 8
+MAX_CHOICES = 8
 TOO_MANY = "bukan salah satu dari pilihan."
 
 #: Maximum messages in a response. Otherwise, 1 MB of invalid items would cause a response of 10 MB.
-MOST_SENTENCES = 100
+MAX_SENTENCES = 100
 
 #: marshmallow's key for a message about the whole data.
 WHOLE = "_schema"
@@ -62,7 +62,7 @@ WHOLE = "_schema"
 def flat(errors: object) -> dict[str, list[str]]:
     """Return the first messages in Indonesian, by the dotted path of their field, from any nesting."""
     sentences: dict[str, list[str]] = {}
-    for path, sentence in islice(_leaves(errors, ()), MOST_SENTENCES):
+    for path, sentence in islice(_leaves(errors, ()), MAX_SENTENCES):
         sentences.setdefault(".".join(path) or WHOLE, []).append(indonesian(sentence))
     return sentences
 
@@ -87,7 +87,7 @@ def indonesian(sentence: str) -> str:
     for pattern, translation in _PATTERNS:
         if match := pattern.fullmatch(sentence):
             values = match.groupdict()
-            return TOO_MANY if values.get("choices", "").count(",") >= MOST_CHOICES else translation.format(**values)
+            return TOO_MANY if values.get("choices", "").count(",") >= MAX_CHOICES else translation.format(**values)
     return sentence
 
 

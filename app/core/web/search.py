@@ -13,10 +13,10 @@ from app.core.web.pagination import contains
 TRIGRAM = re.compile(r"[A-Za-z0-9]{3}")
 
 #: Maximum rows, newest first, that a search without a trigram reads.
-MOST_LOOKED_AT = 10_000
+MAX_SEARCHED = 10_000
 
 #: Maximum count of a filtered list. Nobody pages further, and counting all matches is slow.
-MOST_COUNTED = 10_000
+MAX_COUNTED = 10_000
 
 
 def has_trigram(q: str) -> bool:
@@ -32,7 +32,7 @@ def containing(
     """
     if has_trigram(q):
         return like(contains(q), *columns)
-    return like_among_newest(contains(q), *columns, newest_by=newest_by, most=MOST_LOOKED_AT)
+    return like_among_newest(contains(q), *columns, newest_by=newest_by, most=MAX_SEARCHED)
 
 
 def like(pattern: str | sa.ColumnElement[str], *columns: sa.SQLColumnExpression[object]) -> sa.ColumnElement[bool]:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from app.core.database.prepared import PreparedStatement
 from app.core.lib.geo import box_around
 from app.core.web.pagination import MAX_UNPAGED, Listing, Page, contains
-from app.core.web.search import MOST_COUNTED, MOST_LOOKED_AT, has_trigram, like, like_among_newest
+from app.core.web.search import MAX_COUNTED, MAX_SEARCHED, has_trigram, like, like_among_newest
 from app.faskes.models import Faskes, distance_km
 
 Record = dict[str, object]
@@ -114,9 +114,7 @@ _PATTERN = sa.bindparam("pattern", type_=sa.Text)
 _CONDITIONS = {
     "nama": like(_PATTERN, Faskes.nama),
     "q": like(_PATTERN, Faskes.nama, Faskes.alamat),
-    "short_q": like_among_newest(
-        _PATTERN, Faskes.nama, Faskes.alamat, newest_by=Faskes.created_at, most=MOST_LOOKED_AT
-    ),
+    "short_q": like_among_newest(_PATTERN, Faskes.nama, Faskes.alamat, newest_by=Faskes.created_at, most=MAX_SEARCHED),
     "jenis": Faskes.jenis == sa.bindparam("jenis", type_=sa.Text),
     "province": Faskes.province == sa.bindparam("province", type_=sa.Text),
 }
@@ -124,11 +122,11 @@ _CONDITIONS = {
 
 @cache
 def _list(*names: str) -> tuple[PreparedStatement, PreparedStatement]:
-    """Return the statements for a page and for its total. The total of a filtered list stops at `MOST_COUNTED`."""
+    """Return the statements for a page and for its total. The total of a filtered list stops at `MAX_COUNTED`."""
     conditions = [_CONDITIONS[name] for name in names]
     matching = sa.select(Faskes.id).where(*conditions)
     if names:
-        matching = matching.limit(sa.literal_column(str(MOST_COUNTED), sa.Integer))
+        matching = matching.limit(sa.literal_column(str(MAX_COUNTED), sa.Integer))
     count = sa.select(sa.func.count()).select_from(matching.subquery())
     return (
         PreparedStatement(_ALL.where(*conditions), plans_by_values=bool(names)),

@@ -36,7 +36,7 @@ _POLL_S = 0.1
 
 #: Maximum new circles per minute for all processes. Provider calls cost money, and a user who moves over the map must
 #: not spend it. Beyond the limit, only the database answers.
-MOST_CLAIMS_A_MINUTE = 300
+MAX_CLAIMS_PER_MINUTE = 300
 
 #: Maximum latitude in degrees. Redis stores no positions nearer to the poles, and no facility is there.
 _MAX_LATITUDE = 85.0
@@ -89,13 +89,13 @@ class Circle:
 def claim(lat: float, lng: float, radius_m: int) -> Circle:
     """Return a circle that covers the search, or claim a new one for the caller.
 
-    After `MOST_CLAIMS_A_MINUTE` claims, every search counts as covered.
+    After `MAX_CLAIMS_PER_MINUTE` claims, every search counts as covered.
     """
     if abs(lat) > _MAX_LATITUDE:
         return Circle(CircleState.COVERED)
     try:
         centre = f"{lng:.6f}", f"{lat:.6f}", radius_m
-        state, name = queue.connection().eval(_CLAIM, 2, _CENTRES, _CLAIMS, *centre, _STATE, MOST_CLAIMS_A_MINUTE)
+        state, name = queue.connection().eval(_CLAIM, 2, _CENTRES, _CLAIMS, *centre, _STATE, MAX_CLAIMS_PER_MINUTE)
     except RedisError as error:
         logger.warning("searching without memory: %s", type(error).__name__)
         return Circle(CircleState.CLAIMED)

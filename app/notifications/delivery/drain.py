@@ -190,7 +190,7 @@ class Lane:
     def handle(self, delivery: Claimed) -> None:
         if unsaved := self._unsaved_outcome(delivery):
             outcome = unsaved
-        elif delivery.unconfirmed_calls >= settlements.MOST_UNKNOWN:
+        elif delivery.unconfirmed_calls >= settlements.MAX_UNCONFIRMED_CALLS:
             outcome = self._failed(delivery, "its workers died in the middle of the call")
         else:
             with self._changed:

@@ -20,7 +20,7 @@ from app.notifications.models import DeliveryState, deliveries
 
 #: Limits of one message: rows, characters of one row's sentence, characters of all sentences. A text holds 4,096
 #: characters and a template 800. The limit of a template applies to WhatsApp, where a text may become a template.
-MOST = 10
+MAX_ROWS = 10
 CHARACTERS = 350
 CHARACTERS_OF_ALL, CHARACTERS_OF_A_TEMPLATE = 3500, 600
 
@@ -64,7 +64,7 @@ def siblings() -> sa.Select[int]:
         sa.select(sibling.c.id)
         .where(_is_beside(sibling, _first, _first.worker_crashes))
         .order_by(sibling.c.due_at, sibling.c.id)
-        .limit(MOST - 1)
+        .limit(MAX_ROWS - 1)
         .with_for_update(skip_locked=True)
     )
 

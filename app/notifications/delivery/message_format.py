@@ -15,7 +15,7 @@ from app.core.settings import settings
 from app.notifications.delivery.claims import UndeliverableError
 from app.notifications.delivery.sealing import Words
 from app.providers.messenger import Button, Template
-from app.providers.whatsapp import MOST_CHARACTERS_WITH_BUTTONS
+from app.providers.whatsapp import MAX_CHARACTERS_WITH_BUTTONS
 
 #: Time in which WhatsApp accepts free text after a person wrote to us. Ten minutes less, because the clocks differ.
 OPEN_FOR = timedelta(hours=24) - timedelta(minutes=10)
@@ -62,7 +62,7 @@ def format_of(kind: str, words: Words, *, is_open: bool, as_template: bool = Fal
 
 def says_how_to_answer(text: str) -> bool:
     """Return whether a reminder's text explains how to answer: we receive answers, and the message has no buttons."""
-    return settings.hears_people and not (_has_buttons() and len(text) <= MOST_CHARACTERS_WITH_BUTTONS)
+    return settings.hears_people and not (_has_buttons() and len(text) <= MAX_CHARACTERS_WITH_BUTTONS)
 
 
 def _has_buttons() -> bool:

@@ -19,7 +19,7 @@ from app.core.settings import settings
 from app.notifications.models import OPEN, Channel, DeliveryState, Receipt, deliveries
 
 #: Number of unknown outcomes after which a delivery is not sent again.
-MOST_UNKNOWN = 2
+MAX_UNCONFIRMED_CALLS = 2
 #: Seconds until a delivery with an unknown outcome is repeated. It is repeated once, when the provider should be back.
 UNKNOWN_RETRY_S = 30.0
 MAX_RETRY_S = 1800
@@ -108,7 +108,7 @@ def record_unknown(delivery: Claim, reason: str) -> None:
 
     A delivery that was repeated already fails instead.
     """
-    if delivery.unconfirmed_calls >= MOST_UNKNOWN:
+    if delivery.unconfirmed_calls >= MAX_UNCONFIRMED_CALLS:
         _record(
             delivery,
             state=DeliveryState.FAILED,

@@ -16,7 +16,7 @@ from app.pengingat.timetable.schedule import DAY
 from app.pengingat.timetable.tipe import Tipe
 
 #: Maximum occurrences in one message. A last line says how many more there are.
-MOST_LINES = 10
+MAX_LINES = 10
 
 #: Recipient without a proven number, so that web addresses are removed.
 STRANGER = Recipient("", phone_is_proven=False)
@@ -55,9 +55,9 @@ def words(
     patients may have the same first name.
     """
     name = patient_name(patient, others) or "Pasien Anda"
-    sentences = [_sentence(line, name, now, named=named) for line in lines[:MOST_LINES]]
-    if len(lines) > MOST_LINES:
-        sentences.append(f"Masih ada {len(lines) - MOST_LINES} pengingat lain.")
+    sentences = [_sentence(line, name, now, named=named) for line in lines[:MAX_LINES]]
+    if len(lines) > MAX_LINES:
+        sentences.append(f"Masih ada {len(lines) - MAX_LINES} pengingat lain.")
     requests = [request for news, request in REQUESTS.items() if any(line.news is news for line in lines)]
     text = ("\n" if len(lines) > 1 else " ").join([*sentences, " ".join(requests)]).strip()
     body = text if len(text) <= PUSH_CHARACTERS else text[: PUSH_CHARACTERS - 1] + "…"

@@ -15,7 +15,7 @@ from app.pengingat.models import AlertMode
 from app.pengingat.timetable.schedule import DAY, moment_of
 
 WINDOW = timedelta(hours=2)
-MOST_A_DAY = 6
+MAX_PER_DAY = 6
 #: Times of day, in the caregiver's zone.
 DIGEST_AT = time(20)
 NIGHT_FROM, NIGHT_TO = time(21), time(6)
@@ -45,7 +45,7 @@ def midnight(zone: ZoneInfo, now: datetime) -> datetime:
 def next_step(told: AlertHistory, since: datetime, zone: ZoneInfo, now: datetime) -> AlertMode | datetime:
     """Return how to send the alerts that wait since `since`, or the moment to check again."""
     today = now.astimezone(zone).date()
-    if told.messages >= MOST_A_DAY:
+    if told.messages >= MAX_PER_DAY:
         digest_at = moment_of(today, DIGEST_AT, zone)
         if now < digest_at:
             return digest_at

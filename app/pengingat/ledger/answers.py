@@ -204,7 +204,7 @@ class _Answer:
             raise AlreadyClosed
         next_at = _next_at(self.held.reminders[row.reminder_id], upcoming.due_of(row))
         is_in_time = next_at is None or self._until(row) < next_at
-        if row.snoozes >= statements.MOST_SNOOZES or not is_in_time:
+        if row.snoozes >= statements.MAX_SNOOZES or not is_in_time:
             raise CannotSnooze
 
     def _change(self, news: Sequence[Row]) -> list[Occurrence]:

@@ -15,7 +15,7 @@ from app.core.errors import ValidationFailed
 from app.core.lib import local_time
 from app.core.web.pagination import Listing, paginate
 from app.pengingat.ledger import compaction, queries
-from app.pengingat.ledger.schemas import DEFAULT_DAYS, MOST_DAYS, Days, HistoryQuery
+from app.pengingat.ledger.schemas import DEFAULT_DAYS, MAX_DAYS, Days, HistoryQuery
 from app.pengingat.models import Occurrence, OccurrenceState, Pengingat, occurrence_days, occurrences
 
 KEYS = ("day", "reminder_id", "tipe", "judul")
@@ -75,8 +75,8 @@ def span(days: Days, today: date) -> tuple[date, date]:
     """Return the first and last requested day. The default is the 30 days up to today."""
     end = days.end or max(today, days.start or today)
     start = days.start or end - timedelta(days=DEFAULT_DAYS - 1)
-    if (end - start).days >= MOST_DAYS:
-        raise ValidationFailed({"start": [f"maksimal {MOST_DAYS} hari."]})
+    if (end - start).days >= MAX_DAYS:
+        raise ValidationFailed({"start": [f"maksimal {MAX_DAYS} hari."]})
     return start, end
 
 

@@ -32,7 +32,7 @@ OWN_WORDS = "Pasien mencatat ini sendiri di aplikasi. Tidak ada petugas yang mem
 #: Mark of a week without occurrences to count.
 NOTHING = "*"
 #: Text lines that fit on the page below the chart, and the additional space of a table row, in lines.
-MOST_LINES = 35
+MAX_LINES = 35
 ROW_LINES = 0.4
 #: Characters of a title in one line, and of a prescription in one line.
 TITLE_CHARACTERS = 40
@@ -99,7 +99,7 @@ def _titles(sums: Adherence) -> dict[tuple[str, str], int]:
 
 def _fitting(sums: Adherence, doses_of: Mapping[str, str]) -> int:
     """Return how many rows fit on the page."""
-    room, count = float(MOST_LINES), 0
+    room, count = float(MAX_LINES), 0
     for judul, tipe in _titles(sums):
         taken = doses_of.get(judul, "").splitlines() if tipe == Tipe.OBAT else []
         room -= ROW_LINES + 1 + sum(1 + len(line) // DOSE_CHARACTERS for line in taken)

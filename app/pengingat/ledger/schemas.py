@@ -17,7 +17,7 @@ from app.pengingat.schemas import TIPE, TIPES
 from app.pengingat.timetable.schedule import AHEAD
 
 #: Maximum and default number of days in one request.
-MOST_DAYS = 92
+MAX_DAYS = 92
 DEFAULT_DAYS = 30
 
 SNOOZE, UNDO = "snooze", "undo"
@@ -208,8 +208,8 @@ class SpanSchema(Schema):
             return
         if start > end:
             raise ValidationError("tidak boleh sesudah tanggal akhir.", "start")
-        if (end - start).days >= MOST_DAYS:
-            raise ValidationError(f"maksimal {MOST_DAYS - 1} hari sesudah tanggal mulai.", "end")
+        if (end - start).days >= MAX_DAYS:
+            raise ValidationError(f"maksimal {MAX_DAYS - 1} hari sesudah tanggal mulai.", "end")
 
 
 class DaysSchema(SpanSchema):

@@ -31,7 +31,7 @@ from app.pengingat.timetable.schedule import AHEAD
 
 #: Time after an answer during which the person may change it.
 CHANGEABLE = timedelta(hours=24)
-MOST_SNOOZES = 3
+MAX_SNOOZES = 3
 
 #: Number of last occurrences to read per reminder. The current one is among them.
 LATEST = 10

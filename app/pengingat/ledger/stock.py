@@ -12,7 +12,7 @@ from datetime import date, datetime, time, timedelta
 from app.core.errors import Conflict, ValidationFailed
 from app.notifications import outbox
 from app.notifications.models import About, Channel
-from app.pengingat.details_schemas import MOST_IN_STOCK
+from app.pengingat.details_schemas import MAX_STOCK
 from app.pengingat.ledger.statements import Row
 from app.pengingat.models import OccurrenceState, Pengingat
 from app.pengingat.timetable.plans import doses_on
@@ -48,8 +48,8 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
     stock = _stock(pengingat)
     if stock is None:
         raise StockNotTracked
-    if stock["sisa"] + amount > MOST_IN_STOCK:
-        raise ValidationFailed({"tambah": [f"terlalu banyak, persediaan maksimal {MOST_IN_STOCK}."]})
+    if stock["sisa"] + amount > MAX_STOCK:
+        raise ValidationFailed({"tambah": [f"terlalu banyak, persediaan maksimal {MAX_STOCK}."]})
     _set(pengingat, stock["sisa"] + amount)
     _restock(pengingat, now)
 

@@ -15,9 +15,9 @@ from app.core.errors import Conflict
 from app.pengingat.timetable.schedule import DAY, NEVER, Schedule, moment_of
 
 #: Maximum reminders of one person. Done and past ones count too.
-MOST = 100
+MAX_REMINDERS = 100
 #: Maximum due times of one person on one day. Past ones of a deleted or changed reminder count too.
-MOST_A_DAY = 60
+MAX_PER_DAY = 60
 
 
 class TooManyReminders(Conflict):
@@ -33,8 +33,10 @@ def check_new(others: Collection[Schedule | None], schedule: Schedule, fallen: F
 
     `others` has the schedules of the person's other reminders. None stands for a reminder that is done for good.
     """
-    if len(others) >= MOST:
-        raise TooManyReminders(f"Anda sudah memiliki {MOST} pengingat. Hapus pengingat yang tidak diperlukan lagi.")
+    if len(others) >= MAX_REMINDERS:
+        raise TooManyReminders(
+            f"Anda sudah memiliki {MAX_REMINDERS} pengingat. Hapus pengingat yang tidak diperlukan lagi."
+        )
     check_day([other for other in others if other], None, schedule, fallen, now)
 
 
@@ -68,13 +70,13 @@ def busiest_day(schedules: Iterable[Schedule], now: datetime, fallen: Fallen | N
 
 
 def check_day(others: list[Schedule], before: Schedule | None, after: Schedule, fallen: Fallen, now: datetime) -> None:
-    """Raise `TooManyReminders` if a change from `before` to `after` puts more than `MOST_A_DAY` due times on one day.
+    """Raise `TooManyReminders` if a change from `before` to `after` puts more than `MAX_PER_DAY` due times on one day.
 
     If the limit was exceeded already, the change is allowed as long as the busiest day does not get busier.
     """
     most = busiest_day([*others, after], now, fallen)
-    if most > MOST_A_DAY and most > busiest_day([*others, before] if before else others, now, fallen):
+    if most > MAX_PER_DAY and most > busiest_day([*others, before] if before else others, now, fallen):
         raise TooManyReminders(
-            f"Pengingat Anda terlalu banyak dalam satu hari, paling banyak {MOST_A_DAY}."
+            f"Pengingat Anda terlalu banyak dalam satu hari, paling banyak {MAX_PER_DAY}."
             " Kurangi jadwalnya, atau hapus pengingat lain."
         )

@@ -97,7 +97,7 @@ def test_what_is_due_within_the_minute_leaves_with_what_is_due_now(grouping: Ser
 
 def test_long_sentences_leave_alone_and_no_message_tells_of_more_than_ten(grouping: Server, siti_id: int) -> None:
     medicine(siti_id, "x" * 200, title="y" * 150)
-    for n in range(groups.MOST + 2):
+    for n in range(groups.MAX_ROWS + 2):
         medicine(siti_id, f"Obat{n}")
     outbox_jobs.drain("urgent")
     assert sorted(text.count("Waktunya minum Obat") for text in sent(grouping)) == [0, 3, 9]

@@ -19,14 +19,14 @@ from app.forum.service.reads.threads import joined_threads, read_threads, thread
 
 #: Maximum threads on a first page that uses the statement with a literal LIMIT.
 #: Without this literal, PostgreSQL would plan for tens of thousands of rows.
-MOST_ON_FIRST_PAGE = 100
+MAX_ON_FIRST_PAGE = 100
 
 #: Kinds of text search: in the trigram index or, for a text that is too short for it, in the newest threads.
 TextSearch = Literal["trigrams", "newest"]
 
 #: Maximum matches that are counted, and maximum newest threads that are scanned for a short text.
 #: The limit exists because contents are long and anybody may search.
-MOST_SEARCHED = 1_000
+MAX_SEARCHED = 1_000
 
 
 def select_page(
@@ -34,7 +34,7 @@ def select_page(
 ) -> AnySelect:
     """Return one statement for a page and the total. It selects the page first, then joins authors to those rows only.
 
-    A search counts at most `MOST_SEARCHED` of the newest matches. `saved` and `mine` count all matches. Otherwise the
+    A search counts at most `MAX_SEARCHED` of the newest matches. `saved` and `mine` count all matches. Otherwise the
     total is the sum of category counters, which include threads of blocked authors. An empty page has one row, which
     holds the total.
     """
@@ -49,7 +49,7 @@ def select_page(
     if search is not None:
         rules.append(_matches(search))
         newest = matching.with_only_columns(ForumThread.id, maintain_column_froms=True).where(*rules)
-        newest = newest.order_by(ForumThread.id.desc()).limit(sa.literal_column(str(MOST_SEARCHED), sa.Integer))
+        newest = newest.order_by(ForumThread.id.desc()).limit(sa.literal_column(str(MAX_SEARCHED), sa.Integer))
         total = sa.select(sa.func.count()).select_from(newest.subquery("counted"))
     elif mine or saved:
         total = matching.with_only_columns(sa.func.count(), maintain_column_froms=True).where(*rules)
@@ -62,7 +62,7 @@ def select_page(
     cut = matching.where(*rules).order_by(ForumThread.id.desc())
     size = sa.bindparam("size", type_=sa.Integer)
     if is_first:
-        page = sa.select(cut.limit(sa.literal_column(str(MOST_ON_FIRST_PAGE), sa.Integer)).subquery()).limit(size)
+        page = sa.select(cut.limit(sa.literal_column(str(MAX_ON_FIRST_PAGE), sa.Integer)).subquery()).limit(size)
     else:
         page = cut.limit(size).offset(sa.bindparam("offset", type_=sa.BigInteger))
     part, counted = page.subquery("page"), total.subquery("total")
@@ -81,7 +81,7 @@ def _matches(search: TextSearch) -> sa.ColumnElement[bool]:
     if search == "trigrams":
         return like(pattern, ForumThread.title, ForumThread.content)
     return like_among_newest(
-        pattern, ForumThread.title, ForumThread.content, newest_by=ForumThread.id, most=MOST_SEARCHED
+        pattern, ForumThread.title, ForumThread.content, newest_by=ForumThread.id, most=MAX_SEARCHED
     )
 
 
@@ -94,7 +94,7 @@ def read_page(connection: sa.Connection, query: ThreadQuery, caller_id: int | No
     """Return one page of threads, newest first, with the total."""
     page = query.page
     statement = prepared_page(
-        is_first=page.offset == 0 and page.size <= MOST_ON_FIRST_PAGE,
+        is_first=page.offset == 0 and page.size <= MAX_ON_FIRST_PAGE,
         by_category=query.category_id is not None,
         before=query.before is not None,
         saved=query.saved,
