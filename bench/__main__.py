@@ -1,8 +1,8 @@
 """`make bench`: all benchmarks, or one (`make bench T=forum`), and a table of targets and results.
 
-`make bench T="edge --short"` shortens benchmarks of minutes to seconds. `T="growth --most 100000"` limits the largest
-table. A benchmark is a module here with `run(environment)`, which yields its results. Each gets its own servers and
-database.
+`make bench T="nginx_cache --short"` shortens benchmarks of minutes to seconds. `T="growth --most 100000"` limits the
+largest table. A benchmark is a module here with `run(environment)`, which yields its results. Each gets its own servers
+and database.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BENCHMARKS = (
     "forum",
     "ledger",
     "deliveries",
-    "clock",
+    "scheduler",
     "logs",
     "webhooks",
     "broadcast",
@@ -30,7 +30,7 @@ BENCHMARKS = (
     "overview",
     "users",
     "outages",
-    "edge",
+    "nginx_cache",
     "growth",
 )
 

@@ -107,9 +107,10 @@ class BenchEnvironment:
                 gunicorn.wait(30)
 
     def compare(self, targets: Mapping[str, Target], **settings: str) -> dict[str, float]:
-        """Return the requests a second of the floors `H` and `F1` and of each target, in one run."""
+        """Return the requests a second of the floors `hello_floor` and `select_floor` and of each target, in one
+        run."""
         with self.serving(**settings) as url:
-            return wrk.rates(url, {"H": HELLO, "F1": SELECT, **targets})
+            return wrk.rates(url, {"hello_floor": HELLO, "select_floor": SELECT, **targets})
 
 
 @contextlib.contextmanager

@@ -118,7 +118,7 @@ def _answers(environment: BenchEnvironment, tokens: list[str]) -> Iterator[Resul
         "konfirmasi by message": target([f"/floor/reply/{person}" for person in people[1:]]),
     }
     rates = environment.compare(targets)
-    yield from (at_least(name, rates[name] / rates["F1"], 0.22) for name in targets)
+    yield from (at_least(name, rates[name] / rates["select_floor"], 0.22) for name in targets)
 
 
 def _push_token(reminder_id: int) -> str:

@@ -56,7 +56,7 @@ class SiteWithFiles(DeployedStack):
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
     with (
-        tempfile.TemporaryDirectory(prefix="edge-") as name,
+        tempfile.TemporaryDirectory(prefix="nginx-cache-") as name,
         IsolatedStack.opened(Path(name), SiteWithFiles, FRONTEND_URL="https://app.example.org") as isolated,
     ):
         site = isolated.stack
@@ -80,7 +80,7 @@ def against_files(site: SiteWithFiles) -> Iterator[Result]:
     rates = wrk.rates(site.url.removesuffix("/api"), targets)
     for name, path in READS.items():
         size = len(site.call("GET", path).content)
-        label = f"edge: {name}, {size:,} bytes, {rates[name]:,.0f} a second"
+        label = f"nginx_cache: {name}, {size:,} bytes, {rates[name]:,.0f} a second"
         yield at_least(label, rates[name] / rates[f"file of {name}"], 0.65, "of a static file")
 
 
@@ -103,7 +103,7 @@ def without_postgres(isolated: IsolatedStack, site: DeployedStack, token: str, a
             time.sleep(away_s)
             ready = time.monotonic()
         time.sleep(2)
-    name = f"edge: PostgreSQL stopped {away_s:.0f} s"
+    name = f"nginx_cache: PostgreSQL stopped {away_s:.0f} s"
     reads = [status for kind in READS for _, _, status in load.answers[kind].seen]
     writes = load.answers["writes"].during(down, ready)
     yield at_most(f"{name}: failed reads", sum(status != 200 for status in reads), 0, f"of {len(reads):,}")
