@@ -1,10 +1,9 @@
 """Periodic jobs of the forum, and the repair of its counters.
 
-The jobs delete the old contents of cases, and finish moves of pictures that a killed process has left undone.
+One job deletes old texts from moderation cases. Another job finishes moves of pictures after a process was killed.
 
-`flask forum repair` counts the rows for each counter and corrects wrong counters. There should never be a wrong one.
-It finds these rows without locks, then locks each row and counts again. Code that changes a counter locks its row
-first, so a repair under load never breaks a correct counter.
+`flask forum repair` corrects counters of likes, saves, replies and threads. Counters are wrong only after a bug.
+The command is safe under load, because it locks each row and counts again before it corrects the counter.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from app.core.database.session import db, unit_of_work
 from app.core.media import pictures
 from app.forum.models import CaseState, ForumCase, ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 
-#: Time that a case keeps the text of a post that a moderator deleted.
-#: Moderators need the text when the author asks for the reason, or for their next decision.
+#: Time for which a moderation case keeps the text of a post that a moderator deleted.
+#: Moderators need the text if the author asks for the reason.
 KEEP_DELETED = timedelta(days=180)
 
 CountedModel = type[ForumCategory] | type[ForumThread] | type[ForumReply]
@@ -32,7 +31,7 @@ def _count(
     return sa.select(sa.func.count()).select_from(counted).where(*rules).scalar_subquery()
 
 
-#: Queries for the correct value of each counter.
+#: Queries that compute the correct value of each counter column.
 COUNTERS: Mapping[CountedModel, Counters] = {
     ForumCategory: {
         "threads_count": _count(
@@ -57,7 +56,7 @@ COUNTERS: Mapping[CountedModel, Counters] = {
 
 
 def repair() -> dict[str, int]:
-    """Correct wrong counters, each row in its own unit of work. Return the number of corrected rows by table name."""
+    """Correct wrong counters, one row per transaction. Return the number of corrected rows by table name."""
     return {model.__tablename__: sum(_repair(model, id_) for id_ in _wrong_ids(model)) for model in COUNTERS}
 
 
@@ -73,7 +72,7 @@ def _wrong_ids(model: CountedModel) -> list[int]:
 
 def _repair(model: CountedModel, id_: int) -> bool:
     with unit_of_work():
-        # Two statements, so that the snapshot of the count is newer than the lock.
+        # Lock and count in two statements. The count then includes everything that was committed before the lock.
         db.session.execute(sa.select(model.id).where(model.id == id_).with_for_update(key_share=True))
         repaired_id = db.session.scalar(
             sa.update(model)
@@ -86,9 +85,9 @@ def _repair(model: CountedModel, id_: int) -> bool:
 
 
 def forget_deleted() -> None:
-    """Delete title and content from cases of posts that moderators deleted more than `KEEP_DELETED` ago.
+    """Delete title and content of posts that moderators deleted more than `KEEP_DELETED` ago from their cases.
 
-    The decision and its reason stay.
+    A case keeps the decision and its reason.
     """
     with unit_of_work():
         db.session.execute(
@@ -104,20 +103,18 @@ def forget_deleted() -> None:
 
 
 def place_pictures() -> None:
-    """Move the pictures of moderated posts to the public or to the hidden store, as their rows require.
+    """Move each picture of a moderated post to the public or to the hidden store, as the post's row requires.
 
     A process may have been killed after it committed a decision and before it moved the picture.
-
-    Every hidden post or picture has a case, so the query starts from the cases. A hidden picture that no such post
-    names belongs to a deleted post, and is discarded. This is safe, because pictures are hidden after the commit, and
-    this function lists hidden pictures before it reads the rows.
+    A picture in the hidden store that no post with a case uses belongs to a deleted post, and is deleted.
     """
+    # List the hidden store before the rows. Pictures are hidden after the commit, so each listed picture has its row.
     away = {name for name, _ in pictures.hidden().names()}
     with unit_of_work():
         is_hidden = {row.image: row.is_hidden for row in db.session.execute(_PICTURES_OF_CASES)}
         for name, belongs_away in is_hidden.items():
             if belongs_away:
-                # Also if it is hidden already: a bucket copies and then deletes, so it may be in both stores.
+                # Hide a hidden picture again. A bucket copies before it deletes, so the picture may be in both stores.
                 pictures.hide(name)
         for name in away:
             if name not in is_hidden:

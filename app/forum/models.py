@@ -1,6 +1,6 @@
 """Tables of the forum: categories, threads, nested replies, likes and saves, and moderation.
 
-Each counter is a column of the row that it counts for. `app.forum.service.posts` defines the order of row locks.
+The row of a post has counters of its likes, saves and replies. `app.forum.service.posts` defines the order of locks.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.database.personal import Custom, Delete, Detach, Personal, Rows
 from app.core.database.session import Base, Created, trigrams
 
-#: Maximum levels of replies. A reply to a reply on the last level goes to that same level.
-#: A deeper tree is hard to read, and recursive code needs more stack.
+#: Maximum levels of replies. If somebody replies to a reply on the last level, the new reply gets the same level.
+#: A deeper tree would be hard to read.
 MAX_DEPTH = 20
 
 ERASE_POSTS = Custom("Their author chose whether they go or stay without a name; replies of others stay in their place")
 ERASE_MARKS = Custom("The counters of what was liked and saved go down with them")
 
-#: 10% of each page stays free. A new like then updates the row in the same page and changes no index (HOT update).
+#: Table setting that leaves 10% of each page free. A changed row then stays in its page, and PostgreSQL need not update
+#: the indexes (HOT update). Each like or reply changes a counter in the row of the post.
 ROOM_TO_COUNT = {"postgresql_with": {"fillfactor": 90}}
 
 
@@ -38,7 +39,7 @@ def image_is_held() -> Mapped[bool]:
 
 
 class Edited(Created):
-    """Columns for the time of creation and of the author's last change. A changed counter does not set `updated_at`."""
+    """Columns for the time of creation and of the author's last change. A new like does not change `updated_at`."""
 
     updated_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())
 
@@ -122,9 +123,9 @@ class ForumReply(Base, Edited):
 class ReplyNotice(Base):
     """The latest message to a person about replies to their threads.
 
-    Threads under their name have one row, and threads under their pseudonym (`by_alias`) another.
-    A reply to a pseudonymous thread never delays the message about named threads.
-    Otherwise the time of that message would show who uses the pseudonym.
+    A person has one row for threads under their name, and one row for threads under their pseudonym (`by_alias`).
+    With one shared row, a reply to a pseudonymous thread could delay a message about named threads. The delay would
+    reveal who uses the pseudonym.
     """
 
     __tablename__ = "forum_reply_notices"
@@ -137,9 +138,9 @@ class ReplyNotice(Base):
 
 
 class _Mark:
-    """Flags of one person for one post: liked and saved.
+    """A mark: whether one person has liked and has saved one post.
 
-    The row stays when both flags are false, so that both requests of a double tap lock the same row.
+    The row stays when both are false, so that two requests at the same time lock the same row.
     """
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
@@ -173,7 +174,7 @@ class ReplyMark(Base, _Mark):
 
 
 class CaseState(StrEnum):
-    #: Waits for a moderator. After three reports the post is hidden until the moderator decides.
+    #: The case waits for a moderator. After three reports, the post is hidden until the moderator decides.
     OPEN = "open"
     KEPT = "kept"
     HIDDEN = "hidden"
@@ -196,7 +197,7 @@ class ReportReason(StrEnum):
 
 
 class ForumCase(Base, Created):
-    """A post under moderation, at most one row for each post. Reports, a crisis phrase or a moderator open it."""
+    """A moderation case of one post. A report, a crisis phrase or a moderator opens it. A post has at most one case."""
 
     __tablename__ = "forum_cases"
     __personal__ = Personal(
@@ -238,7 +239,7 @@ class ForumReport(Base, Created):
     __tablename__ = "forum_reports"
     __personal__ = Personal(
         of=("reporter_id",),
-        # Reporters must not see whether their reports count.
+        # The export omits `kept_at`. It would show reporters whether moderators consider their reports false.
         export=Rows(without=("kept_at",)),
         erase=Detach(clears=("note",)),
     )
@@ -257,9 +258,9 @@ class ForumReport(Base, Created):
 
 
 class ForumBlock(Base):
-    """A block of somebody's posts: either those under their name, or those under their pseudonym.
+    """A block of one author's posts: either the posts under their name, or the posts under their pseudonym.
 
-    The name and the pseudonym of one person have separate rows. No code reads or writes one row because of the other.
+    A reader who blocks both has two independent rows, so that one block never reveals the other identity.
     """
 
     __tablename__ = "forum_blocks"
@@ -280,12 +281,12 @@ class ForumBlock(Base):
 class PhraseKind(StrEnum):
     #: The author wants to die.
     CRISIS = "crisis"
-    #: Somebody needs an ambulance. The chat sends an automatic reply; the forum does nothing.
+    #: Somebody needs an ambulance. The chat sends an automatic reply. The forum ignores these phrases.
     EMERGENCY = "emergency"
 
 
 class CrisisPhrase(Base, Created):
-    """A phrase that marks a text as a cry for help or a medical emergency, see `app.forum.service.crisis_matcher`."""
+    """A phrase of a person who wants to die or needs an ambulance, see `app.forum.service.crisis_matcher`."""
 
     __tablename__ = "crisis_phrases"
 

@@ -47,7 +47,7 @@ def create_case(data: Loaded) -> tuple[Case, int]:
 @bp.response(200, schemas.Case)
 @bp.alt_response(409, "CONFLICT")
 def update_case(data: Loaded, case_id: int) -> Case:
-    """Decide a case, or change the decision until the post is deleted."""
+    """Decide a case. An earlier decision can be changed until the post is deleted."""
     return moderation.decide(case_id, data, caller)
 
 
@@ -55,7 +55,7 @@ def update_case(data: Loaded, case_id: int) -> Case:
 @requires(RoleName.ADMIN)
 @bp.response(200, streaming.FILE, content_type=pictures.CONTENT_TYPE)
 def get_case_image(case_id: int) -> Response:
-    """Return the picture of a case's post, even while it is hidden from everybody else."""
+    """Return the picture of a case's post. Moderators also get a picture that is hidden from everybody else."""
     return pictures.response(moderation.get_image(case_id), f"kasus-{case_id}.webp")
 
 
@@ -65,9 +65,9 @@ def get_case_image(case_id: int) -> Response:
 @bp.response(200, schemas.Identity)
 @bp.alt_response(409, "CONFLICT")
 def lift_pseudonym(data: dict[str, str], case_id: int) -> Identity:
-    """Return who is behind the pseudonym of a case's author.
+    """Return the name of the author who wrote a case's post under a pseudonym.
 
-    This works once for each case. The audit log records it, and the author gets a notification.
+    This works once for each case. The audit log records the access, and the author gets a notification.
     """
     return moderation.lift_pseudonym(case_id, data["reason"], caller)
 
@@ -87,7 +87,7 @@ def list_phrases(search: Search) -> Listing[CrisisPhrase]:
 @bp.response(201, schemas.Phrase)
 @bp.alt_response(409, "CONFLICT")
 def create_phrase(data: dict[str, str]) -> CrisisPhrase:
-    """Create a phrase. Other spellings and slang forms of its words match too."""
+    """Create a phrase. It also matches other spellings and slang forms of its words."""
     return crisis.create_phrase(**data)
 
 

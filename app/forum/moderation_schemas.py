@@ -32,7 +32,7 @@ PHRASE_KIND = {
     "description": "The forum ignores `emergency`; the chat replies to both kinds",
 }
 
-#: Maximum characters of a text from a person to moderators, or from a moderator to a person.
+#: Maximum characters of a note in a report or an appeal, and of a moderator's reason.
 MAX_NOTE = 500
 
 
@@ -72,7 +72,7 @@ class Hidden(Schema):
 
 
 class Moderated(Hidden):
-    """Fields of a post that is hidden, is by a blocked author, or is a cry for help."""
+    """Optional fields of a post: it is hidden, its author is blocked, or its author gets crisis help."""
 
     is_blocked = fields.Boolean(
         metadata={

@@ -1,6 +1,6 @@
 """Routes of the forum: categories, threads and nested replies.
 
-Reads are public. With a token, the response also has the caller's likes, saves and ownership.
+Everybody can read without a token. With a token, a response also shows what the caller has liked, saved or written.
 """
 
 from __future__ import annotations
@@ -152,17 +152,17 @@ def list_blocks(page: Page) -> Listing[Block]:
 @authenticated
 @bp.response(204)
 def delete_block(block_id: int) -> None:
-    """Delete a block. The blocked post may be deleted already."""
+    """Delete a block. This works even if the blocked post is deleted already."""
     blocks.delete_own(block_id, caller)
 
 
-# --- what people do with threads and with replies -------------------------------------------------------------------
+# --- routes that threads and replies share --------------------------------------------------------------------------
 
 
 def _of_post(name: str, summary: str) -> Callable[[View], View]:
-    """Give a view of posts its name and summary for one kind of post.
+    """Return a decorator that sets the name and OpenAPI summary of a view for threads or for replies.
 
-    The path calls the id `thread_id` or `reply_id`; the view gets it as its last argument.
+    The decorated view gets `thread_id` or `reply_id` from the path as its last positional argument.
     """
 
     def decorator(view: View) -> View:

@@ -1,6 +1,6 @@
 """Schemas of the forum's requests and responses.
 
-The output schemas are documentation only, because `app.forum.service.reads` builds records that are ready for JSON.
+The response schemas only document the API. `app.forum.service.reads` builds the responses without them.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ThreadFields(Post):
 
 
 class ThreadRow(ThreadFields, Hidden):
-    """A thread in a list. It can be hidden only with `mine`, which lists the caller's own threads."""
+    """A thread in a list. Hidden threads are only in lists with `mine`, because their authors still see them."""
 
 
 class ThreadTitle(Schema):
@@ -143,7 +143,7 @@ class ThreadQuerySchema(SearchSchema):
 
 @dataclass(frozen=True)
 class RepliesQuery:
-    """Selection of a thread's replies. Without `page` it is as many replies as one response holds."""
+    """Selection of a thread's replies. Without `page`, the response has as many replies as its limits allow."""
 
     page: Page | None = None
     after: int | None = None
@@ -151,7 +151,7 @@ class RepliesQuery:
 
 
 class RepliesQuerySchema(PageSchema):
-    """Query of one thread. Pages count replies to the thread itself; each has all the replies below it."""
+    """Query of one thread. A page has a number of replies to the thread itself, each with all replies below it."""
 
     after = RecordId(
         metadata={"description": "Only replies newer than this id, as in the `Link` header of a truncated response"}
@@ -186,7 +186,7 @@ class ReplyQuerySchema(SearchSchema):
 
 
 class PostUpdate(Form):
-    """A partial update. Missing fields stay unchanged. An `image` that is null or empty removes the picture."""
+    """A partial update of a post. Missing fields stay unchanged. A null or empty `image` removes the picture."""
 
     content = Text(MAX_CONTENT, minimum=1, example="Bagaimana cara mengatur pola makan?")
     use_pseudonym = fields.Boolean(metadata={"example": True})

@@ -1,6 +1,6 @@
 """Seed data of the forum: categories, crisis phrases and emergency phrases.
 
-Each category except the first has the preference tag that filters the recipients of its broadcasts.
+A category's preference tag selects the recipients of broadcasts about its threads. The first category has no tag.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ CATEGORIES: tuple[tuple[str, str | None], ...] = (
     ("Kepercayaan Lain", "other_belief"),
 )
 
-#: Crisis phrases. `app.forum.service.crisis_matcher` also matches other spellings and slang: `pengen mati` is `ingin
-#: mati`.
+#: Phrases by which people say that they want to die. `app.forum.service.crisis_matcher` also finds other spellings and
+#: slang: the phrase `ingin mati` matches `pengen mati` too.
 PHRASES: tuple[str, ...] = (
-    # to die
+    # wishes to die
     "ingin mati", "saya mau mati", "mau mati saja", "mending mati", "lebih baik mati", "lebih baik saya mati",
     "mati saja saya", "saya mati saja", "biar saya mati", "biarkan saya mati", "pantas mati",
     "harusnya saya mati", "seharusnya saya mati", "andai saya mati", "semoga saya mati", "semoga cepat mati",
@@ -37,7 +37,7 @@ PHRASES: tuple[str, ...] = (
     "ingin meninggal saja", "lebih baik meninggal", "lebih baik saya tidak ada", "ingin menghilang selamanya",
     "ingin lenyap", "ingin pergi dari dunia", "tinggalkan dunia ini", "meninggalkan dunia ini",
     "selamat tinggal dunia", "ingin tidur selamanya", "tidak ingin bangun lagi", "tidak mau bangun lagi",
-    # to stop living
+    # wishes to stop living
     "tidak ingin hidup", "tidak mau hidup", "tidak sanggup hidup", "tidak kuat hidup", "tidak kuat lagi hidup",
     "tidak tahan hidup", "tidak tahan lagi hidup", "tidak sanggup lagi hidup", "hidup tidak ada gunanya",
     "hidup saya tidak ada gunanya", "hidup tidak berguna", "hidup saya tidak berguna",
@@ -45,19 +45,19 @@ PHRASES: tuple[str, ...] = (
     "untuk apa saya hidup", "buat apa saya hidup", "tidak ada alasan hidup", "tidak ada alasan untuk hidup",
     "capek hidup", "bosan hidup", "muak hidup", "menyesal lahir", "menyesal dilahirkan",
     "tidak ingin ada di dunia", "tidak ingin lahir",
-    # to end it
+    # wishes to end one's life
     "bunuh diri", "bundir", "akhiri hidup", "akhiri saja hidup", "akhiri semua", "akhiri nyawa",
     "hidup saya akhiri", "habisi diri", "habisi nyawa sendiri", "menghabisi diri", "menghabisi nyawa sendiri",
     "cabut nyawa saya", "hilangkan nyawa sendiri", "menghilangkan nyawa sendiri",
-    # how
+    # methods of suicide
     "gantung diri", "gantung leher", "lompat dari jembatan", "lompat dari gedung", "lompat dari lantai",
     "lompat ke sungai saja", "minum racun", "minum baygon", "minum pembersih lantai",
     "minum obat sebanyak banyaknya", "overdosis saja", "sayat nadi", "potong nadi", "memotong nadi",
     "sayat tangan", "tabrakkan diri", "menabrakkan diri", "bakar diri", "membakar diri", "menembak diri",
-    # to hurt oneself
+    # self-harm
     "sakiti diri", "lukai diri", "sayat diri", "self harm", "selfharm", "barcode di tangan", "barcode tangan",
     "cutting tangan",
-    # in English and in regional languages, which people mix into Indonesian
+    # English and regional languages, which people mix into Indonesian
     "suicide", "suicidal", "unalive", "kill myself", "end my life", "want to die", "wanna die", "better off dead",
     "hoyong maot", "hoyong paeh", "ingin paeh", "nglalu", "ngendat", "bunuh awak",
 )  # fmt: skip
@@ -70,9 +70,9 @@ EMERGENCIES: tuple[str, ...] = (
 
 
 def seed() -> None:
-    """Insert missing categories, and the phrases of each kind that has none.
+    """Insert missing categories. Insert the crisis or the emergency phrases if the table has none of this kind.
 
-    A kind with phrases stays unchanged, because administrators may have deleted some phrases on purpose.
+    Existing phrases stay unchanged, because administrators may have deleted some phrases on purpose.
     """
     rows = [{"name": name, "preference_tag": tag} for name, tag in CATEGORIES]
     db.session.execute(insert(ForumCategory).values(rows).on_conflict_do_nothing(index_elements=[ForumCategory.name]))

@@ -1,7 +1,7 @@
-"""Blocks: a person no longer sees posts under a name, or under a pseudonym.
+"""Blocks: a person no longer sees the posts of another author.
 
-A block covers only the identity that the post shows, the name or the pseudonym. The response never depends on earlier
-blocks, because a difference would reveal that two posts have the same author.
+An author writes under a name or under a pseudonym. A block covers only the one that the blocked post shows.
+The response to a new block never depends on earlier blocks. A difference would reveal that both have one author.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KIND = sa.case((ForumBlock.use_pseudonym, "alias"), else_="name").label("kind")
 
 
 class Block(TypedDict):
-    """A block in its owner's list, with the name or alias that the post showed when it was blocked."""
+    """A block in a person's own list, with the name or pseudonym that the blocked post showed."""
 
     id: int
     kind: str
@@ -73,16 +73,16 @@ def _record(id_: int, kind: str, shown_as: str | None, created_at: datetime) -> 
 
 
 def delete_own(block_id: int, caller: Caller) -> None:
-    """Delete one of the caller's blocks. The post itself may be deleted already."""
+    """Delete one of the caller's blocks. This works even if the blocked post is deleted already."""
     own = sa.delete(ForumBlock).where(ForumBlock.id == block_id, ForumBlock.user_id == caller.id)
     if db.session.scalar(own.returning(ForumBlock.id)) is None:
         raise NotFound(BLOCK_NOT_FOUND)
 
 
 def exported(user_id: int) -> sa.Select[str, str | None, datetime]:
-    """Select a person's blocks for their export, without ids.
+    """Return the query of a person's blocks for the export of their data. The rows have no ids.
 
-    They are sorted by kind and name, so that the order does not link a name to a pseudonym.
+    The rows are sorted by kind and name. An order by time could show which pseudonym belongs to which name.
     """
     blocks = sa.select(_KIND, ForumBlock.shown_as, ForumBlock.created_at).where(ForumBlock.user_id == user_id)
     return blocks.order_by(_KIND, ForumBlock.shown_as)

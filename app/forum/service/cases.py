@@ -1,6 +1,7 @@
-"""Moderation cases. A report or a crisis phrase opens a case, and the deletion of the post closes it.
+"""Moderation cases. A case collects the reports of one post, the moderator's decision and the author's appeal.
 
-Lock the post (a thread before its reply) before you read or write its case.
+A report, a crisis phrase or a moderator opens the case of a post. The deletion of the post closes the case.
+Lock the post before you read or write its case. For a reply, lock its thread first.
 """
 
 from __future__ import annotations
@@ -50,9 +51,9 @@ def of_post(post: Post) -> tuple[ForumCase, bool]:
 
 
 def request_review(case: ForumCase, *, is_new: bool, is_urgent: bool) -> None:
-    """Put a case in the moderators' queue. Reopen a kept case and, if it is urgent, a hidden one.
+    """Put a case in the moderators' queue. Reopen a case that was decided `keep`. If urgent, also reopen a hidden one.
 
-    Push to administrators with the moderation preference if the case is new, or if it becomes urgent.
+    Send a push to the administrators who want such pushes if the case is new or becomes urgent.
     """
     is_reopened = case.state == CaseState.KEPT or (is_urgent and case.state == CaseState.HIDDEN)
     is_told = is_new or (is_urgent and (is_reopened or not case.is_urgent))
@@ -77,7 +78,7 @@ def close(post: Post) -> None:
         cancel_notices(case_id)
         verdicts.cancel(case_id)
     if isinstance(post, ForumThread):
-        # Cases of replies that moderators deleted keep the thread's title. It belongs to the thread, so delete it too.
+        # Cases of deleted replies contain a copy of the thread's title. Delete the copies together with the thread.
         of_replies = (ForumCase.thread_id == post.id, ForumCase.reply_id.is_not(None), ForumCase.title.is_not(None))
         db.session.execute(sa.update(ForumCase).where(*of_replies).values(title=None))
 
@@ -111,7 +112,7 @@ def _notify_moderators(case: ForumCase) -> None:
 
 
 def _moderators() -> list[int]:
-    """Return the ids of administrators with the moderation preference."""
+    """Return the ids of administrators whose preferences ask for pushes about new cases."""
     rows = db.session.execute(
         sa.select(User.id, User.preferences)
         .where(

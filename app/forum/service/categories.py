@@ -26,7 +26,7 @@ CATEGORIES = PreparedStatement(
 
 
 def list_all() -> list[Category]:
-    """Return all categories in the order of their ids, which is the order of the seed."""
+    """Return all categories in the order of their ids."""
     with autocommit() as connection:
         return [
             {"id": id_, "name": name, "preference_tag": preference_tag, "threads_count": threads_count}

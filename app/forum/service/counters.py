@@ -1,4 +1,4 @@
-"""Counters in parent rows: threads of a category, replies of a thread. Hidden posts do not count."""
+"""Updates of two counters: the threads of a category, and the replies of a thread. Hidden posts do not count."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Help for authors who write that they want to die, and the list of phrases that detects this.
+"""Help for authors who write that they want to die, and the list of phrases that detects such posts.
 
-The author gets the numbers of crisis lines, and moderators get an urgent case. Reports never hide the text. The picture
-and the broadcast wait for a moderator. The program computes no score and notifies nobody else.
+The author gets the numbers of crisis lines. Moderators get an urgent case. Nobody else is notified.
+Reports of other people never hide the post. Its picture and its broadcast stay hidden until a moderator decides.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Help(TypedDict):
 
 
 def kind_of(*texts: str) -> Literal["crisis", "emergency"] | None:
-    """Return the kind of the first phrase list that matches a text. A crisis wins over an emergency."""
+    """Return whether the texts contain a crisis phrase or an emergency phrase. If both, return "crisis"."""
     rows = db.session.execute(sa.select(CrisisPhrase.phrase, CrisisPhrase.kind)).all()
     if crisis_matcher.contains_phrase((row.phrase for row in rows if row.kind == PhraseKind.CRISIS), *texts):
         return "crisis"
@@ -72,8 +72,8 @@ def emergency_lines(domicile: str | None) -> str:
 def check_post(post: Post) -> Help | None:
     """Return help for the author if a locked post has a crisis phrase, else None.
 
-    With a phrase, open an urgent case, and hold the picture until a moderator has seen it. After a change, the caller
-    must then call `hiding.undo_reports`.
+    With a crisis phrase, open an urgent case, and hide the picture until a moderator decides.
+    If a changed post gets help, the caller must also call `hiding.undo_reports`.
     """
     texts = (post.title, post.content) if isinstance(post, ForumThread) else (post.content or "",)
     if kind_of(*texts) != "crisis":

@@ -1,7 +1,7 @@
-"""Search for crisis phrases in texts. Words of one meaning are first replaced by one spelling.
+"""Search for crisis phrases in texts. Other spellings and slang words are first replaced by one plain spelling.
 
-`GUEEE PENGEN MATIII...` becomes `saya ingin mati`. A phrase matches whole words only. `mati` alone is no phrase,
-because it also describes a power cut (`mati lampu`) or a numb leg (`mati rasa`).
+For example, `GUEEE PENGEN MATIII...` (slang for "I want to die") becomes `saya ingin mati`. A phrase matches whole
+words only. The word `mati` ("dead") alone is no phrase. People also use it for a power cut (`mati lampu`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-#: Other spellings of each word. The key replaces them.
+#: Other spellings and slang forms of words. Each of them is replaced by its key.
 SPELLINGS = {
     "ingin": "pengen pengin pingin pgn pngn pngin pngen kepengen kepingin kepengin kepingen hayang",
     "mau": "mo maw mw mao",
@@ -42,7 +42,8 @@ SPELLINGS = {
     "dunia": "dunya",
 }  # fmt: skip
 
-#: Next words that give a phrase another meaning, by its last word: `mati lampu` (power cut), `hidup hemat` (thrift).
+#: Words after a phrase that make it harmless, by the last word of the phrase.
+#: Examples: `mati lampu` (power cut), `hidup hemat` (live thriftily).
 OTHERWISE = {
     "mati": frozenset(
         """
@@ -53,7 +54,8 @@ OTHERWISE = {
     "hidup": frozenset("berfoya boros hemat mewah miskin sehat sederhana susah".split()),  # noqa: SIM905
 }
 
-#: Things that can be dead or off. One of these in the two words before a phrase with `mati` cancels the match.
+#: Things and animals that can be dead or switched off. A phrase with `mati` does not match after one of these words.
+#: The two words before the phrase are compared.
 THINGS = frozenset(
     """
     ac aki anggrek ayam bakteri baterai batre bunga gulma hp ikan internet jam jamur jentik kecoa kipas komputer kompor
@@ -68,13 +70,13 @@ NEGATIONS = frozenset({"tidak", "bukan", "belum", "jangan"})
 
 DEATH = "mati"
 
-#: Characters on each side of a phrase that are split into its neighbouring words.
+#: Number of characters before and after a phrase that are searched for words that make it harmless.
 NEAR = 40
 
-#: Minimum characters of a phrase, because a shorter one has too many meanings.
+#: Minimum characters of a phrase. Shorter phrases have too many meanings.
 MIN_PHRASE = 3
 
-#: Unicode categories of characters that are removed: marks on letters, and zero-width characters.
+#: Unicode categories of characters that are removed from texts: accents on letters, and invisible characters.
 UNSEEN = frozenset({"Mn", "Me", "Cf"})
 
 _LETTERS_FOR_DIGITS = str.maketrans("013456789@$", "oieasgtbgas")
@@ -92,7 +94,10 @@ _ONE_SPELLING = {_squeezed(other): word for word, others in SPELLINGS.items() fo
 
 
 def plain(text: str) -> str:
-    """Return the words of a text in one spelling: lower case, without marks, repeated letters or digits in words."""
+    """Return the words of a text in plain spelling.
+
+    Plain words are in lower case and have no accents or repeated letters. Digits within words become letters.
+    """
     text = unicodedata.normalize("NFKD", text).lower()
     text = "".join(character for character in text if unicodedata.category(character) not in UNSEEN)
     text = _SPACED.sub(lambda match: re.sub(r"[\W_]", "", match[0]), text)
@@ -108,7 +113,7 @@ def _spelled(word: str) -> str:
 
 @lru_cache(maxsize=2048)
 def plain_phrase(phrase: str) -> str:
-    """Return `plain(phrase)` from a cache, because each post is compared with every phrase."""
+    """Return the phrase in plain spelling. Cache the result, because each post is compared with every phrase."""
     return plain(phrase)
 
 
@@ -126,14 +131,14 @@ def is_too_general(phrase: str) -> bool:
 def _is_in(phrase: str, text: str) -> bool:
     joined = phrase.replace(" ", "")
     if joined != phrase and f" {joined} " in text:
-        return True  # written as one word: `bunuhdiri`
+        return True  # the author left out the blanks: `bunuhdiri`
     if phrase not in text:
         return False
     return any(_counts(phrase.split(), match) for match in re.finditer(rf"\b{re.escape(phrase)}\b", text))
 
 
 def _counts(said: list[str], match: re.Match[str]) -> bool:
-    """Return whether a match counts. The words around it may cancel its meaning."""
+    """Return whether a match counts. The words before or after the phrase may make it harmless."""
     start, end = match.span()
     before, after = match.string[max(0, start - NEAR) : start].split()[-2:], match.string[end : end + NEAR].split()
     if DEATH in said and any(word.removesuffix("nya") in THINGS for word in before):

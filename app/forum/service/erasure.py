@@ -1,4 +1,7 @@
-"""Erasure of a person's posts and marks, in batches. The person chose whether posts are deleted or anonymised."""
+"""Erasure of a person's posts, likes and saves, in batches.
+
+The person has chosen whether their posts are deleted, or stay without the author's name.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ from app.forum.service import replies, threads, toggles
 from app.forum.service.posts import Post
 from app.identity.erasure import ErasureSubject, Posts
 
-#: Posts in one transaction. A batch is anonymised with one statement, but each deleted post needs several.
+#: Maximum posts in one transaction. The limit for deletions is lower, because a deletion needs several statements.
 BATCH = {Posts.ANONYMISE: 500, Posts.DELETE: 20}
 MARKS = 500
 
 
 def erase_threads(person: ErasureSubject) -> bool:
-    """Erase one batch of threads. Return whether another batch may remain; the functions below do the same."""
+    """Erase one batch of the person's threads. Return whether more threads may remain."""
     batch = (
         sa.select(ForumThread)
         .where(ForumThread.user_id == person.id)
@@ -40,7 +43,7 @@ def erase_replies(person: ErasureSubject) -> bool:
         return False
     above = sa.select(ForumThread).where(ForumThread.id.in_({row.thread_id for row in rows})).order_by(ForumThread.id)
     there = {thread.id for thread in db.session.scalars(above.with_for_update(key_share=True))}
-    ids = [row.id for row in rows if row.thread_id in there]  # a thread may have been deleted before the lock
+    ids = [row.id for row in rows if row.thread_id in there]  # another request may have deleted the thread
     if person.posts is Posts.DELETE:
         here_still = sa.select(ForumReply).where(ForumReply.id.in_(ids), ~ForumReply.is_deleted)
         for reply in db.session.scalars(here_still.order_by(ForumReply.id).with_for_update(key_share=True)).all():

@@ -1,7 +1,7 @@
 """Hide a post from everybody except its author, and show it again.
 
-This includes the post's picture, its broadcast and the counter in its parent row. `hold_picture` hides only the
-picture, until a moderator has seen the post.
+The functions also hide or show the post's picture and broadcast, and update the counter of its category or thread.
+`hold_picture` hides only the picture, until a moderator decides about the post.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from app.forum.service import notices
 from app.forum.service.counters import count_reply, count_thread
 from app.forum.service.posts import Post
 
-#: Reason that the author reads when reports have hidden the post.
+#: Reason that the author reads if three reports have hidden the post without a moderator.
 REPORTED = "Beberapa orang melaporkan tulisan ini."
 
 
 def hide(case: ForumCase, post: Post, by: HiddenBy, reason: str) -> None:
-    """Hide a locked post, or change the reason of a hidden one."""
+    """Hide a locked post. If it is hidden already, change the reason that its author reads."""
     was_shown = post.hidden_reason is None
     case.hidden_by, post.hidden_reason, post.image_is_held = by, reason, False
     db.session.flush()
@@ -32,7 +32,7 @@ def hide(case: ForumCase, post: Post, by: HiddenBy, reason: str) -> None:
 
 
 def show(case: ForumCase, post: Post) -> None:
-    """Show a locked post and its picture to everybody, and release its broadcast."""
+    """Show a locked post and its picture to everybody, and allow its broadcast to be sent."""
     was_hidden = post.hidden_reason is not None
     if was_hidden or post.image_is_held:
         pictures.show(post.image)
@@ -53,7 +53,7 @@ def hold_picture(post: Post) -> None:
 
 
 def undo_reports(post: Post) -> None:
-    """Show the text of a locked post that reports have hidden. Its picture and broadcast stay held."""
+    """Show the text of a locked post that reports have hidden. Its picture and broadcast stay hidden."""
     which = ForumCase.reply_id == post.id if isinstance(post, ForumReply) else _is_of_thread(post)
     undone = sa.update(ForumCase).where(which, ForumCase.hidden_by == HiddenBy.REPORTS).values(hidden_by=None)
     if db.session.scalar(undone.returning(ForumCase.id)) is not None:

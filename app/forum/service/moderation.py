@@ -37,7 +37,7 @@ class Report(TypedDict):
 
 
 class Case(TypedDict):
-    """A case as moderators see it. A pseudonymous author is shown by the pseudonym only."""
+    """A case as moderators see it. If the post has a pseudonym, moderators see only the pseudonym of its author."""
 
     id: int
     thread_id: int
@@ -68,14 +68,14 @@ _TITLE = sa.func.coalesce(ForumCase.title, ForumThread.title)
 _CONTENT = sa.func.coalesce(
     ForumCase.content, sa.case((_is_about_reply, ForumReply.content), else_=ForumThread.content)
 )
-#: Picture of the post; null for a deleted post, because the case keeps no picture.
+#: Picture of the post. It is null for a deleted post, because a case has no copy of the picture.
 _IMAGE = sa.case((_is_about_reply, ForumReply.image), else_=ForumThread.image)
 _USE_PSEUDONYM = sa.func.coalesce(
     ForumCase.use_pseudonym, sa.case((_is_about_reply, ForumReply.use_pseudonym), else_=ForumThread.use_pseudonym)
 )
 _AUTHOR_NAME = sa.case((_CONTENT.is_not(None), author_name(_USE_PSEUDONYM)))
 
-#: Cases with the current post or, if a moderator deleted it, with the copy that the case keeps.
+#: Query of cases with their posts. If a moderator deleted the post, the row has the copy that is stored in the case.
 _CASES = (
     sa.select(
         ForumCase.id,
@@ -97,7 +97,7 @@ _CASES = (
     .outerjoin(User, User.id == ForumCase.author_id)
 )
 
-#: Condition that an appeal waits for a decision. A deleted post cannot be decided any more.
+#: SQL condition that an appeal waits for a decision. Appeals about deleted posts do not wait.
 _is_appealed = sa.and_(
     ForumCase.state != CaseState.DELETED,
     ForumCase.appealed_at.is_not(None),
@@ -121,7 +121,7 @@ def list_all(search: CaseSearch) -> Listing[Case]:
 
 def get_image(case_id: int) -> bytes:
     """Return the picture of a case's post, hidden or not. Raise `NotFound` without a picture."""
-    with autocommit() as connection:  # returned to the pool before the media store is read
+    with autocommit() as connection:  # do not occupy the connection during the read of the picture
         name = connection.scalar(_CASES.with_only_columns(_IMAGE).where(ForumCase.id == case_id))
     if name is None:
         raise NotFound(IMAGE_NOT_FOUND)
@@ -152,7 +152,7 @@ def _reports_of(case_ids: Collection[int]) -> dict[int, list[Report]]:
 
 
 def create(data: Loaded, by: Caller) -> tuple[Case, bool]:
-    """Decide about a post, reported or not. Return its case and whether the case is new."""
+    """Decide about a post, even without a report. Return its case, and whether the case is new."""
     post = lock_reply(data["reply_id"]) if "reply_id" in data else lock_thread(data["thread_id"])
     case, is_new = cases.of_post(post)
     _decide(case, post, data, by)
@@ -176,7 +176,7 @@ def _decide(case: ForumCase, post: Post, data: Loaded, by: Caller) -> None:
     _judge_reports(case, is_false=decision == "keep" and not case.is_crisis)
     if event is not None:
         verdicts.notify_author(case, event)
-    # Without the author, so that the audit log does not reveal who uses a pseudonym.
+    # Do not record the author, because the audit log must not reveal who uses a pseudonym.
     audit.record(by, audit.AuditAction.MODERATED, f"{post.__tablename__}:{post.id}", decision=decision, case=case.id)
     if decision == "keep":
         hiding.show(case, post)
@@ -187,9 +187,9 @@ def _decide(case: ForumCase, post: Post, data: Loaded, by: Caller) -> None:
 
 
 def _event(case: ForumCase, post: Post, decision: str, reason: str) -> verdicts.CaseEvent | None:
-    """Return the event that the author is notified of, or None if the decision changes nothing for the author.
+    """Return the event for the author's notification, or None if the decision changes nothing for the author.
 
-    For example, a moderator who keeps a visible cry for help causes no notice to its author.
+    For example, the decision to keep a visible post causes no notification.
     """
     was_hidden = post.hidden_reason is not None
     if decision == "delete":
@@ -203,7 +203,7 @@ def _event(case: ForumCase, post: Post, decision: str, reason: str) -> verdicts.
 
 
 def _judge_reports(case: ForumCase, *, is_false: bool) -> None:
-    """Mark the reports of a case as false, or remove the mark. A report of self-harm is never false."""
+    """Mark the reports of a case as false, or remove this mark. Reports of self-harm are never marked as false."""
     judged = sa.update(ForumReport).where(ForumReport.case_id == case.id)
     if is_false:
         judged = judged.where(ForumReport.kept_at.is_(None), ForumReport.reason != ReportReason.SELF_HARM)
@@ -213,7 +213,7 @@ def _judge_reports(case: ForumCase, *, is_false: bool) -> None:
 
 
 def _delete(case: ForumCase, post: Post) -> None:
-    """Delete the post. Its case keeps title and text, so that moderators can answer questions about the decision."""
+    """Delete the post. Copy title and text into its case, so that moderators can explain the decision later."""
     thread = post if isinstance(post, ForumThread) else db.session.get_one(ForumThread, post.thread_id)
     case.title, case.content, case.use_pseudonym = thread.title, post.content, post.use_pseudonym
     case.hidden_by = None
@@ -243,7 +243,10 @@ def _locked(case_id: int) -> tuple[ForumCase, Post | None]:
 
 
 def appeal(kind: PostType, post_id: int, note: str, caller: Caller) -> bool:
-    """Record the caller's appeal about an own hidden post. Return whether it is the first since the latest decision."""
+    """Record the caller's appeal about an own hidden post. Return whether this is a new appeal.
+
+    A further appeal before the next decision replaces the text of the earlier appeal.
+    """
     post = posts.lock(kind, post_id)
     check_owner(post, caller)
     if post.hidden_reason is None:
@@ -261,9 +264,9 @@ def _waits(case: ForumCase) -> bool:
 
 
 def lift_pseudonym(case_id: int, reason: str, by: Caller) -> Identity:
-    """Return who is behind a pseudonym, once for each case.
+    """Return the name of an author who uses a pseudonym. Raise `Conflict` if this was done before for the case.
 
-    Record it in the audit log and in the author's access log, and notify the author.
+    Record the access in the audit log and in the author's access log, and notify the author.
     """
     case, post = _locked(case_id)
     use_pseudonym = case.use_pseudonym if post is None else post.use_pseudonym

@@ -1,7 +1,8 @@
-"""Notices of the forum: replies go to the thread's author, new threads to people with the category's preference.
+"""Notices of the forum: messages about replies for the thread's author, and broadcasts about new threads.
 
-The worker renders the text just before it sends a notice. A text never has the name behind a pseudonym.
-Strangers write names and titles, so web addresses are removed from both, and phone numbers from titles.
+A broadcast goes to the people whose preferences contain the category's tag. The worker renders each text just before
+it sends the message. A text never contains the real name of somebody who uses a pseudonym. Names and titles come from
+strangers, so web addresses are removed from both, and phone numbers from titles.
 """
 
 from __future__ import annotations
@@ -32,19 +33,19 @@ THREAD_KIND = "forum_thread"
 
 REPLY_KIND = "forum_reply"
 
-#: Time after which an unsent message about replies expires, counted from when it is due.
+#: Time from the due time of an unsent message about replies until the message expires.
 REPLY_EXPIRES = timedelta(hours=24)
 
-#: Minimum time between two messages about replies to one person. The second one covers all replies since the first.
+#: Minimum time between two messages about replies to one person. The second message covers all replies since the first.
 REPLY_PAUSE = timedelta(minutes=10)
 
-#: A message that is overdue for longer than this is stuck. New replies join the stuck message.
+#: Time after which an overdue message counts as stuck. New replies are added to the stuck message.
 STUCK = timedelta(minutes=1)
 
-#: Delivery kind of the notices in `verdicts`.
+#: Kind of the deliveries that `verdicts` creates.
 VERDICT_KIND = "post_moderated"
 
-#: Notice to the author after a moderator lifted the pseudonym: kind, text, title, and time until it expires.
+#: Notice to an author after a moderator has seen the name behind the pseudonym.
 LIFTED_KIND = "pseudonym_lifted"
 LIFTED = "Seorang moderator membuka nama di balik nama samaran Anda di forum. Hal ini tercatat."
 LIFTED_TITLE = "Nama samaran Anda"
@@ -58,7 +59,7 @@ MAX_TITLE = 80
 
 
 def thread_written(thread: ForumThread, *, is_held: bool = False) -> None:
-    """Create the broadcast of a new thread. With `is_held` it waits until a moderator has seen the thread."""
+    """Create the broadcast about a new thread. With `is_held`, it is not sent before a moderator decides."""
     broadcasts.announce(
         _about(thread.id),
         preference_tag=_category(thread).preference_tag,
@@ -68,7 +69,7 @@ def thread_written(thread: ForumThread, *, is_held: bool = False) -> None:
 
 
 def thread_changed(thread: ForumThread) -> None:
-    """Send the thread's broadcast to people with the preference of its new category."""
+    """Change the recipients of the thread's broadcast to the people with the tag of its new category."""
     broadcasts.retag(_about(thread.id), _category(thread).preference_tag)
 
 
@@ -77,7 +78,7 @@ def _category(thread: ForumThread) -> ForumCategory:
 
 
 def thread_held(thread_id: int) -> None:
-    """Hold the thread's broadcast until `thread_released`."""
+    """Stop the thread's broadcast until `thread_released` is called."""
     broadcasts.hold(_about(thread_id))
 
 
@@ -96,7 +97,7 @@ def thread_deleted(thread_id: int) -> None:
 
 
 def _leave_out(thread_id: int) -> None:
-    """Remove a thread from the unsent messages about replies. Cancel a message that has no other thread."""
+    """Remove a thread from the unsent messages about replies. Cancel the messages that are about this thread only."""
     waiting = sa.select(Delivery).where(
         *outbox.is_about(_about(thread_id)), Delivery.kind == REPLY_KIND, Delivery.state.in_(OPEN)
     )
@@ -129,8 +130,8 @@ def _announced(delivery: Claimed) -> Words:
 def reply_written(thread: ForumThread, reply: ForumReply) -> None:
     """Notify the thread's author of a reply, at most once per `REPLY_PAUSE`.
 
-    Replies within that time after a message wait for the next message, which covers all these replies.
-    Skip the author's own replies, and replies of people whom the author has blocked. The caller has locked `thread`.
+    Replies within `REPLY_PAUSE` after a message are collected in the next message.
+    Skip the author's own replies, and replies of people whom the author has blocked. `thread` must be locked.
     """
     if thread.user_id is None or thread.user_id == reply.user_id or _is_unwanted(thread, reply):
         return
@@ -155,9 +156,9 @@ def reply_written(thread: ForumThread, reply: ForumReply) -> None:
 
 
 def _latest_notice(user_id: int, by_alias: bool, reply_id: int) -> ReplyNotice:
-    """Lock and return the latest notice of a person; insert it if it is missing.
+    """Lock and return the row of a person's latest message about replies. Insert the row if it is missing.
 
-    A new notice is due now. A new `by_alias` notice is due at least `REPLY_PAUSE` after the notice of named threads.
+    A new row is due now. With `by_alias`, it is due at least `REPLY_PAUSE` after the message about named threads.
     """
     due_at = db_time.now()
     if by_alias and (named := db.session.get(ReplyNotice, (user_id, False), populate_existing=True)) is not None:
@@ -168,10 +169,10 @@ def _latest_notice(user_id: int, by_alias: bool, reply_id: int) -> ReplyNotice:
 
 
 def _waits(notice: ReplyNotice, now: datetime) -> bool:
-    """Return whether the message of a notice is still unsent, so that its text will include the new reply.
+    """Return whether the latest message is still unsent. Its text will then include the new reply.
 
-    It may wait for quiet hours or for a worker. Its row stays locked until the reply is committed, so that no worker
-    renders the text earlier.
+    The message may wait for the end of quiet hours, or be stuck. Lock its row until the commit of the reply. A worker
+    then cannot render the text without the reply.
     """
     waiting = sa.select(Delivery.id).where(
         Delivery.user_id == notice.user_id,
@@ -184,9 +185,9 @@ def _waits(notice: ReplyNotice, now: datetime) -> bool:
 
 
 def _next_due(notice: ReplyNotice, now: datetime) -> datetime:
-    """Return when the next message is due: `REPLY_PAUSE` after the latest one was due or, if later, was sent.
+    """Return when the next message is due: `REPLY_PAUSE` after the due time or the sending time of the latest message.
 
-    For `by_alias`, the latest message about named threads counts too.
+    The later of the two times counts. With `by_alias`, the due time of the message about named threads counts too.
     """
     sent_at = db.session.scalar(
         sa.select(sa.func.max(Delivery.settled_at)).where(
@@ -237,7 +238,7 @@ def render_replies(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 
 def _told(delivery: Claimed) -> Words | None:
-    """Return the text about the replies of others, from the message's first reply up to the next message's first."""
+    """Return the text of a message about replies. It covers the replies up to the first reply of the next message."""
     with autocommit() as connection:
         row = connection.execute(_replies, _values(delivery)).first()
     if row is None:
@@ -263,7 +264,7 @@ _user_id = sa.bindparam("user_id", type_=sa.BigInteger)
 _by_alias = sa.bindparam("by_alias", type_=sa.Boolean)
 _first_id = sa.bindparam("first_id", type_=sa.BigInteger)
 _waiting_id = sa.cast(Delivery.payload["first_id"].astext, sa.BigInteger)
-#: The smallest first reply among later messages: the latest notice, and other unsent messages.
+#: Id of the reply with which the next message begins. The current message covers only replies with smaller ids.
 _next_id = sa.func.least(
     sa.select(ReplyNotice.first_id)
     .where(ReplyNotice.user_id == _user_id, ReplyNotice.by_alias == _by_alias, ReplyNotice.first_id > _first_id)
@@ -278,7 +279,7 @@ _next_id = sa.func.least(
     )
     .scalar_subquery(),
 )
-#: One row for each reply in a message, with the total of replies and a number for each thread.
+#: Query of the replies in one message. Each row also has the total of replies and the running number of its thread.
 _told_of = (
     sa.select(
         ForumReply.id,
@@ -294,7 +295,7 @@ _told_of = (
     .join(User, User.id == ForumReply.user_id)
     .where(
         ForumThread.user_id == _user_id,
-        # The first thread of the message stays in it, even if it has switched between name and pseudonym since.
+        # Include the first thread even if its author has since changed it from name to pseudonym or back.
         sa.or_(ForumThread.use_pseudonym == _by_alias, ForumThread.id == sa.bindparam("thread_id")),
         ForumThread.id != sa.bindparam("without_id"),
         ForumThread.hidden_reason.is_(None),
@@ -313,7 +314,7 @@ _replies = (
 
 
 def pseudonym_lifted(user_id: int, case_id: int) -> None:
-    """Notify an author, by message and push, that a moderator has seen who they are. The text has no names."""
+    """Notify an author, by message and push, that a moderator has seen the name behind their pseudonym."""
     notify_user(user_id, kind=LIFTED_KIND, dedupe_key=f"{LIFTED_KIND}:{case_id}", expires_in=LIFTED_EXPIRES)
 
 
@@ -323,10 +324,10 @@ def render_lifted(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 
 def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a delivery to this person may reveal what they wrote under their pseudonym.
+    """Return the SQL condition that a delivery to this person may reveal their pseudonym to administrators.
 
-    The sending time alone may reveal it. A message about replies reveals it, unless the thread is under their name.
-    A broadcast of a thread reveals it too, because only the thread's author does not get the broadcast.
+    Examples are messages about replies to a pseudonymous thread, because their sending time matches the replies.
+    Broadcasts of threads are included, because only the thread's author does not get the broadcast.
     """
     named = sa.select(ForumThread.id).where(ForumThread.user_id == user_id, ~ForumThread.use_pseudonym)
     is_named = sa.func.coalesce(Delivery.about_id, 0).in_(named)
@@ -343,7 +344,10 @@ def _about(thread_id: int) -> About:
 
 
 def quoted(title: str) -> str:
-    """Return ` “Menu harian”`: the title without contacts, cut to `MAX_TITLE`. Return "" if nothing is left."""
+    """Return a title in quotation marks after a blank, for example ` “Menu harian”`.
+
+    Remove phone numbers and web addresses, and shorten the title to `MAX_TITLE`. Return "" for an empty title.
+    """
     title = without_contacts(title)
     short = title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1] + "…"
     return f" “{short}”" if short else ""

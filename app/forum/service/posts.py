@@ -1,17 +1,15 @@
 """Rules that threads and replies share: the order of locks, ownership, pictures and pseudonyms.
 
-Every transaction locks rows in this order, so that two transactions never deadlock.
+A post is a thread or a reply. Every transaction locks rows in this order, so that two transactions never deadlock:
 
 1. threads, by id
 2. replies, by id
-3. rows that belong to a locked post: its marks, its case, its messages
+3. rows that belong to a locked post: its likes and saves, its moderation case, its messages
 4. people
-5. categories, by id: their counters change last, because every writer in a category waits for them
+5. categories, by id, as late as possible, because all writers in a category wait for the lock
 
-Each lock on a post is FOR NO KEY UPDATE, also before a deletion. Lock a post before you insert a row that refers to
-it. The foreign key alone locks the post FOR KEY SHARE. PostgreSQL grants that lock while a like has locked the post,
-and then the next writer can deadlock with the like. The writer has a lock on the row's old version and waits for the
-like. The like waits for that lock.
+Lock a post FOR NO KEY UPDATE before you insert a row with a foreign key to the post. The foreign key alone takes only
+a FOR KEY SHARE lock. PostgreSQL grants this lock during a like of the same post, and the two can then deadlock.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Replies: a tree of limited depth. A deleted reply stays as a stub while it has replies below it."""
+"""Create, list, update and delete replies.
+
+Replies form a tree of limited depth. A deleted reply with replies below it stays as a stub without text and author.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ def list_own(query: ReplyQuery, caller_id: int) -> Listing[Record]:
 
 def create(thread_id: int, data: Loaded, caller: Caller) -> Record:
     """Create a reply to a thread or to one of its replies, and notify the thread's author."""
-    columns = pictures.columns(data)  # before the first statement, so that no transaction is open while it decodes
+    columns = pictures.columns(data)  # decode the picture before a transaction begins
     check_pseudonym(data["use_pseudonym"], caller)
     thread = count_reply(thread_id, 1)
     _check_shown(thread)
@@ -64,7 +67,7 @@ def delete(reply_id: int, caller: Caller) -> None:
 
 
 def remove(reply: ForumReply) -> None:
-    """Delete a reply. With replies below it, turn it into a stub; otherwise also delete stubs above it that are empty.
+    """Delete a reply. If other replies are below it, keep it as a stub without text and author.
 
     The thread must be locked. `create` locks the thread too, so nobody can reply to this reply before the commit.
     """
@@ -81,7 +84,7 @@ def remove(reply: ForumReply) -> None:
 
 
 def _read(reply: ForumReply, help_: Help | None, caller: Caller) -> Record:
-    """Return the reply's record for its author, the only reader who gets `help`."""
+    """Return the reply as its author sees it. Add the crisis help if there is any."""
     record = read_reply(db.session.connection(), reply.thread_id, reply.id, caller.id)
     return record if help_ is None else {**record, "help": help_}
 
@@ -92,9 +95,9 @@ def _check_shown(post: ForumThread | ForumReply) -> None:
 
 
 def _place(thread_id: int, parent_id: int | None) -> dict[str, int | None]:
-    """Return `parent_id` and `depth` of a new reply, and lock the reply above it.
+    """Return `parent_id` and `depth` of a new reply, and lock its parent.
 
-    If the parent is on the last level, the new reply gets the parent of its parent.
+    If the chosen parent is on the last level, use the parent of the chosen reply instead.
     """
     if parent_id is None:
         return {"parent_id": None, "depth": 1}
@@ -109,7 +112,7 @@ def _place(thread_id: int, parent_id: int | None) -> dict[str, int | None]:
 
 
 def _prune(reply: ForumReply) -> None:
-    """Delete a stub without replies below it, then do the same for the stub above."""
+    """Delete a stub if no reply is below it. Then check its parent in the same way."""
     parent_id: int | None = reply.id
     while parent_id is not None:
         below = orm.aliased(ForumReply)

@@ -17,13 +17,13 @@ from app.forum.service.posts import Post, PostType
 from app.identity.models import User
 from app.identity.sessions import Caller
 
-#: Number of reports that hide a post, and minimum age of a reporter's account.
-#: Younger accounts do not count, because anybody can create one in a minute.
+#: Number of valid reports that hide a post.
 HIDING = 3
+#: Minimum age of a reporter's account. Reports of younger accounts do not count, because new accounts are easy to get.
 MIN_AGE = timedelta(days=7)
 
-#: Number of false reports (decided `keep`) within `FALSE_WITHIN` after which a reporter does not count.
-#: The reporter counts again when `FALSE_WITHIN` has passed since the latest of these decisions.
+#: Number of false reports within `FALSE_WITHIN` after which a person's reports do not count. A report is false if the
+#: moderator decided `keep`. The person's reports count again `FALSE_WITHIN` after the last of these decisions.
 FALSE = 3
 FALSE_WITHIN = timedelta(days=30)
 
@@ -56,14 +56,15 @@ def report(kind: PostType, post_id: int, data: Loaded, caller: Caller) -> tuple[
 def _may_hide(post: Post, case: ForumCase) -> bool:
     """Return whether a post has enough valid reports to be hidden.
 
-    A post that a moderator kept stays visible unless its author changed it since. A cry for help always stays visible.
+    If a moderator decided `keep`, the post stays visible until its author changes it.
+    A post with a crisis phrase always stays visible.
     """
     if case.is_crisis:
         return False
     if case.decided_at is not None and post.updated_at <= case.decided_at:
         return False
-    # Do not compare with the time of the case. Simultaneous requests wait for the lock on the post, so a report may
-    # be older than the case that another report has opened.
+    # Without a decision, count all reports. A report may be older than its case, because a simultaneous report may
+    # have opened the case.
     is_since = sa.true() if case.decided_at is None else ForumReport.created_at > case.decided_at
     count = db.session.scalar(
         sa.select(sa.func.count())
@@ -81,9 +82,9 @@ def _may_hide(post: Post, case: ForumCase) -> bool:
 
 
 def _reported_falsely(user_id: orm.InstrumentedAttribute[int]) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that `FALSE` of a person's reports were decided `keep` within `FALSE_WITHIN`.
+    """Return the SQL condition that a person had `FALSE` false reports within `FALSE_WITHIN`.
 
-    The latest of these decisions must also be younger than `FALSE_WITHIN`.
+    The latest of these reports must have been decided less than `FALSE_WITHIN` ago.
     """
     theirs = orm.aliased(ForumReport)
     kept = (

@@ -24,7 +24,7 @@ from app.identity import own_pictures
 from app.identity.models import User
 from app.identity.sessions import Caller
 
-#: For an account younger than this, a moderator must release the broadcast of each thread.
+#: Age below which an account is new. A moderator must approve the broadcast of each thread of a new account.
 NEWCOMER = timedelta(hours=24)
 
 
@@ -48,9 +48,9 @@ def get(thread_id: int, query: RepliesQuery, caller_id: int | None) -> Truncated
 def create(data: Loaded, caller: Caller) -> Record:
     """Create a thread and the broadcast that announces it.
 
-    The broadcast waits for a moderator if the thread is a cry for help, or its author's account is new.
+    The broadcast waits for a moderator if the thread has a crisis phrase, or if its author's account is new.
     """
-    columns = pictures.columns(data)  # before the first statement, so that no transaction is open while it decodes
+    columns = pictures.columns(data)  # decode the picture before a transaction begins
     check_pseudonym(data["use_pseudonym"], caller)
     check_category(data["category_id"])
     own_pictures.keep(caller.id, columns)
@@ -107,7 +107,7 @@ def remove(thread: ForumThread) -> None:
 
 
 def _is_by_newcomer(thread: ForumThread) -> bool:
-    """Return whether the author's account is new. If so, open a case, so that a moderator releases the broadcast."""
+    """Return whether the author's account is new. If so, open a case, so that a moderator approves the broadcast."""
     is_new = sa.select(User.created_at > sa.func.now() - NEWCOMER).where(User.id == thread.user_id)
     if not db.session.scalar(is_new):
         return False
@@ -117,6 +117,6 @@ def _is_by_newcomer(thread: ForumThread) -> bool:
 
 
 def _read(thread: ForumThread, help_: Help | None, caller: Caller) -> Record:
-    """Return the thread's record for its author, the only reader who gets `help`."""
+    """Return the thread as its author sees it. Add the crisis help if there is any."""
     record = read_thread(db.session.connection(), thread.id, caller.id).record
     return record if help_ is None else {**record, "help": help_}

@@ -1,6 +1,7 @@
-"""Likes and saves. One statement toggles the mark and updates the counter, so it can be its own transaction.
+"""Likes and saves. A mark is the row with the like and the save of one person for one post.
 
-The statement locks the post first, then the mark. A second tap waits for the post, then toggles the first tap's result.
+One SQL statement toggles the mark and updates the post's counter. The statement locks the post first, then the mark.
+If two requests arrive together, the second request waits for the first and then toggles its result.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
 
 @dataclass(frozen=True)
 class Toggle:
-    """A statement that toggles a flag of a person's mark, updates the post's counter, and returns the new flag."""
+    """A statement that toggles a person's like or save of a post, updates the counter, and returns the new value."""
 
     statement: PreparedStatement
     not_found: str
 
     def apply(self, connection: sa.Connection, post_id: int, user_id: int) -> bool:
-        """Toggle the flag of one post and return its new value. Raise `NotFound` for an unknown post."""
+        """Toggle the like or save of one post and return its new value. Raise `NotFound` for an unknown post."""
         rows = self.statement.rows(connection, {"post_id": post_id, "user_id": user_id})
         if not rows:
             raise NotFound(self.not_found)
@@ -89,7 +90,7 @@ def save(kind: PostType, post_id: int, user_id: int) -> bool:
 def take_back_all(user_id: int) -> None:
     """Remove all likes and saves of a person before the deletion of their account, and update the counters.
 
-    Also lock the person's own posts, because the deletion will update their `user_id`.
+    Also lock the person's own posts, because the deletion of the account clears `user_id` in these rows.
     """
     _lock_posts(user_id)
     for post, mark, key in _MARKS:
@@ -97,7 +98,7 @@ def take_back_all(user_id: int) -> None:
 
 
 def take_back_some(user_id: int, most: int) -> bool:
-    """Remove at most `most` marks of a person, and update the counters. Return whether more may remain."""
+    """Remove at most `most` likes and saves of a person, and update the counters. Return whether more may remain."""
     for post, mark, key in _MARKS:
         marked = sa.select(key).where(mark.user_id == user_id).order_by(key).limit(most)
         if ids := db.session.scalars(marked).all():
@@ -134,7 +135,7 @@ def _take_back(
 
 
 def _lock_posts(user_id: int) -> None:
-    """Lock the posts that a person has written or marked: threads before replies, each in the order of ids."""
+    """Lock the posts that a person has written, liked or saved: threads before replies, each in the order of ids."""
     marked = sa.select(ReplyMark.reply_id).where(ReplyMark.user_id == user_id)
     for post, ids in (
         (

@@ -1,7 +1,7 @@
-"""Notices to the author of a post: it was hidden, shown again, or deleted.
+"""Notices to the author of a post after the post was hidden, shown again, or deleted.
 
-The text is rendered when a worker claims the notice. It never names reporters. It omits the title of a post under a
-pseudonym, because somebody else may read the phone.
+A worker renders the text just before it sends the notice. The text never names reporters. If the post has a pseudonym,
+the text omits its title, because another person may read the author's phone.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class CaseEvent(StrEnum):
 
 
 def notify_author(case: ForumCase, event: CaseEvent) -> None:
-    """Notify the author of a case once, by message and push. Cancel unsent notices of earlier events."""
+    """Notify the author of a case's post, by message and push. Cancel unsent notices of earlier events."""
     cancel(case.id)
     if case.author_id is not None:
         notify_user(
@@ -57,7 +57,7 @@ def cancel(case_id: int) -> None:
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of notices to authors. A notice has no text if its event was undone."""
+    """Return the texts of notices to authors. A notice gets no text, and is not sent, if the event was undone."""
     texts = ((each, _text(each)) for each in deliveries)
     return {each.id: rendering.notice(each, text=text, title=TITLE, body=text) for each, text in texts if text}
 
@@ -69,7 +69,7 @@ _STANDING = (
         ForumCase.reason,
         _is_reply.label("is_reply"),
         sa.case((_is_reply, ForumReply.hidden_reason), else_=ForumThread.hidden_reason).label("hidden_reason"),
-        # Only its author may read the title of a hidden thread.
+        # Omit the title of a hidden thread from a notice about a reply. Only the thread's author may read this title.
         sa.case((sa.or_(~_is_reply, ForumThread.hidden_reason.is_(None)), ForumThread.title)).label("title"),
         sa.func.coalesce(
             ForumCase.use_pseudonym,
@@ -108,6 +108,6 @@ def _text(delivery: Claimed) -> str | None:
 
 
 def _sentence(text: str | None) -> str:
-    """Return a reason without web addresses, with a full stop."""
+    """Return a moderator's reason without web addresses and with a full stop at the end."""
     reason = without_addresses(text or "").strip()
     return reason if reason.endswith((".", "!", "?")) else f"{reason}."

@@ -1,9 +1,7 @@
-"""Code that the reads of threads and of replies share: fields of records, and columns of authors.
+"""Code that the reads of threads and of replies share. A post is a thread or a reply.
 
-A record is a row as a dict that is ready for JSON.
-
-Only this module decides which data of an author a response shows. It decides in SQL: for a pseudonymous post, the
-database returns no id, picture or real name.
+A record is the dict of one post in a response. Only this module decides which data of an author a record contains.
+It decides this in SQL. For a post under a pseudonym, the database does not return the author's id, picture or name.
 """
 
 from __future__ import annotations
@@ -21,29 +19,31 @@ from app.identity.models import User
 THREAD_NOT_FOUND = "Utas tidak ditemukan."
 REPLY_NOT_FOUND = "Balasan tidak ditemukan."
 
-#: Names for an author with a deleted account, and for an author who has removed their pseudonym.
+#: Name of an author whose account is deleted.
 DELETED_ACCOUNT = "Akun dihapus"
+#: Name of an author who has written under a pseudonym and has since removed the pseudonym from their profile.
 ANONYMOUS = "Anonim"
 
-#: Texts in place of a hidden post, and in place of a post by a blocked author.
+#: Text in place of the content of a hidden post.
 HIDDEN = "[disembunyikan moderator]"
+#: Text in place of the content of a post by a blocked author.
 BLOCKED = "[diblokir]"
 
-#: The caller's id. It is null without a token: the reader then has no posts, marks or blocks.
+#: Parameter with the id of the caller, or null for a request without a token.
 CALLER_ID = sa.bindparam("caller_id", type_=sa.BigInteger)
 
 Record = dict[str, Any]
-#: Columns by their names in a record, in the order of the JSON.
+#: SQL columns by their field names in a record, in the order of the response.
 Fields = dict[str, sa.SQLColumnExpression[Any]]
 
 
 def media_path(image: sa.SQLColumnExpression[str | None]) -> sa.ColumnElement[str]:
-    """Return the path of a picture, like `pictures.url`; null without a picture."""
+    """Return an SQL expression for the URL path of a picture. The path is null without a picture."""
     return sa.literal_column("'/media/'").concat(image)
 
 
 def author_name(use_pseudonym: sa.SQLColumnExpression[bool]) -> sa.ColumnElement[str]:
-    """Return the name that a post shows for its author. The statement must join the author as `User`."""
+    """Return an SQL expression for the name that a post shows. The statement must join the author as `User`."""
     return sa.case(
         (User.id.is_(None), DELETED_ACCOUNT),
         (use_pseudonym, sa.func.coalesce(User.nama_samaran, ANONYMOUS)),
@@ -52,9 +52,9 @@ def author_name(use_pseudonym: sa.SQLColumnExpression[bool]) -> sa.ColumnElement
 
 
 def post_fields(post: type[ForumThread] | type[ForumReply], mark: type[ThreadMark] | type[ReplyMark]) -> Fields:
-    """Return the fields that threads and replies share; `app.forum.schemas.Post` documents them.
+    """Return the fields that threads and replies share. `app.forum.schemas.Post` documents them.
 
-    `read` merges the three author fields into `author`, and removes the last two fields after `conceal` used them.
+    `read` merges the three author fields into one. It also replaces `hidden_reason` and `is_blocked` of the row.
     """
     is_open = sa.not_(post.use_pseudonym)
     return {
@@ -84,11 +84,11 @@ def select_fields(fields: Fields, source: sa.FromClause) -> AnySelect:
 def read(
     statement: PreparedStatement, connection: sa.Connection, values: Mapping[str, object]
 ) -> tuple[list[Record], int]:
-    """Return the records of the posts that a statement selects, and its column `total` (0 without that column)."""
+    """Return the records of the posts that a statement selects, and the value of its column `total`, or 0."""
     records, total = [], 0
     for post in statement.records(connection, values):
         total = post.pop("total", 0)
-        if post["id"] is None:  # an empty page has one row, for the total
+        if post["id"] is None:  # an empty page still has one row, because the total is a column
             continue
         post["author"] = {"id": post.pop("author_id"), "name": post["author"], "image": post.pop("author_image")}
         post["created_at"], post["updated_at"] = rfc3339(post["created_at"]), rfc3339(post["updated_at"])
@@ -102,17 +102,16 @@ def read(
 def is_blocked(post: type[ForumThread] | type[ForumReply]) -> sa.ColumnElement[bool]:
     """Return the SQL condition that the caller has blocked the name or pseudonym that the post shows.
 
-    The subquery reads the caller's few blocks once for each statement, not once for each row.
+    PostgreSQL reads the caller's blocks once for each statement, not once for each post.
     """
     blocks = sa.select(ForumBlock.blocked_id, ForumBlock.use_pseudonym).where(ForumBlock.user_id == CALLER_ID)
     return sa.tuple_(sa.func.coalesce(post.user_id, 0), post.use_pseudonym).in_(blocks)
 
 
 def is_listed(post: type[ForumThread] | type[ForumReply], *, mine: bool = False) -> list[sa.SQLColumnExpression[bool]]:
-    """Return the conditions for a post to be in a list. With `mine` they select the caller's posts, hidden or not.
+    """Return the SQL conditions of posts in a list. With `mine`, select all posts of the caller, also hidden ones.
 
-    Blocks are an anti-join here. The planner would add the cost of the subquery in `is_blocked` to each index scan,
-    and would prefer to scan the whole table.
+    Blocks are an anti-join here. With the subquery of `is_blocked`, PostgreSQL would scan the whole table.
     """
     blocks = sa.select(ForumBlock.blocked_id).where(
         ForumBlock.user_id == CALLER_ID,
@@ -123,7 +122,7 @@ def is_listed(post: type[ForumThread] | type[ForumReply], *, mine: bool = False)
 
 
 def conceal(post: Record, hidden_reason: str | None, is_blocked: bool) -> None:
-    """Replace a hidden or blocked post by a stub. The author of a hidden post gets its text and the reason instead."""
+    """Replace the text and picture of a hidden or blocked post. The author of a hidden post still gets the text."""
     if hidden_reason is not None:
         post["is_hidden"] = True
         if post["is_owner"]:
@@ -139,7 +138,7 @@ def conceal(post: Record, hidden_reason: str | None, is_blocked: bool) -> None:
 
 
 def shown_title(thread: type[ForumThread]) -> sa.ColumnElement[str]:
-    """Return the thread's title for a reply in one of the caller's own lists."""
+    """Return an SQL expression for the title of a reply's thread. Titles of hidden and blocked threads are replaced."""
     is_own = sa.func.coalesce(thread.user_id == CALLER_ID, sa.false())
     return sa.case(
         (thread.hidden_reason.is_not(None) & ~is_own, HIDDEN), (is_blocked(thread), BLOCKED), else_=thread.title

@@ -1,6 +1,7 @@
-"""Reads of a thread's replies with one statement. Python code builds the tree.
+"""Reads of a thread's replies. One SQL statement reads the replies, and Python code builds their tree.
 
-A response has a limited number of replies. Each part continues in the order of ids, so a reply follows its parent.
+A response has a limited number of replies. The next response continues with larger ids. A reply's id is larger than
+the id of its parent, so a parent is never in a later response.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ FIRST_ID = sa.bindparam("first", type_=sa.BigInteger)
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree of replies. A reply is on the first level if its parent is not included."""
+    """The tree of replies in one response. A reply is on the first level if its parent is not in this response."""
 
     roots: list[Record]
-    #: Id of the last included reply if replies with larger ids are left out, else None.
+    #: Id of the last reply in the response if the thread has more replies, else None.
     last_id: int | None
-    #: Number of all replies to the thread itself. Set only for a page.
+    #: Number of all replies to the thread itself, or 0 if the query asks for no page.
     total: int
 
 
@@ -65,13 +66,13 @@ def read_replies(
 
 
 def select_replies(*, paged: bool) -> AnySelect:
-    """Select replies of `thread_id` with ids from `first` on, oldest first, until a response is full.
+    """Return the statement that selects a thread's replies with ids from `first` on, oldest first.
 
-    The statement returns at most `MAX_REPLIES` + 1 rows. The extra row shows that replies are left out. With `paged` it
-    selects one page of replies to the thread itself, with all replies below them. Then `total` counts the replies to
-    the thread itself, and an empty page has one row for it.
+    It returns at most `MAX_REPLIES` + 1 rows. The extra row shows that the response leaves out replies.
+    With `paged`, it selects one page of replies to the thread itself, with all replies below them. The column `total`
+    then has the number of replies to the thread itself.
     """
-    # PostgreSQL computes octet_length() without reading the contents.
+    # PostgreSQL knows the size of a text without reading the text, so octet_length() is cheap.
     sizes = sa.func.sum(sa.func.coalesce(sa.func.octet_length(ForumReply.content), 0))
     bytes_before = sa.func.coalesce(sizes.over(order_by=ForumReply.id, rows=(None, -1)), 0).label("bytes_before")
     matching = sa.select(ForumReply.__table__, bytes_before)
@@ -127,7 +128,8 @@ def read_tree(
 ) -> Tree:
     """Return the replies of a thread from the id `first` on, or one page of replies to the thread itself.
 
-    The tree holds as many replies as fit into a response that already has `bytes_used` bytes, but at least one.
+    Stop at `MAX_REPLIES` replies or `MAX_BYTES` bytes, but return at least one reply. The response already has
+    `bytes_used` bytes.
     """
     values: dict[str, object] = {"thread_id": thread_id, "first": first, "caller_id": caller_id}
     if page is not None:
@@ -139,7 +141,7 @@ def read_tree(
     # One pass is enough, because a reply's id is always larger than its parent's.
     for reply in replies[:MAX_REPLIES]:
         reply["replies"] = []
-        size += len(orjson.dumps(reply)) + 1  # `replies` is still empty; 1 byte for the comma
+        size += len(orjson.dumps(reply)) + 1  # 1 byte for the comma after the reply
         if size > MAX_BYTES and last_id is not None:
             break
         last_id = reply["id"]

@@ -1,4 +1,4 @@
-"""The list of replies that a person has saved or written, each with id and title of its thread."""
+"""The list of replies that a person has saved or written. Each reply has the id and the title of its thread."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from app.forum.service.reads.replies import joined_replies, read_replies, reply_
 
 
 def select_reply_list(*, saved: bool, mine: bool, before: bool, search: bool) -> AnySelect:
-    """Return one statement for a page, newest first, and the total. An empty page has one row, for the total.
+    """Return the statement for one page of replies, newest first. The column `total` has the number of matches.
 
-    The filters always limit it to replies that one person saved or wrote.
+    An empty page still has one row, because the total is a column. At least one of `saved` and `mine` is true.
     """
     matching = sa.select(ForumReply.__table__)
     rules: list[sa.SQLColumnExpression[bool]] = [~ForumReply.is_deleted, *is_listed(ForumReply, mine=mine)]
@@ -52,7 +52,7 @@ def prepared_reply_list(**kinds: bool) -> PreparedStatement:
 
 
 def read_list(connection: sa.Connection, query: ReplyQuery, caller_id: int) -> Listing[Record]:
-    """Return one page of the replies that the caller has saved or, with `mine`, written."""
+    """Return one page of the replies that the caller has saved or, with `mine`, has written."""
     page = query.page
     statement = prepared_reply_list(
         saved=query.saved or not query.mine,

@@ -1,4 +1,4 @@
-"""The list of threads: one prepared statement for each kind of page, which also returns the total."""
+"""The list of threads. Each combination of filters has its own prepared statement, which also returns the total."""
 
 from __future__ import annotations
 
@@ -17,26 +17,25 @@ from app.forum.schemas import ThreadQuery
 from app.forum.service.reads.posts import CALLER_ID, Record, is_listed, select_fields
 from app.forum.service.reads.threads import joined_threads, read_threads, thread_fields
 
-#: Maximum threads on a first page that uses the statement with a literal LIMIT.
-#: Without this literal, PostgreSQL would plan for tens of thousands of rows.
+#: Maximum threads of a first page. The statement for first pages has this number as a literal LIMIT.
+#: With a LIMIT parameter, PostgreSQL would make a plan for tens of thousands of rows.
 MAX_ON_FIRST_PAGE = 100
 
-#: Kinds of text search: in the trigram index or, for a text that is too short for it, in the newest threads.
+#: Kinds of text search. A text that is too short for the trigram index is searched in the newest threads only.
 TextSearch = Literal["trigrams", "newest"]
 
-#: Maximum matches that are counted, and maximum newest threads that are scanned for a short text.
-#: The limit exists because contents are long and anybody may search.
+#: Maximum matches that a search counts, and maximum newest threads that a search for a short text reads.
+#: The limit keeps searches cheap, because threads are long and everybody may search.
 MAX_SEARCHED = 1_000
 
 
 def select_page(
     *, by_category: bool, before: bool, saved: bool, mine: bool, is_first: bool, search: TextSearch | None = None
 ) -> AnySelect:
-    """Return one statement for a page and the total. It selects the page first, then joins authors to those rows only.
+    """Return the statement for one page of threads. The column `total` has the number of matches.
 
-    A search counts at most `MAX_SEARCHED` of the newest matches. `saved` and `mine` count all matches. Otherwise the
-    total is the sum of category counters, which include threads of blocked authors. An empty page has one row, which
-    holds the total.
+    With `search`, `total` is at most `MAX_SEARCHED`. Without `search`, `saved` and `mine`, it is the sum of the
+    category counters, which include threads of blocked authors. An empty page still has one row, for the total.
     """
     rules = is_listed(ForumThread, mine=mine)
     matching = sa.select(ForumThread.__table__)
@@ -73,9 +72,9 @@ def select_page(
 
 
 def _matches(search: TextSearch) -> sa.ColumnElement[bool]:
-    """Return the condition that title or content matches.
+    """Return the SQL condition that title or content matches.
 
-    Names are not searched, because a name must not lead to posts under a pseudonym.
+    Names of authors are not searched, because a search for a name must not find posts under a pseudonym.
     """
     pattern = sa.bindparam("pattern", type_=sa.Text)
     if search == "trigrams":

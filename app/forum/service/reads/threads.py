@@ -1,6 +1,6 @@
-"""Reads of one thread, with prepared statements. Their rows become dicts without ORM and marshmallow.
+"""Reads of one thread with prepared statements. For speed, rows become dicts without the ORM and marshmallow.
 
-Each function takes the connection, so that a writer can read its own uncommitted changes.
+Each function gets a connection. A request that writes can so read its own changes before the commit.
 `thread_list` reads the list of threads.
 """
 
@@ -28,7 +28,7 @@ ALL_REPLIES = RepliesQuery()
 
 @dataclass(frozen=True)
 class ThreadPage(Listing[Record]):
-    """A thread with one page of direct replies, each with all replies below it."""
+    """A thread with one page of replies to the thread itself. Each of these replies has all replies below it."""
 
     record: Record
 
