@@ -1,8 +1,11 @@
-"""Access rules. Each route has one of these decorators, next to its `@bp.get`.
+"""Access rules of routes. Each route has one of these decorators:
 
-`public` ignores tokens. `optional` accepts a valid token, and rejects an invalid token so that the client refreshes it.
-`authenticated` needs a token with any role, and `requires` one of the named roles. Each request first reads its session
-and roles from the database.
+- `public` ignores tokens.
+- `optional` needs no token, but rejects an invalid token, so that the client refreshes it.
+- `authenticated` needs a valid token. The person may have any role.
+- `requires` needs a valid token of a person with one of the named roles.
+
+For each request with a token, the session and the person's roles are read from the database.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ View = TypeVar("View", bound=Callable[..., object])
 
 BEARER: dict[str, list[str]] = {"bearer": []}
 
-#: Texts for the OpenAPI document, by rule. Rules with roles are not included.
+#: Texts for the OpenAPI document, by name of the rule. `Rule.description` creates the texts of rules with roles.
 DESCRIPTIONS = {
     "public": "Needs no token.",
     "optional": "Needs no token; one that is sent must be valid.",
@@ -38,7 +41,7 @@ def init_app(app: Flask) -> None:
 
 @dataclass(frozen=True)
 class Rule:
-    """A route's access rule. `app.core.web.dispatch.around` enforces the rule, and `Blueprint` documents it."""
+    """The access rule of a route. `app.core.web.dispatch.around` enforces it before the route's code runs."""
 
     name: str
     roles: tuple[RoleName, ...] = ()
@@ -65,14 +68,14 @@ class Rule:
             raise second_factor.setup_required() if self._admits(full) else Forbidden
 
     def record(self) -> None:
-        """Record a DELETE by a privileged role in the audit log, unless the section has already recorded it."""
+        """Record a DELETE request of an administrators' route in the audit log, unless the route has recorded it."""
         if not PRIVILEGED.isdisjoint(self.roles) and request.method == "DELETE" and not audit.is_recorded():
             audit.record(g.caller, audit.AuditAction.DELETED, request.path.removeprefix("/api/"))
 
     def _admits(self, caller: Caller) -> bool:
         if RoleName.SUPERADMIN in self.roles:
             return caller.is_superadmin
-        # A super-admin may do what an admin may.
+        # A super-admin may use all routes of administrators.
         return caller.has(*self.roles) or (RoleName.ADMIN in self.roles and caller.has(RoleName.SUPERADMIN))
 
 
@@ -82,7 +85,7 @@ def public(view: View) -> View:
 
 
 def optional(view: View) -> View:
-    """Allow everybody. A token, if sent, must be valid."""
+    """Allow everybody. If the request has a token, the token must be valid."""
     return _mark(view, Rule("optional"))
 
 
@@ -96,12 +99,12 @@ def requires(*roles: RoleName) -> Callable[[View], View]:
     return lambda view: _mark(view, Rule("roles", roles))
 
 
-#: The caller of the current request, on a route that requires a caller.
+#: The person who sent the current request. Only for routes that need a token.
 caller: Caller = cast(Caller, LocalProxy(lambda: _required_caller()))  # noqa: PLW0108  # it is defined below
 
 
 def superadmin() -> Caller:
-    """Return the caller. Raise `Forbidden` without a super-admin session, even if the route's rule allowed it."""
+    """Return the caller of the current request. Raise `Forbidden` if the caller has no super-admin session."""
     required = _required_caller()
     if not required.is_superadmin:
         raise Forbidden
@@ -109,19 +112,19 @@ def superadmin() -> Caller:
 
 
 def caller_id() -> int | None:
-    """Return the caller's id, or None, on an `optional` route."""
+    """Return the id of the caller, or None if the request has no token."""
     current = optional_caller()
     return current.id if current else None
 
 
 def optional_caller() -> Caller | None:
-    """Return the caller, or None, on an `optional` route."""
+    """Return the caller of the current request, or None if the request has no token."""
     current: Caller | None = g.get("caller")
     return current
 
 
 def by_caller() -> str:
-    """Return the key of a rate limit for each person, independent of their address."""
+    """Return the key for rate limits that count requests per person and not per IP address."""
     return f"user:{_required_caller().id}"
 
 
@@ -138,7 +141,7 @@ def _required_caller() -> Caller:
 
 
 def _sent_caller() -> Caller | None:
-    """Return the caller with the request's token, or None if the request has no token."""
+    """Return the owner of the request's token, or None if the request has no token."""
     header: str | None = request.environ.get("HTTP_AUTHORIZATION")
     if header is None or not header.strip():
         return None

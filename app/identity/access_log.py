@@ -1,7 +1,7 @@
-"""The access log: accesses to people's data. Each person reads their own entries at `/profile/akses`.
+"""The access log. It shows each person who has accessed their data (`/profile/akses`).
 
-The audit log (`app.identity.audit`) shows administrators the actions of privileged people. This log shows each person
-who has accessed their data. An entry is written in the transaction that reads the data, so both happen or none.
+The audit log (`app.identity.audit`) is different: it shows administrators the actions of other administrators.
+An entry is written in the transaction that reads or changes the data, so the two cannot differ.
 """
 
 from __future__ import annotations
@@ -22,31 +22,32 @@ from app.identity.sessions import Caller
 
 
 class AccessAction(StrEnum):
-    """The data that was read, or the action that was done for the person."""
+    """The kind of access: which data of the person was read, or what was changed for them."""
 
     NIK_READ = "nik_read"
-    #: The whole record that administrators see: contacts, preferences, pseudonym.
+    #: An administrator opened the person's record with contacts, preferences and pseudonym.
     PROFILE_READ = "profile_read"
-    #: Contacts in a list of many people.
+    #: An administrator read a list of people with their contacts.
     LISTED = "listed"
-    #: By an administrator: a list of people who missed doses for days.
+    #: An administrator read the list of people who missed doses for days.
     MISSED_LISTED = "missed_listed"
-    #: A report or a table as a file.
+    #: An administrator downloaded a report or a table.
     EXPORT = "export"
-    #: A read of the database itself, which can contain any data.
+    #: Somebody read the database directly, which contains all data.
     DATABASE_READ = "database_read"
-    #: Latest activities in the overview.
+    #: An administrator read the latest activities in the overview.
     ACTIVITY_READ = "activity_read"
     PSEUDONYM_LIFTED = "pseudonym_lifted"
-    #: By an administrator: the state of each message, without its text.
+    #: An administrator read the state of each message to the person, but not the texts.
     DELIVERIES_READ = "deliveries_read"
-    #: By an administrator: the person's number was removed from the account.
+    #: An administrator removed the phone number from the person's account.
     NUMBER_FREED = "number_freed"
-    #: By a caregiver: the answers for each dose, the reminders, and changes of reminders.
+    #: A caregiver read the person's answers about doses. The next two actions are about the person's reminders.
     HISTORY_READ = "history_read"
     REMINDERS_READ = "reminders_read"
     REMINDERS_CHANGED = "reminders_changed"
-    #: By the caregiver of a dependent: a copy of all data, this log, the consents, and the account itself.
+    #: The caregiver of a dependent downloaded all data of the dependent.
+    #: The next five actions, also by this caregiver, are about this log, the consents and the account.
     DATA_COPIED = "data_copied"
     ACCESS_READ = "access_read"
     CONSENTS_READ = "consents_read"
@@ -55,7 +56,7 @@ class AccessAction(StrEnum):
     ACCOUNT_RESTORED = "account_restored"
 
 
-#: Actions of caregivers. The log shows the caregiver's name, because the caregiver is linked to the person.
+#: Actions of caregivers. The log shows the name of a caregiver, because the person knows their caregiver.
 BY_CAREGIVERS = frozenset(
     {
         AccessAction.HISTORY_READ,
@@ -72,7 +73,7 @@ BY_CAREGIVERS = frozenset(
 
 
 class Covers(StrEnum):
-    """The group of people whose data was accessed."""
+    """The group of people whose data was accessed by one request."""
 
     EVERYBODY = "everybody"
     #: People who registered from `since` until before `until`.
@@ -87,7 +88,7 @@ class AccessLogEntry(Base, Created):
     __tablename__ = "access_log"
     __personal__ = Personal(
         of=("user_id",),
-        # `/profile/akses` shows the actor as far as the person may see it.
+        # The export has no `actor_id`. `/profile/akses` shows as much of the actor as the person may see.
         mentions=("actor_id",),
         export=Rows(without=("actor_id",)),
         erase=Delete(),
@@ -117,9 +118,9 @@ class AccessLogEntry(Base, Created):
 
 
 class BulkAccess(Base, Created):
-    """An access to many people's data. Equal accesses on one day share one row.
+    """An access to the data of many people. All accesses of one kind on one day share one row.
 
-    `created_at` is the time of the day's last access, so that it includes people who registered after the first one.
+    `created_at` is the time of the last of these accesses. The row then also covers people who registered on that day.
     """
 
     __tablename__ = "bulk_accesses"
@@ -141,7 +142,7 @@ class BulkAccess(Base, Created):
 
 
 def record(by: Caller | None, user_id: int, action: AccessAction, reason: str | None = None) -> None:
-    """Record in the open unit of work that `by` (None: the operator) accessed this person's data.
+    """Record in the current transaction that `by` accessed this person's data. None means a command of the operator.
 
     Accesses to own data are not recorded.
     """
@@ -149,7 +150,7 @@ def record(by: Caller | None, user_id: int, action: AccessAction, reason: str | 
 
 
 def record_today(by: Caller | None, user_ids: Collection[int], action: AccessAction) -> None:
-    """Record like `record`, for several people, at most once a day for each person and action."""
+    """Record an access to the data of these people, at most once a day for each person and action."""
     if user_ids:
         db.session.execute(
             _adding(by, user_ids, action, None, today()).on_conflict_do_nothing(
@@ -166,12 +167,18 @@ def record_many(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> None:
-    """Record an access to the data of the people in `covers`, once a day. None as `since` or `until` means no limit."""
+    """Record an access to the data of all people in the group `covers`. Equal accesses on one day share one row.
+
+    `since` and `until` limit the group by time. None means no limit.
+    """
     db.session.execute(_adding_many(by, action, covers, since, until))
 
 
 def record_everybody_now(by: Caller, action: AccessAction) -> None:
-    """Record an access that may include everybody, and commit at once, because later code may end every connection."""
+    """Record an access to the data of everybody, and commit at once.
+
+    The caller then runs a statement that may end every database connection.
+    """
     with own_transaction() as session:
         session.execute(_adding_many(by, action, Covers.EVERYBODY, None, None))
 
@@ -188,10 +195,10 @@ def _adding_many(
 def _adding(
     by: Caller | None, user_ids: Collection[int], action: AccessAction, reason: str | None, day: date | None
 ) -> Insert:
-    """Return the insert of one row for each of these people except `by`.
+    """Return the statement that inserts one row for each of these people except `by`.
 
-    The statement locks the people and `by` in the order of ids, like all code. It waits for a deletion in progress, and
-    then skips the deleted person.
+    The statement locks all these people in the order of their ids, so that it cannot deadlock with other code. It waits
+    for the deletion of a person, and then inserts no row for them.
     """
     actor_id = by.id if by else None
     people = (

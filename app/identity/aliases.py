@@ -1,23 +1,24 @@
-"""Reserved pseudonyms, which look like an office or a profession that people trust."""
+"""Reserved pseudonyms. Nobody may use a pseudonym that looks like an office or a profession that people trust."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-#: Reserved beginnings and ends of words, without blanks.
+#: Words that a word of a pseudonym must not start or end with. Reserved words of two words are written without a blank.
 RESERVED = (
     "admin", "moderator", "kemenkes", "kementerian", "dokter", "perawat", "apoteker", "petugas", "operator",
     "customerservice", "customercare", "layananpelanggan",
 )  # fmt: skip
 
-#: Look-alike characters by Latin letter. Accented, full-width and mathematical letters need no entry.
+#: Characters that look like a Latin letter, by this letter. Unicode normalisation handles accented, full-width and
+#: mathematical letters.
 _ALIKE = {
     "a": "ａаαɑᴀ4@", "b": "вьβʙ8", "c": "сϲᴄƈ", "d": "ԁᴅđɗ", "e": "еєεɛᴇ3", "f": "ꜰғƒ", "g": "ɡԍɢ9", "h": "нһʜħ",
     "i": "іɪιıӏ1|!lʟłľ", "j": "јᴊ", "k": "кκᴋ", "m": "мᴍ", "n": "пηɴոν", "o": "оοᴏ0øօ", "p": "рρᴘ", "r": "гʀᴦ",
     "s": "ѕꜱ5$ʂ", "t": "тτᴛ7ŧ", "u": "υᴜս", "v": "ᴠѵ", "w": "ѡᴡω", "x": "хχ", "y": "уүγʏ", "z": "ᴢʐ",
 }  # fmt: skip
-#: Code points of the first letter (A) in circles, squares and flags, which Unicode does not decompose.
+#: Code points of the letter A in alphabets with circles, squares or flags. Unicode normalisation does not change them.
 _ENCLOSED = (0x1F150, 0x1F170, 0x1F1E6)
 _LATIN = str.maketrans(
     {other: letter for letter, others in _ALIKE.items() for other in others}
@@ -27,7 +28,7 @@ _STRETCHED = re.compile(r"(.)\1+")
 
 
 def is_reserved(alias: str) -> bool:
-    """Return whether an alias looks like a reserved one, even with look-alike letters."""
+    """Return whether a pseudonym contains a reserved word, even if it is written with look-alike letters."""
     words = re.findall(r"[a-z]+", _plain(alias))
     together = "".join(words)
     return together.startswith(_RESERVED) or any(

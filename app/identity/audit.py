@@ -1,7 +1,7 @@
-"""The audit log of privileged actions: reads of NIK and pseudonyms, exports, role changes, deletions, moderation, SQL.
+"""The audit log of administrators' actions, such as exports, role changes, deletions and reads of national ids (NIK).
 
-An entry and its action are in the same transaction, so both are committed or none. Only a statement of the SQL console
-is recorded before it runs.
+An entry is written in the transaction of its action, so both are committed or none. The exception is a statement of
+the SQL console, which is recorded before it runs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ logger = logging.getLogger("app.audit")
 
 #: Text in place of an erased person's data.
 FORGOTTEN = "[dihapus]"
-#: Entries that one statement of `forget` reads, so that the statement does not time out on a long log.
+#: Number of entries that one statement of `forget` reads. The limit avoids a timeout on a long log.
 WINDOW = 20_000
 
 
@@ -47,7 +47,7 @@ class AuditAction(StrEnum):
     SENDER_RESUMED = "sender_resumed"
     MODERATED = "moderated"
     PSEUDONYM_LIFTED = "pseudonym_lifted"
-    #: Only super-admins see these entries, because a statement can contain any data.
+    #: A statement of the SQL console. Only super-admins see these entries, because a statement may contain any data.
     SQL = "sql"
     #: The service has erased a person.
     ERASED = "erased"
@@ -55,17 +55,17 @@ class AuditAction(StrEnum):
 
 @dataclass(frozen=True)
 class AuditSearch(Search):
-    """Page and filters of the audit log: a text `q` and an action."""
+    """Page and filters of a request for the audit log. `q` is a text to search for."""
 
     action: str | None = None
 
 
-#: Row of the audit log: id, created_at, actor_id, actor (a username), action, subject, details, ip.
+#: Row in the list of the audit log: id, created_at, actor_id, actor (a username), action, subject, details, ip.
 Entry = sa.Row[int, datetime, int | None, str | None, str, str, dict[str, object], str | None]
 
 
 def record(by: Caller | None, action: AuditAction, subject: str, **details: object) -> None:
-    """Add an entry to the open unit of work. `by` is None for a command of the operator."""
+    """Add an entry in the current transaction. `by` is None for a command of the operator."""
     db.session.add(_entry(by, action, subject, details))
     db.session.info[__name__] = True
 
@@ -77,8 +77,8 @@ def is_recorded() -> bool:
 def record_now(by: Caller, action: AuditAction, subject: str, **details: object) -> None:
     """Commit an entry at once in its own transaction, so that the entry stays if the action fails.
 
-    Also write a line to the log stream, because a statement of the SQL console can delete its own entry. The line has
-    no details, because a statement may contain personal data and an erasure cannot change the log stream.
+    Also log a line, because a statement of the SQL console can delete its own entry. The line omits the details. They
+    may contain personal data, which an erasure cannot remove from log files.
     """
     with own_transaction() as session:
         entry = _entry(by, action, subject, details)
@@ -89,7 +89,10 @@ def record_now(by: Caller, action: AuditAction, subject: str, **details: object)
 
 
 def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
-    """Return one page of the log, newest first. Only super-admins get SQL entries. Deleted actors have no username."""
+    """Return one page of the log, newest first. Only super-admins get entries of the SQL console.
+
+    The `actor` of an entry is None if the person was deleted.
+    """
     query = (
         sa.select(
             AuditEntry.id,
@@ -116,8 +119,8 @@ def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
 def forget(person: ErasureSubject) -> None:
     """Remove the names, numbers, NIK and IP addresses of an erased person from the log.
 
-    The action, its time and the ids stay, because the id of a deleted person identifies nobody. The trigger allows only
-    this change.
+    The action, its time and the ids stay, because the id of a deleted person identifies nobody. A database trigger
+    rejects all other changes of the log.
     """
     anywhere = "|".join(map(_pattern, person.identifiers)) or "$x"  # "$x" never matches
     names = "|".join(map(_pattern, person.names))
@@ -126,7 +129,7 @@ def forget(person: ErasureSubject) -> None:
     details: sa.ColumnElement[str] = sa.cast(AuditEntry.details, sa.Text)
     for pattern in (anywhere, as_username):
         details = sa.func.regexp_replace(details, pattern, FORGOTTEN, "gi")
-    # A name may be an ordinary word, so replace it in a SQL statement only between quotes.
+    # Replace a name in an SQL statement only between quotes, because a name may also be an ordinary word.
     in_statement = sa.func.regexp_replace(details, in_literal, FORGOTTEN, "gi")
     details = sa.case((AuditEntry.action == AuditAction.SQL, in_statement), else_=details)
     ip = sa.case((AuditEntry.actor_id == person.id, None), else_=AuditEntry.ip)
@@ -147,7 +150,7 @@ def forget(person: ErasureSubject) -> None:
 
 
 def _pattern(text: str) -> str:
-    """Return a PostgreSQL regular expression that matches the text in JSON."""
+    """Return a PostgreSQL regular expression that matches the text inside a JSON document."""
     return re.escape(orjson.dumps(text).decode()[1:-1])
 
 

@@ -1,4 +1,7 @@
-"""Links between caregivers and patients. A link shows only the name; the patient grants more with scopes."""
+"""Links between caregivers and patients. A link alone shows the caregiver only the patient's name.
+
+The patient gives a caregiver more permissions with scopes.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ from app.identity.models import User
 
 NOT_FOUND = "Pasien tidak ditemukan."
 
-#: `about_type` in the outbox of deliveries about a patient.
+#: Value of the outbox column `about_type` for deliveries about a patient.
 PATIENT = "patient"
-#: `about_type` in the outbox of deliveries about a link.
+#: Value of the outbox column `about_type` for deliveries about a link.
 LINK = "caregiver_link"
 
 
@@ -29,9 +32,9 @@ class Scope(StrEnum):
 
     #: Get alerts about missed doses.
     ALERTS = "alerts"
-    #: Read the answers for each dose.
+    #: Read the patient's answers about each dose.
     HISTORY = "history"
-    #: Change the reminders, and answer them for the patient.
+    #: Change the patient's reminders, and answer them for the patient.
     MANAGE = "manage"
 
 
@@ -54,7 +57,7 @@ class CaregiverLink(Base, Created):
 
 
 class CaregiverCut(Base, Created):
-    """A link that the patient has deleted. Only an invitation can create it again."""
+    """A link that the patient has deleted. Only an invitation can create the link again."""
 
     __tablename__ = "caregiver_cuts"
     __personal__ = Personal(of=("caregiver_id", "patient_id"), export=Rows(), erase=Delete())
@@ -66,26 +69,26 @@ class CaregiverCut(Base, Created):
 
 
 def links_with(patient_id: sa.ColumnElement[int], scope: Scope) -> sa.Select[CaregiverLink]:
-    """Return the query of links with this scope for a column of patient ids."""
+    """Return the query of the caregiver links of a patient that have this scope."""
     return sa.select(CaregiverLink).where(CaregiverLink.patient_id == patient_id, _has(scope))
 
 
 def allows(caregiver_id: int, patient_id: int, scope: Scope) -> bool:
-    """Return whether the patient now allows the caregiver this scope.
+    """Return whether the patient allows the caregiver this scope.
 
-    Return False without a link, after a request for erasure, and after a withdrawal of the consent for health data.
+    Return False if the patient has requested erasure, or has withdrawn the consent for health data.
     """
     return db.session.scalar(_links(caregiver_id, patient_id, scope)) is not None
 
 
 def check(caregiver_id: int, patient_id: int, scope: Scope) -> None:
-    """Raise `NotFound` unless the patient allows this scope. A `Forbidden` would reveal that the patient exists."""
+    """Raise `NotFound` if the patient does not allow this scope. `Forbidden` would reveal that the patient exists."""
     if not allows(caregiver_id, patient_id, scope):
         raise NotFound(NOT_FOUND)
 
 
 def check_locked(caregiver_id: int, patient_id: int, scope: Scope) -> None:
-    """Check like `check`, and lock the link, so that nobody can remove the scope before the unit of work ends.
+    """Do the same as `check`, and lock the link, so that nobody can remove the scope before the commit.
 
     The patient's row must be locked first.
     """

@@ -1,7 +1,7 @@
 """Random codes that are short enough to type.
 
-The database has only their HMAC, and the HMAC key is not in the database. So a copy is not enough to guess a code.
-A route that accepts codes must limit the number of guesses.
+The database stores only the HMAC of a code. The HMAC key is not in the database, so a stolen copy of the database does
+not help to guess codes. A route that accepts codes must limit the number of guesses.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import secrets
 
 from app.core.settings import settings
 
-#: Capital letters and digits that are not easily confused.
+#: Characters of codes. Letters and digits that look alike, such as O and 0, are left out.
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 
 
@@ -26,10 +26,10 @@ def new_digits(digits: int) -> str:
 
 
 def normalise(text: str) -> str:
-    """Return a typed code without blanks and hyphens, in upper case."""
+    """Return a code that a person typed, without blanks and hyphens, in upper case."""
     return re.sub(r"[\s-]", "", text).upper()
 
 
 def digest(purpose: str, code: str) -> str:
-    """Return the hash of a code for storage. Equal codes of different purposes have different hashes."""
+    """Return the HMAC of a code for storage. Equal codes with different purposes have different HMACs."""
     return hmac.new(settings.secret_key.encode(), f"{purpose}:{code}".encode(), hashlib.sha256).hexdigest()

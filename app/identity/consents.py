@@ -1,6 +1,6 @@
-"""Consents of people, by purpose. Earlier answers are kept as proof.
+"""Consents of people. A person gives or withdraws a consent for each purpose. Earlier answers are kept as proof.
 
-A person who was never asked has no row, and counts as having agreed. So accounts from old clients keep working.
+A person who was never asked has no row and counts as having agreed. This keeps accounts from old clients working.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, db
 from app.core.errors import BadRequest, Conflict
 
-#: Version of the consent text. Increase it with each change of the meaning.
+#: Version of the text that people agree to. Increase this number when the meaning of the text changes.
 VERSION = "1"
 
 
 class Purpose(StrEnum):
-    #: The account itself.
+    #: Use of the service with an account.
     SERVICE = "service"
-    #: Reminders and the answers to them.
+    #: Reminders for medicines and the person's answers to the reminders.
     HEALTH_DATA = "health_data"
-    #: News. `User.accepts_broadcasts` has the current choice; the rows of `Consent` only prove it.
+    #: Broadcasts with news. The current choice is in `User.accepts_broadcasts`. The rows of `Consent` are the proof.
     BROADCASTS = "broadcasts"
-    #: Access of caregivers to the data that the person allows.
+    #: Access of caregivers to the person's data.
     CAREGIVERS = "caregivers"
 
 
@@ -63,7 +63,7 @@ class Consent(Base, Created):
         sa.Index(
             "uq_consents_present", "user_id", "purpose", unique=True, postgresql_where=sa.text("ended_at IS NULL")
         ),
-        # Finds the few people with withdrawn consent, for the deletion of their reminders.
+        # Index for the job that deletes the reminders of people who have withdrawn their consent.
         sa.Index(
             "ix_consents_withdrawn",
             "purpose",
@@ -74,7 +74,7 @@ class Consent(Base, Created):
 
 
 class ConsentChoices(TypedDict, total=False):
-    """The consents in a request: a value for each purpose that the client sends."""
+    """The consents in a request. True means agreed. A purpose that the client omits stays unchanged."""
 
     service: bool
     health_data: bool
@@ -85,8 +85,8 @@ class ConsentChoices(TypedDict, total=False):
 def record(user_id: int, choices: Mapping[Purpose, bool], way: ConsentSource) -> set[Purpose]:
     """Record a person's answers. Return the purposes for which the answer changed.
 
-    The person's row must be locked. An unchanged answer is not recorded again. A person who was never asked counts as
-    having agreed.
+    The person's row must be locked. An unchanged answer is not recorded again. Consent to a purpose about which the
+    person was never asked is recorded, but is not a change.
     """
     if not choices:
         return set()
@@ -135,7 +135,7 @@ def check(user_id: int, purpose: Purpose) -> None:
 
 
 def is_withdrawn(user_id: object, purpose: Purpose) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a person (an id, or a column of ids) has withdrawn a consent."""
+    """Return the SQL condition that a person has withdrawn a consent. `user_id` is an id or a column of ids."""
     return sa.exists().where(
         Consent.user_id == user_id,
         Consent.purpose == sa.literal_column(f"'{purpose}'"),

@@ -1,4 +1,7 @@
-"""Credentials: find the person of a login, and verify their password."""
+"""Credentials: find the account of a login text, and verify its password.
+
+A login text is the e-mail, the username or the phone number that a person types to log in.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +21,23 @@ class WrongPassword(BadRequest):
 
 
 def by_login(text: str) -> User | None:
-    """Return the person with this e-mail, username or phone number (in any notation)."""
+    """Return the person with this e-mail, username or phone number. The number may have any notation."""
     return db.session.scalar(sa.select(User).where(_has_login(text)))
 
 
 def login_key(text: str) -> str:
-    """Return the key to count wrong guesses for a login: the account, or the text if no account matches."""
+    """Return the key under which wrong passwords for a login text are counted.
+
+    The key is the account, or the text itself if no account matches.
+    """
     return _login_key(text, db.session.scalar(sa.select(User.id).where(_has_login(text))))
 
 
 def stranger_key(text: str, network: str) -> str | None:
-    """Return `login_key`, or None if the account has logged in from this network within `networks.KNOWN`."""
+    """Return the key under which wrong passwords from an unknown network are counted.
+
+    Return None if the person has logged in from this network within `networks.KNOWN`.
+    """
     row = db.session.execute(
         sa.select(User.id, networks.is_known(User.id, network)).where(_has_login(text))
     ).one_or_none()
@@ -53,10 +62,10 @@ def _has_login(text: str) -> sa.ColumnElement[bool]:
 
 
 def authenticate(login: str, password: str) -> User | None:
-    """Return the person with these credentials, or None. An unknown login takes the same time as a known one.
+    """Return the person with these credentials, or None. The time does not reveal whether the login text exists.
 
-    The person's row stays locked until the unit of work ends, so a new session cannot miss a change of the password.
-    If the change came first, the result is None. A later change waits, and then ends the new session too.
+    The person's row stays locked until the commit. A simultaneous change of the password waits for the lock, and then
+    ends the new session. If the change was first, the result is None.
     """
     user = by_login(login)
     if not passwords.matches(password, user.password_hash if user else None) or user is None:
@@ -69,20 +78,20 @@ def authenticate(login: str, password: str) -> User | None:
 
 
 def has_password(user: User, password: str) -> bool:
-    """Return whether this is the person's password. If so, lock their row until the unit of work ends."""
+    """Return whether this is the person's password. If it is, lock the person's row until the commit."""
     return passwords.matches(password, user.password_hash) and _lock_password(user)
 
 
 def check_password(user: User, password: str) -> None:
-    """Raise `WrongPassword` if this is not the person's password. Else lock their row until the unit of work ends."""
+    """Raise `WrongPassword` if this is not the person's password. Otherwise lock their row until the commit."""
     if not has_password(user, password):
         raise WrongPassword
 
 
 def _lock_password(user: User) -> bool:
-    """Lock the person's row. Return whether it still has the verified password hash and the person may log in.
+    """Lock the person's row. Return whether the password is unchanged and the person may still log in.
 
-    The password may have changed, or the person may have been deleted, during the slow verification.
+    The password may have changed, or the person may have been deleted, during the slow check of the password.
     """
     unchanged = sa.select(User.erasure_due_at).where(User.id == user.id, User.password_hash == user.password_hash)
     row = db.session.execute(unchanged.with_for_update(key_share=True)).one_or_none()

@@ -1,6 +1,7 @@
-"""Dependents: people without a phone. A caregiver manages the account until the dependent takes it over with a code.
+"""Dependents: people without a phone, whose account a caregiver manages.
 
-A dependent has no number and no login. All deliveries for a dependent go to the caregiver, see `RECEIVER_ID`.
+A dependent has no phone number and cannot log in. All messages for a dependent go to the caregiver. Later the dependent
+can take over the account (a handover). For this, the caregiver gives the dependent a code.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from app.identity.models import OfSession, User
 from app.identity.sessions import Caller
 
 MAX_DEPENDENTS = 5
-#: Lifetime of a handover code.
+#: Time for which a handover code is valid.
 HANDOVER_LIFETIME = timedelta(days=7)
 CODE_CHARACTERS = 10
 
@@ -46,7 +47,7 @@ class TooManyDependents(Conflict):
 
 
 class Handover(Base, OfSession, Created):
-    """The open code with which a dependent can take over the account. A new code replaces the row."""
+    """The valid code with which a dependent can take over the account. A new code replaces the row."""
 
     __tablename__ = "handovers"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("code_hash",)), erase=Delete())
@@ -58,26 +59,26 @@ class Handover(Base, OfSession, Created):
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-#: Id of the receiver of a person's deliveries: a dependent's caregiver, else the person.
-#: Every sender reads the number, browsers, name and notification settings of this receiver.
+#: SQL expression for the id of the receiver of a person's messages: the caregiver of a dependent, else the person.
+#: Senders read the phone number, browsers, name and notification settings of the receiver.
 RECEIVER_ID: sa.ColumnElement[int] = sa.func.coalesce(User.guardian_id, User.id)
 
 
 def receiver_of(user_id: object) -> sa.ScalarSelect[int]:
-    """Return `RECEIVER_ID` of a person (an id, or a column of ids)."""
+    """Return a subquery for the receiver of a person's messages. `user_id` is an id or a column of ids."""
     person = orm.aliased(User)
     receiver = sa.select(sa.func.coalesce(person.guardian_id, person.id)).where(person.id == user_id)
-    # SQLAlchemy does not correlate a column of a statement two levels above by default.
+    # By default, SQLAlchemy cannot use a column of a statement that is two levels above this subquery.
     return receiver.correlate_except(person).scalar_subquery()
 
 
 def is_received_by(person: type[User], user_id: object) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that this id (or column of ids) is a person's `RECEIVER_ID`. It uses two indexes."""
+    """Return the SQL condition that `user_id` receives the messages of `person`. The condition uses two indexes."""
     return sa.or_(person.id == user_id, person.guardian_id == user_id)
 
 
 _deleted = orm.aliased(User)
-#: Query of the ids of deleted dependents, which lists leave out. It uses a partial index.
+#: Query of the ids of deleted dependents. Lists leave out these people. The query uses a partial index.
 DELETED_IDS = sa.select(_deleted.id).where(_deleted.erasure_due_at.is_not(None), _deleted.guardian_id.is_not(None))
 
 
@@ -85,14 +86,14 @@ DELETED_IDS = sa.select(_deleted.id).where(_deleted.erasure_due_at.is_not(None),
 
 
 def of_caregiver(caregiver_id: int) -> sa.Select[User]:
-    """Return the query of a caregiver's dependents, without the deleted ones."""
+    """Return the query of a caregiver's dependents. Deleted dependents are left out."""
     return sa.select(User).where(User.guardian_id == caregiver_id, erasure.IS_PRESENT)
 
 
 def lock_own(caregiver_id: int, dependent_id: int, *, deleted: bool = False) -> User:
-    """Lock and return a caregiver's dependent. Raise `NotFound` for other people and for a deleted dependent.
+    """Lock and return a dependent of this caregiver. Raise `NotFound` for other people and for a deleted dependent.
 
-    With `deleted`, also return a deleted dependent if the deletion can still be undone.
+    With `deleted`, also return a deleted dependent if the caregiver can still undo the deletion.
     """
     is_there = sa.or_(erasure.IS_PRESENT, sa.and_(sa.literal(deleted), User.erasure_due_at > db_time.now_sql()))
     own = sa.select(User).where(User.id == dependent_id, User.guardian_id == caregiver_id, is_there)
@@ -104,7 +105,10 @@ def lock_own(caregiver_id: int, dependent_id: int, *, deleted: bool = False) -> 
 
 
 def whose(by: Caller, patient_id: int | None, action: AccessAction) -> int:
-    """Return the id of the caller, or of their dependent. Record the action in the dependent's access log."""
+    """Return the id of the person that a request is about: the caller, or one of the caller's dependents.
+
+    For a dependent, record the action in the dependent's access log.
+    """
     if patient_id is None or patient_id == by.id:
         return by.id
     dependent = lock_own(by.id, patient_id)
@@ -126,7 +130,10 @@ def check_none(caregiver_id: int) -> None:
 
 
 def check_may_cut(caregiver_id: int, patient_id: int) -> None:
-    """Raise `HasDependents` if the patient is the caregiver's dependent, or `NotFound` if the dependent is deleted."""
+    """Check before the link between a caregiver and a patient is deleted.
+
+    Raise `HasDependents` if the patient is a dependent of the caregiver, or `NotFound` if this dependent is deleted.
+    """
     kept = sa.select(erasure.IS_PRESENT).where(User.id == patient_id, User.guardian_id == caregiver_id)
     is_present = db.session.scalar(kept)
     if is_present is not None:
@@ -134,7 +141,7 @@ def check_may_cut(caregiver_id: int, patient_id: int) -> None:
 
 
 def erase_with(caregiver_id: int) -> list[int]:
-    """Make the erasure of a caregiver's dependents due now. Return their ids."""
+    """Schedule the erasure of all dependents of a caregiver for now. Return the ids of the dependents."""
     due = sa.update(User).where(User.guardian_id == caregiver_id).values(erasure_due_at=sa.func.now())
     ids = db.session.scalars(due.returning(User.id).execution_options(synchronize_session=False))
     return list(ids)
@@ -144,7 +151,7 @@ def erase_with(caregiver_id: int) -> list[int]:
 
 
 def create_handover(by: Caller, dependent_id: int) -> tuple[str, datetime]:
-    """Create a code for the takeover of a dependent's account, and revoke the old one. Return code and expiry."""
+    """Create a handover code for a dependent, and revoke the old code. Return the code and its expiry."""
     lock_own(by.id, dependent_id)
     code, expires_at = codes.new_code(CODE_CHARACTERS), db_time.now() + HANDOVER_LIFETIME
     values = {"code_hash": _digest(code), "session_id": by.session_id, "expires_at": expires_at}
@@ -155,13 +162,13 @@ def create_handover(by: Caller, dependent_id: int) -> tuple[str, datetime]:
 
 
 def end_handover(user_id: int) -> bool:
-    """Revoke the code of a dependent. Return whether it was open. The dependent must be locked."""
+    """Revoke the handover code of a dependent. Return whether it was still valid. The dependent must be locked."""
     ended = sa.delete(Handover).where(Handover.user_id == user_id).returning(_is_open)
     return bool(db.session.scalar(ended.execution_options(synchronize_session=False)))
 
 
 def get_handover(code: str) -> Handover | None:
-    """Return the open handover with this code. A preview does not use up the code."""
+    """Return the valid handover with this code, or None. The code stays valid."""
     which = sa.select(Handover).where(Handover.code_hash == _digest(code), _is_open)
     return db.session.scalar(which.execution_options(populate_existing=True))
 
@@ -173,9 +180,9 @@ def is_handover_over(code: str) -> bool:
 
 
 def redeem(code: str) -> User:
-    """Use up a code. Lock and return its dependent. Raise `ValidationFailed` for a bad code.
+    """Use up a handover code. Lock and return its dependent. Raise `ValidationFailed` if the code is not valid.
 
-    Lock the caregiver first, in the same order as for a new or deleted dependent.
+    Lock the caregiver before the dependent, like all code, so that two requests cannot deadlock.
     """
     handover = get_handover(code)
     if handover is not None:
@@ -191,10 +198,10 @@ def redeem(code: str) -> User:
 
 
 def release(user: User) -> CaregiverLink:
-    """Turn a dependent with a password into an independent person. Return the link with the caregiver.
+    """Turn a dependent with a password into an independent person. Return the link with the former caregiver.
 
-    The dependent must be locked. The link then has only the scope `alerts`, or no scope if the person has withdrawn the
-    consent for caregivers.
+    The dependent must be locked. The caregiver keeps only the scope `alerts`. If the person has withdrawn the consent
+    for caregivers, the caregiver keeps no scope.
     """
     caregiver_id, user.guardian_id, user.self_registered = user.guardian_id, None, True
     db.session.flush()
@@ -207,7 +214,7 @@ def release(user: User) -> CaregiverLink:
     return link
 
 
-#: SQL condition that a code can be used. A code ends with the session that created it.
+#: SQL condition that a handover code is valid. The code expires early if the caregiver's session ends.
 _is_open = sa.and_(
     Handover.expires_at > sa.func.statement_timestamp(),
     sessions.has_live_session(Handover),

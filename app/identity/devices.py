@@ -1,11 +1,12 @@
-"""Plain names of devices, such as "Chrome di Android".
+"""Readable names of devices, such as "Chrome di Android", from the User-Agent header of a login.
 
-The service stores only this name and drops the User-Agent, because the name is enough to recognise an own device.
+The service stores only this name. The name is enough for people to recognise their devices.
 """
 
 from __future__ import annotations
 
-#: Names by a part of the User-Agent. The first match counts, because a browser also claims to be those further down.
+#: Names of browsers by a part of the User-Agent. The first match counts, because the User-Agent of a browser often
+#: contains the names of other browsers too.
 BROWSERS = (
     ("SamsungBrowser/", "Samsung Internet"),
     ("EdgA/", "Edge"),
@@ -35,14 +36,14 @@ SYSTEMS = (
     ("Darwin", "Mac"),
     ("Linux", "Linux"),
 )
-#: Name for an unknown User-Agent, and for sessions from before names were stored.
+#: Name for an unknown User-Agent, and for old sessions without a stored name.
 UNKNOWN = "Perangkat tak bernama"
-#: Maximum characters of a User-Agent that are read.
+#: Maximum characters of the User-Agent header that `name_of` reads.
 MAX_USER_AGENT = 500
 
 
 def name_of(user_agent: str) -> str:
-    """Return a name such as `Chrome di Android`, `Firefox` or `Perangkat Android`, else `UNKNOWN`."""
+    """Return a name such as `Chrome di Android`, `Firefox` or `Perangkat Android`. Return `UNKNOWN` without a match."""
     sent = user_agent[:MAX_USER_AGENT]
     browser = next((name for part, name in BROWSERS if part in sent), None)
     system = next((name for part, name in SYSTEMS if part in sent), None)

@@ -1,7 +1,7 @@
-"""Requests for erasure of a person's data. A login within seven days cancels the request; later it is final.
+"""Requests of people to erase their account and data. A login within seven days cancels the request.
 
-During these days the person gets no notifications, and only administrators see the account. `app.personal_data` erases
-the data.
+During these days the person gets no notifications, and only administrators see the account. Afterwards
+`app.personal_data` erases the data.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from app.core.database.session import db
 from app.identity import field_encryption, sessions
 from app.identity.models import User
 
-#: Time in which a login cancels the erasure.
+#: Time after the request in which a login cancels the erasure.
 GRACE = timedelta(days=7)
 
-#: SQL condition that a person is visible to others, because no erasure is requested.
+#: SQL condition that a person has not requested erasure. Only such people are visible to others.
 IS_PRESENT: sa.ColumnElement[bool] = User.erasure_due_at.is_(None)
 
 
@@ -36,25 +36,25 @@ class Posts(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ErasureSubject(DataSubject):
-    """A person who is being erased, with the texts that identify them."""
+    """A person whose data is being erased, with the texts that identify them."""
 
     posts: Posts
     username: str
     #: Texts that identify only this person: numbers, e-mail, NIK.
     identifiers: tuple[str, ...]
-    #: Names, which may also be names of other people or ordinary words.
+    #: Texts that may also be names of other people or ordinary words: username, name and pseudonym.
     names: tuple[str, ...]
 
 
 def begin(user: User, posts: Posts) -> None:
-    """Schedule the erasure of a person after `GRACE`, and end all their sessions. The row must be locked."""
+    """Schedule the erasure of a person after `GRACE`, and end all their sessions. The person's row must be locked."""
     user.erasure_due_at, user.erasure_posts = db_time.now() + GRACE, posts
     db.session.flush()
     sessions.end_all(user.id)
 
 
 def cancel(user: User) -> bool:
-    """Cancel the erasure of a person. Return whether one was scheduled. The row must be locked."""
+    """Cancel the erasure of a person. Return whether it was scheduled. The person's row must be locked."""
     if user.erasure_due_at is None:
         return False
     user.erasure_due_at = user.erasure_posts = None
@@ -63,18 +63,21 @@ def cancel(user: User) -> bool:
 
 
 def may_log_in(user: User, erasure_due_at: object) -> bool:
-    """Return whether the person may still log in. `erasure_due_at` is the value of their locked row."""
+    """Return whether the person may log in: no erasure was requested, or it is not due yet.
+
+    `erasure_due_at` is the value that was read from the person's locked row.
+    """
     attributes.set_committed_value(user, "erasure_due_at", erasure_due_at)
     return user.erasure_due_at is None or user.erasure_due_at > db_time.now()
 
 
 def leaving(user: User) -> ErasureSubject:
-    """Return the texts that identify a person, to find them in logs and other tables during the erasure."""
+    """Return the texts that identify a person. The erasure searches logs and other tables for these texts."""
     phones = [user.phone] if user.phone else []
     if user.phone_before and not _is_somebodys(user.phone_before):
         phones.append(user.phone_before)
     identifiers = {user.nomor_hp, user.email, _readable_nik(user)}
-    # Search for the number without 0, 62 or +62, which finds it in every notation.
+    # Search for the phone number without its prefix (0, 62 or +62). This finds all notations of the number.
     identifiers |= {phone.removeprefix("+62").removeprefix("+") for phone in phones}
     return ErasureSubject(
         user.id,

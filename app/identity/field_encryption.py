@@ -1,7 +1,7 @@
-"""Encryption of NIK, and of the secrets of second factors, with AES-256-GCM and replaceable keys.
+"""Encryption of national ids (NIK) and of second-factor secrets with AES-256-GCM. The keys can be replaced.
 
-Stored form: `v1:<key id>:<base64 of nonce and ciphertext>`. The user's id is the associated data, so a ciphertext in
-another person's row does not decrypt. A value without this form is a legacy value, and is returned unchanged.
+The stored form is `v1:<key id>:<base64 of nonce and ciphertext>`. A value without this form is a legacy value in plain
+text. The user's id is the associated data, so a ciphertext cannot be copied to another person's row.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from app.core.settings import settings
 
 VERSION = "v1"
 NONCE_BYTES = 12
-#: Kind of secret. It is part of the associated data, so a ciphertext of another kind does not decrypt.
+#: Default kind of secret. The kind is part of the associated data, so a NIK does not decrypt as another secret.
 FIELD = "nik"
 
 
-#: Form of a new NIK, and the error for a wrong form. Legacy values of any form stay.
+#: Regular expression for a new NIK. Stored legacy values may have another form.
 FORM = "[0-9]{16}"
 WRONG_FORM = "harus 16 digit angka."
 
@@ -30,7 +30,7 @@ class UndecryptableField(Exception):
 
 
 def encrypt(text: str, user_id: int, *, field: str = FIELD) -> str:
-    """Return the stored form of a NIK or of another `field` of secret, encrypted with the first configured key."""
+    """Encrypt a secret of a person with the first configured key, and return its stored form."""
     kid, key = settings.nik_keys[0]
     nonce = os.urandom(NONCE_BYTES)
     sealed = nonce + AESGCM(key).encrypt(nonce, text.encode(), _bound_to(user_id, field))
@@ -38,12 +38,15 @@ def encrypt(text: str, user_id: int, *, field: str = FIELD) -> str:
 
 
 def stored_prefix() -> str:
-    """Return the prefix of values that are encrypted with the first configured key."""
+    """Return the prefix of stored values that are encrypted with the first configured key."""
     return f"{VERSION}:{settings.nik_keys[0][0]}:"
 
 
 def decrypt(stored: str | None, user_id: int, *, field: str = FIELD) -> str | None:
-    """Return the plain text. A legacy value or None is returned unchanged. Raise `UndecryptableField` on failure."""
+    """Return the plain text of a stored value. Return a legacy value or None unchanged.
+
+    Raise `UndecryptableField` on failure.
+    """
     if stored is None or not stored.startswith(f"{VERSION}:"):
         return stored
     kid, _, encoded = stored.removeprefix(f"{VERSION}:").partition(":")

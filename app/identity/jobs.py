@@ -1,4 +1,4 @@
-"""Hourly sweeps of sessions and idempotency keys, and the operator's commands for NIK."""
+"""Hourly jobs that delete expired sessions and idempotency keys, and the operator's commands for national ids (NIK)."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def drop_dead_sessions() -> None:
 
 
 def drop_old_idempotency_keys() -> None:
-    """Delete expired idempotency keys. A repeated request with such a key creates a new row."""
-    # The table belongs to core/web, but core is no section and has no jobs. Identity is the lowest section.
+    """Delete expired idempotency keys. A repeated request with a deleted key is then a new request."""
+    # The table belongs to core/web, but `core` has no jobs. `identity` is the lowest package with jobs.
     with unit_of_work():
         idempotency.delete_old()
 
 
 def rotate_nik() -> int:
-    """Encrypt all NIK and second factors that have another key with the first configured key.
+    """Encrypt each NIK and second factor with the first configured key if it is encrypted with another key.
 
-    Return the number of NIK. Each batch is a transaction of its own, so the next run continues after an interruption.
+    Return the number of changed NIK. Each batch is its own transaction, so an interrupted run can be repeated.
     """
     prefix = field_encryption.stored_prefix()
-    with unit_of_work():  # administrators are few
+    with unit_of_work():  # one transaction is enough, because only administrators have a second factor
         second_factor.encrypt_anew()
     done = last = 0
     while True:
@@ -68,7 +68,7 @@ def rotate_nik() -> int:
 
 
 def verify_nik() -> tuple[int, list[int]]:
-    """Decrypt every NIK. Return the number of readable ones, and the ids of people with an unreadable NIK."""
+    """Decrypt every NIK. Return the number of successes, and the ids of people whose NIK cannot be decrypted."""
     fine, broken = 0, []
     for user_id, stored in db.session.execute(
         sa.select(User.id, User.nik).where(User.nik.is_not(None)).order_by(User.id).execution_options(yield_per=1000)

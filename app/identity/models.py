@@ -1,4 +1,4 @@
-"""Tables of people, roles, login sessions, proofs of phone numbers, own pictures and the audit log."""
+"""Tables of people, roles, login sessions, verifications of phone numbers, own pictures and the audit log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.core.database.session import Base, Created, Timestamps, trigrams
 
 
 class RoleName(StrEnum):
-    """The seeded roles, highest first. Access rules use only these roles."""
+    """The roles that the seed creates, highest first. The access rules of routes use only these roles."""
 
     SUPERADMIN = "superadmin"
     ADMIN = "admin"
@@ -23,7 +23,7 @@ class RoleName(StrEnum):
     PASIEN = "pasien"
 
 
-#: Roles that people choose themselves, at registration or in the profile.
+#: Roles that people can choose for themselves at registration or in their profile.
 SELF_SERVICE = frozenset({RoleName.PASIEN, RoleName.PENDAMPING})
 #: Roles with access to other people's data. Their sessions are short, and they can have a second factor.
 PRIVILEGED = frozenset({RoleName.ADMIN, RoleName.SUPERADMIN})
@@ -32,7 +32,7 @@ user_roles = sa.Table(
     "user_roles",
     Base.metadata,
     sa.Column("user_id", sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
-    # RESTRICT, so that the deletion of a role in use fails with 409.
+    # With RESTRICT, a request to delete a role that somebody has fails with status 409.
     sa.Column("role_id", sa.ForeignKey("roles.id", ondelete="RESTRICT"), primary_key=True, index=True),
     info={"personal": Personal(of=("user_id",), export=Rows(), erase=Delete())},
 )
@@ -48,7 +48,7 @@ class Role(Base):
     __table_args__ = (sa.Index("uq_roles_name", sa.text("lower(name)"), unique=True),)
 
 
-#: Columns for administrators' search. The pseudonym is not included, because a search would reveal its owner.
+#: Columns that administrators can search. The pseudonym is left out, because a search would reveal its owner.
 SEARCHED = ("username", "nama_ktp", "email", "nomor_hp", "phone")
 
 
@@ -56,7 +56,7 @@ class User(Base, Timestamps):
     __tablename__ = "users"
     __personal__ = Personal(
         of=("id",),
-        # The erasure of a caregiver erases the dependents first.
+        # The erasure of a caregiver erases the caregiver's dependents first.
         mentions=("guardian_id",),
         export=Rows(without=("password_hash",)),
         erase=Custom("It goes last, and leaves a tombstone"),
@@ -109,14 +109,14 @@ class User(Base, Timestamps):
     roles: Mapped[list[Role]] = relationship(secondary=user_roles, lazy="selectin", order_by=Role.id)
     #: Reason why messages do not reach the number: wrong_number or unreachable. `app.accounts.service` sets it.
     phone_problem: Mapped[str | None] = query_expression()
-    #: Time of the person's latest activity. Only set if the query uses `with_expression`.
+    #: Time of the person's latest activity. It is set only if the query uses `with_expression`.
     last_seen_at: Mapped[datetime | None] = query_expression()
 
     __table_args__ = (
         sa.Index("uq_users_username", sa.text("lower(username)"), unique=True),
         sa.Index("uq_users_email", sa.text("lower(email)"), unique=True),
-        # Partial, so that the number is no key column for PostgreSQL. Otherwise a change of the number waits for
-        # transactions that have inserted a row for the person. A deadlock follows when they lock the person.
+        # This index is partial to avoid deadlocks. PostgreSQL then does not treat `phone` as a key column, so a change
+        # of the number need not wait for transactions that have inserted a row for the person.
         sa.Index("uq_users_phone", "phone", unique=True, postgresql_where=sa.text("phone IS NOT NULL")),
         sa.Index("ix_users_domicile", "domicile"),
         sa.Index("ix_users_created_at", "created_at", "id"),
@@ -146,9 +146,9 @@ PHONE_IS_PROVEN: sa.ColumnElement[bool] = User.phone_verified_at.is_not(None)
 
 
 class UserDay(Base):
-    """Number of existing people by day of registration (Jakarta time). Triggers on `users` maintain the rows.
+    """Number of people by day of registration (Jakarta time), without deleted people. Triggers on `users` update it.
 
-    Statistics get the total and the growth from this table without reading `users`.
+    Statistics read this small table instead of `users`.
     """
 
     __tablename__ = "user_days"
@@ -159,12 +159,12 @@ class UserDay(Base):
 
 class SessionKind(StrEnum):
     USER = "user"
-    #: Session from `/superadmin/login`: short, without refresh, and required for super-admin routes.
+    #: Session from `/superadmin/login`. It is short and cannot be refreshed. Super-admin routes require it.
     SUPERADMIN = "superadmin"
 
 
 class LoginSession(Base, Created):
-    """One login on one device. Its deletion revokes the access tokens and deletes all `OfSession` rows."""
+    """One login on one device. The deletion of the row revokes its access tokens, and deletes its `OfSession` rows."""
 
     __tablename__ = "sessions"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("refresh_hash",)), erase=Delete())
@@ -181,7 +181,10 @@ class LoginSession(Base, Created):
 
 
 class LoginNetwork(Base):
-    """A network of a person's logins. For 30 days, wrong passwords from this network are counted separately."""
+    """A network from which a person has logged in within 30 days.
+
+    Wrong passwords from other networks do not lock the person out on this network.
+    """
 
     __tablename__ = "login_networks"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("network_hash",)), erase=Delete())
@@ -202,7 +205,7 @@ class OfSession:
 
 
 class PasswordReset(Base):
-    """A person's open password reset. A new request replaces the row."""
+    """A password reset that a person has requested but not completed. A new request replaces the row."""
 
     __tablename__ = "password_resets"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("token_hash",)), erase=Delete())
@@ -215,14 +218,14 @@ class PasswordReset(Base):
 class VerificationMethod(StrEnum):
     """The way in which a person proves a phone number."""
 
-    #: The person sends us a word from the number.
+    #: The person sends a given word from the number to the service.
     MESSAGE = "message"
-    #: The person types six digits that we sent to the number.
+    #: The person types six digits that the service has sent to the number.
     CODE = "code"
 
 
 class PhoneVerification(Base, OfSession, Created):
-    """A person's open proof of their own or a new phone number. A new request replaces the row."""
+    """A verification of a phone number that a person has begun but not completed. A new request replaces the row."""
 
     __tablename__ = "phone_verifications"
     __personal__ = Personal(of=("user_id",), phones=("phone",), export=Rows(without=("code_hash",)), erase=Delete())
@@ -240,13 +243,13 @@ class PhoneVerification(Base, OfSession, Created):
 
 
 class PhoneMove(Base):
-    """The last move of a number to another account. The row stays while the move can be undone."""
+    """The last move of a phone number to another account. The row stays as long as the move can be undone."""
 
     __tablename__ = "phone_moves"
     __personal__ = Personal(
         of=("from_user_id", "to_user_id"),
         phones=("phone",),
-        # The export of one person must not show the other person's number or proof.
+        # Two accounts take part in a move. The export of one person must not show the other person's data.
         export=Rows(without=("verified_at", "nomor_hp_before")),
         erase=Delete(),
     )
@@ -265,7 +268,7 @@ class PhoneMove(Base):
 class OwnPicture(Base, Created):
     """A picture in a person's profile or forum posts. The row exists as long as the picture is in use.
 
-    A picture from before this table has 0 bytes.
+    Pictures that are older than this table count as 0 bytes.
     """
 
     __tablename__ = "own_pictures"
@@ -277,17 +280,18 @@ class OwnPicture(Base, Created):
 
 
 class AuditEntry(Base, Created):
-    """An action of a privileged person. A trigger rejects deletions, and all changes except the one below.
+    """An action of an administrator. A database trigger rejects deletions and nearly all changes of the rows.
 
-    The erasure of a person removes their data from the rows (`app.identity.audit.forget`). The action, its time and the
-    ids stay.
+    The only possible change is the erasure of a person's data (`app.identity.audit.forget`). It does not change the
+    action, the time and the ids.
     """
 
     __tablename__ = "audit_entries"
     __personal__ = Personal(
         of=("actor_id",),
         subjects=("subject",),
-        # People may see who accessed their data. They may not see the address, or other data of the same access.
+        # The export has the entries by and about a person. It omits details and IP addresses, which may be data of
+        # other people.
         export=Rows(without=("details", "ip")),
         erase=Custom("That something was done stays; what says to whom goes"),
     )
@@ -302,7 +306,7 @@ class AuditEntry(Base, Created):
     ip: Mapped[str | None]
 
     __table_args__ = (
-        # For the list of administrators, which has no SQL statements of super-admins.
+        # Index for the audit log that administrators read. It has no entries of the SQL console.
         sa.Index("ix_audit_entries_public", "id", postgresql_where=sa.text("action <> 'sql'")),
         sa.Index("ix_audit_entries_actor_id", "actor_id", "id"),
         sa.Index("ix_audit_entries_subject", "subject"),
@@ -310,5 +314,8 @@ class AuditEntry(Base, Created):
 
 
 def highest(names: set[str]) -> str | None:
-    """Return the highest role: seeded roles by rank, else the first by name. Return None without roles."""
+    """Return the highest of these roles in the order of `RoleName`.
+
+    Other roles are lower, in alphabetical order. Return None without roles.
+    """
     return next((role.value for role in RoleName if role.value in names), min(names, default=None))

@@ -1,6 +1,6 @@
-"""Networks of each person's logins within 30 days.
+"""Networks from which each person has logged in within 30 days.
 
-Wrong passwords from other networks do not lock the person out on these networks.
+Somebody who tries wrong passwords from another network does not lock the person out on these networks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from app.core.database.session import db
 from app.identity import codes
 from app.identity.models import LoginNetwork
 
-#: Time after the last login until a network is deleted.
+#: Time after the last login from a network until the network is forgotten.
 KNOWN = timedelta(days=30)
 
 
@@ -29,7 +29,10 @@ def record(user_id: int, network: str) -> None:
 
 
 def is_known(user_id: object, network: str) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a person (id or column of ids) logged in from a network within `KNOWN`."""
+    """Return the SQL condition that a person has logged in from a network within `KNOWN`.
+
+    `user_id` is an id or a column of ids.
+    """
     return sa.exists().where(LoginNetwork.user_id == user_id, LoginNetwork.network_hash == _digest(network), ~_is_old())
 
 

@@ -1,7 +1,7 @@
 """Notification settings of people: messages, pushes, quiet hours and broadcasts.
 
-A person without a row gets messages and pushes at any hour. `User.accepts_broadcasts` is the only switch for
-broadcasts. The settings, the consents and `preferences.broadcast` all read and write this column.
+A person without a row in the table gets messages and pushes at any hour. The choice about broadcasts is stored only in
+`User.accepts_broadcasts`. The routes for settings, consents and preferences all read and write this column.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class NotificationSettings(Base):
 
 @dataclass(frozen=True)
 class DeliveryPreferences:
-    """A person's settings as plain values for senders."""
+    """A person's settings and province, as the code that sends messages and pushes needs them."""
 
     messages: bool = True
     push: bool = True
@@ -55,10 +55,10 @@ class DeliveryPreferences:
 
 
 def delivery_preferences_of(user_id: sa.ColumnElement[int | None]) -> sa.ColumnElement[object]:
-    """Return the values of `DeliveryPreferences` for a column of person ids, as a JSON array; null for a person without
-    a row.
+    """Return an SQL expression for the `DeliveryPreferences` of a column of person ids, as a JSON array.
 
-    For a dependent, these are the caregiver's settings, because the caregiver receives everything.
+    The value is null for a person without stored settings. For a dependent, these are the settings of the caregiver,
+    because the caregiver receives all messages.
     """
     of_row = (
         NotificationSettings.messages,
@@ -73,7 +73,7 @@ def delivery_preferences_of(user_id: sa.ColumnElement[int | None]) -> sa.ColumnE
         .where(NotificationSettings.user_id == dependents.receiver_of(user_id))
         .scalar_subquery()
     )
-    # Disable everything for a person with a requested erasure, until they cancel the request.
+    # Disable messages and pushes for a person who has requested erasure, until they cancel the request.
     nothing = sa.func.json_build_array(sa.false(), sa.false(), sa.null(), sa.null(), sa.null(), type_=sa.JSON)
     leaving = sa.select(nothing).where(User.id == user_id, User.erasure_due_at.is_not(None)).scalar_subquery()
     return sa.func.coalesce(leaving, said, type_=sa.JSON)
@@ -85,25 +85,25 @@ def delivery_preferences(user_id: int) -> DeliveryPreferences:
 
 
 def get(user_id: int) -> NotificationSettings:
-    """Return a person's settings. Without a row, return the defaults and store nothing."""
+    """Return a person's settings, or the defaults if none are stored."""
     row = db.session.get(NotificationSettings, user_id, populate_existing=True)
     return row or NotificationSettings(user_id=user_id, messages=True, push=True)
 
 
 def switch_messages(user_id: int, on: bool) -> None:
-    """Switch messages on or off, including queued ones. Messages on request, such as codes, still come."""
+    """Switch messages on or off, also those in the queue. Messages on request, such as codes, are always sent."""
     save(user_id, messages=on)
 
 
 def switch_broadcasts(user_id: int, on: bool, *, way: ConsentSource) -> None:
-    """Switch broadcasts on or off, including queued ones."""
+    """Switch broadcasts on or off. This also applies to broadcasts in the queue."""
     user = db.session.scalar(sa.select(User).where(User.id == user_id).with_for_update(key_share=True))
     if user is not None:
         set_broadcasts(user, on, way=way)
 
 
 def set_broadcasts(user: User, on: bool, *, way: ConsentSource) -> None:
-    """Switch broadcasts like `switch_broadcasts`. The person's row must be locked."""
+    """Do the same as `switch_broadcasts`, for a person whose row is locked already."""
     user.accepts_broadcasts = on
     user.preferences = preferences.with_broadcasts(user.preferences, accepted=on)
     db.session.flush()
@@ -111,10 +111,10 @@ def set_broadcasts(user: User, on: bool, *, way: ConsentSource) -> None:
 
 
 def record_consents(user: User, sent: ConsentChoices, *, way: ConsentSource) -> set[Purpose]:
-    """Record a person's consents. Return the purposes other than broadcasts for which the answer changed.
+    """Record a person's consents. Return the purposes, except broadcasts, for which the answer changed.
 
-    The person's row must be locked. Raise `ServiceNeeded` if they withdraw the service, which needs the deletion of the
-    account. The answer for broadcasts also changes the settings.
+    The person's row must be locked. Raise `ServiceNeeded` if the person withdraws the consent for the service, because
+    they must delete their account instead. A changed answer for broadcasts also switches broadcasts.
     """
     choices = {purpose: sent[purpose.value] for purpose in Purpose if purpose.value in sent}
     if not choices.get(Purpose.SERVICE, True):
@@ -125,7 +125,7 @@ def record_consents(user: User, sent: ConsentChoices, *, way: ConsentSource) -> 
 
 
 def save(user_id: int, **values: object) -> None:
-    """Update these columns of a person's settings, or insert a row, in one statement."""
+    """Store these columns of a person's settings."""
     db.session.execute(
         insert(NotificationSettings)
         .values(user_id=user_id, **values)

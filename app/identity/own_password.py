@@ -1,4 +1,4 @@
-"""Ask for the password again before sensitive changes, so that a stolen session is not enough."""
+"""A check of the caller's password before sensitive changes, so that a stolen session is not enough for them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from app.identity.models import User
 from app.identity.second_factor import WrongOtp
 from app.identity.sessions import Caller
 
-#: Rate limit for all routes that ask for the own password. They share one count of wrong guesses per person.
+#: Rate limit of wrong passwords and codes for all routes that ask the caller for them. All routes share one count.
 limit_own_password = limit(
     "10 per 5 minutes", key=by_caller, counts=(credentials.WrongPassword, WrongOtp), counter="own_password"
 )
 
 
 def get_confirmed(caller: Caller, password: str) -> User:
-    """Lock and return the caller. Raise `WrongPassword` if the password is not theirs."""
+    """Lock and return the caller. Raise `WrongPassword` if this is not the caller's password."""
     user = users.get_own(caller, to_change=True)
     credentials.check_password(user, password)
     return user

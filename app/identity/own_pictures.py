@@ -1,6 +1,7 @@
 """Owners and sizes of pictures in profiles and forum posts.
 
-Pictures that administrators store for the service (doctors, communities, articles) have no owner and do not count.
+The table limits the space for the pictures of each person. Pictures that administrators store for the service (doctors,
+communities, articles) have no owner and no limit.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ class PicturesFull(Conflict):
 
 
 def keep(user_id: int, columns: Mapping[str, object], *, replaces: str | None = None) -> None:
-    """Record the owner of a picture that `pictures.columns` stored, and discard the picture that it replaces.
+    """Record the owner of a picture that `pictures.columns` has stored, and discard the replaced picture.
 
-    Raise `PicturesFull` above `MAX_BYTES`; `RATE_LIMITS=off` disables this limit. The function locks the person, so
-    the second of two simultaneous uploads counts the first. Lock posts before you call it.
+    Raise `PicturesFull` above `MAX_BYTES`. The setting `RATE_LIMITS=off` disables this limit. The function locks the
+    person, so that simultaneous uploads cannot exceed the limit. Lock posts before you call this function.
     """
     if "image" not in columns:
         return
@@ -45,7 +46,7 @@ def keep(user_id: int, columns: Mapping[str, object], *, replaces: str | None = 
 
 
 def discard(*names: str | None) -> None:
-    """Delete own pictures after the commit of the open unit of work. They no longer count for `MAX_BYTES`."""
+    """Delete pictures after the commit of the current transaction. They no longer count for `MAX_BYTES`."""
     if any(names):
         gone = sa.delete(OwnPicture).where(OwnPicture.name.in_(filter(None, names)))
         db.session.execute(gone.execution_options(synchronize_session=False))
@@ -54,7 +55,7 @@ def discard(*names: str | None) -> None:
 
 
 def sweep() -> int:
-    """Delete the pictures that no row names, and their rows here. Return the number of deleted pictures."""
+    """Delete the pictures that no profile, post or other row uses. Return the number of deleted pictures."""
     db.session.execute(
         sa.delete(OwnPicture)
         .where(OwnPicture.name.not_in(pictures.named()))

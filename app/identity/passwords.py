@@ -1,6 +1,6 @@
-"""Rules for passwords, and their hashes.
+"""Rules for passwords, and the hashes of passwords.
 
-Argon2id at 46 MiB, one pass, one lane takes 47 ms on the reference machine.
+A hash (Argon2id with 46 MiB of memory, one pass and one lane) takes 47 ms on the reference machine.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ T = TypeVar("T")
 
 HASHER = PasswordHasher(time_cost=1, memory_cost=46 * 1024, parallelism=1)
 
-#: The `nice` value of the hashing thread, so that logins leave most of a busy core to the other requests.
+#: The `nice` value of the hashing thread. Its low priority leaves most of a busy core to other requests.
 NICENESS = 5
 
-#: Maximum threads of a process that hash a password or wait for the hash. A gunicorn process has 8 threads.
-#: Six clients that log in without pause are all served, and 2 threads remain for other requests.
+#: Limit of threads in a process that hash a password or wait for a hash. A gunicorn process has 8 threads, so 2 threads
+#: remain for other requests.
 HASHING = Bulkhead(
     6,
     wait_s=0,
@@ -45,15 +45,16 @@ HASHING = Bulkhead(
 #: File with the 10,000 most common passwords of at least 6 characters, from the package zxcvbn 4.5.0 (MIT).
 COMMON = Path(__file__).parent / "data" / "common_passwords.txt"
 
-#: Passwords that are common in Indonesia but missing from `COMMON`. The demo's password is in the README.
+#: Password of the demo accounts. The README shows it, so it counts as common.
 DEMO = "rahasia123"
+#: Passwords that are common in Indonesia but are not in the file `COMMON`.
 COMMON_HERE = frozenset({DEMO, "rahasia", "indonesia", "indonesia123", "katasandi", "katasandi123"})
 
 
 def problem(password: str, *, username: str, phone: str | None) -> str | None:
-    """Return in Indonesian why a person with this username and number (E.164) may not use a password, or None.
+    """Return an error message in Indonesian if a password is too easy to guess, else None. `phone` is in E.164 form.
 
-    Outside production, the demo's password is allowed.
+    Outside production, the password of the demo accounts is allowed.
     """
     lowered = password.lower()
     if lowered == username.lower() or _is_part_of(phone, password):
@@ -66,7 +67,7 @@ def problem(password: str, *, username: str, phone: str | None) -> str | None:
 
 
 def _is_part_of(phone: str | None, password: str) -> bool:
-    """Return whether the password is the number or its last digits, in any notation."""
+    """Return whether the password is the person's phone number, or the last digits of this number."""
     digits = re.sub(r"\D", "", password).lstrip("0")
     return bool(phone and digits and phones.WRITTEN.fullmatch(password) and phone.endswith(digits))
 
@@ -81,7 +82,7 @@ def hash_password(password: str) -> str:
 
 
 def matches(password: str, stored: str | None) -> bool:
-    """Return whether `password` matches the hash `stored`. Without a hash, return False after the same time."""
+    """Return whether `password` matches the hash `stored`. If `stored` is None, return False after the same time."""
 
     def verify() -> bool:
         try:
@@ -97,9 +98,9 @@ def is_outdated(stored: str) -> bool:
 
 
 def _in_hashing_thread(work: Callable[[], T]) -> T:
-    """Run `work` in the hashing thread. Raise `Unavailable` if `HASHING` has no free slot.
+    """Run `work` in the hashing thread. Raise `Unavailable` if too many threads hash or wait already.
 
-    A hash needs a core and 46 MiB, so each process computes one hash at a time, in a thread of low priority.
+    A hash needs a core and 46 MiB of memory, so a process computes only one hash at a time.
     """
     with HASHING.slot():
         return _hashing_thread(os.getpid()).submit(work).result()
@@ -107,12 +108,12 @@ def _in_hashing_thread(work: Callable[[], T]) -> T:
 
 @cache
 def _hashing_thread(_process: int) -> ThreadPoolExecutor:
-    """Return the hashing thread of this process. Threads do not survive a fork, so each process has its own."""
+    """Return the hashing thread of this process. Each process creates its own, because a fork does not copy threads."""
     return ThreadPoolExecutor(1, "passwords", initializer=_lower_priority)
 
 
 def _lower_priority() -> None:
-    if sys.platform == "linux":  # elsewhere a priority belongs to the whole process
+    if sys.platform == "linux":  # on other systems, the priority would apply to the whole process
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
 

@@ -10,15 +10,18 @@ from app.core.settings import settings
 
 REGION = "ID"
 
-#: Allowed characters of a number. Check them first, because the library skips any text before the first digit.
+#: Allowed characters of a number. They are checked first, because the library ignores text before the first digit.
 WRITTEN = re.compile(r"[0-9 \u00a0\t+().-]+")
 
 
 def normalise(text: str) -> str | None:
-    """Return `+6281234567890` for `0812-3456-7890`, `62812...` and other forms, or None if it is no phone number."""
+    """Return a phone number in E.164 form, for example `+6281234567890` for `0812-3456-7890` and `6281234567890`.
+
+    Return None if the text is not a valid phone number.
+    """
     if not WRITTEN.fullmatch(text):
         return None
-    # Try `62812...` with its country code first. As a national number it is valid too, but a different number.
+    # Read `62812...` as a number with country code first. It may also be a valid number without a country code.
     international = text if text.lstrip(" (").startswith("+") else "+" + text
     candidates = [(international, None), (text, REGION)] if text.lstrip(" (+").startswith("62") else [(text, REGION)]
     for candidate, region in candidates:
@@ -32,7 +35,7 @@ def normalise(text: str) -> str | None:
 
 
 def country_problem(phone: str) -> str | None:
-    """Return in Indonesian why the service sends no messages to this E.164 number, or None if it does."""
+    """Return an error message in Indonesian if the service sends no messages to the number's country, else None."""
     countries = settings.messaging_countries
     if "*" in countries or phone.startswith(tuple(f"+{code}" for code in countries)):
         return None

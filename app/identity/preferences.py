@@ -1,4 +1,7 @@
-"""Preferences of people. They are stored as sent. Broadcasts use the tags that this module derives."""
+"""Preferences of people. Clients send them as JSON of any form, and the service stores them unchanged.
+
+This module derives the tags from the preferences. Broadcasts about a subject go only to people with its tag.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ TAGS = (
     "other_belief",
 )
 
-#: Tags by the spellings that clients send, in lower case without blanks and punctuation.
+#: Tags by the words that clients send for them. The words are in lower case, without blanks and punctuation.
 ALIASES = {
     **{tag.replace("_", ""): tag for tag in TAGS},
     "medis": "medical",
@@ -43,17 +46,20 @@ ALIASES = {
 
 
 def tags(preferences: object) -> list[str]:
-    """Return the sorted tags that are true or listed anywhere in `preferences` (an object, an array, or JSON text)."""
+    """Return the sorted tags in `preferences` (an object, an array, or JSON text).
+
+    A tag counts if it is a text or a key with the value true, at any depth.
+    """
     return sorted({tag for name in _selected(_parsed(preferences)) if (tag := ALIASES.get(_plain(name)))})
 
 
 def accepts_broadcasts(preferences: object) -> bool:
-    """Return whether broadcasts are accepted. This is False only for `{"broadcast": false}`."""
+    """Return whether the person accepts broadcasts. This is False only for `{"broadcast": false}`."""
     return said_of_broadcasts(preferences) is not False
 
 
 def said_of_broadcasts(preferences: object) -> bool | None:
-    """Return whether `broadcast` is true, or None if the preferences have no `broadcast`."""
+    """Return the value of the key `broadcast` as a bool, or None if the preferences do not have this key."""
     parsed = _parsed(preferences)
     if not isinstance(parsed, dict) or "broadcast" not in parsed:
         return None
@@ -67,9 +73,9 @@ def wants_moderation(preferences: object) -> bool:
 
 
 def with_broadcasts(preferences: object, *, accepted: bool) -> object:
-    """Return the preferences with `broadcast` set to `accepted`. A list cannot have this key and stays unchanged.
+    """Return the preferences with the key `broadcast` set to `accepted`.
 
-    Missing means true, so true is not added.
+    A list cannot have this key and stays unchanged. A missing key already means true, so true is not added.
     """
     parsed = {} if preferences is None else _parsed(preferences)
     if not isinstance(parsed, dict) or accepts_broadcasts(parsed) == accepted:
@@ -92,11 +98,11 @@ def _selected(value: object, name: str | None = None) -> Iterator[str]:
         case str() if value and value != "false":
             yield value
             if name and ALIASES.get(_plain(name)) == "other_belief":
-                yield name  # {"other_belief": "Marapu"}: any text here is another belief
+                yield name  # for example {"other_belief": "Marapu"}
 
 
 def _parsed(value: object) -> object:
-    """Parse a JSON text as strictly as a request body. Return other values, and other texts, unchanged."""
+    """Return the value of a JSON text, parsed like a request body. Return a value that is no JSON text unchanged."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""Changes of people's roles. Rules limit who may give or remove a role. The last administrator keeps the role."""
+"""Changes of people's roles. Rules limit who may give or remove a role. The last administrator cannot lose the role."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from app.identity import audit, dependents, erasure, sessions
 from app.identity.models import PRIVILEGED, SELF_SERVICE, Role, RoleName, User, user_roles
 from app.identity.sessions import Caller
 
-#: Error if a role was deleted after it was read and before it was given to a person.
+#: Error by database constraint, for a role that another request deletes at the same time.
 ROLE_CONSTRAINTS: dict[str, AppError] = {"fk_user_roles_role_id": ValidationFailed({"role_ids": ["tidak dikenal."]})}
 
-#: Roles that at least one person must have, with their names in the error message.
+#: Roles that at least one person must have. The values are their names in the error message.
 LAST = {RoleName.ADMIN: "Administrator", RoleName.SUPERADMIN: "Superadmin"}
 
 
@@ -32,9 +32,10 @@ def roles_by_id(role_ids: Collection[int]) -> list[Role]:
 
 
 def choose_own_roles(user: User, role_ids: Collection[int]) -> None:
-    """Set which of the roles `pasien` and `pendamping` a person has. All other roles stay unchanged.
+    """Set which of the roles patient and caregiver a person has. All other roles stay unchanged.
 
-    Raise `Forbidden` for another role that the person does not have, and `BadRequest` if no role would remain.
+    Raise `Forbidden` if `role_ids` has another role that the person does not have. Raise `BadRequest` if the person
+    would lose all roles.
     """
     roles = roles_by_id(role_ids)
     if any(role.name not in SELF_SERVICE and role not in user.roles for role in roles):
@@ -68,12 +69,12 @@ def replace_roles(user: User, role_ids: Collection[int], by: Caller) -> User:
 
 
 def set_only_role(user: User, name: RoleName) -> None:
-    """Replace all roles of a person by one, for the operator's command. Raise `Conflict` for the last administrator."""
+    """Replace all roles of a person by one role. Raise `Conflict` if the last administrator would lose this role."""
     _set_roles(user, set(roles_named([name])), by=None)
 
 
 def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
-    """Set the roles, at once for all the person's sessions, and record the change in the audit log."""
+    """Set the roles of a person, and record the change in the audit log. The change applies to all sessions at once."""
     before, after = user.role_names, {role.name for role in roles}
     if RoleName.ADMIN in before - after:
         keep_last_admin(user)
@@ -95,18 +96,18 @@ def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
 
 
 def _check_may_lose(user: User, roles: Iterable[Role]) -> None:
-    """Raise `HasDependents` if a caregiver with dependents would lose the role. The person must be locked."""
+    """Raise `HasDependents` if a caregiver with dependents would lose the caregiver role. The person must be locked."""
     if RoleName.PENDAMPING in user.role_names and all(role.name != RoleName.PENDAMPING for role in roles):
         dependents.check_none(user.id)
 
 
 def keep_last_admin(user: User) -> None:
-    """Raise `Conflict` if `user` is the last administrator. The function locks the role against parallel checks."""
+    """Raise `Conflict` if `user` is the last administrator. Lock the role, so that simultaneous checks wait."""
     keep_last(user, RoleName.ADMIN)
 
 
 def keep_last(user: User, name: RoleName) -> None:
-    """Raise `Conflict` if `user` is the last person with a role. People with a requested erasure do not count."""
+    """Raise `Conflict` if `user` is the last person with a role. People who have requested erasure do not count."""
     role = db.session.scalars(sa.select(Role).where(Role.name == name).with_for_update(key_share=True)).one()
     others = sa.exists().where(
         user_roles.c.role_id == role.id,
@@ -119,6 +120,6 @@ def keep_last(user: User, name: RoleName) -> None:
 
 
 def check_may_promote(roles: Iterable[Role], by: Caller) -> None:
-    """Raise `Forbidden` if `roles`, which are given or removed, contain superadmin and `by` is no super-admin."""
+    """Raise `Forbidden` if a person who is no super-admin gives or removes the super-admin role."""
     if any(role.name == RoleName.SUPERADMIN for role in roles) and not by.has(RoleName.SUPERADMIN):
         raise Forbidden("Hanya superadmin yang dapat memberi atau mencabut peran superadmin.", code="superadmin_only")

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 MAX_PREFERENCES_BYTES = 8 * 1024
 
-#: Letters and a symbol that are invisible: Korean fillers, and Braille without a dot.
+#: Characters that Unicode counts as letters or symbols but that are invisible: Korean fillers and the blank of Braille.
 BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 #: Control characters, line breaks, and characters that change the direction of text.
 UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -66,7 +66,7 @@ class UserRoles(Schema):
 
 
 class Person(Schema):
-    """A person in a list, without phone, NIK, e-mail and preferences."""
+    """A person as other people see them in lists, without contacts, NIK (national id) and preferences."""
 
     id = fields.Integer(metadata={"example": 12})
     username = fields.String(metadata={"example": "siti"})
@@ -86,7 +86,7 @@ class Withheld(fields.String):
 
 
 class Account(Person):
-    """A person in an administrators' list, without NIK, preferences and pseudonym."""
+    """A person as administrators see them in lists, without NIK, preferences and pseudonym."""
 
     email = fields.String(allow_none=True, metadata={"example": "siti@example.com"})
     nama_samaran: fields.String = Withheld(metadata={"example": None, "description": "Always null in lists"})
@@ -100,17 +100,17 @@ class Account(Person):
 
 
 def shown_nik(user: models.User) -> str | None:
-    """Return a person's NIK in plain text. Return None if it is missing or cannot be decrypted."""
+    """Return a person's NIK in plain text. Return None if the NIK is missing or cannot be decrypted."""
     try:
         return field_encryption.decrypt(user.nik, user.id)
     except field_encryption.UndecryptableField:
-        # A lost key must not make the whole record unreadable; `flask nik verify` lists all such people.
+        # If a key is lost, the rest of the record must stay readable. `flask nik verify` lists the affected people.
         logger.exception("a NIK cannot be read", extra={"user_id": user.id})
         return None
 
 
 class User(Account):
-    """All data of a person, for the person and for an administrator who opens the record."""
+    """All data of a person. Only the person and an administrator who opens the record get it."""
 
     nama_samaran = fields.String(allow_none=True, metadata={"example": "Melati"})
     nik = fields.Method("decrypted_nik", metadata={"type": ["string", "null"], "example": None})
@@ -131,14 +131,14 @@ class Username(fields.String):
 
 
 class Name(Text):
-    """A person's name: visible, on one line, and without characters that change the direction of text."""
+    """A person's name. It must be visible, on one line, and without characters that change the direction of text."""
 
     def __init__(self, maximum: int, **kwargs: Any) -> None:
         super().__init__(maximum, minimum=1, rules=[_check_name], **kwargs)
 
 
 class Password(fields.String):
-    """A password of 6 to 128 characters, blanks included. The service rejects passwords that are easy to guess."""
+    """A password of 6 to 128 characters. Blanks count. The service rejects passwords that are easy to guess."""
 
     def __init__(self, *, required: bool = False) -> None:
         super().__init__(
@@ -169,7 +169,7 @@ class PhoneNumber(fields.String):
 
 
 class Nik(fields.String):
-    """A NIK of 16 digits. With `legacy` any text passes, because the service accepts the stored legacy value again."""
+    """A NIK of 16 digits. With `legacy`, any text is valid here, because a client may send a stored old value again."""
 
     def __init__(self, *, legacy: bool = False) -> None:
         super().__init__(
@@ -182,7 +182,7 @@ class Nik(fields.String):
 
 
 class Preferences(JsonText):
-    """Preferences as an object, an array or a JSON string of at most 8 KB of UTF-8. They are stored as sent."""
+    """Preferences as an object, an array or a JSON string, at most 8 KB of UTF-8. They are stored unchanged."""
 
     default_error_messages = {"invalid": "isi dengan objek, daftar, atau teks JSON, maksimal 8 KB."}  # noqa: RUF012
 
@@ -199,7 +199,7 @@ class Preferences(JsonText):
 
 
 class PersonUpdate(Form):
-    """Fields that a person can change. None is required; a schema that requires a field overrides it."""
+    """Fields that a person can change. All fields are optional. Subclasses override the fields that they require."""
 
     email = fields.Email(allow_none=True, validate=validate.Length(max=254), metadata={"example": "siti@example.com"})
     nama_ktp = Name(100, example="Siti Aminah")
@@ -212,7 +212,7 @@ class PersonUpdate(Form):
 
 
 class UserCreate(PersonUpdate):
-    """A new person, added by the operator's command or by registration."""
+    """A new person, from the operator's command or from registration."""
 
     username = Username(required=True)
     password = Password(required=True)
@@ -220,7 +220,7 @@ class UserCreate(PersonUpdate):
 
 
 class OwnOrDependent(Schema):
-    """Query parameter of routes about the caller or one of their dependents."""
+    """Query parameter of routes about the caller or about one of the caller's dependents."""
 
     patient_id = RecordId(
         load_default=None,
@@ -229,7 +229,7 @@ class OwnOrDependent(Schema):
 
 
 class Consents(Schema):
-    """Consents of a person. A missing purpose stays unchanged."""
+    """Consents of a person by purpose. If the request omits a purpose, its consent stays unchanged."""
 
     service = fields.Boolean(metadata={"description": "The account itself; cannot be false"})
     health_data = fields.Boolean(metadata={"description": "Reminders and the answers to them"})

@@ -1,7 +1,7 @@
 """The second factor of administrators: six digits of an authenticator app (RFC 6238), in addition to the password.
 
-Each code and each recovery code is valid once. Two logins with the same code both lock the row, so only the first
-succeeds.
+A recovery code can replace the digits, for example after a lost phone. Each code is valid for one login only, because
+each login locks the row of the second factor and marks the code as used.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from app.identity.models import PRIVILEGED, RoleName, User
 
 logger = logging.getLogger(__name__)
 
-#: Name that the authenticator app shows above the digits.
+#: Name of the service in the authenticator app.
 ISSUER = "Health-support"
 FIELD = "otp"
 RECOVERY = "otp_recovery"
 
 NOT_ACTIVE = "Verifikasi dua langkah belum diaktifkan."
 
-#: Steps of 30 seconds that a phone's clock may be ahead or behind.
+#: Number of 30-second steps by which the clock of a phone may be ahead or behind.
 WINDOW = 1
 RECOVERY_CODES = 10
-#: Letters and digits of a recovery code, which give 79 random bits.
+#: Number of letters and digits in a recovery code. A code of this length has 79 random bits.
 RECOVERY_LENGTH = 16
 
 
@@ -82,7 +82,7 @@ class OtpMissing(BadRequest):
 
 @dataclass(frozen=True)
 class Setup:
-    """Data to set up an authenticator app, returned only once. `uri` is an `otpauth:` URI for a QR code."""
+    """Data to set up an authenticator app. Clients get it only once. `uri` is an `otpauth:` URI for a QR code."""
 
     uri: str
     recovery_codes: list[str]
@@ -90,16 +90,16 @@ class Setup:
 
 @dataclass(frozen=True)
 class SecondFactorStatus:
-    """State of the second factor: whether a login asks for a code, and the number of unused recovery codes."""
+    """State of a person's second factor. `active` means that a login asks for a code."""
 
     active: bool
     recovery_codes_left: int
 
 
 def begin(user: User) -> Setup:
-    """Store a new secret for an administrator. It becomes active when `confirm` gets a valid code.
+    """Store a new secret for an administrator. The second factor becomes active when `confirm` gets a valid code.
 
-    Raise `Forbidden` for everybody else, and `Conflict` if a second factor is already active.
+    Raise `Forbidden` for other people, and `Conflict` if a second factor is already active.
     """
     _check_privileged(user)
     secret = pyotp.random_base32()
@@ -122,9 +122,9 @@ def begin(user: User) -> Setup:
 
 
 def confirm(user_id: int, otp: str) -> None:
-    """Activate a person's second factor.
+    """Activate the second factor that `begin` has stored for a person.
 
-    Raise `NotFound` if no factor waits for confirmation, and `WrongOtp` for a wrong code.
+    Raise `NotFound` if no second factor waits for confirmation, and `WrongOtp` for a wrong code.
     """
     factor = _of(user_id)
     if factor is None or factor.confirmed_at is not None:
@@ -136,7 +136,7 @@ def confirm(user_id: int, otp: str) -> None:
 
 
 def check(user: User, otp: str | None) -> None:
-    """Check the code of a login by a person with an active second factor.
+    """Check the code of a login. Accept every login of a person without an active second factor.
 
     Raise `OtpRequired` for a missing code, and `OtpRefused` for a wrong or used code.
     """
@@ -144,9 +144,9 @@ def check(user: User, otp: str | None) -> None:
 
 
 def check_again(user: User, otp: str | None) -> None:
-    """Check the code like `check`, but in a valid session. Raise `OtpMissing` or `WrongOtp`.
+    """Check a code in a valid session, before a sensitive change. Raise `OtpMissing` or `WrongOtp`.
 
-    These errors have status 400, because clients log out after a 401.
+    These errors have status 400, because clients log out after a response with status 401.
     """
     _check_code(user.id, otp, OtpMissing, WrongOtp)
 
@@ -162,7 +162,7 @@ def _check_code(user_id: int, otp: str | None, missing: type[AppError], refused:
 
 
 def end(user_id: int, otp: str) -> None:
-    """Delete a person's second factor. Raise `NotFound` without an active one, and `WrongOtp` for a wrong code."""
+    """Delete a person's second factor. Raise `NotFound` if none is active, and `WrongOtp` for a wrong code."""
     _confirmed(user_id, otp)
     remove(user_id)
 
@@ -174,7 +174,7 @@ def remove(user_id: int) -> bool:
 
 
 def status(user: User) -> SecondFactorStatus:
-    """Return the state of an administrator's second factor. Raise `Forbidden` for everybody else."""
+    """Return the state of an administrator's second factor. Raise `Forbidden` for other people."""
     _check_privileged(user)
     left = sa.select(sa.func.cardinality(SecondFactor.recovery_hashes))
     is_asked_for = sa.and_(SecondFactor.user_id == user.id, SecondFactor.confirmed_at.is_not(None))
@@ -183,10 +183,10 @@ def status(user: User) -> SecondFactorStatus:
 
 
 def replace_recovery_codes(user: User, otp: str) -> list[str]:
-    """Replace the recovery codes and return the new ones.
+    """Replace the recovery codes of a person and return the new codes.
 
-    Raise `Forbidden` if the person is no administrator, `NotFound` without an active factor, and `WrongOtp` for a
-    wrong code.
+    Raise `Forbidden` if the person is no administrator. Raise `NotFound` if no second factor is active, and `WrongOtp`
+    for a wrong code.
     """
     _check_privileged(user)
     factor = _confirmed(user.id, otp)
@@ -202,7 +202,7 @@ def is_active(user_id: int) -> bool:
 
 
 def encrypt_anew() -> None:
-    """Encrypt all secrets that have another key with the first configured key."""
+    """Encrypt each secret with the first configured key if it is encrypted with another key."""
     prefix = field_encryption.stored_prefix()
     others = sa.select(SecondFactor).where(~SecondFactor.secret.startswith(prefix, autoescape=True)).with_for_update()
     factors = db.session.scalars(others).all()
@@ -212,7 +212,7 @@ def encrypt_anew() -> None:
 
 
 def unreadable() -> list[int]:
-    """Return the ids of administrators with a secret that cannot be decrypted."""
+    """Return the ids of people whose second-factor secret cannot be decrypted."""
     broken = []
     secrets = sa.select(SecondFactor.user_id, SecondFactor.secret).order_by(SecondFactor.user_id)
     for user_id, secret in db.session.execute(secrets):
@@ -224,9 +224,9 @@ def unreadable() -> list[int]:
 
 
 def allowed_roles(user_id: int, roles: frozenset[str]) -> frozenset[str]:
-    """Return the roles that are effective now.
+    """Return the roles that a person may use now.
 
-    If `ADMIN_OTP` is "required", remove the privileged roles of a person without an active second factor.
+    If the setting `ADMIN_OTP` is "required", the administrator roles need an active second factor.
     """
     if PRIVILEGED.isdisjoint(roles) or settings.admin_otp != "required" or is_active(user_id):
         return roles
@@ -234,7 +234,7 @@ def allowed_roles(user_id: int, roles: frozenset[str]) -> frozenset[str]:
 
 
 def check_set_up(user: User) -> None:
-    """Raise `Forbidden` for a super-admin without the second factor that `ADMIN_OTP` requires."""
+    """Raise `Forbidden` if the setting `ADMIN_OTP` requires a second factor that the super-admin does not have."""
     if RoleName.SUPERADMIN not in allowed_roles(user.id, frozenset(user.role_names)):
         raise setup_required()
 
@@ -249,13 +249,13 @@ def _check_privileged(user: User) -> None:
 
 
 def _new_recovery_codes() -> tuple[list[str], list[str]]:
-    """Return new recovery codes in readable groups of four, and their hashes for storage."""
+    """Return new recovery codes in readable groups of four characters, and the hashes of the codes for storage."""
     new = [codes.new_code(RECOVERY_LENGTH) for _ in range(RECOVERY_CODES)]
     return ["-".join(re.findall(".{4}", code)) for code in new], [codes.digest(RECOVERY, code) for code in new]
 
 
 def _confirmed(user_id: int, otp: str) -> SecondFactor:
-    """Lock and return the active factor. Raise `NotFound` without one, and `WrongOtp` for a wrong code."""
+    """Lock and return an active second factor. Raise `NotFound` if none is active, and `WrongOtp` for a wrong code."""
     factor = _of(user_id)
     if factor is None or factor.confirmed_at is None:
         raise NotFound(NOT_ACTIVE)
@@ -273,7 +273,10 @@ def _accepts(factor: SecondFactor, otp: str) -> bool:
 
 
 def _take_code(factor: SecondFactor, otp: str) -> bool:
-    """Return whether the code is valid now (± `WINDOW`) and newer than the last used code. The row must be locked."""
+    """Return whether the code is valid now (± `WINDOW`) and newer than the last used code. If so, mark it as used.
+
+    The row of the second factor must be locked.
+    """
     digits = re.sub(r"\s", "", otp)
     if not re.fullmatch(r"[0-9]{6}", digits):
         return False
@@ -281,7 +284,7 @@ def _take_code(factor: SecondFactor, otp: str) -> bool:
         totp = pyotp.TOTP(field_encryption.decrypt(factor.secret, factor.user_id, field=FIELD) or "")
     except field_encryption.UndecryptableField:
         logger.exception("the second factor of user %s cannot be read: its key is missing", factor.user_id)
-        return False  # recovery codes still work
+        return False  # the person can still use a recovery code
     present = totp.timecode(now())
     for counter in range(present - WINDOW, present + WINDOW + 1):
         if counter > factor.last_counter and hmac.compare_digest(totp.generate_otp(counter), digits):

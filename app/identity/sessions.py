@@ -1,6 +1,7 @@
-"""Login sessions: begin, refresh, end.
+"""Login sessions: begin, refresh and end them.
 
-A login or refresh sets the expiry of the session, which depends on the person's roles. A promotion makes it earlier.
+Sessions of administrators expire earlier than those of other people. A login and each refresh set the expiry. A person
+who becomes an administrator gets the earlier expiry at once.
 """
 
 from __future__ import annotations
@@ -37,24 +38,27 @@ IS_ALIVE: sa.ColumnElement[bool] = LoginSession.expires_at > sa.func.now()
 
 
 def has_live_session(model: type[OfSession]) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a row was made in a session that is still alive, or without a session."""
+    """Return the SQL condition that the session which created a row has not expired.
+
+    Rows that were created without a session match too.
+    """
     is_alive = sa.exists().where(LoginSession.id == model.session_id, IS_ALIVE)
     return sa.or_(model.session_id.is_(None), is_alive)
 
 
-#: A table of `app.push`, which this package cannot import.
+#: The table of push subscriptions. It belongs to `app.push`, which this package must not import.
 _subscriptions = sa.table("push_subscriptions", *(sa.column(name) for name in ("user_id", "session_id", "is_verified")))
 
 
 @dataclass(frozen=True)
 class Caller:
-    """The person who makes the request, with their current roles from the database."""
+    """The person who sends the current request, with their current roles from the database."""
 
     id: int
     roles: frozenset[str]
     session_id: uuid.UUID
     kind: SessionKind
-    #: The address that the request came from, for the audit log.
+    #: IP address of the request, for the audit log.
     ip: str | None = None
 
     def has(self, *names: str) -> bool:
@@ -62,7 +66,7 @@ class Caller:
 
     @property
     def is_superadmin(self) -> bool:
-        """Return whether the caller has a super-admin session. The role in a session from `/login` is not enough."""
+        """Return whether the caller is a super-admin with a super-admin session. `/login` creates other sessions."""
         return self.kind is SessionKind.SUPERADMIN and RoleName.SUPERADMIN in self.roles
 
 
@@ -73,12 +77,12 @@ class TokenPair:
 
 
 def ended() -> Unauthorized:
-    """Return the error for a caller without a live session."""
+    """Return the error for a caller whose session has expired or was ended."""
     return Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
 
 
 def begin(user: User, device: str | None = None, network: str | None = None) -> TokenPair:
-    """Create a session for `user` on this device, and record the network. The user's row must be locked."""
+    """Create a session for `user` on this device, and record the login's network. The row of `user` must be locked."""
     refresh = tokens.new_opaque()
     session = LoginSession(
         id=uuid.uuid4(),
@@ -97,7 +101,7 @@ def begin(user: User, device: str | None = None, network: str | None = None) -> 
 
 
 def begin_superadmin(user: User, device: str | None = None, network: str | None = None) -> str:
-    """Create a super-admin session. Return its only access token, which is short and has no refresh token."""
+    """Create a super-admin session. Return its access token, which expires early and cannot be refreshed."""
     life = timedelta(minutes=settings.superadmin_token_minutes)
     session = LoginSession(
         id=uuid.uuid4(),
@@ -114,7 +118,7 @@ def begin_superadmin(user: User, device: str | None = None, network: str | None 
 
 
 def refresh(refresh_token: str) -> str:
-    """Return a new access token. The refresh token stays valid, and its idle time starts again."""
+    """Return a new access token. The refresh token stays valid, and its maximum idle time begins again."""
     row = db.session.execute(
         sa.select(LoginSession, IS_ALIVE.label("is_alive"))
         .where(LoginSession.refresh_hash == tokens.digest(refresh_token))
@@ -132,8 +136,8 @@ def refresh(refresh_token: str) -> str:
 
 
 def shorten(user_id: int) -> None:
-    """Limit all sessions of a new administrator to the lifetime of administrators' sessions."""
-    _lock_person(user_id)  # an earlier login is shortened here; a later login reads the new role
+    """Shorten all sessions of a new administrator to the lifetime of administrators' sessions."""
+    _lock_person(user_id)  # a simultaneous login waits for this lock, and then reads the new role
     longest, idle = _life(is_privileged=True)
     expiry = sa.func.least(LoginSession.created_at + longest, LoginSession.last_used_at + idle)
     db.session.execute(
@@ -144,16 +148,17 @@ def shorten(user_id: int) -> None:
 
 
 def end(caller: Caller) -> None:
-    """Log out the caller's device and revoke its access tokens. Also end an open password reset."""
+    """Log out the device of the caller and revoke its access tokens. Also cancel a requested password reset."""
     _lock_person(caller.id)
     db.session.execute(sa.delete(LoginSession).where(LoginSession.id == caller.session_id))
     _end_reset(caller.id)
 
 
 def end_all(user_id: int, *, keep: uuid.UUID | None = None) -> None:
-    """Log out all devices except the session `keep`, and delete everything else that could open the account.
+    """Log out all devices of a person except the session `keep`.
 
-    These are an open password reset, open proofs of a number, and verified push subscriptions without a session.
+    Also delete a requested password reset, begun verifications of phone numbers, and verified push subscriptions
+    without a session. Somebody else could use them to get access to the account.
     """
     _lock_person(user_id)
     db.session.execute(sa.delete(LoginSession).where(LoginSession.user_id == user_id, LoginSession.id != keep))
@@ -171,18 +176,18 @@ def _end_reset(user_id: int) -> None:
 
 
 def _lock_person(user_id: int) -> None:
-    """Lock the person before their other rows, because the end of a session deletes rows of several tables."""
+    """Lock the person's row. This must come first, because the end of a session deletes rows of several tables."""
     db.session.execute(sa.select(User.id).where(User.id == user_id).with_for_update(key_share=True))
 
 
 def select_own(caller: Caller) -> sa.Select[LoginSession]:
-    """Return the query of the caller's live sessions, latest login first."""
+    """Return the query of the caller's sessions that have not expired, latest login first."""
     alive = sa.select(LoginSession).where(LoginSession.user_id == caller.id, IS_ALIVE)
     return alive.order_by(LoginSession.created_at.desc(), LoginSession.id)
 
 
 def end_own(caller: Caller, session_id: str) -> None:
-    """Log out one of the caller's devices, and end an open password reset.
+    """Log out one of the caller's devices, and cancel a requested password reset.
 
     Raise `NotFound` for a session of another person.
     """
@@ -197,13 +202,14 @@ def end_own(caller: Caller, session_id: str) -> None:
 
 
 def delete_expired(user_id: int | None = None) -> None:
-    """Delete expired sessions that are unused for `REFRESH_IDLE_DAYS`, of one person or of everybody.
+    """Delete expired sessions that are unused for `REFRESH_IDLE_DAYS` days, of one person or of everybody.
 
-    An administrator's session expires earlier. Its browser still gets pushes about urgent cases until the deletion.
+    Sessions of administrators expire long before this deletion. Until the deletion, their browsers still get pushes
+    about urgent moderation cases.
     """
     expired = sa.and_(~IS_ALIVE, LoginSession.last_used_at < sa.func.now() - timedelta(days=settings.refresh_idle_days))
     whose = sa.true() if user_id is None else LoginSession.user_id == user_id
-    # Lock the people before their rows. Skip locked people, because the next sweep deletes their sessions.
+    # Lock the people before their sessions. Skip people who are locked, because the next run deletes their sessions.
     people = sa.select(User.id).where(User.id.in_(sa.select(LoginSession.user_id).where(whose, expired)))
     locked = people.with_for_update(key_share=True, skip_locked=True)
     dead = sa.delete(LoginSession).where(expired, LoginSession.user_id.in_(locked))
@@ -220,7 +226,7 @@ _SESSION = PreparedStatement(
 
 
 def get_caller(access_token: str, ip: str | None = None) -> Caller:
-    """Return the caller with this access token. Raise `Unauthorized` if it is invalid or its session has ended."""
+    """Return the owner of an access token. Raise `Unauthorized` if the token is invalid or its session has ended."""
     token = tokens.read_access(access_token)
     with autocommit() as connection:
         rows = _SESSION.rows(connection, {"session_id": str(token.session_id), "user_id": token.user_id})
@@ -231,7 +237,7 @@ def get_caller(access_token: str, ip: str | None = None) -> Caller:
 
 
 def _expiry(user_id: int, begun: datetime | sa.ColumnElement[datetime]) -> sa.ColumnElement[datetime]:
-    """Return the SQL expression for the expiry of a session that is used now. It reads the person's roles."""
+    """Return an SQL expression for the new expiry of a session that is used now. The expiry depends on the roles."""
     is_privileged = sa.exists().where(
         user_roles.c.user_id == user_id, user_roles.c.role_id == Role.id, Role.name.in_(PRIVILEGED)
     )

@@ -1,8 +1,8 @@
-"""Signed access tokens with a short life, and opaque tokens that are stored as hashes (refresh, password reset).
+"""Access tokens, and opaque tokens for refreshes and password resets.
 
-flask-jwt-extended signs and verifies access tokens. `app.identity.access` replaces its decorators. They respond to some
-invalid tokens with 500 or 422, accept a token without `exp`, and ignore `Basic x` on an optional route.
-Here every failure is `Unauthorized`, every claim is required, and HS256 is the only algorithm.
+Access tokens are signed JWTs that expire soon. Every invalid token raises `Unauthorized`, every claim is required, and
+HS256 is the only algorithm. The library is flask-jwt-extended, but `app.identity.access` replaces its decorators. They
+respond to some invalid tokens with status 500 or 422, and accept a token without expiry.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ AUDIENCE = "health-support-api"
 TYPE = "access"
 CLAIMS = ("sub", "role", "roles", "sid", "type", "fresh", "jti", "iat", "nbf", "exp", "iss", "aud")
 
-#: Claims that may be null. A person without any role can still log in.
+#: Claims that may be null. `role` is null for a person without a role, who can still log in.
 NULLABLE = frozenset({"role"})
 
-#: Form of a user id that fits into a 64-bit column.
+#: Regular expression for the claim `sub`, the id of a user. Numbers of this length fit into a 64-bit column.
 SUBJECT = re.compile(r"[1-9][0-9]{0,17}")
 
-#: Seconds by which the clocks of two machines may differ.
+#: Number of seconds by which the clocks of two machines may differ.
 LEEWAY_S = 5
 
-#: Maximum characters of a token; our tokens are never longer.
+#: Maximum characters of an access token. Longer tokens are rejected without a further check.
 MAX_TOKEN_LENGTH = 4096
 
-#: Settings of flask-jwt-extended. It accepts only the algorithm that it signs with. The loaders below return the keys.
+#: Settings of flask-jwt-extended. The library accepts only the algorithm in `JWT_ALGORITHM`.
 OPTIONS: dict[str, object] = {
     "JWT_ALGORITHM": "HS256",
     "JWT_ENCODE_ISSUER": ISSUER,
@@ -49,16 +49,16 @@ OPTIONS: dict[str, object] = {
     "JWT_DECODE_AUDIENCE": AUDIENCE,
     "JWT_DECODE_LEEWAY": LEEWAY_S,
     "JWT_TOKEN_LOCATION": ["headers"],
-    "JWT_COOKIE_CSRF_PROTECT": False,  # else it adds a claim that only cookies need
+    "JWT_COOKIE_CSRF_PROTECT": False,  # otherwise the library adds a claim for cookies
 }
 
-#: JWT manager; `access.init_app` binds the manager to the application.
+#: The manager object of flask-jwt-extended. `access.init_app` binds it to the application.
 manager = JWTManager()
 
 
 @dataclass(frozen=True)
 class AccessToken:
-    """Data of a verified access token. The token is valid only while its row in `sessions` is alive."""
+    """Data of a verified access token. The caller must also check that the session has not ended."""
 
     user_id: int
     session_id: uuid.UUID
@@ -77,7 +77,7 @@ def issue_access(
 
 
 def read_access(token: str) -> AccessToken:
-    """Verify signature and claims. Raise `Unauthorized` for an invalid or expired token."""
+    """Verify an access token and return its data. Raise `Unauthorized` for an invalid or expired token."""
     verified, expires_at = _verified(token, settings.jwt_secret_keys)
     if expires_at + LEEWAY_S <= time():
         raise _expired()
@@ -86,10 +86,9 @@ def read_access(token: str) -> AccessToken:
 
 @lru_cache(maxsize=4096)
 def _verified(token: str, _keys: tuple[str, ...]) -> tuple[AccessToken, int]:
-    """Return a token's data and its expiry (Unix time in seconds). The cache is safe, because a token never changes.
+    """Return a token's data and its expiry as Unix time in seconds. Results are cached for speed.
 
-    `_keys` is only a part of the cache key, so that a removed signing key takes effect. `_verification_key` reads the
-    keys from the settings.
+    The parameter `_keys` is used only by the cache. When a signing key is removed, the cached results no longer match.
     """
     try:
         if len(token) > MAX_TOKEN_LENGTH:
@@ -111,10 +110,10 @@ def _signing_key(_identity: str) -> str:
 
 @manager.decode_key_loader
 def _verification_key(header: dict[str, object], claims: dict[str, object]) -> str:
-    """Return the key with the token's `kid`. Raise an error if a claim is missing.
+    """Return the key that the token names in its header `kid`. Raise an error if a claim is missing.
 
-    Check the claims here, because `decode_token` fills in a missing `type`, `fresh` or `jti`, and does not require
-    `exp`. The library then verifies the signature over the same claims.
+    Claims are checked here, because `decode_token` adds a missing `type`, `fresh` or `jti`, and does not require `exp`.
+    Afterwards the library verifies the signature.
     """
     for name in CLAIMS:
         if claims.get(name) is None and not (name in claims and name in NULLABLE):
@@ -130,15 +129,15 @@ def _expired() -> Unauthorized:
 
 
 def key_id(key: str) -> str:
-    """Return the public id of a signing key, which a token has in its header `kid`."""
+    """Return the public id of a signing key. Tokens have this id in their header `kid`."""
     return hashlib.sha256(b"kid:" + key.encode()).hexdigest()[:12]
 
 
 def new_opaque() -> str:
-    """Return 256 random bits for a refresh token or a reset code."""
+    """Return a new random token of 256 bits, for refreshes or password resets."""
     return secrets.token_urlsafe(32)
 
 
 def digest(opaque: str) -> str:
-    """Return the SHA-256 of an opaque token for storage. The token is random, so the hash needs no salt."""
+    """Return the SHA-256 of an opaque token for storage. The hash needs no salt, because the token is random."""
     return hashlib.sha256(opaque.encode("utf-8", "replace")).hexdigest()

@@ -1,4 +1,4 @@
-"""Rate limits for uploads of pictures. Each picture costs up to a second of a core, and storage."""
+"""Rate limits for uploads of pictures. A picture costs storage, and up to one second of a core."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def _has_no_file() -> bool:
     return not any(file.filename for file in request.files.values())
 
 
-#: Limit for the routes of people's own pictures, which share one count.
+#: Limit for uploads of pictures in profiles and forum posts. All these routes share one count per person.
 limit_uploads = limit("20 per minute; 50 per day", key=by_caller, counter="uploads", exempt_when=_has_no_file)
 
-#: Limit for the routes of administrators, without a limit per day, because they may add many records in a day.
+#: Limit for uploads by administrators. It has no limit per day, because they may add many records in a day.
 limit_admin_uploads = limit("30 per minute", key=by_caller, counter="admin_uploads", exempt_when=_has_no_file)

@@ -6,15 +6,16 @@ import re
 
 PATTERN = re.compile(r"[A-Za-z0-9_.]{3,50}")
 
-#: Path segments below `/admins/`, where a username is a path parameter.
+#: Usernames that nobody may have. `/admins/users` is a route, so a person named `users` could not be reached at
+#: `/admins/<username>`.
 RESERVED = frozenset({"users", "overview", "export", "caregiver-patient", "audit", "moderasi", "operasi"})
 
 
 def problem(username: str) -> str | None:
-    """Return in Indonesian why a username is not allowed, or None if it is allowed.
+    """Return an error message in Indonesian if a username is not allowed, else None.
 
-    A username has a letter and no `@`, so it never looks like a phone number or an e-mail. One login text therefore
-    never matches two people.
+    A username must have a letter and no `@`, so that it never looks like a phone number or an e-mail. People can log in
+    with each of the three.
     """
     if not PATTERN.fullmatch(username):
         return "harus 3 sampai 50 karakter: huruf, angka, titik atau garis bawah."

@@ -1,4 +1,7 @@
-"""Create, read and update people. Every section uses this module for rows of `users`; `roles` manages their roles."""
+"""Create, read and update people. All other packages use this module for rows of the table `users`.
+
+The module `roles` changes the roles of people.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,10 @@ CONSTRAINTS: dict[str, AppError] = {
     "uq_users_phone": Conflict("Nomor HP sudah dipakai.", code="phone_taken"),
 }
 
-#: Time after a change of the number in which the new number does not prove who owns the account.
+#: Time after a change of the phone number in which the new number does not prove who owns the account.
 NEW_PHONE = timedelta(hours=24)
 
-#: Columns that are stored unchanged; the others are converted first.
+#: Columns that are stored as sent. All other columns are converted first.
 PLAIN = frozenset({"username", "email", "nama_ktp", "nama_samaran", "domicile", "image", "is_verified"})
 
 
@@ -48,7 +51,7 @@ def get(user_id: int) -> User:
 
 
 def get_present(user_id: int) -> User:
-    """Return a person. Raise `NotFound` also for a person who has requested erasure."""
+    """Return a person. Raise `NotFound` for an unknown person, and for a person who has requested erasure."""
     user = get(user_id)
     if user.erasure_due_at is not None:
         raise NotFound(NOT_FOUND)
@@ -56,7 +59,7 @@ def get_present(user_id: int) -> User:
 
 
 def get_own(caller: Caller, *, to_change: bool = False) -> User:
-    """Return the caller's record, locked with `to_change`. Raise `Unauthorized` if the caller was deleted."""
+    """Return the caller's row, and lock it if `to_change`. Raise `Unauthorized` if the caller was deleted."""
     try:
         return get_locked_or_404(User, caller.id, key_share=True) if to_change else get(caller.id)
     except NotFound:
@@ -64,17 +67,17 @@ def get_own(caller: Caller, *, to_change: bool = False) -> User:
 
 
 def lock(user_id: int) -> sa.Row[str, bool] | None:
-    """Lock a person's row. Return nama_ktp and `PHONE_IS_PROVEN`, or None if deleted or erasure is requested.
+    """Lock a person's row. Return the name, and whether the phone number is verified.
 
-    Lock the person before their other rows, because a deletion locks in this order. Until the commit, no other
-    transaction can change, delete or lock the person.
+    Return None for a deleted person, and for a person who has requested erasure. Lock the person before their rows in
+    other tables, because deletions lock in this order too.
     """
     row = sa.select(User.nama_ktp, PHONE_IS_PROVEN).where(User.id == user_id, erasure.IS_PRESENT)
     return db.session.execute(row.with_for_update(of=User, key_share=True)).one_or_none()
 
 
 def lock_own(user_id: int) -> sa.Row[str, bool]:
-    """Lock the caller's row like `lock`. Raise `Unauthorized` if the caller was deleted."""
+    """Do the same as `lock` for the caller. Raise `Unauthorized` instead of returning None."""
     row = lock(user_id)
     if row is None:
         raise sessions.ended()
@@ -84,10 +87,10 @@ def lock_own(user_id: int) -> sa.Row[str, bool]:
 def create(
     data: Loaded, roles: Collection[str], *, self_registered: bool = False, guardian_id: int | None = None
 ) -> User:
-    """Create a person with the roles of these names. Raise `Conflict` if username, e-mail or phone is taken.
+    """Create a person with the roles of these names. Raise `Conflict` if username, e-mail or phone number is taken.
 
-    With `self_registered`, nobody else can set the person's password. With `guardian_id`, the person is a dependent
-    without a password.
+    If `self_registered`, nobody else can set the person's password. With `guardian_id`, the id of a caregiver, the
+    person is a dependent of this caregiver and has no password.
     """
     user = User(guardian_id=guardian_id, self_registered=self_registered)
     if guardian_id is None:
@@ -107,9 +110,9 @@ def create(
 
 
 def update(user: User, data: Loaded, *, keep_session: uuid.UUID | None = None) -> User:
-    """Update the columns in `data`. A null picture removes the old picture.
+    """Update a person's columns that are in `data`. A picture of None removes the old picture.
 
-    A new password ends all sessions of the person except `keep_session`, the session of a person who changes their own.
+    A new password ends all sessions of the person except `keep_session`.
     """
     phone, accepted_broadcasts = user.phone, user.accepts_broadcasts
     columns = pictures.columns(data, longest_edge=pictures.PROFILE_EDGE)
@@ -138,7 +141,7 @@ def _assign(user: User, columns: dict[str, object], data: Loaded) -> None:
     if "preferences" in data:
         user.preferences = data["preferences"]
         user.preference_tags = preferences.tags(data["preferences"])
-        # Without `broadcast` in the preferences, keep an opt-out: an old client must not opt a person in again.
+        # If the new preferences omit `broadcast`, keep an opt-out. Old clients omit the key, and must not undo it.
         if (accepted := preferences.said_of_broadcasts(data["preferences"])) is not None:
             user.accepts_broadcasts = accepted
         elif user.accepts_broadcasts is False:
@@ -146,20 +149,20 @@ def _assign(user: User, columns: dict[str, object], data: Loaded) -> None:
 
 
 def _set_phone(user: User, nomor_hp: str | None) -> None:
-    """Store the number as sent and in E.164, which login matches. A changed number counts as valid and unproven."""
+    """Store the phone number as sent and in E.164 form. A changed number counts as valid and not verified."""
     phone = phones.normalise(nomor_hp) if nomor_hp else None
     if phone != user.phone:
-        if phone and (problem := phones.country_problem(phone)):  # an unchanged number may be older than this rule
+        if phone and (problem := phones.country_problem(phone)):  # older numbers stay allowed
             raise ValidationFailed({"nomor_hp": [problem]})
         user.phone_invalid_at = user.phone_verified_at = None
     user.nomor_hp, user.phone = nomor_hp, phone
 
 
 def _remember_phone(user: User, before: str | None) -> None:
-    """Record the time of the change and the number `before`, so that the number of a session thief is not trusted.
+    """Record when the phone number was changed, and the old number. The new number may belong to a thief.
 
-    After several changes within `NEW_PHONE`, `phone_before` is the first number. A change back to it clears both
-    columns.
+    After several changes within `NEW_PHONE`, `phone_before` keeps the first number. A change back to the first number
+    clears both columns.
     """
     moment = db_time.now()
     if user.phone_changed_at is not None and moment - user.phone_changed_at < NEW_PHONE:
@@ -169,9 +172,10 @@ def _remember_phone(user: User, before: str | None) -> None:
 
 
 def set_password(user: User, password: str, *, keep_session: uuid.UUID | None = None, field: str = "password") -> None:
-    """Store a new password. End all sessions except `keep_session`, and open resets and proofs of a number.
+    """Store a new password, and end all sessions of the person except `keep_session`.
 
-    Raise `ValidationFailed` for the request's `field` if the password is too easy to guess.
+    Also cancel a requested password reset and begun verifications of phone numbers. Raise `ValidationFailed` for
+    `field` of the request if the password is too easy to guess.
     """
     _check_password(password, user.username, user.phone, field)
     user.password_hash = passwords.hash_password(password)
@@ -185,13 +189,16 @@ def _check_password(password: str, username: str, phone: str | None, field: str 
 
 
 def owner_of_phone(phone: str | None) -> sa.Row[int, datetime | None, str | None] | None:
-    """Return id, phone_changed_at and phone_before of the person with this number (E.164)."""
+    """Return id, phone_changed_at and phone_before of the person with this phone number in E.164 form."""
     query = sa.select(User.id, User.phone_changed_at, User.phone_before).where(User.phone == phone)
     return db.session.execute(query).one_or_none()
 
 
 def credentials_changed(user: User, data: Loaded) -> set[str]:
-    """Return which of password, email and nomor_hp `data` changes. Another spelling of the same value is no change."""
+    """Return which of the keys password, email and nomor_hp have a new value in `data`.
+
+    Another notation of the same e-mail or phone number is no new value.
+    """
     changes = {"password"} if data.get("password") else set()
     if "email" in data and (data["email"] or "").lower() != (user.email or "").lower():
         changes.add("email")
@@ -209,18 +216,18 @@ def with_role(name: RoleName) -> sa.Select[User]:
 
 
 def has_role(name: str) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a person has a role. Upper and lower case of its name are equal.
+    """Return the SQL condition that a person has the role of this name, in upper or lower case.
 
-    Read the role's id first, because the planner has statistics by role id, not by role name.
+    The role's id is read first, because PostgreSQL has statistics about role ids, but not about role names.
     """
     role_id = db.session.scalar(sa.select(Role.id).where(sa.func.lower(Role.name) == name.lower()))
     return User.id.in_(sa.select(user_roles.c.user_id).where(user_roles.c.role_id == role_id))
 
 
 def get_changeable(user_id: int, by: Caller, *, to_delete: bool = False) -> User:
-    """Lock and return a person for a change by an administrator.
+    """Lock and return a person whom an administrator wants to change.
 
-    Raise `Forbidden` for a super-admin unless `by` is a super-admin too.
+    Raise `Forbidden` if the person is a super-admin and the administrator is not.
     """
     user = get_locked_or_404(User, user_id, NOT_FOUND, key_share=not to_delete)
     if RoleName.SUPERADMIN in user.role_names and not by.has(RoleName.SUPERADMIN):
