@@ -1,4 +1,4 @@
-"""Blocks: a name and a pseudonym are blocked separately, and no block reveals that they belong to one person."""
+"""Blocks of authors. Name and pseudonym of an author are blocked separately. No block reveals the other identity."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_one_of_the_two_identities_is_hidden_and_not_the_other(
     assert read_thread(budi, other)["title"] == "Menu harian"
     contents = {reply["content"]: reply["author"]["name"] for reply in read_thread(budi, theirs)["replies"]}
     assert contents == {BLOCKED: BLOCKED, f"Halo {not use_pseudonym}": NAME if use_pseudonym else ALIAS}
-    # Nothing has changed for other people, including the author.
+    # Other people, and the author, still see all posts.
     assert client.get("/forum/threads").text == before
     assert ids(siti) == {named, under_alias, later, theirs}
     answer = budi.delete(f"/forum/threads/{blocked}/blokir")
@@ -66,7 +66,7 @@ def test_one_of_the_two_identities_is_hidden_and_not_the_other(
 
 
 def test_answers_are_the_same_whatever_is_blocked_already(siti: Client, budi: Client) -> None:
-    """A different second response would reveal that two posts have the same author."""
+    """If responses depended on earlier blocks, they would reveal that two posts have the same author."""
     named, under_alias = write_thread(siti)["id"], write_thread(siti, use_pseudonym=True)["id"]
     reply_id = write_reply(siti, named, use_pseudonym=True)["id"]
 

@@ -36,7 +36,7 @@ def people(committed: Flask) -> list[Caller]:
 
 
 def storm(app: Flask, work: Callable[[int], Any], times: int) -> list[Any]:
-    """Run `work(0)`, `work(1)`, ... in parallel threads, each in a unit of work. Return results and errors."""
+    """Call `work(0)`, `work(1)`, ... in parallel threads, each in its own transaction. Return results and errors."""
 
     def once(number: int) -> Any:
         with app.app_context():

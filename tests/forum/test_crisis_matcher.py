@@ -14,7 +14,7 @@ from app.forum.service.crisis_matcher import contains_phrase, is_too_general, pl
 from tests.helpers.offenders import assert_none
 
 CRIES = (
-    # same words as in the list
+    # the words of the seeded phrases
     "Aku ingin mati.", "Saya mau bunuh diri", "Lebih baik mati daripada begini terus", "Saya sering menyakiti diri",
     "Saya pernah menyakiti diri sendiri", "Kadang terpikir akhiri hidup", "Tidak ingin hidup lagi", "Capek hidup.",
     "Untuk apa saya hidup kalau hanya menyusahkan?", "Saya pantas mati", "Semoga saya mati dalam tidur",
@@ -43,7 +43,7 @@ CRIES = (
 )  # fmt: skip
 
 NO_CRIES = (
-    # dead things and idioms
+    # dead things, power cuts and idioms
     "Semalam mati lampu.", "Kaki saya mati rasa", "Tangan kiri mati rasa sejak seminggu", "Mati listrik dua jam",
     "Alatnya mati total", "Jam dinding mati", "HP saya mati", "hp saya mau mati", "baterai mau mati aja",
     "Lampunya mau mati saja", "ikan saya mau mati", "tanaman mau mati saja", "Kipas angin mati",
@@ -57,16 +57,16 @@ NO_CRIES = (
     # fear of death
     "Saya takut mati", "Saya tidak ingin mati", "aku gak mau mati", "gue ga pengen mati muda", "belum mau mati",
     "Apakah saya akan mati?", "Ayah saya mati karena stroke", "Apakah diabetes bisa bikin mati?",
-    # parts of other words
+    # a phrase as part of a longer word
     "Cara mematikan alarm", "Penyakit ini mematikan?", "Angka kematian ibu", "simpati untuk semua",
     "Kopi tiwus mati2an", "Matinya kuman oleh sabun", "pengamatan gula darah", "ingin matikan notifikasi",
     "ingin matang",
-    # harmless uses of diri, hidup, akhir, bunuh
+    # harmless uses of the words diri, hidup, akhir and bunuh
     "Percaya diri", "diri sendiri", "Menjaga diri", "Sayangi dirimu", "Tahu diri", "Merawat diri sendiri",
     "Bunuh kuman", "Membunuh bakteri", "Antibiotik pembunuh kuman", "dibunuh", "Kehidupan baru", "hidup sehat",
     "ingin hidup sehat", "Semangat hidup!", "Gaya hidup", "Tidak ingin hidup boros", "Akhir pekan",
     "akhiri obrolan ini", "Akhirnya sembuh", "Sakit hati", "sakit diri saya kambuh",
-    # harmless uses of gantung, potong, minum and other words
+    # harmless uses of the words gantung, potong, minum and others
     "Gantung baju", "Infus digantung", "Potong kuku", "potong rambut", "Sayat bawang", "Iris tipis", "Minum obat",
     "minum air putih", "Lompat tali", "loncat-loncat", "Tangan kebas", "Denyut nadi", "Barcode obat", "Self care",
     "Overdosis vitamin, apakah bahaya?", "KMS anak saya hilang", "Capek", "capek bekerja", "Bosan makan bubur", "",

@@ -1,4 +1,4 @@
-"""Hidden posts: only the author gets them. No other list, search, thread, notice, export or overview has them."""
+"""Hidden posts: only their author can read them. No list, search, notice or export shows them to other people."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_counters_leave_out_what_is_hidden_whatever_becomes_of_it(
 def test_a_thread_full_of_hidden_replies_stays_within_its_limits(
     client: Client, siti: Client, budi: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The counter does not include hidden replies, so the thread looks short."""
+    """A thread with hidden replies has more replies than its counter says. The limits must still apply."""
     thread_id = write_thread(siti)["id"]
     for _ in range(13):
         write_reply(budi, thread_id, content="x" * 1000)

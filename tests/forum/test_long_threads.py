@@ -1,4 +1,4 @@
-"""Long threads: a response has a limited part, and all parts together have every reply once."""
+"""Long threads: each response has a part of the replies, and all responses together have every reply once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ids_of(replies: list[dict[str, Any]]) -> list[int]:
 
 
 def parts(reader: Client, path: str, *, most: int = 30) -> Iterator[dict[str, Any]]:
-    """Yield the responses of a thread, following the `Link` to the next part."""
+    """Yield all responses for a thread. The header `Link` of each response has the URL of the next response."""
     for _ in range(most):
         response = reader.get(path)
         assert response.status_code == 200
@@ -74,7 +74,7 @@ def test_a_response_has_two_million_bytes_at_most(client: Client, siti: Client, 
     ids = fill(thread_id, 120, content="a" * 20_000) + fill(thread_id, 20, content="\1" * 20_000)
     first, *others = parts(client, f"/forum/threads/{thread_id}")
     assert first["replies_truncated"] is True
-    assert len(first["replies"]) == 98  # each has 20,000 letters and about 350 other bytes
+    assert len(first["replies"]) == 98  # each has about 20,350 bytes
     assert [id_ for part in (first, *others) for id_ in ids_of(part["replies"])] == ids
     changed = siti.put(f"/forum/threads/{thread_id}", {"title": "Judul lain"})
     assert (len(changed.data) <= MAX_BYTES, changed.json["replies_truncated"]) == (True, True)
@@ -91,7 +91,7 @@ def test_a_thread_that_fits_is_whole_and_has_no_link(client: Client, thread_id: 
 
 
 def test_twelve_of_the_longest_replies_fit(client: Client, thread_id: int) -> None:
-    """The longest content has only control characters, because each takes six bytes of JSON."""
+    """The longest replies have only control characters, because each of these takes six bytes in JSON."""
     fill(thread_id, 12, content="\1" * 20_000)
     response = client.get(f"/forum/threads/{thread_id}")
     assert len(response.data) < MAX_BYTES

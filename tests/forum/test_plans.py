@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 LARGE = ("forum_threads", "forum_replies", "forum_thread_marks", "forum_reply_marks", "users")
 
-#: 20,000 threads with one reply each, and 4,000 people with 10 saved threads and 10 liked replies each.
+#: SQL for 20,000 threads with one reply each, and 4,000 people with 10 saved threads and 10 liked replies each.
 FILL = (
     """
     INSERT INTO users (username, password_hash, nama_ktp) SELECT 'massa' || n, '', 'x' FROM generate_series(1, 4000) n

@@ -19,7 +19,7 @@ from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.notifications.deliveries import words_of
 
-#: Marker in every field that identifies the person. No other text contains it.
+#: Text in all fields that identify the test person. If a response contains this text, it reveals the person.
 MARKER = "Qwertyana"
 
 
@@ -36,7 +36,7 @@ def picture(name: str = f"{MARKER}.jpg") -> tuple[BytesIO, str]:
 
 
 def hidden(text: str, user: User) -> bool:
-    """Return whether `text` does not reveal `user`."""
+    """Return whether `text` contains none of the values that identify `user`."""
     return not any(sign in text for sign in (MARKER, "299990000", "0" * 32, f'"author":{{"id":{user.id},'))
 
 

@@ -86,11 +86,11 @@ def test_the_list_costs_one_statement(
 ) -> None:
     save(budi, *(write_reply(siti, thread["id"]) for _ in range(3)))
     for query in ({}, {"per_page": 2}, {"mine": "true"}, {"q": "gula"}):
-        with statements.at_most(2):  # one is for the session
+        with statements.at_most(2):  # one for the list, one for the session
             ids(budi, **query)
 
 
-#: 20,000 replies. Each is saved by one of 400 people.
+#: SQL for 20,000 replies. Each reply is saved by one of 400 people.
 FILL = (
     "INSERT INTO users (username, password_hash, nama_ktp) SELECT 'massa' || n, '', 'x' FROM generate_series(1, 400) n",
     "INSERT INTO forum_threads (category_id, user_id, title, content) SELECT 1, min(id), 't', 'c' FROM users",

@@ -34,7 +34,7 @@ def texts() -> list[str]:
 
 
 def pass_time(minutes: int) -> None:
-    """Move all messages into the past, and mark due ones as sent."""
+    """Make all messages older by this number of minutes. Mark the messages that are now due as sent."""
     step = timedelta(minutes=minutes)
     db.session.execute(sa.update(ReplyNotice).values(due_at=ReplyNotice.due_at - step))
     db.session.execute(sa.update(Delivery).values(due_at=Delivery.due_at - step))
@@ -105,7 +105,7 @@ def test_what_waits_goes_on_without_a_thread_that_is_gone(siti: Client, budi: Cl
 
 
 def test_threads_by_alias_delay_no_message_about_the_others(siti: Client, budi: Client, thread_id: int) -> None:
-    """Administrators see sending times, so a delay would reveal who uses the pseudonym."""
+    """Administrators see the sending times of messages. A delay would reveal to them who uses the pseudonym."""
     by_alias = write_thread(siti, title="Rahasia", use_pseudonym=True)["id"]
     write_reply(budi, by_alias)
     write_reply(budi, thread_id)
@@ -164,14 +164,14 @@ def test_a_reply_under_a_pseudonym_changes_the_message_that_waits(budi: Client, 
 
 
 def hold(minutes: int) -> None:
-    """Move the notices into the past, and leave the messages unsent."""
+    """Make the notices older by this number of minutes. Their messages stay unsent."""
     step = timedelta(minutes=minutes)
     db.session.execute(sa.update(ReplyNotice).values(due_at=ReplyNotice.due_at - step))
     db.session.commit()
 
 
 def test_each_of_several_messages_that_wait_says_what_holds_now(budi: Client, thread_id: int) -> None:
-    """After a change to the pseudonym, no waiting message has the name, even if its first reply is deleted."""
+    """If the author of a reply changes the reply to a pseudonym, unsent messages must not contain the name."""
     first = write_reply(budi, thread_id)
     gone, kept = write_reply(budi, thread_id), write_reply(budi, thread_id)
     hold(11)
@@ -204,7 +204,7 @@ def test_whom_the_author_blocks_is_in_no_message_that_waits(
 
 
 def test_what_waits_as_a_template_says_what_holds_now_too(budi: Client, thread_id: int) -> None:
-    """WhatsApp has rejected the text message, so a template waits instead."""
+    """WhatsApp has rejected the text, so the service has queued a template message."""
     reply = write_reply(budi, thread_id)
     (first,) = notices()
     first.dedupe_key += ":template"

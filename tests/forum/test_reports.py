@@ -71,7 +71,7 @@ def test_what_a_moderator_kept_is_hidden_by_no_crowd_unless_it_changes(
     for _ in range(4):
         report(reporter(client), thread_id)
     assert not is_hidden(client, thread_id)
-    assert cases(admin)[0]["state"] == "open"  # the case is open for moderators again
+    assert cases(admin)[0]["state"] == "open"  # the new reports reopen the case
     db.session.execute(sa.text("UPDATE forum_cases SET decided_at = now() - interval '1 hour'"))
     db.session.execute(sa.text("UPDATE forum_reports SET created_at = now() - interval '2 hours'"))
     siti.put(f"/forum/threads/{thread_id}", {"content": "Beli di sini."})
@@ -104,7 +104,7 @@ def days_ago(days: float) -> Any:
 
 
 def counts(who: Client, client: Client, siti: Client) -> bool:
-    """Return whether a person's report counts, so that it hides a post together with two other reports."""
+    """Return whether a report of this person and two other reports hide a post."""
     thread_id = write_thread(siti)["id"]
     for each in (who, reporter(client), reporter(client)):
         assert report(each, thread_id) == 201
@@ -112,7 +112,7 @@ def counts(who: Client, client: Client, siti: Client) -> bool:
 
 
 def report_falsely(who: Client, siti: Client, admin: Client, days: float) -> None:
-    """Report a post that a moderator decided to keep this many days ago."""
+    """Report a post. A moderator then decides to keep the post. Set the time of the decision to `days` ago."""
     thread_id = write_thread(siti)["id"]
     report(who, thread_id)
     moderate(admin, "keep", thread_id=thread_id)

@@ -17,7 +17,7 @@ from tests.forum.posts import cases, category_id, moderate, read_thread, write_r
 from tests.helpers.client import Client, assert_error
 from tests.helpers.routes import TokenNeeded, assert_refused
 
-#: Body that is valid for each request.
+#: Request body with all required fields of all routes below.
 BODY = {"title": "x", "content": "x", "reason": "spam", "note": "x"}
 
 REASONS = ("misinformation", "spam", "hate", "privacy", "self_harm", "other")
@@ -29,18 +29,18 @@ def thread_id(siti: Client) -> int:
 
 
 def write_both(writer: Client, **data: Any) -> dict[str, int]:
-    """Write a thread with a reply. Return their ids by the parameter names of paths."""
+    """Create a thread with a reply. Return both ids by the names of the path parameters."""
     thread_id = write_thread(writer, **data)["id"]
     return {"thread_id": thread_id, "reply_id": write_reply(writer, thread_id, **data)["id"]}
 
 
 def path_of(test: object, ids: dict[str, int]) -> str:
-    """Return the path of the route in a test class's docstring, with these ids."""
+    """Return the path in the docstring of a test class, and replace its parameters by these ids."""
     return str(test.__doc__).split()[1].replace("<", "{").replace(">", "}").format(**ids)
 
 
 def assert_missing(test: object, person: Client, body: Any = None) -> None:
-    """Assert that the route in a test class's docstring returns 404 for an unknown post."""
+    """Assert that the route returns 404 for an unknown post. The docstring of the test class names the route."""
     path = path_of(test, {"thread_id": 999999, "reply_id": 999999})
     assert_error(person.open(str(test.__doc__).split()[0], path, body), 404, "not_found")
 

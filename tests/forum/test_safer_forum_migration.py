@@ -1,4 +1,4 @@
-"""Migration 0051: it fills the new columns for crisis posts, hidden posts and blocks from existing rows."""
+"""Migration 0051: it adds columns for crisis posts, hidden posts and blocks, and fills them from existing rows."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ LEFT = {
     "SELECT string_agg(coalesce(hidden_reason, '-'), ' ' ORDER BY id) FROM forum_threads": (
         "Beberapa orang melaporkan tulisan ini. - -"
     ),
-    # Budi has no visible post under a pseudonym.
+    # The third value is missing, because Budi has no visible post under a pseudonym.
     "SELECT string_agg(coalesce(shown_as, '-'), ' ' ORDER BY shown_as) FROM forum_blocks": "Melati Siti -",
     "SELECT string_agg(kind, ' ' ORDER BY id) FROM emergency_numbers": "ambulance police other",
     "SELECT string_agg(kind, ' ') FROM crisis_phrases": "crisis",
 }
-#: Insert of the previous version.
+#: Statement of the previous version of the service. It must still work after the migration.
 BLOCK = "INSERT INTO forum_blocks (user_id, blocked_id, use_pseudonym) VALUES (1, 2, false)"
 
 

@@ -25,7 +25,7 @@ BY_REPORTS = (
 
 
 def told() -> list[str]:
-    """Return the texts of waiting messages. Assert that the pushes have the same texts."""
+    """Return the texts of unsent messages. Assert that the unsent pushes have the same texts."""
     db.session.expire_all()
     rows = db.session.scalars(
         sa.select(Delivery).filter_by(kind="post_moderated", state="pending").order_by(Delivery.id)

@@ -32,7 +32,7 @@ def test_a_wrongly_reported_author(client: Client, siti: Client, budi: Client, a
     trolls = [aged(client, days=8) for _ in range(3)]
     for troll in trolls:
         report(troll, f"threads/{thread_id}")
-    # Others get a stub. Siti gets the reason and how to appeal, and sees the post in her own list.
+    # The post is now hidden. Siti gets a message with the reason, and still sees the post in the list of her threads.
     assert read_thread(client, thread_id)["title"] == HIDDEN
     (text,) = arrive(siti)
     assert "Beberapa orang melaporkan tulisan ini." in text
@@ -44,20 +44,20 @@ def test_a_wrongly_reported_author(client: Client, siti: Client, budi: Client, a
     )  # fmt: skip
     for reader in (client, budi, admin):
         assert reader.get("/forum/threads").json == []
-    # She appeals. The moderator sees the appeal, the hiding by reports, and only her pseudonym.
+    # Siti appeals. The moderator sees the appeal and the pseudonym, but not the name.
     assert siti.post(f"{path}/banding", {"note": "Saya hanya bertanya."}).status_code == 201
     (case,) = cases(admin, "?banding=true")
     assert (case["hidden_by"], case["appeal"], case["author_name"]) == ("reports", "Saya hanya bertanya.", "Melati")
     decided = admin.put(f"/admins/moderasi/{case['id']}", {"decision": "keep", "reason": "Pertanyaan biasa."}).json
     assert (decided["state"], decided["hidden_by"]) == ("kept", None)
-    # She gets one more message. Everybody can read the post, and new reports do not hide it again.
+    # The moderator has kept the post. Siti gets one more message, and new reports do not hide the post again.
     (text,) = arrive(siti)
     assert "Pertanyaan biasa." in text
     assert arrive(siti) == []
     report_by_three(client, f"threads/{thread_id}")
     assert read_thread(budi, thread_id)["title"] == "Insulin di kulkas?"
     assert_error(siti.post(f"{path}/banding", {"note": "Lagi?"}), 409, "not_hidden")
-    # After three such decisions, reports of these three people do not count. Their responses stay the same.
+    # After three false reports, the reports of these three people do not count. Their responses do not show this.
     for _ in range(2):
         other = write_thread(budi)["id"]
         for troll in trolls:
@@ -70,7 +70,7 @@ def test_a_wrongly_reported_author(client: Client, siti: Client, budi: Client, a
     assert read_thread(client, last)["title"] == "Menu harian"
 
 
-#: By province: the numbers that administrators added, and the last number in the crisis help.
+#: For each province: the phone numbers that administrators have added, and the last number in the expected crisis help.
 PROVINCES = {
     "Aceh": ([("0651-118", "ambulance"), ("0651-34565", "hospital")], "0651-118"),
     "Bali": ([("0361-227911", "hospital"), ("0361-110", "police")], "0361-227911"),
@@ -88,17 +88,17 @@ def test_a_person_in_crisis_in_five_provinces(client: Client, budi: Client, admi
         assert admin.post("/emergency/admin", number).status_code == 201
     person = client.as_(make_user(domicile=province))
     thread_id = write_thread(budi)["id"]
-    # The crisis line comes first. Numbers of police and fire brigade are left out.
+    # The help has the crisis line as its first number. It omits the numbers of police and fire brigade.
     reply = write_reply(person, thread_id, content="Saya capek hidup.")
     phones = [row["phone"] for row in reply["help"]["phones"]]
     assert phones == ["119 ext. 8", "112", nearest]
     assert reply["help"]["url"] == "https://www.healing119.id"
-    # The chat has the same numbers. It answers a medical emergency with the province's ambulance.
+    # The help in the chat has the same numbers. The help for a medical emergency has the ambulance of the province.
     assert [line.split(":")[0] for line in crisis.help_lines(province).split("\n")[1:]] == phones
     ambulance = next((phone for phone, kind in numbers if kind == "ambulance" and phone != "119"), None)
     assert (f"Ambulans di {province}: {ambulance}" in crisis.emergency_lines(province)) is (ambulance is not None)
     assert "telepon 119 sekarang" in crisis.emergency_lines(province)
-    # Reports do not hide the post. A moderator gets an urgent case.
+    # Three reports do not hide this post. Moderators get an urgent case.
     report_by_three(client, f"replies/{reply['id']}")
     assert read_thread(client, thread_id)["replies"][0]["content"] == "Saya capek hidup."
     (case,) = cases(admin)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.takes(seconds=15)
 
 NIK = "3273014502900001"
 OLD = "old:" + base64.b64encode(b"o" * 32).decode()
-#: First id of the people in the key rotation; other people have smaller ids.
+#: First id of the people whose NIK the test encrypts with a new key. All other people have smaller ids.
 FIRST = 1_000_000
 NEW = "new:" + base64.b64encode(b"n" * 32).decode()
 
@@ -111,7 +111,7 @@ def test_a_rotation_killed_five_times_leaves_all_readable_under_the_new_key(
         before = _under_new_key()
         kills += 1
         with db.engine.begin() as connection:
-            # The rotation waits at a locked row, so that the kill interrupts it in the middle.
+            # Lock one row, so that the command waits in the middle of its work until it is killed.
             held = FIRST + kills * people // 5 - 1
             connection.execute(sa.text("SELECT FROM users WHERE id = :held FOR UPDATE"), {"held": held})
             process = subprocess.Popen(command, env=env, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

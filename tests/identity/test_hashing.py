@@ -14,7 +14,7 @@ from tests.helpers.factories import PASSWORD, make_user
 
 
 class Slow:
-    """Threads that occupy slots of `HASHING` until `end` is set."""
+    """Threads that keep slots of `HASHING` occupied, like slow hashes of passwords, until `end` is set."""
 
     def __init__(self, threads: int) -> None:
         self.end = threading.Event()

@@ -1,4 +1,4 @@
-"""Total size of a person's own pictures, and its limit."""
+"""Limit of the total size of a person's pictures."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def stored() -> set[str]:
 
 
 def kept(user_id: int) -> dict[str, int]:
-    """Return the names and sizes of a person's recorded pictures."""
+    """Return the sizes in bytes of a person's pictures by name, as the table `own_pictures` has them."""
     rows = db.session.execute(sa.select(OwnPicture.name, OwnPicture.bytes).filter_by(user_id=user_id))
     return {row.name: row.bytes for row in rows}
 
@@ -89,7 +89,7 @@ def test_what_is_gone_takes_no_room(person: Client, user_id: int, client: Client
 
 @pytest.fixture
 def room_for_two(person: Client, user_id: int, limited: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set a limit that a person's two pictures reach exactly."""
+    """Upload two pictures, and set the limit to their total size, so that a third picture exceeds it."""
     person.put("/profile", data=picture())
     thread(person)
     monkeypatch.setattr(own_pictures, "MAX_BYTES", sum(kept(user_id).values()))
@@ -110,7 +110,7 @@ def test_a_picture_without_room_is_refused_and_not_stored(person: Client, user_i
     assert answer.status_code == 201
     assert_error(person.put(f"/forum/replies/{answer.json['id']}", data=picture()), 409, "pictures_full")
     assert kept(user_id) == own
-    assert len(stored() - before) == 1  # the picture of the other person's thread
+    assert len(stored() - before) == 1  # only the other person's picture is new
 
 
 @pytest.mark.usefixtures("room_for_two")
@@ -147,7 +147,7 @@ def test_a_person_who_is_deleted_leaves_nothing_noted(client: Client) -> None:
 def test_sweep_forgets_what_no_row_names(person: Client, user_id: int) -> None:
     thread(person)
     named = name_of(person.put("/profile", data=picture()))
-    db.session.execute(sa.text("DELETE FROM forum_threads"))  # like a super-admin in the SQL console
+    db.session.execute(sa.text("DELETE FROM forum_threads"))  # as a super-admin could do in the SQL console
     with unit_of_work():
         own_pictures.sweep()
     assert set(kept(user_id)) == {named}

@@ -8,7 +8,7 @@ from app.identity import credentials, phones
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
 
-#: Numbers with other text, which an earlier `normalise` ignored.
+#: Texts that contain a number and something else. They are not valid phone numbers.
 NO_NUMBERS = ["siti081311112222", "<b>081311112222", "081311112222 ext. 5", "tel:081311112222", "081311112222;ext=5",
               "0813/1111/2222", "٠٨١٣١١١١٢٢٢٢", "081311112222\n", "wa.me/6281311112222"]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Migration 0044: sessions from before the column `expires_at` keep their previous expiry."""
+"""Migration 0044: it adds the column `expires_at`. Existing sessions must not expire earlier or later than before."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FROM (VALUES
 LEFT = """
 SELECT string_agg((expires_at - '2026-01-01Z')::text, ', ' ORDER BY user_id, kind DESC, created_at DESC) FROM sessions
 """
-#: Insert of the previous version.
+#: Statement of the previous version of the service. It must still work after the migration.
 LOGIN = "INSERT INTO sessions (id, user_id, kind) VALUES (gen_random_uuid(), 1, 'user')"
 
 

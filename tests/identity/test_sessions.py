@@ -20,7 +20,7 @@ from tests.helpers.overlap import done_twice_at_once
 
 
 def let_pass(**span: float) -> None:
-    """Move all sessions into the past by this time."""
+    """Make all sessions older by this time span."""
     moments = (LoginSession.created_at, LoginSession.last_used_at, LoginSession.expires_at)
     db.session.execute(sa.update(LoginSession).values({moment: moment - timedelta(**span) for moment in moments}))
 
@@ -73,7 +73,7 @@ def test_somebody_who_becomes_an_admin_stays_logged_in_while_they_use_the_sessio
     let_pass(days=6)
     sessions.refresh(refresh)
     promote(user)
-    assert_error(client.post("/refresh", {"refresh_token": refresh}), 401, "invalid_refresh_token")  # after 12 hours
+    assert_error(client.post("/refresh", {"refresh_token": refresh}), 401, "invalid_refresh_token")  # limit: 12 h
     young = sessions.begin(user).refresh_token
     let_pass(minutes=29)
     assert sessions.refresh(young)
@@ -90,7 +90,7 @@ def test_no_long_session_passes_a_promotion(committed: Flask, way: str, is_promo
         "refresh": lambda: sessions.refresh(token),
     }
     steps: list[Callable[[], object]] = [
-        lambda: roles.set_only_role(users.get(user.id), RoleName.ADMIN),  # like the operator's command
+        lambda: roles.set_only_role(users.get(user.id), RoleName.ADMIN),  # as the operator's command does
         ways[way],
     ]
     left = iter(steps if is_promoted_first else reversed(steps))
@@ -141,7 +141,7 @@ def test_an_access_token_lives_no_longer_than_its_session(
 def test_where_a_token_may_be_left_out_one_of_an_ended_session_is_refused_all_the_same(
     client: Client, path: str
 ) -> None:
-    """The session is checked before the rest of the request."""
+    """The session is checked first, so another error in the request does not matter."""
     user = make_user()
     as_user = client.as_(user)
     sessions.end_all(user.id)
@@ -166,7 +166,7 @@ def test_dead_sessions_are_swept(client: Client) -> None:
 
 
 def test_an_admins_session_is_kept_after_its_end_as_long_as_others_may_be_idle(client: Client) -> None:
-    """The administrator's browser still gets pushes about urgent cases until the deletion."""
+    """Until the row is deleted, the administrator's browser still gets pushes about urgent moderation cases."""
     sessions.begin(make_admin())
     for days, left in ((6.5, 1), (1, 0)):
         let_pass(days=days)
