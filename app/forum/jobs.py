@@ -85,9 +85,9 @@ def _repair(model: CountedModel, id_: int) -> bool:
 
 
 def forget_deleted() -> None:
-    """Delete title and content of posts that moderators deleted more than `KEEP_DELETED` ago from their cases.
+    """Delete the texts in moderation cases of posts that moderators deleted more than `KEEP_DELETED` ago.
 
-    A case keeps the decision and its reason.
+    The case keeps the decision and its reason.
     """
     with unit_of_work():
         db.session.execute(
@@ -106,7 +106,7 @@ def place_pictures() -> None:
     """Move each picture of a moderated post to the public or to the hidden store, as the post's row requires.
 
     A process may have been killed after it committed a decision and before it moved the picture.
-    A picture in the hidden store that no post with a case uses belongs to a deleted post, and is deleted.
+    Hidden pictures that no moderated post uses belong to deleted posts. They are deleted too.
     """
     # List the hidden store before the rows. Pictures are hidden after the commit, so each listed picture has its row.
     away = {name for name, _ in pictures.hidden().names()}

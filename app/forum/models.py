@@ -140,7 +140,7 @@ class ReplyNotice(Base):
 class _Mark:
     """A mark: whether one person has liked and has saved one post.
 
-    The row stays when both are false, so that two requests at the same time lock the same row.
+    The row stays when both flags are false. Two requests at the same time then lock the same row.
     """
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)

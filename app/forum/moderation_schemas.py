@@ -18,7 +18,7 @@ STATE = {**enumeration("CaseState", CaseState), "example": CaseState.OPEN}
 DECISION = {
     **enumeration("ModerationDecision", STATES),
     "example": "hide",
-    "description": "`keep` also releases a broadcast that was held; `delete` is final",
+    "description": "`keep` also sends a broadcast that waited for the decision; `delete` is final",
 }
 
 HIDDEN_BY = {

@@ -70,7 +70,7 @@ def get_thread(query: RepliesQuery, thread_id: int) -> TruncatedRecord[Record] |
 @bp.plain_response(201, schemas.Thread)
 @bp.alt_response(409, "CONFLICT")
 def create_thread(data: Loaded) -> Record:
-    """Create a thread, and notify the people with its category's preference."""
+    """Create a thread, and notify the people whose preferences include its category."""
     return threads.create(data, caller)
 
 
@@ -134,7 +134,7 @@ def update_reply(data: Loaded, reply_id: int) -> Record:
 @bp.response(200, MessageSchema)
 @bp.alt_response(403, "FORBIDDEN")
 def delete_reply(reply_id: int) -> dict[str, str]:
-    """Delete an own reply. A reply with replies below it becomes a stub."""
+    """Delete an own reply. A reply with replies below it stays as a stub without text and author."""
     replies.delete(reply_id, caller)
     return {"message": "Balasan dihapus."}
 
@@ -204,7 +204,7 @@ def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
     @bp.alt_response(
         200,
         schema=moderation_schemas.ForumReport,
-        description="The caller has already reported it; this is the first report",
+        description="The caller has already reported this post; the response has the earlier report",
         success=True,
     )
     @bp.alt_response(409, "CONFLICT")

@@ -54,7 +54,7 @@ class Post(Schema):
     saves_count = fields.Integer(metadata={"example": 1})
     is_liked = fields.Boolean(metadata={"description": "false without a token"})
     is_saved = fields.Boolean(metadata={"description": "false without a token"})
-    is_owner = fields.Boolean(metadata={"description": "Whether the caller wrote it"})
+    is_owner = fields.Boolean(metadata={"description": "Whether the caller wrote the post"})
     created_at = Timestamp()
     updated_at = Timestamp()
 
@@ -151,7 +151,7 @@ class RepliesQuery:
 
 
 class RepliesQuerySchema(PageSchema):
-    """Query of one thread. A page has a number of replies to the thread itself, each with all replies below it."""
+    """Query of one thread. The page size counts replies to the thread itself. Each has all the replies below it."""
 
     after = RecordId(
         metadata={"description": "Only replies newer than this id, as in the `Link` header of a truncated response"}
@@ -180,9 +180,9 @@ class ReplyQuerySchema(SearchSchema):
     before = RecordId(
         metadata={"description": "Only replies older than this one, for scrolling at constant cost, instead of `page`"}
     )
-    saved = fields.Boolean(metadata={"description": "Only what the caller has saved; so it is without `mine` too"})
+    saved = fields.Boolean(metadata={"description": "Only what the caller has saved; the default without `mine`"})
     mine = fields.Boolean(metadata={"description": "Only what the caller has written, hidden ones too"})
-    q = Text(100, metadata={"description": "Part of the content, to the letter"})
+    q = Text(100, metadata={"description": "Exact part of the content"})
 
 
 class PostUpdate(Form):

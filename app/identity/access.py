@@ -99,7 +99,7 @@ def requires(*roles: RoleName) -> Callable[[View], View]:
     return lambda view: _mark(view, Rule("roles", roles))
 
 
-#: The person who sent the current request. Only for routes that need a token.
+#: The person who sent the current request. Use this object only in routes that need a token.
 caller: Caller = cast(Caller, LocalProxy(lambda: _required_caller()))  # noqa: PLW0108  # it is defined below
 
 

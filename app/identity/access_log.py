@@ -88,7 +88,7 @@ class AccessLogEntry(Base, Created):
     __tablename__ = "access_log"
     __personal__ = Personal(
         of=("user_id",),
-        # The export has no `actor_id`. `/profile/akses` shows as much of the actor as the person may see.
+        # The export has no `actor_id`. `/profile/akses` shows what the person may know about the actor.
         mentions=("actor_id",),
         export=Rows(without=("actor_id",)),
         erase=Delete(),

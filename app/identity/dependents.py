@@ -147,7 +147,7 @@ def erase_with(caregiver_id: int) -> list[int]:
     return list(ids)
 
 
-# --- handover -------------------------------------------------------------------------------------------------------
+# --- handover codes -------------------------------------------------------------------------------------------------
 
 
 def create_handover(by: Caller, dependent_id: int) -> tuple[str, datetime]:

@@ -29,7 +29,7 @@ IS_PRESENT: sa.ColumnElement[bool] = User.erasure_due_at.is_(None)
 class Posts(StrEnum):
     """The person's choice for their posts in the forum."""
 
-    #: The posts stay, with "Akun dihapus" as their author.
+    #: The posts stay. Their author is shown as "Akun dihapus" ("account deleted").
     ANONYMISE = "anonymise"
     DELETE = "delete"
 

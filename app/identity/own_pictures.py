@@ -1,6 +1,6 @@
 """Owners and sizes of pictures in profiles and forum posts.
 
-The table limits the space for the pictures of each person. Pictures that administrators store for the service (doctors,
+`keep` limits the total size of each person's pictures. Pictures that administrators store for the service (doctors,
 communities, articles) have no owner and no limit.
 """
 

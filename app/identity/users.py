@@ -110,7 +110,7 @@ def create(
 
 
 def update(user: User, data: Loaded, *, keep_session: uuid.UUID | None = None) -> User:
-    """Update a person's columns that are in `data`. A picture of None removes the old picture.
+    """Update a person's columns that are in `data`. If the picture in `data` is None, remove the old picture.
 
     A new password ends all sessions of the person except `keep_session`.
     """
@@ -152,7 +152,7 @@ def _set_phone(user: User, nomor_hp: str | None) -> None:
     """Store the phone number as sent and in E.164 form. A changed number counts as valid and not verified."""
     phone = phones.normalise(nomor_hp) if nomor_hp else None
     if phone != user.phone:
-        if phone and (problem := phones.country_problem(phone)):  # older numbers stay allowed
+        if phone and (problem := phones.country_problem(phone)):  # numbers from before this rule stay allowed
             raise ValidationFailed({"nomor_hp": [problem]})
         user.phone_invalid_at = user.phone_verified_at = None
     user.nomor_hp, user.phone = nomor_hp, phone

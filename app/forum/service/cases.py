@@ -51,9 +51,10 @@ def of_post(post: Post) -> tuple[ForumCase, bool]:
 
 
 def request_review(case: ForumCase, *, is_new: bool, is_urgent: bool) -> None:
-    """Put a case in the moderators' queue. Reopen a case that was decided `keep`. If urgent, also reopen a hidden one.
+    """Put a case in the moderators' queue. If a moderator has already decided to keep the post, reopen the case.
 
-    Send a push to the administrators who want such pushes if the case is new or becomes urgent.
+    With `is_urgent`, also reopen the case of a hidden post. If the case is new or becomes urgent, send a push to the
+    administrators who want such pushes.
     """
     is_reopened = case.state == CaseState.KEPT or (is_urgent and case.state == CaseState.HIDDEN)
     is_told = is_new or (is_urgent and (is_reopened or not case.is_urgent))

@@ -54,7 +54,7 @@ def help_for(domicile: str | None) -> Help:
 
 
 def help_lines(domicile: str | None) -> str:
-    """Return `help_for` as the text of a chat message."""
+    """Return the crisis help as the text of a chat message."""
     help_ = help_for(domicile)
     lines = [
         ": ".join(filter(None, (phone["phone"], phone["title"]))) + (f", {phone['url']}" if phone["url"] else "")

@@ -1,4 +1,4 @@
-"""Moderation: list and decide cases, lift pseudonyms, and record the appeals of authors."""
+"""Moderation: list and decide cases, show the name behind a pseudonym, and record the appeals of authors."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Identity(TypedDict):
     nama_ktp: str
 
 
-# --- reading --------------------------------------------------------------------------------------------------------
+# --- reads of cases -------------------------------------------------------------------------------------------------
 
 _is_about_reply = ForumCase.reply_id.is_not(None)
 _TITLE = sa.func.coalesce(ForumCase.title, ForumThread.title)
@@ -148,7 +148,7 @@ def _reports_of(case_ids: Collection[int]) -> dict[int, list[Report]]:
     return reports
 
 
-# --- deciding -------------------------------------------------------------------------------------------------------
+# --- decisions about posts ------------------------------------------------------------------------------------------
 
 
 def create(data: Loaded, by: Caller) -> tuple[Case, bool]:
@@ -225,7 +225,7 @@ def _delete(case: ForumCase, post: Post) -> None:
 
 
 def _locked(case_id: int) -> tuple[ForumCase, Post | None]:
-    """Lock the post and then the case. Return both, with None for a deleted post."""
+    """Lock the post of a case and then the case. Return both. The post is None if it is deleted."""
     row = db.session.execute(
         sa.select(ForumCase.thread_id, ForumCase.reply_id).where(ForumCase.id == case_id)
     ).one_or_none()
@@ -239,7 +239,7 @@ def _locked(case_id: int) -> tuple[ForumCase, Post | None]:
     return get_locked_or_404(ForumCase, case_id, NOT_FOUND, key_share=True), post
 
 
-# --- appeals and identities -----------------------------------------------------------------------------------------
+# --- appeals, and names behind pseudonyms ---------------------------------------------------------------------------
 
 
 def appeal(kind: PostType, post_id: int, note: str, caller: Caller) -> bool:
@@ -259,7 +259,7 @@ def appeal(kind: PostType, post_id: int, note: str, caller: Caller) -> bool:
 
 
 def _waits(case: ForumCase) -> bool:
-    """Return whether the author has appealed since the latest decision."""
+    """Return whether the author has appealed since the latest decision about the case."""
     return case.appealed_at is not None and (case.decided_at is None or case.appealed_at >= case.decided_at)
 
 

@@ -87,14 +87,14 @@ def update(thread_id: int, data: Loaded, caller: Caller) -> Record:
 
 
 def delete(thread_id: int, caller: Caller) -> None:
-    """Delete an own thread with its replies, marks and pictures."""
+    """Delete an own thread with its replies, likes, saves and pictures."""
     thread = lock_thread(thread_id)
     check_owner(thread, caller)
     remove(thread)
 
 
 def remove(thread: ForumThread) -> None:
-    """Delete a locked thread with its replies, marks and pictures. Cancel its notices and close its cases."""
+    """Delete a locked thread with its replies, likes, saves and pictures. Cancel its notices and close its cases."""
     images = sa.select(ForumReply.image).where(ForumReply.thread_id == thread.id)
     own_pictures.discard(thread.image, *db.session.scalars(images))
     notices.thread_deleted(thread.id)

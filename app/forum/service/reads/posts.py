@@ -54,7 +54,7 @@ def author_name(use_pseudonym: sa.SQLColumnExpression[bool]) -> sa.ColumnElement
 def post_fields(post: type[ForumThread] | type[ForumReply], mark: type[ThreadMark] | type[ReplyMark]) -> Fields:
     """Return the fields that threads and replies share. `app.forum.schemas.Post` documents them.
 
-    `read` merges the three author fields into one. It also replaces `hidden_reason` and `is_blocked` of the row.
+    `read` merges the three author fields into one. It uses `hidden_reason` and `is_blocked` to hide posts.
     """
     is_open = sa.not_(post.use_pseudonym)
     return {
@@ -111,7 +111,8 @@ def is_blocked(post: type[ForumThread] | type[ForumReply]) -> sa.ColumnElement[b
 def is_listed(post: type[ForumThread] | type[ForumReply], *, mine: bool = False) -> list[sa.SQLColumnExpression[bool]]:
     """Return the SQL conditions of posts in a list. With `mine`, select all posts of the caller, also hidden ones.
 
-    Blocks are an anti-join here. With the subquery of `is_blocked`, PostgreSQL would scan the whole table.
+    Posts of blocked authors are excluded with NOT EXISTS. With the subquery of `is_blocked` instead, PostgreSQL would
+    scan the whole table.
     """
     blocks = sa.select(ForumBlock.blocked_id).where(
         ForumBlock.user_id == CALLER_ID,
