@@ -1,4 +1,4 @@
-"""Handler of the messages that users write to us. Answers are sent even if a user opted out."""
+"""Handler of the messages that users write to us. It also answers users who opted out of messages."""
 
 from __future__ import annotations
 
@@ -31,30 +31,31 @@ from app.pengingat.one_tap.links import AnswerTargets
 from app.pengingat.one_tap.message_answers import Conversation
 
 KIND = "answer"
-#: Time until an unsent answer expires, because the user no longer waits for it.
+#: Maximum age of an answer that is not sent yet. After an hour the user no longer waits for it.
 LIFETIME = timedelta(hours=1)
-#: Maximum delay of a webhook. If the provider's time is older, the time of receipt is used.
+#: Maximum delay of a webhook. If the provider's timestamp is older, the time of receipt is used.
 LATEST = timedelta(days=1)
-#: Time after a notice about a caregiver in which PUTUS deletes the link.
+#: Days in which a patient can answer PUTUS to a notice about a new caregiver. PUTUS deletes the link to the caregiver.
 CUT_WITHIN = timedelta(days=7)
 
-#: Words about the number itself. They do not count as use of the number by its account.
+#: Commands about the phone number. They do not count as use of the number by the account that has it.
 OF_NUMBERS = frozenset({Word.VERIFY, Word.MOVE, Word.RESET, Word.WRONG_NUMBER})
 
 NO_NUMBER, UNKNOWN_SENDER = "no number", "unknown sender"
-#: Outcomes that get no answer.
+#: Outcomes of messages that the service does not answer.
 SILENT, REACTION, COURTESY = "silent", "reaction", "courtesy"
 RESET = "reset"
-#: Message types without content: a changed number, and types that WhatsApp does not deliver, such as an edited message.
+#: WhatsApp's message types without content. `system` is a changed number, `unsupported` is for example an edited
+#: message.
 OF_WHATSAPP = frozenset({"system", "unsupported"})
-#: Message types that have only text.
+#: Message types that contain only text.
 WORDS = frozenset({"text", "button", "interactive"})
-#: Meanings that change the ledger.
+#: Meanings that record an answer to a reminder.
 RECORDING = frozenset({Word.DONE, Word.SKIP, Word.SNOOZE})
-#: Payload key of the open times that the answer "only text" was about.
+#: Payload key for the ids of the reminders that were open when the service answered "only text".
 ASKED = "asked"
 
-#: Only jobs update this counter. `app.core.jobs.metrics` exports it, so it has no registry.
+#: Only jobs update this counter. It has no registry, because `app.core.jobs.metrics` exports it.
 DANGERS = Counter("inbound_dangers", "Messages that tell of a crisis or an emergency", ["kind"], registry=None)
 ZEROS = tuple(Sample("inbound_dangers_total", {"kind": kind}, 0.0) for kind in sorted(limits.DANGERS))
 
@@ -63,7 +64,7 @@ _rows = inbound.c
 
 @dataclass(frozen=True)
 class MessageAuthor:
-    """The account of a number, and the time of its message."""
+    """The account that wrote a message, its phone number, and the time of the message."""
 
     user_id: int
     name: str
@@ -75,21 +76,21 @@ class MessageAuthor:
 
 @dataclass(frozen=True)
 class MessageReply:
-    """The outcome of a message and the text of the answer. A text of None means no answer."""
+    """The outcome of a message, and the text of the answer. If the text is None, no answer is sent."""
 
     outcome: str
     text: str | None
 
 
 def handle(row: Inbound) -> str:
-    """Apply a message and answer it. Return the row's outcome."""
+    """Apply a message and answer it. Return the outcome to store in the row."""
     if row.phone is None:
         return NO_NUMBER
     numbers.record_message(row.phone, _said_at(row))
     sender, asked = _sender(row.phone, _wrote_at(row)), Conversation()
     budget = limits.budget(row.phone)
     danger = row.payload.get("danger") or crisis.kind_of(row.text or "")
-    if danger == limits.CRISIS:  # before any code that may fail
+    if danger == limits.CRISIS:  # before any code that may fail, so that a crisis always gets help
         return _write(row, row.phone, _help(danger, sender), budget)
     if sender:
         asked = message_answers.read(sender.user_id, wrote_at=sender.wrote_at, quoted=_quoted(row))
@@ -102,13 +103,16 @@ def handle(row: Inbound) -> str:
 def _hear(
     row: Inbound, phone: str, sender: MessageAuthor | None, asked: Conversation, budget: limits.Budget
 ) -> MessageReply | None:
-    """Apply a message. Return None if the sender is unknown, even after a verification of the number."""
+    """Apply a message. Return None if no account has the number.
+
+    The message itself may verify the number and so assign it to an account.
+    """
     meaning = reading.read(row.text or "", _context(asked), str(row.payload.get("pressed", "")))
     proved = _prove(phone, meaning)
     sender = _sender(phone, _wrote_at(row)) if proved else sender
     if sender is None:
         if meaning.word is Word.WRONG_NUMBER:
-            moves.refuse(phone)  # an account that takes the number later keeps the flag
+            moves.refuse(phone)  # stored by number, so it also applies to an account that takes the number later
         return None
     if meaning.word not in OF_NUMBERS:
         numbers.record_use(phone)
@@ -127,7 +131,7 @@ def _hear(
 
 
 def _write(row: Inbound, phone: str, reply: MessageReply, budget: limits.Budget) -> str:
-    """Send the answer if the limits allow it. Return the row's outcome."""
+    """Send the answer, unless the limits forbid it. Return the outcome to store in the row."""
     if reply.text is None or not budget.allows(reply.outcome):
         return reply.outcome
     message_user(
@@ -142,7 +146,7 @@ def _write(row: Inbound, phone: str, reply: MessageReply, budget: limits.Budget)
 
 
 def prefer(row: Inbound) -> str:
-    """Switch broadcasts as the user chose in the provider's own menu. Send no answer."""
+    """Switch broadcasts on or off after the user chose so in the provider's menu. Send no answer."""
     sender = _sender(row.phone, row.received_at) if row.phone else None
     if sender is None:
         return UNKNOWN_SENDER
@@ -161,30 +165,36 @@ def _sender(phone: str, wrote_at: datetime) -> MessageAuthor | None:
 
 
 def _quoted(row: Inbound) -> str | None:
-    """Return the provider's reference of the message that is quoted or reacted to."""
+    """Return the provider's id of the message that this message quotes or reacts to."""
     return str(row.payload.get("about", "")) or None
 
 
 def _said_at(row: Inbound) -> datetime:
-    """Return when the provider says the message was written. Providers repeat webhooks for hours while we are down."""
+    """Return the provider's timestamp of the message.
+
+    It may be hours old, because providers repeat webhooks while we are down.
+    """
     at = row.payload.get("at")
     return datetime.fromisoformat(at) if isinstance(at, str) else row.received_at
 
 
 def _wrote_at(row: Inbound) -> datetime:
-    """Return when the message was written, or the time of receipt if the provider's time is implausible."""
+    """Return when the message was written. Use the time of receipt if the provider's timestamp is implausible."""
     said_at = _said_at(row)
     return said_at if row.received_at - LATEST <= said_at <= row.received_at else row.received_at
 
 
 def _is_emergency(row: Inbound, asked: Conversation) -> bool:
-    """Return whether a text reports an emergency outside names. "obat sesak napas" may be the name of a medicine."""
+    """Return whether a text reports an emergency. Ignore the names of the user's reminders.
+
+    For example, "obat sesak napas" (medicine for breathlessness) may be the name of a medicine.
+    """
     text = reading.without_names(row.text or "", asked.names)
     return "danger" in row.payload or crisis.kind_of(text) == limits.EMERGENCY
 
 
 def _help(danger: str, sender: MessageAuthor | None) -> MessageReply:
-    """Count the danger and return the help for it. The sender of a crisis may be unknown."""
+    """Count the crisis or emergency, and return the help text for it. The sender of a crisis may be unknown."""
     DANGERS.labels(danger).inc()
     lines = crisis.help_lines if danger == limits.CRISIS else crisis.emergency_lines
     return MessageReply(danger, lines(sender.domicile if sender else None))
@@ -244,13 +254,13 @@ def _answer(
     say: Callable[[str, AnswerTargets], str],
 ) -> MessageReply:
     try:
-        with db.session.begin_nested():  # an error rolls back the whole answer
+        with db.session.begin_nested():  # an error rolls back all changes of this answer
             if meaning.token:
                 answered = message_answers.answer_button(sender.user_id, meaning.token, data)
             else:
                 ids = asked.named(meaning.numbers) if meaning.numbers else meaning.ids
                 answered = message_answers.answer(asked.times(ids, data.status), data)
-    except AppError as refusal:  # its message is written for users
+    except AppError as refusal:  # the error's message is written for users
         return MessageReply(f"refused {refusal.code}", refusal.message)
     return MessageReply(data.status, say(sender.name, answered))
 
@@ -265,7 +275,7 @@ def _undo(times: Sequence[message_answers.RemindedTime]) -> MessageReply:
 
 
 def _ok(sender: MessageAuthor, asked: Conversation) -> MessageReply:
-    """Explain how to answer. If nothing is open, "ok" is politeness and gets no answer."""
+    """Explain how to answer a reminder. If no reminder is open, "ok" is only polite and gets no answer."""
     return MessageReply(limits.OK, texts.ok(sender.name)) if asked.waiting else MessageReply("nothing asked", None)
 
 
@@ -276,12 +286,12 @@ def _no(meaning: Meaning, asked: Conversation) -> MessageReply:
 
 
 def _react(row: Inbound, sender: MessageAuthor, asked: Conversation) -> MessageReply:
-    """Apply a reaction to a reminder. A reaction that replaces a check mark undoes its answer."""
+    """Apply an emoji reaction to a reminder. If it replaces a check mark, the answer by that check mark is undone."""
     if not asked.is_quoted:
         return MessageReply(REACTION, None)
     before, outcome, at = _reaction_before(row)
     if at > str(row.payload.get("at", at)):
-        return MessageReply(REACTION, None)  # the webhook of the later reaction arrived first
+        return MessageReply(REACTION, None)  # the webhook of a later reaction arrived before this one
     word = reading.read_reaction(row.text or "")
     if word is Word.DONE:
         return _act(sender, Meaning(word, tuple(time.row.id for time in asked.meant)), asked)
@@ -292,7 +302,7 @@ def _react(row: Inbound, sender: MessageAuthor, asked: Conversation) -> MessageR
 
 
 def _reaction_before(row: Inbound) -> tuple[str, str, str]:
-    """Return the previous reaction to the same message, its outcome, and its time."""
+    """Return the previous reaction to the same message, with its outcome and time."""
     before = (
         sa.select(_rows.text, _rows.outcome, _rows.payload["at"].astext)
         .where(
@@ -311,7 +321,10 @@ def _reaction_before(row: Inbound) -> tuple[str, str, str]:
 
 
 def _ask_for_words(row: Inbound, asked: Conversation) -> MessageReply:
-    """Answer that we read only text, once for each open time. Further messages get the help text."""
+    """Answer that the service reads only text, for example after a photo. Say it once for each open reminder.
+
+    Further messages without text get the help text.
+    """
     before = sa.select(_rows.payload[ASKED]).where(
         _rows.phone == row.phone,
         _rows.kind == sa.literal_column(f"'{InboundKind.MESSAGE}'"),
@@ -357,7 +370,7 @@ def _wrong_number(sender: MessageAuthor) -> MessageReply:
 
 
 def _prove(phone: str, meaning: Meaning) -> MessageReply | None:
-    """Check a verification code, or the agreement to move the number. Return None if the message is neither."""
+    """Check a verification code, or an agreement to move the number. Return None for other messages."""
     if meaning.word is Word.MOVE:
         username = questions.agree(phone)
         return (
@@ -382,13 +395,13 @@ def _cut(sender: MessageAuthor) -> MessageReply:
 
 
 def _reset(sender: MessageAuthor, *, may_send: bool) -> MessageReply:
-    """Send the reset link, which is the answer, to the account's own number."""
+    """Send a password reset link to the account's own number. The link is the answer."""
     if not may_send:
         return MessageReply(RESET, None)
     return MessageReply(f"{limits.ANSWERED}{RESET}" if accounts.send_reset_link(sender.phone) else RESET, None)
 
 
-#: Account commands, by word.
+#: Functions for account commands, by command.
 ACTIONS: Mapping[Word, Callable[[MessageAuthor], MessageReply]] = {
     Word.STOP: _stop,
     Word.STOP_REMINDERS: _stop_reminders,

@@ -1,4 +1,7 @@
-"""Handlers of incoming events. `app.wiring` creates them, and the app stores them as extension `inbound_handlers`."""
+"""Handlers of incoming events from messaging providers. `app.wiring` creates the handlers.
+
+The Flask app stores the handlers as its extension `inbound_handlers`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from app.notifications.models import InboundHandler, InboundKind
 
 @dataclass(frozen=True)
 class InboundHandlers:
-    #: Handlers by kind. Receipts are handled in batches by `app.notifications.delivery.receipts`.
+    #: Handlers by kind of event. Receipts have none: `app.notifications.delivery.receipts` handles them in batches.
     handlers: Mapping[InboundKind, InboundHandler]
-    #: Called for each message that failed after the provider accepted it.
+    #: Functions to call for each message that failed after the provider accepted it.
     failed_receipts: Sequence[FailedReceipt]

@@ -1,7 +1,7 @@
-"""Jobs that handle incoming events and delete old ones.
+"""Jobs that handle incoming events and delete old ones. An event is a message, a receipt or a provider's status.
 
-A row is closed in the transaction that applies its effects, so a worker may be killed at any point. The webhook
-enqueues the job, and the scheduler looks for open rows every second.
+The transaction that applies an event also marks it as handled, so a worker may be killed at any point. The webhook
+enqueues the job. The scheduler checks for open (not yet handled) events every second.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from app.notifications.models import Inbound, InboundKind, inbound
 
 logger = logging.getLogger(__name__)
 
-#: Seconds after which a job stops to free its worker, and the limit for the scheduler while Redis is down.
+#: Time limits in seconds. `HANDLE_S` frees a job's worker. `HANDLE_HERE_S` is for the scheduler while Redis is down.
 HANDLE_S, HANDLE_HERE_S = 20.0, 0.5
 
-#: Days after which texts are emptied, receipts are deleted, and messages are deleted.
+#: Days to keep a message's text, a receipt, and the other data of a message.
 KEEP_TEXT_DAYS, KEEP_RECEIPT_DAYS, KEEP_DAYS = 30, 30, 400
 FORGET_BATCH = 5000
 
@@ -39,10 +39,12 @@ IGNORED = "ignored"
 _LOCKED = (pg.LockNotAvailable, pg.QueryCanceled, pg.DeadlockDetected)
 
 _rows = inbound.c
-_is_open: sa.ColumnElement[bool] = sa.literal_column("handled_at IS NULL")  # same text as in the partial index
+# must equal the condition of the partial index
+_is_open: sa.ColumnElement[bool] = sa.literal_column("handled_at IS NULL")
 _is_single = _rows.kind.in_([sa.literal_column(f"'{kind}'") for kind in InboundKind if kind is not InboundKind.RECEIPT])
 _earlier = inbound.alias("earlier")
-#: Messages of one phone are handled in order, although several workers run.
+#: Condition: the phone has no earlier open message. Messages of one phone are handled in order by any number of
+#: workers.
 _is_first = ~sa.exists().where(
     _earlier.c.phone == _rows.phone,
     _earlier.c.kind == sa.literal_column(f"'{InboundKind.MESSAGE}'"),
@@ -66,16 +68,16 @@ _count_open = sa.select(_rows.kind, sa.func.count()).where(_is_open).group_by(_r
 
 
 def handle(limit_s: float = HANDLE_S) -> None:
-    """Handle all open events until the time limit. After a kill, the next run loses nothing and repeats nothing."""
+    """Handle all open events until the time limit. After a kill, the next run continues without repeats."""
     stop, is_more = monotonic() + limit_s, True
     postponed: set[int] = set()
     while is_more and monotonic() < stop:
-        handled = _handle_next(postponed)  # alternate, so that messages and receipts do not wait for each other
+        handled = _handle_next(postponed)  # messages and receipts alternate, so that one kind does not delay the other
         is_more = _take_receipts() or handled
 
 
 def enqueue_open() -> None:
-    """Enqueue a job if an event is open. Without Redis, handle some events here. Run by the scheduler."""
+    """Enqueue the job if an event is open. If Redis is down, handle some events at once. Run by the scheduler."""
     with autocommit() as connection:
         if not connection.scalar(_anything_open):
             return
@@ -86,7 +88,7 @@ def enqueue_open() -> None:
 
 
 def collect() -> Iterator[Metric]:
-    """Yield the gauge of open events by kind."""
+    """Yield a gauge with the number of open events by kind."""
     with autocommit() as connection:
         counts: dict[str, int] = dict(iter(connection.execute(_count_open)))
     gauge = GaugeMetricFamily(
@@ -98,7 +100,7 @@ def collect() -> Iterator[Metric]:
 
 
 def forget() -> None:
-    """Empty old texts and delete old rows, in small transactions."""
+    """Empty old texts and delete old events, in small transactions."""
     _in_batches(sa.update(inbound).values(text=None), KEEP_TEXT_DAYS, _rows.text.is_not(None))
     _in_batches(sa.delete(inbound), KEEP_RECEIPT_DAYS, _rows.kind != InboundKind.MESSAGE)
     _in_batches(sa.delete(inbound), KEEP_DAYS)
@@ -115,9 +117,10 @@ def _tell_failure(delivery_id: int, code: str | None) -> None:
 
 
 def _handle_next(postponed: set[int]) -> bool:
-    """Handle the oldest open row without the postponed ones. Return whether there was one.
+    """Handle the oldest open event, except the postponed ones. Return whether there was one.
 
-    Close a row whose handler fails. Postpone a row that waits too long for a lock. So neither blocks later rows.
+    Close an event whose handler fails. Postpone an event that waits too long for a lock. Later events are then not
+    blocked.
     """
     row_id = None
     try:
@@ -129,7 +132,7 @@ def _handle_next(postponed: set[int]) -> bool:
             row.outcome = handler(row) if handler else IGNORED
             row.handled_at = sa.func.now()
     except (OperationalError, InterfaceError, PoolTimeoutError) as error:
-        # The row stays open, and the next job tries it again.
+        # The event stays open, so the next job retries it.
         if row_id is None or not isinstance(getattr(error, "orig", None), _LOCKED):
             raise
         logger.warning("inbound %s waited too long for a lock", row_id)

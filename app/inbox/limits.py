@@ -1,6 +1,6 @@
-"""Limits of our answers to a number, so that two machines do not answer each other forever.
+"""Limits of the answers that we send to a phone number, so that two machines do not answer each other forever.
 
-A limit stops only the answer. The message itself always takes effect.
+A limit stops only the answer. The received message always takes effect.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.notifications.models import InboundKind, inbound
 
-#: Maximum answers per hour and day to messages that record, refuse, opt out, reset or verify.
+#: Maximum answers per hour and per day to messages with an effect, such as a recorded dose or an opt-out.
 MAX_PER_HOUR, MAX_PER_DAY = 20, 60
-#: Maximum answers per hour and day to messages of `SMALL_TALK`.
+#: Maximum answers per hour and per day to messages with an outcome of `SMALL_TALK`.
 MAX_TALK_PER_HOUR, MAX_TALK_PER_DAY = 3, 10
-#: Minimum time between two help texts.
+#: Minimum time between two help texts to a number.
 HELP_AGAIN = timedelta(hours=12)
-#: Minimum time between two texts of help for a crisis or an emergency.
+#: Minimum time between two texts for a crisis, or between two texts for an emergency.
 DANGER_AGAIN = timedelta(minutes=10)
-#: Messages received longer ago do not count. This limits the index scan.
+#: Maximum age of a counted message, so that the query reads only a part of the index.
 LATEST = timedelta(days=8)
 
-#: Prefix of the outcome of a row that was answered.
+#: Prefix of a stored outcome: the message was answered.
 ANSWERED = "answered:"
 
 HELP, DOUBT, OK, ONLY_TEXT = "help", "doubt", "ok", "only text"
 CRISIS, EMERGENCY = "crisis", "emergency"
 #: Outcomes of messages that change nothing.
 SMALL_TALK = frozenset({HELP, DOUBT, OK, ONLY_TEXT})
-#: Outcomes that no other limit applies to.
+#: Outcomes that are limited only by `DANGER_AGAIN`.
 DANGERS = frozenset({CRISIS, EMERGENCY})
 
 _rows = inbound.c
@@ -41,12 +41,12 @@ _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Budget:
-    """Our answers to a number within a day: the outcome of each, and its age."""
+    """The answers that we sent to a number in the last day. Each has an outcome and an age."""
 
     answers: Collection[tuple[str, timedelta]]
 
     def allows(self, outcome: str) -> bool:
-        """Return whether another answer with this outcome may be sent."""
+        """Return whether the limits allow another answer with this outcome."""
         if outcome in DANGERS:
             return not self._count({outcome}, DANGER_AGAIN)
         if outcome == HELP and self._count({HELP}, HELP_AGAIN):
@@ -63,7 +63,7 @@ class Budget:
 
 
 def budget(phone: str) -> Budget:
-    """Return the budget of a number, and lock it until this transaction ends."""
+    """Return the recent answers to a number. Hold an advisory lock on the number until the transaction ends."""
     db.session.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"inbox:{phone}", 0))))
     now = sa.func.statement_timestamp()
     answered = sa.select(_rows.outcome, now - _rows.handled_at).where(

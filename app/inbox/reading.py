@@ -1,7 +1,9 @@
-"""The meaning of a text: one pure function, `read`, with the words of `app.inbox.vocabulary`.
+"""The meaning of a chat message. `read` is a pure function that uses the words of `app.inbox.vocabulary`.
 
-A dose counts as taken only if the text says so. A text with an unknown word gets a question as answer, because a
-question costs ten seconds and a wrong record can cost a life.
+A dose counts as taken only if the text says so. If a text is unclear, the service asks a question. A question costs the
+user ten seconds, but a wrong record can cost a life.
+
+A "time" in this module is one due time of a reminder.
 """
 
 from __future__ import annotations
@@ -19,14 +21,14 @@ class Word(StrEnum):
     DONE = "done"
     SKIP = "skip"
     SNOOZE = "snooze"
-    #: Not taken, which undoes an answer of the last hour.
+    #: The dose was not taken. The user's answer of the last hour is undone.
     UNDO = "undo"
     NOT_YET = "not yet"
-    #: Read, but not taken.
+    #: The user has read the reminder, but does not say that the dose was taken.
     OK = "ok"
-    #: Refused, or postponed in unclear words.
+    #: The user refuses, or postpones without a clear delay.
     NO = "no"
-    #: The text may mean that a dose was taken, so the answer is a question.
+    #: The text may mean that a dose was taken. The service asks the user.
     DOUBT = "doubt"
     COURTESY = "courtesy"
     STOP = "stop"
@@ -37,7 +39,7 @@ class Word(StrEnum):
     RESET = "reset"
     CUT = "cut"
     VERIFY = "verify"
-    #: The user agrees to move the number to another account.
+    #: The user agrees to move their phone number to another account.
     MOVE = "move"
     UNKNOWN = "unknown"
 
@@ -45,14 +47,14 @@ class Word(StrEnum):
 @dataclass(frozen=True)
 class Meaning:
     word: Word
-    #: Ids of the times that the text means. Empty if the text has `numbers` instead.
+    #: Ids of the times that the text is about. Empty if `numbers` is set.
     ids: tuple[int, ...] = ()
     numbers: tuple[int, ...] = ()
-    #: Minutes to postpone. The value may be out of range.
+    #: Minutes to postpone. The caller checks the range.
     minutes: int = 30
-    #: The code after `VERIFIKASI`.
+    #: The verification code after `VERIFIKASI`.
     code: str = ""
-    #: The token of the pressed button's link.
+    #: The token of the button that the user pressed.
     token: str | None = None
     #: True if the text is one word.
     is_alone: bool = False
@@ -60,7 +62,7 @@ class Meaning:
 
 @dataclass(frozen=True)
 class CandidateTime:
-    """One time of a reminder that a text may be about."""
+    """One due time of a reminder, which a text may be about."""
 
     id: int
     tipe: str
@@ -69,11 +71,12 @@ class CandidateTime:
 
 @dataclass(frozen=True)
 class Context:
-    """The times that a text may be about."""
+    """All times that a text may be about."""
 
-    #: The times that a text without names means.
+    #: The times that a text is about if it contains no name.
     meant: tuple[CandidateTime, ...] = ()
-    #: Other open times, grouped by message, newest first. A text means them only by name or kind.
+    #: Other open times, grouped by message, newest first. A text is about one of them only if it contains its name or
+    #: type.
     others: tuple[tuple[CandidateTime, ...], ...] = ()
     is_numbered: bool = False
     is_open: bool = False
@@ -87,17 +90,17 @@ _PRESSED = re.compile(r"T:([A-Za-z0-9_-]{22})(?::(snooze|skip))?")
 _TOKEN = re.compile(rf"[^\W\d_]+|\d+|[{''.join(sorted(words.NO_EMOJI))}]")
 _CODE = re.compile(r"[^\W_]+")
 _REPEATED = re.compile(r"([^\W\d_])\1+")
-#: Characters between two words that are not punctuation: spaces in one line, or a hyphen without spaces.
+#: Characters between two words that do not count as punctuation: spaces on one line, or a hyphen without spaces.
 _BETWEEN = re.compile(r"[^\S\n]*|-")
-#: Times of day, fractions and ranges, which are not a list of numbers.
+#: Times of day, fractions and ranges. A text that contains one is not a list of numbers.
 _NO_LIST = re.compile(r"\d{1,2}[.:]\d{2}(?!\d)|\d\s*[/\u2044:~\u2013\u2014-]\s*\d")
-#: Unicode categories that do not change a word: marks on letters, and characters without width.
+#: Unicode categories of characters to remove: accents, and characters without width.
 _UNSEEN = frozenset({"Mn", "Me", "Cf"})
 _SKIN = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 _QUESTIONS = frozenset("?\u00bf\u061f\u203d\u2753\u2754")
-#: Maximum digits that are read of a number. Numbers in our messages are shorter.
+#: Maximum digits to read of a number. The numbers in our messages have fewer digits.
 _MAX_DIGITS = 6
-#: A name with one of these words is ignored, because it would hide an answer.
+#: Words that carry an answer. A reminder's name that contains one of them is ignored, because it would hide the answer.
 _NO_NAME = words.ALREADY | words.NOT_YET | words.NO | words.LATER | words.SKIP
 
 
@@ -116,7 +119,7 @@ class _Is(Enum):
     OTHER = auto()
 
 
-#: Words that mean "taken" before a word of `ACT`, with the words allowed in between.
+#: Words that mean "taken" before a word of `ACT`, each with the words that may stand in between.
 _BEFORE_ACT = ((words.JUST_HAD, frozenset[str]()), (words.JUST_NOW, words.BETWEEN))
 #: Kinds of words that do not change the meaning.
 _FILLERS = frozenset({_Is.ACT, _Is.FILLER, _Is.NAME})
@@ -138,7 +141,7 @@ _Name = tuple[str, ...]
 
 @dataclass(frozen=True)
 class _Part:
-    """A word of a text, and whether punctuation stands before it."""
+    """A word of a text. `is_cut` is true if punctuation stands before the word."""
 
     word: str
     is_cut: bool
@@ -146,7 +149,7 @@ class _Part:
 
 
 def read(text: str, context: Context = NOTHING, pressed: str = "") -> Meaning:
-    """Return the meaning of a text, or of the pressed button."""
+    """Return the meaning of a text, or of the button that the user pressed."""
     if button := _PRESSED.fullmatch(pressed):
         word = {None: Word.DONE, "snooze": Word.SNOOZE, "skip": Word.SKIP}[button[2]]
         return Meaning(word, token=button[1])
@@ -158,7 +161,7 @@ def read(text: str, context: Context = NOTHING, pressed: str = "") -> Meaning:
 
 
 def read_reaction(emoji: str) -> Word:
-    """Return the meaning of a reaction to a reminder: `DONE`, `OK`, or `UNKNOWN`, which has no effect."""
+    """Return the meaning of a reaction to a reminder. An `UNKNOWN` reaction has no effect."""
     shown = set(_plain(emoji)) - _SKIN
     if len(shown) != 1:
         return Word.UNKNOWN
@@ -166,7 +169,7 @@ def read_reaction(emoji: str) -> Word:
 
 
 def without_names(text: str, names: Iterable[str]) -> str:
-    """Return the words of a text without these names."""
+    """Return the words of a text, without the words of these names."""
     parts = _parts(_plain(text))
     inside = {at for span in _spans(parts, map(_name, names)) for at in span}
     return " ".join(part.word for at, part in enumerate(parts) if at not in inside)
@@ -176,7 +179,7 @@ def without_names(text: str, names: Iterable[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text in lower case without accents. Styled Unicode letters become plain ones."""
+    """Return the text in lower case, without accents and without styled Unicode letters such as bold ones."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return "".join(each for each in decomposed if unicodedata.category(each) not in _UNSEEN).casefold()
 
@@ -192,7 +195,7 @@ def _parts(plain: str) -> list[_Part]:
 
 
 def _command(text: str, said: Sequence[str]) -> Meaning | None:
-    """Return the command of the first word, or None."""
+    """Return the command that the first word means, or None."""
     first, second = [*said, "", ""][:2]
     if first == "salah" and second in words.NUMBER_OF_PHONE:
         return Meaning(Word.WRONG_NUMBER)
@@ -207,7 +210,7 @@ def _command(text: str, said: Sequence[str]) -> Meaning | None:
 
 
 def _code(text: str) -> str:
-    """Return the text after the first word without spaces. Repeated letters are kept."""
+    """Return the text after the first word, without spaces. Keep repeated letters."""
     _, *parts = _CODE.findall(text)
     return "".join(parts)[:50]
 
@@ -222,14 +225,16 @@ def _emoji(plain: str, context: Context) -> Meaning:
 
 
 def _name(name: str) -> _Name:
-    """Return the words of a name as a text contains them. Return an empty name if it has no letters or hides an
-    answer."""
+    """Return the words of a name in the form that `_parts` gives. Return an empty name if it must be ignored.
+
+    A name is ignored if it has no letters, or if it contains a word of `_NO_NAME`.
+    """
     said = tuple(part.word for part in _parts(_plain(name)))
     return said if any(word.isalpha() for word in said) and not _NO_NAME.intersection(said) else ()
 
 
 def _spans(parts: Sequence[_Part], names: Iterable[_Name]) -> dict[range, _Name]:
-    """Return the positions of names without punctuation inside. A part of a longer name does not count."""
+    """Return the positions of names in a text. Skip names with punctuation inside, and names inside a longer name."""
     found: dict[range, _Name] = {}
     for name in sorted(set(names), key=len, reverse=True):
         for at in range(len(parts) - len(name) + 1) if name else ():
@@ -241,7 +246,7 @@ def _spans(parts: Sequence[_Part], names: Iterable[_Name]) -> dict[range, _Name]
 
 
 def _classified(parts: Sequence[_Part], spans: Iterable[range]) -> list[_Part]:
-    """Return the words of a text with their kinds, without polite words."""
+    """Return the words of a text with their kinds. Remove polite words."""
     of_names = {at for span in spans for at in span}
     classified: list[_Part] = []
     at, is_cut = 0, False
@@ -265,7 +270,7 @@ def _classified(parts: Sequence[_Part], spans: Iterable[range]) -> list[_Part]:
 
 
 def _without_ok(parts: Sequence[_Part]) -> list[_Part]:
-    """Return a text without "ok" at its beginning and end, unless it has no other words."""
+    """Return a text without "ok" at its beginning and end. Keep the last remaining word."""
     rest = list(parts)
     while len(rest) > 1 and rest[0].kind == _Is.OK and rest[0].word in words.OK_FIRST:
         del rest[0]
@@ -275,7 +280,7 @@ def _without_ok(parts: Sequence[_Part]) -> list[_Part]:
 
 
 def _in_context(parts: Sequence[_Part]) -> Iterator[_Part]:
-    """Yield the words, with another kind if a neighbour changes their meaning."""
+    """Yield the words. Change the kind of a word if a neighbouring word changes its meaning."""
     read = list(parts)
     for at, part in enumerate(read[:-1]):
         following = read[at + 1]
@@ -293,7 +298,7 @@ def _in_context(parts: Sequence[_Part]) -> Iterator[_Part]:
 
 
 def _is_before_act(parts: Sequence[_Part], at: int, between: frozenset[str]) -> bool:
-    """Return whether a word of `ACT` follows, after only words of `between` and no punctuation."""
+    """Return whether a word of `ACT` comes next. Only words of `between` may come before it, without punctuation."""
     for part in parts[at:]:
         if part.is_cut:
             return False
@@ -305,7 +310,7 @@ def _is_before_act(parts: Sequence[_Part], at: int, between: frozenset[str]) -> 
 
 
 class _Reading:
-    """The words of a text, with the times that the text may mean."""
+    """The words of one text, and the times that it may be about."""
 
     def __init__(self, plain: str, parts: Sequence[_Part], context: Context) -> None:
         self.context = context
@@ -319,7 +324,7 @@ class _Reading:
         said = _classified(parts, spans)
         self.begins_with_ok = plain.lstrip()[:1] in words.OK_EMOJI or bool(said and said[0].kind == _Is.OK)
         self.parts = list(_in_context(_without_ok(said)))
-        # Checks all words, because a name may contain such a word.
+        # Check all words, because a name may contain a word for "taken".
         self.says_taken = any(part.word in words.ALREADY | words.ACT for part in parts) or any(
             part.kind == _Is.ACT for part in self.parts
         )
@@ -362,7 +367,7 @@ class _Reading:
         is_alone = len(self.parts) == 1
         if self.has == {_Is.SKIP} and self.is_found and (is_alone or not self._has(words.SKIP_ALONE)):
             return Word.SKIP
-        # If nothing is open, "tidak bisa tidur" is no answer.
+        # If no time is open, a text with "no" is not an answer: "tidak bisa tidur" (I cannot sleep).
         is_answer = self.context.is_open or is_alone or self.has & {_Is.LATER, _Is.SKIP}
         return Word.NO if is_answer else Word.UNKNOWN
 
@@ -370,7 +375,7 @@ class _Reading:
         return any(part.word in some for part in self.parts)
 
     def _numbers(self) -> tuple[int, ...]:
-        """Return the numbers of a text that has only numbers, or numbers after words for "done" or "skip"."""
+        """Return the numbers of an answer: only numbers, or words for "done" or "skip" followed by numbers."""
         rest = [part for part in self.parts if part.word not in words.NUMBERING]
         lead = 0
         while lead < len(rest) and rest[lead].kind in (_Is.ALREADY, _Is.SKIP):
@@ -382,8 +387,10 @@ class _Reading:
         return tuple(dict.fromkeys(_integer(part.word) for part in numbers))
 
     def _minutes(self) -> int | None:
-        """Return the minutes to postpone, 30 without a time in the text. Return None if the text says something else
-        too."""
+        """Return the minutes to postpone. Return None if the text contains anything else.
+
+        The default is 30 minutes, for a text without a delay.
+        """
         if not self.has <= {_Is.LATER, _Is.NOT_YET, _Is.NUMBER, _Is.OTHER} or not self.is_list:
             return None
         rest = [part.word for part in self.parts if part.kind in (_Is.NUMBER, _Is.OTHER)]
@@ -404,7 +411,10 @@ class _Reading:
         return sum(spans) if spans else 30
 
     def _meant(self) -> tuple[tuple[int, ...], bool]:
-        """Return the ids that the text means, and whether each kind of reminder in the text has an open time."""
+        """Return the ids of the times that the text is about, and whether they were found.
+
+        They are not found if the text contains a type of reminder that has no open time.
+        """
         named = [self._nearest({id_ for id_, names in self.names.items() if name in names}) for name in self.named]
         kinds = {words.KINDS[part.word] for part in self.parts if part.kind == _Is.KIND}
         if any(
@@ -417,7 +427,7 @@ class _Reading:
         return tuple(dict.fromkeys(time.id for times in found for time in times)), all(of_kinds)
 
     def _nearest(self, ids: Set[int]) -> list[CandidateTime]:
-        """Return the given times that the last message asked about, or else those of the newest other message."""
+        """Return the given times in `context.meant`. If there are none, return those of the newest other message."""
         groups = ([time for time in group if time.id in ids] for group in (self.context.meant, *self.context.others))
         return next((group for group in groups if group), [])
 

@@ -1,6 +1,6 @@
-"""Webhooks of the messaging providers, and the number that users can write to.
+"""Webhooks of the messaging providers, and the phone number that users can write to.
 
-A provider repeats a webhook until it gets 200, so the route only checks the origin and inserts the events.
+A provider repeats a webhook until it gets 200. The route therefore only checks the sender and stores the events.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TAKEN = {"message": "Diterima."}
 
 
 def _body() -> bytes:
-    """Return the raw body, which the provider signs. The size limit of JSON applies to any content type."""
+    """Return the raw body, because the provider signs it. The size limit of JSON bodies applies to any content type."""
     request.max_content_length = MAX_JSON_BYTES
     return request.get_data()
 

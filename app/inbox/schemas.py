@@ -1,4 +1,4 @@
-"""Schemas of WhatsApp's challenge and of the service's number."""
+"""Schemas of WhatsApp's webhook verification and of the service's phone number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks of messaging providers: check the origin, insert the events, and enqueue the job that handles them."""
+"""Webhooks of messaging providers: check the sender, store the events, and enqueue the job that handles them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.notifications.models import InboundKind
 from app.providers import webhooks
 from app.providers.webhooks import WebhookEvent
 
-#: Maximum characters of a message that are stored.
+#: Maximum characters to store of a message.
 MAX_TEXT = 1000
 
 NOT_FOUND = "Alamat tidak ditemukan."
@@ -29,14 +29,14 @@ Reader = Callable[[object], Iterator[WebhookEvent]]
 
 
 class ContactInfo(TypedDict):
-    """The number and link under which users can write to us."""
+    """The phone number that users can write to, and a link that opens a chat with it."""
 
     two_way: bool
     number: str | None
     link: str | None
 
 
-#: Inserts all events of a body. The JSON parameter keeps the statement the same for any number of events.
+#: Inserts all events of a request body. They are one JSON parameter, so the SQL text is always the same.
 _store = PreparedStatement(
     sa.text(
         """
@@ -69,7 +69,10 @@ def take_whatsapp(body: bytes, signature: str | None) -> None:
 
 
 def take_fonnte(token: str, body: bytes, read: Reader) -> None:
-    """Store the events of a body from Fonnte after checking the URL's token, and the body's secret if configured."""
+    """Store the events of a body from Fonnte.
+
+    Check the URL's token first, and the body's secret if one is configured.
+    """
     if settings.fonnte_webhook_token is None or not webhooks.is_same(settings.fonnte_webhook_token, token):
         raise NotFound(NOT_FOUND, code="route_not_found")
     parsed = _parsed(body)
@@ -81,19 +84,19 @@ def take_fonnte(token: str, body: bytes, read: Reader) -> None:
 
 
 def keep(events: Iterable[WebhookEvent]) -> None:
-    """Insert the new events in one statement. Enqueue the handler, unless all are receipts."""
+    """Insert the new events in one statement. Enqueue the job that handles them, unless all are receipts."""
     rows = [_row(event) for event in events]
     if not rows:
         return
     with current_connection() as connection:
         kinds = _store.rows(connection, {"events": orjson.dumps(rows).decode()})
-    # Receipts wait until the scheduler enqueues the handler, at most a second later.
+    # Receipts are not urgent. The scheduler enqueues the job for them within a second.
     if any(kind != InboundKind.RECEIPT for (kind,) in kinds):
         enqueue_once(jobs.handle)
 
 
 def _row(event: WebhookEvent) -> dict[str, object]:
-    """Return the values of an event. A long text is checked for a crisis or an emergency before it is cut."""
+    """Return the column values of an event. Check a long text for a crisis or an emergency before it is shortened."""
     if event.text is None or len(event.text) <= MAX_TEXT:
         return vars(event)
     danger = crisis.kind_of(event.text)
@@ -102,7 +105,7 @@ def _row(event: WebhookEvent) -> dict[str, object]:
 
 
 def about() -> ContactInfo:
-    """Return whether users can write to us, with the number and a link."""
+    """Return whether users can write to us, with our phone number and a chat link."""
     number = settings.messaging_number
     two_way = number is not None and settings.hears_people
     return {"two_way": two_way, "number": number, "link": f"https://wa.me/{number[1:]}" if number else None}

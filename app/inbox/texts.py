@@ -1,4 +1,4 @@
-"""Indonesian texts of our answers. Web addresses in names are removed."""
+"""Indonesian texts of our answers to chat messages. Web addresses in names are removed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CUT_ALREADY = "Hubungan dengan pendamping itu sudah putus. Hubungan yang lain bi
 NOTHING_TO_CUT = (
     "Tidak ada pendamping baru dalam 7 hari terakhir. Hubungan yang lebih lama bisa Anda putus di aplikasi."
 )
-#: Answers to a verification code, by result.
+#: Answers to a verification code, by the result of the check.
 PROOFS = {
     Proof.PROVEN: "Terima kasih. Nomor ini sudah kami pastikan milik Anda.",
     Proof.UNKNOWN_CODE: "Kode salah atau sudah kedaluwarsa. Silakan minta kode yang baru di aplikasi.",
@@ -60,7 +60,7 @@ def moved(username: str) -> str:
 
 
 def done(name: str, answered: AnswerTargets) -> str:
-    """`Terima kasih, Siti. Obat pukul 07.00 WIB sudah kami catat.`"""
+    """Return for example `Terima kasih, Siti. Obat pukul 07.00 WIB sudah kami catat.`"""
     return f"{_to('Terima kasih', name)} {_each(answered, DONE)}"
 
 
@@ -96,7 +96,7 @@ def _to(lead: str, name: str) -> str:
 
 
 def _each(answered: AnswerTargets, how: str) -> str:
-    """Describe one occurrence by its time, several by their count. Add the name of a dependent."""
+    """Describe one reminder by its time, and several by their number. Add the name of a dependent patient."""
     whom = f" {without_addresses(answered.whom)}".rstrip()
     if len(answered.occurrences) > 1:
         return f"{len(answered.occurrences)} pengingat{whom} {how}."
@@ -105,5 +105,5 @@ def _each(answered: AnswerTargets, how: str) -> str:
 
 
 def _moment(row: Occurrence, zone: ZoneInfo) -> datetime:
-    """Return the time of the dose, meal or visit, not of its notice."""
+    """Return the time of the dose, meal or visit. The reminder may be sent earlier."""
     return upcoming.due_of(row).occurrence.astimezone(zone)

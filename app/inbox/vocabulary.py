@@ -1,7 +1,7 @@
-"""Word lists of the chat. `app.inbox.reading` contains the rules.
+"""Lists of Indonesian words that users write to us by chat. `app.inbox.reading` uses them.
 
 Every accepted spelling is listed, because similar words differ: `sudah` means done, `susah` means difficult. Repeated
-letters are written once, because the reader removes repetitions: `sudaaah`.
+letters are written once, because `reading` removes repetitions: `sudaaah` becomes `sudah`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ def _words(text: str) -> frozenset[str]:
 
 # --- words about a dose ---------------------------------------------------------------------------------------------
 
-#: Taken or done: Indonesian, typing mistakes, other words for "finished", Javanese, Sundanese.
+#: "Taken" or "done": Indonesian, typing mistakes, other words for "finished", Javanese, Sundanese.
 ALREADY = (
     _words("sudah suda sudh sdh udah uda udh dah")
     | _words("sudha sydah sydh sufah sudag sudsh")
@@ -21,58 +21,58 @@ ALREADY = (
     | _words("sampun mpun uwis wis wes uwes")
     | _words("atos parantos geus")
 )
-#: Words that do not mean "done" after `belum`: `belum selesai`.
+#: Words for "finished". After `belum` ("not yet") they do not mean "done": `belum selesai`.
 FINISHED = _words("selesai beres kelar")
-#: "Taken" directly before a word of `ACT`: `habis minum`. Alone it means that the medicine has run out.
+#: Means "taken" directly before a word of `ACT`: `habis minum`. Alone it means that the medicine has run out.
 JUST_HAD = _words("habis")
-#: "Taken" before a word of `ACT`, with only words of `BETWEEN` in between: `baru saja minum`.
+#: Mean "taken" before a word of `ACT`: `baru minum`. Only words of `BETWEEN` may stand in between: `baru saja minum`.
 JUST_NOW = _words("baru barusan tadi")
 BETWEEN = _words("saya aku saja aja")
-#: Taking a medicine. `makan` belongs here before a word of `MEDICINE`.
+#: Words for taking a medicine. `makan` ("eat") also counts before a word of `MEDICINE`.
 ACT = _words("minum diminum")
 OF_ACT = "obat"
 MEDICINE = _words("obat obatnya")
 EAT = "makan"
-#: Not taken yet.
+#: "Not taken yet".
 NOT_YET = _words("belum belom blm blum blon belm belun beum bleum belu durung dereng")
-#: Not taken yet, in two words.
+#: "Not taken yet" in two words.
 NOT_YET_PAIRS = frozenset({("teu", "acan")})
-#: A request to be reminded later.
+#: "Remind me later".
 LATER = _words(
     "tunda tnda tundah tundain tundalah tuda tunds tumda ditunda menunda nanti ntar entar bentar sebentar mengko engke"
 )
 #: Words that may stand next to a word of `LATER`.
 LATER_BESIDE = _words("dulu lagi deh")
-#: Units of a delay, in minutes, and delays that are one phrase.
+#: Units of a delay in minutes. `SPANS` contains delays that are written without a number.
 UNITS = {"menit": 1, "mnt": 1, "m": 1, "jam": 60, "j": 60}
 SPANS = {("sejam",): 60, ("setengah", "jam"): 30}
-#: Not this time.
+#: "Skip this dose".
 SKIP = _words("lewati skip lewat lewatin lewatkan lwati lewti lewari skp sekip")
-#: Words of `SKIP` that count only as the whole text, because `lewat` also means "past".
+#: Words of `SKIP` that mean "skip" only as the whole text, because `lewat` also means "past".
 SKIP_ALONE = _words("lewat")
-#: Refused. `ngak` also covers `nggak`, because repeated letters are removed.
+#: "No". `ngak` also covers `nggak`, because repeated letters are removed.
 NO = _words("tidak tdk gak ga gk ngak engak nga enga kagak ndak ora mboten henteu")
-#: Read, but not taken.
+#: "OK" or "yes": the user has read the message, but does not say that the dose was taken.
 OK = _words("ok oke okay okey oki okeh ya y yes yah iya iyah baik siap")
-#: Words of `OK` that are removed at the beginning and at the end of a longer text.
+#: Words of `OK` that are removed at the beginning (`OK_FIRST`) and at the end (`OK_LAST`) of a longer text.
 OK_FIRST = _words("ok oke okay okey oki okeh baik iya iyah siap")
 OK_LAST = _words("ok oke okay okey oki okeh")
-#: Removed at the end of a longer text.
+#: Removed at the end of a longer text, like `OK_LAST`.
 YA = _words("ya")
 
-#: Words that are ignored.
+#: Words that do not change the meaning of a text.
 FILLER = _words("saya aku obat obatnya tadi barusan baru saja aja semua semuanya kok dong nih sih ini itu yang dan")
-#: Words for a kind of reminder. They are ignored if a time of that kind is meant. `obat` is always ignored.
+#: Words that name a type of reminder, with that type. `obat` (medicine) is not listed because it is in `FILLER`.
 KINDS = {"makan": "makan", "terapi": "terapi", "kontrol": "kontrol"}
-#: Words that may stand between the numbers of an answer.
+#: Words that may stand between numbers: "1 dan 2".
 NUMBERING = _words("dan no nomor nomer nmr")
 
-#: Polite words, removed everywhere.
+#: Polite words. They are removed everywhere in a text.
 COURTESY = _words(
     "kak kakak bu pak bapak ibu dok dokter mas mbak min makasih makasi mksh mksih terimakasih trimakasih thanks thx "
     "trims tq alhamdulilah"
 )
-#: Polite phrases, the longest first.
+#: Polite phrases. Longer phrases come first, because the first match is used.
 COURTESY_PHRASES = (
     ("terima", "kasih", "banyak"),
     ("trima", "kasih", "banyak"),
@@ -88,12 +88,12 @@ COURTESY_PHRASES = (
 
 DONE_EMOJI = frozenset("\u2705\u2611\u2714\U0001f4af")  # check marks and "100"
 OK_EMOJI = frozenset("\U0001f44d\U0001f44c\U0001f64f")  # thumb, OK hand, folded hands
-#: Crosses and other signs of refusal. They make a text unclear.
+#: Crosses and other signs of refusal. A text with one of them is not read as "done".
 NO_EMOJI = frozenset("\u274c\u274e\u2716\u26d4\U0001f6ab\U0001f44e\U0001f645")
 
 # --- commands, by the first word ------------------------------------------------------------------------------------
 
-#: Spellings of each command. `start`, `cut` and `move` have lasting effects, so each accepts only one spelling.
+#: Accepted spellings of each command. `start`, `cut` and `move` have lasting effects, so each has only one spelling.
 COMMANDS = {
     "stop": _words("berhenti stop brhenti berhnti berhent berenti brenti henti berhentikan hentikan stp setop"),
     "start": _words("mulai"),
@@ -103,7 +103,7 @@ COMMANDS = {
     "move": _words("pindah"),
     "verify": _words("verifikasi verifikas verfikasi veripikasi verivikasi ferifikasi verifikasih verif"),
 }
-#: After `berhenti`: stop reminders too.
+#: Second word after `berhenti` ("stop"): the user also stops reminders.
 OF_REMINDERS = _words("pengingat pengingatnya pengigat pngingat peringatan")
-#: After `salah`: the number is wrong.
+#: Second word after `salah` ("wrong"): the user says that the phone number is wrong.
 NUMBER_OF_PHONE = _words("nomor nomer no nmr nomr nomo nomornya nomernya")
