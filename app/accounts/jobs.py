@@ -10,7 +10,7 @@ from app.identity.models import PhoneVerification
 
 
 def forget_expired() -> None:
-    """Delete expired phone verifications and old moves, because some of them hold other people's numbers."""
+    """Delete expired phone verifications and old moves of numbers. They may contain other people's phone numbers."""
     with unit_of_work():
         moves.forget_old()
         db.session.execute(

@@ -1,4 +1,8 @@
-"""Moves of a phone number between accounts, moves back, wrong numbers and freed numbers."""
+"""Moves of a phone number from one account to another.
+
+The holder of a number is the account that has it. SALAH NOMOR ("wrong number") is the answer of a person who gets
+messages for somebody else. It moves a recently moved number back, or flags the number as wrong.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +21,19 @@ from app.notifications import outbox
 from app.notifications.models import About
 from app.notifications.senders import numbers
 
-#: For 24 hours after a move, SALAH NOMOR moves the number back, and the number gets no reset link.
+#: Time after a move in which SALAH NOMOR moves the number back. In this time the number gets no password reset link.
 TAKEN_BACK_WITHIN = timedelta(hours=24)
 
 _is_recent = PhoneMove.moved_at > sa.func.statement_timestamp() - TAKEN_BACK_WITHIN
-#: Condition: the user's number moved between accounts within `TAKEN_BACK_WITHIN`.
+#: SQL condition: the user's number moved between accounts within `TAKEN_BACK_WITHIN`.
 IS_RECENT = sa.exists().where(PhoneMove.phone == User.phone, _is_recent)
 
 
 def lock_holder(phone: str, except_id: int | None = None) -> User | None:
-    """Lock and return the account that has a number."""
+    """Lock and return the account that has this number, unless its id is `except_id`."""
     held = sa.select(User).where(User.phone == phone, User.id.is_distinct_from(except_id))
     lock = held.with_for_update(of=User, key_share=True).execution_options(populate_existing=True)
-    # Run twice, because the number may move to another account while the first statement waits for the lock.
+    # Run the query twice, because the number may move to another account while the first query waits for the lock.
     return db.session.scalar(lock) or db.session.scalar(lock)
 
 
@@ -39,7 +43,10 @@ def lock_prover(user_id: int) -> User | None:
 
 
 def move(user: User, nomor_hp: str, phone: str, holder: User | None) -> None:
-    """Move a verified number from its holder to a user. The caller holds the locks of the number and both users."""
+    """Give a verified number to a user, and remove it from its holder.
+
+    The caller has locked the number and both users.
+    """
     if holder is not None:
         _note(user, phone, holder)
         _take(holder)
@@ -55,9 +62,9 @@ def move(user: User, nomor_hp: str, phone: str, holder: User | None) -> None:
 
 
 def refuse(phone: str) -> bool:
-    """Handle SALAH NOMOR: move the number back after a recent move, else flag it as wrong. Return whether it moved.
+    """Handle the answer SALAH NOMOR from this number. Return whether the number was moved back.
 
-    The caller holds the lock of the number's row.
+    Move the number back if it moved recently. Otherwise flag it as wrong. The caller has locked the number's row.
     """
     holder = lock_holder(phone)
     if _take_back(holder, phone):
@@ -73,7 +80,10 @@ def refuse(phone: str) -> bool:
 
 
 def free(user: User) -> None:
-    """Remove the number from a locked user, with its open verifications, moves, reset links and messages."""
+    """Remove the number of a locked user.
+
+    Delete its open verifications, moves and reset links, and cancel its messages.
+    """
     phone = user.phone
     db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.user_id == user.id))
     _take(user)
@@ -84,7 +94,7 @@ def free(user: User) -> None:
 
 
 def forget_old() -> None:
-    """Delete moves that are too old to be moved back."""
+    """Delete moves older than `TAKEN_BACK_WITHIN`, because these numbers are not moved back any more."""
     db.session.execute(sa.delete(PhoneMove).where(~_is_recent))
 
 
@@ -98,7 +108,7 @@ def _note(user: User, phone: str, holder: User) -> None:
         "moved_at": sa.func.statement_timestamp(),
     }
     adding = insert(PhoneMove).values(phone=phone, **values)
-    # After several moves in a row, the number goes back to the first account.
+    # If a number moves several times within `TAKEN_BACK_WITHIN`, it is moved back to the first account.
     goes_on = sa.and_(PhoneMove.to_user_id.is_not(None), _is_recent)
     first = {
         name: sa.case((goes_on, PhoneMove.__table__.c[name]), else_=adding.excluded[name])
@@ -108,9 +118,10 @@ def _note(user: User, phone: str, holder: User) -> None:
 
 
 def _take_back(holder: User | None, phone: str) -> bool:
-    """Move a number back to its former account. Return False without a recent move. The caller holds the holder's lock.
+    """Move a number back to the account that had it before. Return whether the number was moved.
 
-    The number may be on a third account now. That account keeps the number only if it has verified it.
+    The caller has locked the holder. The holder may be a third account. A third account keeps the number only if it has
+    verified the number.
     """
     which = sa.select(PhoneMove).where(PhoneMove.phone == phone, PhoneMove.to_user_id.is_not(None), _is_recent)
     moved = db.session.scalar(which.with_for_update().execution_options(populate_existing=True))
@@ -122,12 +133,13 @@ def _take_back(holder: User | None, phone: str) -> bool:
         _take(holder)
         notices.number_returned(holder)
         if holder.id == taker_id and moved.nomor_hp_before is not None:
-            _restore(holder, moved.nomor_hp_before)  # counts as a new number, so it gets no reset link for a day
-    # A former holder who has another number by now keeps it.
+            # the restored number counts as new, so it gets no reset link for a day
+            _restore(holder, moved.nomor_hp_before)
+    # If the former holder has another number by now, that number stays.
     if owner is not None and owner.nomor_hp is None and _restore(owner, moved.nomor_hp):
         owner.phone_changed_at = owner.phone_before = None
         owner.phone_verified_at = moved.verified_at
-    # An open question names an account that no longer has the number.
+    # Delete open questions about a move, because they name an account that no longer has the number.
     asked = PhoneVerification.phone == phone, PhoneVerification.asked_at.is_not(None)
     db.session.execute(sa.delete(PhoneVerification).where(*asked))
     db.session.flush()
@@ -141,7 +153,10 @@ def _must_give(holder: User, moved: PhoneMove) -> bool:
 
 
 def _restore(user: User, nomor_hp: str) -> bool:
-    """Set a user's former number, unverified. Return False if another account has it or it is no longer allowed."""
+    """Set a user's former number as unverified.
+
+    Return False if another account has it, or if it is no longer allowed.
+    """
     try:
         users.update(user, {"nomor_hp": nomor_hp})
     except AppError:
@@ -151,9 +166,9 @@ def _restore(user: User, nomor_hp: str) -> bool:
 
 
 def _take(user: User) -> None:
-    """Remove the number from an account. The account keeps its login."""
+    """Remove the number from an account. The user can still log in by username."""
     users.update(user, {"nomor_hp": None})
-    # Messages meant for this account, such as a reset link, must not reach the number's new owner.
+    # A pending message for this account, such as a reset link, must not reach the number's new owner.
     user.phone_changed_at = user.phone_before = None
     _end_resets(user)
     db.session.flush()

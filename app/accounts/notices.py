@@ -1,4 +1,4 @@
-"""Security notices about changes of an account, so that its owner notices a thief."""
+"""Security notices: messages that inform a user about a change of their account, which may be the work of a thief."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ NUMBER_WAS_TAKEN, NUMBER_IS_WRONG = "number_taken", "number_wrong"
 NUMBER_WAS_FREED, NUMBER_WAS_RETURNED = "number_freed", "number_returned"
 SESSIONS_ENDED, SECOND_FACTOR_REMOVED = "sessions_ended", "second_factor_removed"
 
-#: A notice that is not sent within this time expires.
+#: Maximum age of a notice that is not sent yet.
 LIFETIME = timedelta(days=1)
 
-#: After a notice, further changes are collected for this time and sent in one more notice.
+#: Minimum time between two notices to a number. Changes in between are reported in one notice.
 TOGETHER = timedelta(minutes=10)
 
-#: Account fields that trigger a notice, with their Indonesian names, in the order of the text.
+#: Account fields whose changes are reported, with their Indonesian names, in the order of the text.
 WORDS = {"password": "kata sandi", "email": "alamat e-mail", "nomor_hp": "nomor HP"}
 
 #: The text contains no user input, because a new number may belong to a stranger.
@@ -44,16 +44,17 @@ CHANGED = "Data akun Anda baru saja diubah: {what}."
 
 
 def account_changed(user: User, fields: Collection[str], *, phone_before: str | None) -> None:
-    """Send a notice that fields of `WORDS` changed, to the user's number and to `phone_before` if it differs.
+    """Report changed fields to the user's number, and to `phone_before` if the number itself changed.
 
-    A number gets at most one notice in ten minutes. The caller holds the user's row lock, so no other request adds one.
+    A number gets at most one notice in ten minutes. The caller has locked the user's row, so that no other request adds
+    a notice.
     """
     for phone in sorted(filter(None, {user.phone, phone_before})):
         _notify_changed(user, phone, fields)
 
 
 def _notify_changed(user: User, phone: str, fields: Collection[str]) -> None:
-    """Add the fields to a pending notice, or add a new notice that is due `TOGETHER` after the last one."""
+    """Add the fields to the last notice if it is pending. Otherwise create a notice, `TOGETHER` after the last one."""
     owner_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
     last = _last_told(user, phone)
     if last and last.user_id == owner_id and last.state == DeliveryState.PENDING and last.claim_token is None:
@@ -71,7 +72,7 @@ def _notify_changed(user: User, phone: str, fields: Collection[str]) -> None:
 
 
 def _last_told(user: User, phone: str) -> Delivery | None:
-    """Lock and return the latest notice to a number that was due in the last ten minutes or is due later."""
+    """Lock and return the latest notice to a number. Ignore notices that were due more than ten minutes ago."""
     rows = sa.select(Delivery).where(
         sa.or_(Delivery.user_id == user.id, Delivery.user_id.is_(None)),
         Delivery.target == phone,
@@ -89,7 +90,7 @@ def _changed(fields: Collection[str]) -> dict[str, object]:
 
 
 def render_changed(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of notices about changed account fields, by delivery id."""
+    """Return the texts about changed account fields, by delivery id."""
     who = ask_administrator("Kalau bukan Anda yang mengubahnya, segera")
     return {each.id: {"text": CHANGED.format(what=_what(each.payload["fields"])) + who} for each in deliveries}
 
@@ -98,7 +99,7 @@ def _what(fields: object) -> str:
     return ", ".join(word for name, word in WORDS.items() if isinstance(fields, list) and name in fields)
 
 
-#: Texts about the account's phone number, by event. Sent only by push, because the account may have no number now.
+#: Texts about the account's phone number, by event. They are sent only by push, because the account may have no number.
 NUMBERS = {
     NUMBER_WAS_TAKEN: "Nomor HP di akun Anda sekarang dipakai akun lain, jadi kami lepas dari akun Anda. "
     "Masuk dengan nama pengguna, lalu isi nomor Anda sendiri.",
@@ -113,22 +114,22 @@ NUMBER_TITLE = "Nomor HP Anda"
 
 
 def number_taken(user: User) -> None:
-    """Send a push notice that another user verified this account's number."""
+    """Inform a user by push that another account now has their number."""
     _notify(user, NUMBER_WAS_TAKEN)
 
 
 def number_wrong(user: User) -> None:
-    """Send a push notice that the account's number answered SALAH NOMOR."""
+    """Inform a user by push that somebody answered SALAH NOMOR ("wrong number") from their number."""
     _notify(user, NUMBER_IS_WRONG)
 
 
 def number_freed(user: User) -> None:
-    """Send a push notice that an administrator removed the account's number."""
+    """Inform a user by push that an administrator removed their number."""
     _notify(user, NUMBER_WAS_FREED)
 
 
 def number_returned(user: User) -> None:
-    """Send a push notice that the number which moved to this account was moved back."""
+    """Inform a user by push that the number that they took from another account was moved back."""
     _notify(user, NUMBER_WAS_RETURNED)
 
 
@@ -146,7 +147,7 @@ def _notify(user: User, event: str) -> None:
 
 
 def render_number(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of notices about the account's number, by delivery id."""
+    """Return the texts about the account's number, by delivery id."""
     who = ask_administrator("Kalau ini keliru,")
     return {each.id: {"title": NUMBER_TITLE, "body": NUMBERS[str(each.payload["event"])] + who} for each in deliveries}
 
@@ -160,7 +161,7 @@ BY_ADMINISTRATOR = {
 
 
 def changed_by_administrator(user_id: int, event: str) -> None:
-    """Send the user a notice about an administrator's action on the account."""
+    """Inform a user that an administrator ended their sessions or removed their second factor."""
     message_user(
         user_id,
         kind=SECURITY_NOTICE,
@@ -171,12 +172,12 @@ def changed_by_administrator(user_id: int, event: str) -> None:
 
 
 def render_by_administrator(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of notices about an administrator's action, by delivery id."""
+    """Return the texts about an administrator's action, by delivery id."""
     end = ask_administrator("Kalau menurut Anda ini keliru,")
     return {each.id: {"text": BY_ADMINISTRATOR[str(each.payload["event"])] + end} for each in deliveries}
 
 
-#: Maximum characters of a name in a notice, and the fallback for a name that contains only web addresses.
+#: Maximum characters of a name, and the text to use if a name contains only web addresses.
 MAX_NAME, SOMEBODY = 40, "Orang itu"
 HANDED_OVER_TITLE = "Serah terima akun"
 YOURS = "Akun ini sekarang milik Anda, dengan semua pengingat dan riwayatnya."
@@ -186,7 +187,7 @@ TOLD_STILL = "Anda masih dikabari kalau obat belum ditandai."
 
 
 def handed_over(link: CaregiverLink) -> None:
-    """Notify the patient and the caregiver that the patient now controls the account."""
+    """Inform the patient and the caregiver that the patient now controls the account."""
     for user_id in (link.patient_id, link.caregiver_id):
         notify_user(
             user_id,
@@ -199,7 +200,7 @@ def handed_over(link: CaregiverLink) -> None:
 
 
 def render_handed_over(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of handover notices, by delivery id. A deleted caregiver link gets no text."""
+    """Return the texts about handed-over accounts, by delivery id. A deleted link between the two gets no text."""
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     links = (
         sa.select(*CaregiverLink.__table__.c, patient.nama_ktp.label("patient"), caregiver.nama_ktp.label("caregiver"))

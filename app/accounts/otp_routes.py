@@ -1,4 +1,4 @@
-"""The second factor of administrators."""
+"""Routes for the second factor of administrators."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def begin_otp(data: dict[str, str]) -> Setup:
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")
 def confirm_otp(data: dict[str, str]) -> dict[str, str]:
-    """Confirm the setup with a code of the app. From then on, both logins require a code."""
+    """Confirm the setup with a code of the authenticator app. From then on, both logins require a code."""
     service.confirm_otp(caller, data["otp"])
     return {"message": "Verifikasi dua langkah aktif."}
 
@@ -56,7 +56,7 @@ def confirm_otp(data: dict[str, str]) -> dict[str, str]:
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")
 def end_otp(data: dict[str, str]) -> dict[str, str]:
-    """Disable the second factor. Requires the password and a code of the app or a recovery code."""
+    """Disable the second factor. Requires the password, and a code of the authenticator app or a recovery code."""
     service.end_otp(caller, **data)
     return {"message": "Verifikasi dua langkah dimatikan."}
 

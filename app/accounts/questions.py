@@ -1,4 +1,7 @@
-"""Questions sent to a number that another account uses. The number moves only if it answers PINDAH."""
+"""Questions to a phone number whether it may move from its account to another account.
+
+The number moves only if its owner answers PINDAH ("move").
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ QUESTION = (
     "Nomor ini dipakai akun {holder}. Kalau Anda mau memindahkannya ke akun {taker}, balas PINDAH. "
     f"Pertanyaan ini berlaku {MINUTES} menit."
 )
-#: Response text for the user who wants the number.
+#: Response for the user who wants a number that another account uses.
 ASKED = (
     "Nomor ini dipakai akun lain. "
     f"Untuk memindahkannya ke akun Anda, balas PINDAH dari nomor itu dalam {MINUTES} menit."
@@ -33,7 +36,10 @@ _is_asked = sa.and_(
 
 
 def text(phone: str) -> str | None:
-    """Return the latest open question for a number, which names both accounts."""
+    """Return the text of the latest open question to a number.
+
+    It names both accounts. Return None without a question.
+    """
     row = db.session.execute(_last(phone)).one_or_none()
     holder = db.session.scalar(sa.select(User.username).where(User.phone == phone))
     if row is None or holder is None:
@@ -57,7 +63,10 @@ def send(phone: str) -> None:
 
 
 def agree(phone: str) -> str | None:
-    """Move a number to the account of its latest open question. Return the username; None without a question."""
+    """Move a number to the account that the latest open question names.
+
+    Return its username, or None without a question.
+    """
     numbers.lock(phone)
     asked = db.session.execute(_last(phone)).one_or_none()
     if asked is None:
@@ -74,7 +83,7 @@ def agree(phone: str) -> str | None:
         return None
     holder = moves.lock_holder(phone, user.id)
     if holder is not None and (holder.phone_changed_at or holder.created_at) > asked.asked_at:
-        return None  # the question named another account
+        return None  # the question named an account that no longer has the number
     moves.move(user, nomor_hp, phone, holder)
     db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.phone == phone, _is_asked))
     return user.username

@@ -1,4 +1,4 @@
-"""Routes of authentication and accounts."""
+"""Routes of login, registration and the caller's own account."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ number = by_body(schemas.PhoneQuery, "phone", lambda text: phones.normalise(text
 
 
 def from_network() -> str | None:
-    """Return the rate limit key of wrong logins: the account and the caller's network."""
+    """Return the rate limit key for wrong passwords. It consists of the account and the caller's network."""
     key = account()
     return f"{key}:{caller_network()}" if key else None
 

@@ -23,7 +23,7 @@ class Otp(Text):
 
 class Login(Schema):
     username = Text(254, required=True, example="siti", metadata={"description": "E-mail, username or phone number"})
-    # Only the length is checked, because an old password may be shorter than the current rule.
+    # Only the length is checked, because an old password may not satisfy the current rules.
     password = fields.String(required=True, load_only=True, validate=Characters(1, 128))
     otp = Otp(
         metadata={
@@ -54,7 +54,7 @@ class SuperadminToken(AccessToken):
 class Registration(UserCreate):
     nama_samaran = Name(50, required=True, example="Melati")
     nomor_hp = PhoneNumber(required=True)
-    # No validation here: the service answers another role with 403.
+    # The role is not validated here, because the service answers a wrong role with 403.
     role = fields.String(metadata={"enum": sorted(SELF_SERVICE), "example": "pasien"})
     handover_code = Text(
         20,
@@ -80,7 +80,7 @@ class Registration(UserCreate):
 
 
 class Refresh(Schema):
-    # Long enough for an access token, so that one sent by mistake gets 401 instead of 400.
+    # Long enough for an access token. A caller who sends one by mistake then gets 401 instead of 400.
     refresh_token = Text(MAX_TOKEN_LENGTH, required=True)
 
 
@@ -146,7 +146,7 @@ class VerificationCreate(Schema):
 
 
 class Verification(Schema):
-    """The code that the user sends to us, and a link that opens the chat. Both are null for six digits."""
+    """The code that the user sends to us, and a link that opens a chat with us. Both are null for the method `code`."""
 
     code = fields.String(allow_none=True, metadata={"example": "K7MP4W"})
     link = fields.String(
@@ -160,10 +160,10 @@ class VerificationConfirm(Schema):
 
 
 class ProfileUpdate(PersonUpdate):
-    """A partial update. Missing fields, and fields equal to the shown profile, stay unchanged."""
+    """A partial update of the profile. Fields that are missing or equal to the current profile stay unchanged."""
 
-    # The first three accept null or an old NIK, because forms send the profile back. The service rejects them as
-    # changes.
+    # These three fields accept null or a NIK of an old format, because forms send the whole profile back. The service
+    # rejects these values if they are changes.
     nama_samaran = Name(50, example="Melati", allow_none=True)
     nomor_hp = PhoneNumber(allow_none=True)
     nik = Nik(legacy=True)

@@ -45,7 +45,7 @@ from app.notifications.models import About, Channel
 from app.notifications.senders import numbers
 from app.providers import captcha
 
-#: Kind of the message that contains a reset link.
+#: Kind of the message with a password reset link.
 RESET = "password_reset"
 RESET_LIFETIME = timedelta(minutes=30)
 RESET_TEXT = (
@@ -58,9 +58,9 @@ RESET_REFUSED_TEXT = (
 STAYS = "Penghapusan akun Anda dibatalkan. Akun Anda tetap ada."
 WITHDRAW_LATER = "tidak dapat ditarik saat menerima akun. Tariklah sesudah mendaftar, di profil Anda."
 LOGGED_IN = "Berhasil masuk sebagai superadmin."
-#: Limit per user for new e-mails and numbers, because each try reveals whether another account has them.
+#: Limit of new e-mails and numbers per user, because each try reveals whether another account has the value.
 CONTACT_CHANGES = "10 per hour"
-#: Limit per user for new passwords set without a reset link, because each one sends a notice.
+#: Limit of new passwords per user, because each one sends a notice. Password reset links do not count.
 NEW_PASSWORDS = "5 per hour"
 
 
@@ -73,12 +73,12 @@ class Availability:
 def register(
     data: Loaded, remote_ip: str | None, *, device: str | None = None, network: str | None = None
 ) -> TokenPair:
-    """Create a pasien or pendamping and log them in. With a handover code, take over the dependent's account."""
+    """Create a pasien or pendamping and log them in. With a handover code, give them a dependent's existing account."""
     role = (data.get("role") or RoleName.PASIEN).lower()
     code = data.get("handover_code")
     if code is None and role not in SELF_SERVICE:
         raise Forbidden("Peran tersebut tidak dapat dipilih saat mendaftar.", code="role_not_allowed")
-    # Before the first statement, so that no transaction is open while the verifier responds.
+    # Called before the first SQL statement, so that no transaction is open while the captcha provider responds.
     captcha.verify(data.get("captcha_response"), remote_ip)
     if code is not None:
         user = _take_over(code, data)
@@ -91,7 +91,7 @@ def register(
 
 
 def _take_over(code: str, data: Loaded) -> User:
-    """Give a dependent's account to the patient, and notify the patient and the caregiver.
+    """Give a dependent's account to the patient. Notify the patient and the caregiver who managed the account.
 
     Raise `ValidationFailed` for a bad code. An error rolls back everything, so the code stays valid.
     """
@@ -100,7 +100,7 @@ def _take_over(code: str, data: Loaded) -> User:
         raise ValidationFailed({"consents": {"health_data": [WITHDRAW_LATER]}})
     user = dependents.redeem(code)
     if db.session.scalar(sa.select(consents.is_withdrawn(user.id, Purpose.HEALTH_DATA))):
-        sent.pop("health_data", None)  # health reminders are stopped, and only the profile can resume them
+        sent.pop("health_data", None)  # the withdrawn consent stays withdrawn here; only the profile can give it again
     users.update(user, data)
     user.roles = roles_named([RoleName.PASIEN])
     notification_settings.record_consents(user, sent, way=ConsentSource.REGISTRATION)
@@ -111,7 +111,10 @@ def _take_over(code: str, data: Loaded) -> User:
 def login(
     username: str, password: str, otp: str | None = None, *, device: str | None = None, network: str | None = None
 ) -> dict[str, str]:
-    """Log in and return the session's tokens. Cancel a pending erasure of the account and say so in `message`."""
+    """Log in and return the session's tokens.
+
+    If the account was about to be erased, cancel this and say so in `message`.
+    """
     user = _with_password(username, password)
     second_factor.check(user, otp)
     told = {"message": STAYS} if erasure.cancel(user) else {}
@@ -121,16 +124,15 @@ def login(
 def superadmin_login(
     username: str, password: str, otp: str | None = None, *, device: str | None = None, network: str | None = None
 ) -> dict[str, str]:
-    """Log in and return an access token for the super-admin routes. Raise `Forbidden` for any other role.
+    """Log in a super-admin and return an access token. Raise `Forbidden` for any other role.
 
-    Cancel a pending erasure of the account and say so in `message`.
+    If the account was about to be erased, cancel this and say so in `message`.
     """
     user = _with_password(username, password)
     if RoleName.SUPERADMIN not in user.role_names:
         raise Forbidden("Hanya untuk superadmin.", code="superadmin_only")
-    second_factor.check(
-        user, otp
-    )  # after the role check, because a 403 would roll back the used code and reveal that it is right
+    # Check the code after the role. A 403 for the role would undo the use of the code, and reveal that it is right.
+    second_factor.check(user, otp)
     second_factor.check_set_up(user)
     message = STAYS if erasure.cancel(user) else LOGGED_IN
     return {"access_token": sessions.begin_superadmin(user, device, network), "message": message}
@@ -145,12 +147,11 @@ def check_username(username: str) -> Availability:
 
 
 def send_reset_link(phone: str) -> bool:
-    """Store a reset token for the account with this number, and enqueue its message. Return whether a link is sent.
+    """Send a password reset link to the account with this number. Return whether a link is sent.
 
-    The statements are the same for every number, so that the response time does not reveal an account. If no link may
-    be sent, the message is cancelled in the same transaction. No link goes to an unknown number or to one that moved in
-    the last 24 hours. No link goes to a wrong number or to an unproven one without use for 90 days. A number that is
-    new to its account may be a thief's. The previous number then gets a refusal instead.
+    The SQL statements are the same for every number, so that the response time does not reveal an account. No link goes
+    to an unknown, wrong or recently moved number, or to an unverified number unused for 90 days. If an account changed
+    its number recently, its previous number gets a refusal, because a thief may have changed it.
     """
     number = phones.normalise(phone)
     code = tokens.new_opaque()
@@ -165,7 +166,8 @@ def send_reset_link(phone: str) -> bool:
             .where(User.phone == number)
             .where(sa.func.coalesce(User.phone_changed_at <= moment - users.NEW_PHONE, sa.true()))
             .where(~moves.IS_RECENT, ~numbers.IS_WRONG, ~numbers.IS_SILENT)
-            .with_for_update(of=User, read=True, key_share=True),  # waits while the user is being deleted
+            # makes the request wait while the user is being deleted
+            .with_for_update(of=User, read=True, key_share=True),
         )
         .on_conflict_do_update(index_elements=["user_id"], set_={"token_hash": token_hash, "expires_at": expires_at})
         .returning(PasswordReset.user_id)
@@ -178,7 +180,7 @@ def send_reset_link(phone: str) -> bool:
     if user_id:
         about = About("user", user_id)
     elif owner and owner.phone_before and owner.phone_changed_at and moment - owner.phone_changed_at < users.NEW_PHONE:
-        # One refusal for each change: the outbox ignores a dedupe key that was sent before.
+        # The dedupe key contains the time of the change, so that only one refusal is sent for each changed number.
         dedupe_key = f"password_reset_refused:{owner.id}:{owner.phone_changed_at.timestamp():.0f}"
         text = RESET_REFUSED_TEXT + ask_administrator("Kalau bukan Anda yang menggantinya, segera")
         number, expires_at, is_wanted = owner.phone_before, moment + notices.LIFETIME, True
@@ -204,9 +206,9 @@ def send_reset_link(phone: str) -> bool:
 
 
 def reset_password(code: str, new_password: str) -> None:
-    """Set the password with the code of a reset link. The code works once, and all sessions of the user end."""
+    """Set a new password with the code of a reset link. The code works once. All sessions of the user end."""
     is_open = (PasswordReset.token_hash == tokens.digest(code)) & (PasswordReset.expires_at > sa.func.now())
-    # Lock the user first, in the same order as deletes and updates. Then delete the reset, so only one request gets it.
+    # Lock the user first, because deletes and updates lock in this order. Deleting the reset then lets one request win.
     whose = sa.select(PasswordReset.user_id).where(is_open).scalar_subquery()
     user = db.session.scalar(sa.select(User).where(User.id == whose).with_for_update(of=User, key_share=True))
     used = sa.delete(PasswordReset).where(is_open).returning(PasswordReset.user_id)
@@ -235,7 +237,7 @@ def update_profile(caller: Caller, data: Loaded) -> User:
 
 
 def notify_of_change(user: User, changes: set[str], phone_before: str | None) -> None:
-    """Count a new password, then send the notices of the changes. `TooManyRequests` rolls back the changes."""
+    """Count a new password, then notify the user of the changes. `TooManyRequests` rolls back the changes."""
     if "password" in changes:
         rate_limits.count(NEW_PASSWORDS, "password", f"user:{user.id}")
     if changes:
@@ -248,7 +250,11 @@ def _with_problem(user: User) -> User:
 
 
 def _without_repeats(user: User, data: Loaded) -> Loaded:
-    """Return `data` without unchanged fields. A form may send back a NIK of an old format, or a missing number."""
+    """Return `data` without values that equal the current profile, because forms send the whole profile back.
+
+    An old profile may contain a NIK of an old format, or no number. Raise `ValidationFailed` if such a value is a
+    change.
+    """
     shown = {"nama_samaran": user.nama_samaran, "nomor_hp": user.nomor_hp, "image": pictures.url(user.image)}
     if "nik" in data:
         shown["nik"] = shown_nik(user)
@@ -269,7 +275,7 @@ def begin_otp(caller: Caller, password: str) -> second_factor.Setup:
 
 def confirm_otp(caller: Caller, otp: str) -> None:
     second_factor.confirm(users.get_own(caller).id, otp)
-    sessions.end_all(caller.id, keep=caller.session_id)  # the other sessions passed no second factor
+    sessions.end_all(caller.id, keep=caller.session_id)  # the other sessions were created without the second factor
 
 
 def get_otp(caller: Caller) -> second_factor.SecondFactorStatus:
@@ -292,9 +298,9 @@ def get_roles(caller: Caller, user_id: int) -> User:
 
 
 def check_may_change(user: User, changes: set[str], current_password: str | None) -> None:
-    """Count a contact change and check the current password. `PROFILE_REAUTH=required` makes the password mandatory.
+    """Count a change of the login fields, and check the current password if it is sent.
 
-    A stolen session alone must not change the fields that log in to the account.
+    `PROFILE_REAUTH=required` makes the password mandatory, so that a stolen session cannot change the login fields.
     """
     if changes - {"password"}:
         rate_limits.count(CONTACT_CHANGES, "contact", f"user:{user.id}")

@@ -1,7 +1,8 @@
-"""Verification of a phone number: the user sends us a code from it, or enters six digits that we sent to it.
+"""Verification that a user owns a phone number.
 
-Before the verification, no response reveals whether another account has the number. A number that another account uses
-moves only after the number itself answers PINDAH.
+The user sends us a code from the number, or enters six digits that we sent to it. Before this, no response reveals
+whether another account has the number. A number that another account uses moves only after its owner answers PINDAH
+("move").
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ from app.notifications.models import About, Channel
 from app.notifications.senders import numbers
 
 LIFETIME = timedelta(minutes=15)
-#: The word before the code in the user's message.
+#: The word before the code in the message that the user sends to us.
 WORD = "VERIFIKASI"
 CHARACTERS = 6
 DIGITS = 6
-#: Maximum tries of one six-digit code.
+#: Maximum tries to enter the same six-digit code.
 MAX_TRIES = 5
-#: Codes to one number: one limit for the account that has it, and one for all other accounts together.
+#: Limit of codes to one number. The account that has the number has its own limit. All other accounts share one.
 SENT = "3 per day"
-#: Kind of the six-digit message. WhatsApp requires an authentication template for it.
+#: Kind of the message with six digits. WhatsApp requires an authentication template for this message.
 KIND = numbers.CODE
 TEXT = (
     "Kode verifikasi nomor HP Anda: {code}. Berlaku {minutes} menit. "
@@ -64,7 +65,10 @@ class WrongNumber(Conflict):
 
 
 class VerificationRequest(TypedDict):
-    """The code and the link of the user's message to us, both null for six digits, and the expiry time."""
+    """The code that the user sends to us, a chat link for it, and the expiry time.
+
+    Six digits have no code and no link here.
+    """
 
     code: str | None
     link: str | None
@@ -72,17 +76,20 @@ class VerificationRequest(TypedDict):
 
 
 class Proof(StrEnum):
-    """Result of a verification code."""
+    """Result of checking a verification code."""
 
     PROVEN = "proven"
-    #: No open request of this number has the code: it is mistyped, used, expired, or came from another number.
+    #: The code is mistyped, used or expired, or was sent from another number.
     UNKNOWN_CODE = "unknown_code"
-    #: Another account uses the number, so a question goes to the number first.
+    #: Another account uses the number. We ask the number's owner before the number moves.
     ASKED = "asked"
 
 
 def create(caller: Caller, data: Loaded) -> VerificationRequest:
-    """Start a verification of the caller's number, or of a new number that becomes theirs after it."""
+    """Start a verification of the caller's number, or of a new number.
+
+    A new number replaces the old one when verified.
+    """
     user = users.get_own(caller)
     nomor_hp = data.get("nomor_hp") or user.nomor_hp
     phone = phones.normalise(nomor_hp) if nomor_hp else None
@@ -109,9 +116,10 @@ def create(caller: Caller, data: Loaded) -> VerificationRequest:
 
 
 def confirm(caller: Caller, code: str) -> User | None:
-    """Check the six digits. Return the user, or None if a question went to a number that another account uses.
+    """Check the six digits that the user entered. Return the user, or None if the number's owner must agree first.
 
-    Raise `WrongCode`, or `NumberInUse` if the service receives no messages.
+    The owner of a number that another account uses is asked by message. Raise `NumberInUse` if the service cannot
+    receive messages. Raise `WrongCode` for a wrong code.
     """
     code_hash = digest(VerificationMethod.CODE, codes.normalise(code), caller.id)
     tried = _take_try(caller.id)
@@ -129,9 +137,10 @@ def confirm(caller: Caller, code: str) -> User | None:
 
 
 def confirm_by_message(phone: str, code: str) -> Proof:
-    """Check a code that we received from this number (E.164). The code works once, and only from this number.
+    """Check a code that we received by message from this number (E.164). The code works once, and only from this
+    number.
 
-    Call this inside a unit of work, which must also contain the actions that follow.
+    Call this and the actions that follow in the same unit of work.
     """
     code_hash = digest(VerificationMethod.MESSAGE, codes.normalise(code))
     asked = sa.select(PhoneVerification.user_id).where(
@@ -144,14 +153,14 @@ def confirm_by_message(phone: str, code: str) -> Proof:
 
 
 def digest(method: VerificationMethod, code: str, user_id: int | None = None) -> str:
-    """Return the stored hash of a code. Six digits are not unique, so their hash includes the user id."""
+    """Return the hash of a code to store. Six digits are not unique, so their hash includes the user id."""
     return codes.digest(f"phone_{method}:{user_id or ''}", code)
 
 
 def prove(user_id: int, method: VerificationMethod, code_hash: str, phone: str) -> Proof:
-    """Use up an open request, which only one caller gets, and give its number to its user.
+    """Use up an open verification request and give its number to its user. Only one caller can use a request.
 
-    If another account uses the number, the request stays open until the number answers the question.
+    If another account uses the number, the request stays open until the number's owner answers.
     """
     numbers.lock(phone)
     user = moves.lock_prover(user_id)
@@ -179,9 +188,10 @@ _is_open = PhoneVerification.expires_at > sa.func.statement_timestamp()
 
 
 def _count_code(user: User, phone: str, wrong_at: datetime | None, wrong_codes: int) -> None:
-    """Count a code to a number before it is sent. Raise `WrongNumber` if the number may get no more codes.
+    """Count a code before it is sent to a number. Raise `WrongNumber` if the number may get no more codes.
 
-    A wrong number gets at most `MAX_WRONG_CODES`, only from the account that has it, until it is verified.
+    A number flagged as wrong gets at most `MAX_WRONG_CODES` codes until it is verified. Only its own account can
+    request them.
     """
     is_own = phone == user.phone
     if wrong_at is not None:
@@ -192,7 +202,7 @@ def _count_code(user: User, phone: str, wrong_at: datetime | None, wrong_codes: 
 
 
 def _open(caller: Caller, method: VerificationMethod, *, code: str, **values: object) -> None:
-    """Store the caller's one open request of a method. It replaces an older request."""
+    """Store the caller's open verification request. It replaces the caller's older request of the same method."""
     values["code_hash"] = digest(method, code, caller.id if method is VerificationMethod.CODE else None)
     values["session_id"] = caller.session_id
     with map_constraint_errors(CONSTRAINTS):
@@ -207,7 +217,7 @@ def _open(caller: Caller, method: VerificationMethod, *, code: str, **values: ob
 
 
 def _send(user_id: int, phone: str, code: str) -> None:
-    """Enqueue six digits to a number, which may belong to another person. Cancel the user's older code message."""
+    """Enqueue a message with six digits. Cancel the user's older message, which may be for another number."""
     about = About("user", user_id)
     outbox.cancel(about, [KIND])
     text = TEXT.format(code=code, minutes=int(LIFETIME.total_seconds() // 60))
@@ -225,14 +235,14 @@ def _send(user_id: int, phone: str, code: str) -> None:
 
 
 def _link(code: str) -> str | None:
-    """Return a link that opens WhatsApp with the message filled in, or None without a `messaging_number` setting."""
+    """Return a link that opens WhatsApp with the message filled in. Return None if `messaging_number` is not set."""
     if settings.messaging_number is None:
         return None
     return f"https://wa.me/{settings.messaging_number[1:]}?text={quote(f'{WORD} {code}')}"
 
 
 def _take_try(user_id: int) -> sa.Row[str, str] | None:
-    """Count a try, right or wrong. Return code_hash and phone; None if no code is open or no try is left."""
+    """Count a try to enter the code. Return `code_hash` and `phone`, or None if no code is open or no try is left."""
     tried = (
         sa.update(PhoneVerification)
         .where(
@@ -244,6 +254,6 @@ def _take_try(user_id: int) -> sa.Row[str, str] | None:
         .values(tries=PhoneVerification.tries + 1)
         .returning(PhoneVerification.code_hash, PhoneVerification.phone)
     )
-    # Own transaction: an error rolls back the request's transaction, and the try must still count.
+    # The try is counted in its own transaction, because an error rolls back the request's transaction.
     with own_transaction() as session:
         return session.execute(tried).one_or_none()
