@@ -1,6 +1,6 @@
-"""Accounts that a caregiver manages for people without a phone, and their handover by a code.
+"""Dependents: people without a phone whose accounts a caregiver manages. A code hands an account over to its patient.
 
-`app.personal_data` deletes these accounts, like all others.
+`app.personal_data` deletes these accounts, like all other accounts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from app.identity.sessions import Caller
 
 
 class NewHandover(TypedDict):
-    """A handover with its code, which is not stored."""
+    """A handover of an account with its code. The code itself is not stored."""
 
     code: str
     link: str | None
@@ -30,12 +30,12 @@ class NewHandover(TypedDict):
 
 
 def create(caller: Caller, data: Loaded) -> User:
-    """Create a dependent of the caller. The caller is locked, so that concurrent requests cannot exceed the limit."""
+    """Create a dependent of the caller. Lock the caller, so that concurrent requests cannot exceed the limit."""
     caregiver = users.get_own(caller, to_change=True)
     if RoleName.PENDAMPING not in caregiver.role_names:
         raise Forbidden
     dependents.check_room(caregiver.id)
-    # Users cannot choose a name with a hyphen, so this name is free. The account has no password.
+    # A username with a hyphen cannot already exist, because users cannot choose one. The account has no password.
     username = f"tanpa-hp-{secrets.token_hex(8)}"
     user = users.create({**data, "username": username}, [RoleName.PASIEN], guardian_id=caregiver.id)
     db.session.add(
@@ -51,7 +51,7 @@ def list_own(caregiver_id: int, page: Page) -> Listing[User]:
 
 
 def create_handover(caller: Caller, dependent_id: int) -> NewHandover:
-    """Create a code that lets the dependent take over the account. An older code ends."""
+    """Create a code with which the dependent can take over the account. It replaces an older code."""
     code, expires_at = dependents.create_handover(caller, dependent_id)
     return {"code": code, "link": invitations.link_of(code), "expires_at": expires_at}
 

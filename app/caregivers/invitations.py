@@ -1,6 +1,7 @@
-"""Invitations: a patient gives a caregiver a code, with the scopes that the caregiver will get.
+"""Invitations: codes with which a patient lets a person become their caregiver.
 
-The code works once, for seven days, and only while the patient's session that created it lasts.
+A patient chooses the caregiver's scopes (rights) with the invitation. The code works once, for seven days. It ends
+earlier if the patient's login session ends.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ CONSTRAINTS: dict[str, AppError] = {"fk_invitations_session_id": sessions.ended(
 
 
 class NewInvitation(TypedDict):
-    """An invitation with its code, which is not stored."""
+    """An invitation with its code. The code itself is not stored."""
 
     id: int
     code: str
@@ -65,7 +66,7 @@ def create(caller: Caller, scopes: Collection[str]) -> NewInvitation:
 
 
 def link_of(code: str) -> str | None:
-    """Return the URL of a code's page, or None without a `public_url` setting."""
+    """Return the URL of the page for a code, or None if `public_url` is not set."""
     return f"{settings.public_url}/undangan/{code}" if settings.public_url else None
 
 
@@ -82,7 +83,7 @@ def delete(patient_id: int, invitation_id: int) -> None:
 
 
 def get_open(code: str) -> Invitation:
-    """Return the open invitation with this code. Previews of the link change nothing."""
+    """Return the open invitation with this code. Change nothing, because chat apps open links for a preview."""
     invitation = db.session.scalar(sa.select(Invitation).where(Invitation.code_hash == _digest(code), _is_open))
     if invitation is None:
         raise NotFound(NOT_FOUND)
@@ -95,9 +96,9 @@ def is_over(code: str) -> bool:
 
 
 def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
-    """Accept an invitation, which only one caregiver can do. Return the link, and whether it is new."""
+    """Accept an invitation. Only one caregiver can do so. Return the link between the two, and whether it is new."""
     invitation = get_open(code)
-    users.lock(invitation.patient_id)  # locked before the patient's rows, as in an erasure
+    users.lock(invitation.patient_id)  # lock the caregiver before the patient's rows, as an erasure does
     taken = sa.delete(Invitation).where(Invitation.id == invitation.id, _is_open).returning(Invitation.scopes)
     scopes = db.session.scalar(taken)
     if scopes is None:

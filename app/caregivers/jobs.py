@@ -1,4 +1,4 @@
-"""Scheduled jobs of invitations and handovers."""
+"""Scheduled jobs that delete expired invitations and handover codes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from app.caregivers.models import Invitation
 from app.core.database.session import db, unit_of_work
 from app.identity.dependents import Handover
 
-#: An expired invitation or handover is kept for this time, so that its page can say that it expired.
+#: Time to keep an expired invitation or handover code, so that its page can say that it expired.
 KEPT = timedelta(days=7)
 
 
 def forget_expired() -> None:
-    """Delete invitations and handovers that expired more than `KEPT` ago."""
+    """Delete invitations and handover codes that expired more than `KEPT` ago."""
     last = sa.func.statement_timestamp() - KEPT
     with unit_of_work():
         for table in (Invitation, Handover):

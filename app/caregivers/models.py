@@ -1,4 +1,4 @@
-"""Invitations from patients to caregivers."""
+"""Table of invitations from patients to caregivers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Notices to patients about their caregivers. The caregiver's name is user input, so web addresses are removed."""
+"""Notices that inform a patient about a new caregiver or about new rights of a caregiver.
+
+A link connects one caregiver with one patient. The caregiver's name is user input, so web addresses are removed.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +28,17 @@ from app.notifications.messages import notify_user
 from app.notifications.models import SECURITY_NOTICE, About, Channel, Delivery, DeliveryState, Receipt
 
 SUBJECT = care.LINK
-#: Subject of a notice about several links.
+#: Subject of a notice about several new links.
 GATHERED = "caregiver_links"
 LIFETIME = timedelta(days=7)
-#: Notices about one link that a patient gets per day. Further links are collected in one notice.
+#: Maximum notices about one link that a patient gets per day. Further links are reported in one common notice.
 MAX_PER_DAY = 3
 DAY = timedelta(days=1)
 #: Maximum names in a notice about several links.
 MAX_NAMES = 3
 
 TITLE = "Pendamping baru"
-#: Fallback for a name that contains only web addresses.
+#: Text to use if a name contains only web addresses.
 SOMEBODY = "Seseorang"
 MAX_CHARACTERS = 40
 
@@ -53,9 +56,10 @@ CUT_SEVERAL = "Tidak setuju? Hapus pendamping itu di aplikasi."
 
 
 def last_told(patient_id: int, within: timedelta) -> sa.Select[int | None]:
-    """Return a query for the link in the latest notice to a patient within this time. The link may be deleted by now.
+    """Return a query for the id of the link in the latest notice to a patient within this time.
 
-    The id is None if that notice is about several links. A failed message comes last, because it did not arrive.
+    The link may be deleted by now. The id is None if the notice is about several links. Failed notices come last,
+    because the patient did not get them.
     """
     has_failed = sa.and_(
         Delivery.state.in_((DeliveryState.FAILED, DeliveryState.MISSED, DeliveryState.CANCELLED)),
@@ -77,10 +81,10 @@ def last_told(patient_id: int, within: timedelta) -> sa.Select[int | None]:
 
 
 def linked(link: CaregiverLink) -> None:
-    """Notify the patient, by message and push, of a caregiver and what they may do.
+    """Notify the patient, by message and push, of a new caregiver or of new scopes (rights) of a caregiver.
 
-    Call this for a new link and for new scopes. After `MAX_PER_DAY` notices in a day, links are collected in one
-    notice. The caller holds the locks of the patient and the link.
+    After `MAX_PER_DAY` notices in a day, further links are reported in one common notice. The caller has locked the
+    patient and the link.
     """
     singles = sa.select(sa.func.count(), sa.func.min(Delivery.created_at)).where(
         *_messages_about(link.patient_id, SUBJECT), Delivery.created_at > db_time.now_sql() - DAY
@@ -99,7 +103,7 @@ def linked(link: CaregiverLink) -> None:
 
 
 def _gather(link: CaregiverLink, due_at: datetime) -> None:
-    """Add a link to the pending notice about several links, or to a new one that is due at `due_at`."""
+    """Add a link to the pending notice about several links. If there is none, create one, due at `due_at` or later."""
     about = About(GATHERED, link.patient_id)
     waits = sa.and_(Delivery.state == DeliveryState.PENDING, Delivery.due_at > db_time.now_sql())
     waiting = sa.update(Delivery).where(*outbox.is_about(about), waits)
@@ -129,7 +133,7 @@ def _messages_about(patient_id: int, subject: str) -> tuple[sa.ColumnElement[boo
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of notices about one link, by delivery id. A deleted link gets no text."""
+    """Return the texts of notices about one link, by delivery id. If the link is deleted, there is no text."""
     which = CaregiverLink.id.in_([each.about_id for each in deliveries])
     links = sa.select(CaregiverLink.id, User.nama_ktp, CaregiverLink.scopes)
     with autocommit() as connection:
@@ -139,7 +143,7 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 
 def render_gathered(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of notices about several links, by delivery id. Deleted links are left out."""
+    """Return the texts of notices about several links, by delivery id. Omit deleted links."""
     ids = {each.id: cast(list[int], each.payload["links"]) for each in deliveries}
     names = sa.select(CaregiverLink.id, User.nama_ktp).join(User, User.id == CaregiverLink.caregiver_id)
     with autocommit() as connection:

@@ -1,6 +1,6 @@
-"""Public page of an invitation or a handover code.
+"""Public page that a link with an invitation code or a handover code opens.
 
-Chat apps preview the link and people forward it. The page therefore contains no names, and a request changes nothing.
+Chat apps preview the link, and people forward it. The page therefore contains no names, and a request changes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ASK_AGAIN = "Mintalah undangan baru kepada pengirimnya."
 @bp.get("/undangan/<code>")
 @limit("60 per minute; 300 per hour")
 def show_invitation(code: str) -> Response:
-    """Show what the invitation or handover allows, when it expires, and how to accept it."""
+    """Show what the code allows, when it expires, and how to accept it."""
     try:
         invitation = invitations.get_open(code)
     except NotFound as error:

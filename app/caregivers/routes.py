@@ -23,7 +23,7 @@ bp = Blueprint("caregivers", __name__, description="Links between caregivers (pe
 
 @bp.post("/caregiver/patients")
 @requires(RoleName.PENDAMPING)
-@limit("100 per hour; 200 per day", key=by_caller)  # each new link sends a message
+@limit("100 per hour; 200 per day", key=by_caller)  # limited, because each new link sends a message to the patient
 @bp.arguments(schemas.PatientLinkCreate)
 @bp.response(201, schemas.Link)
 @bp.alt_response(200, schema=schemas.Link, description="The link existed already", success=True)

@@ -13,20 +13,20 @@ SCOPE = {**enumeration("CareScope", SCOPES), "example": Scope.HISTORY}
 
 
 class Scopes(fields.List[str]):
-    """The scopes that a patient allows a caregiver."""
+    """The scopes (rights) that a patient gives a caregiver."""
 
     def __init__(self) -> None:
         super().__init__(fields.String(validate=validate.OneOf(SCOPES), metadata=SCOPE))
 
 
 class PatientLinkCreate(Schema):
-    """A new link. The caller is the caregiver."""
+    """A new link between the caller, who is the caregiver, and a patient."""
 
     patient_id = RecordId(required=True, metadata={"example": 12})
 
 
 class ConsentUpdate(Schema):
-    """The scopes that replace the current ones."""
+    """The scopes (rights) that replace the caregiver's current ones."""
 
     scopes = ListOf(
         fields.String(validate=validate.OneOf(SCOPES), metadata=SCOPE),
@@ -37,7 +37,7 @@ class ConsentUpdate(Schema):
 
 
 class InvitationCreate(ConsentUpdate):
-    """The scopes that the caregiver gets with the invitation."""
+    """The scopes (rights) that the invited caregiver gets."""
 
 
 class InvitationCode(Schema):
@@ -51,7 +51,7 @@ class Invitation(Schema):
 
 
 class CodeCreated(Schema):
-    """A new code, shown only here because the database stores only its hash."""
+    """A new code. Only this response contains it, because the database stores only its hash."""
 
     code = fields.String(metadata={"example": "K7MP4WQX9R"})
     link = fields.String(
@@ -94,19 +94,19 @@ class Link(Schema):
 
 
 class ConsentedLink(Link):
-    """A link with the scopes that the patient allows."""
+    """A link between a caregiver and a patient, with the scopes (rights) that the patient gives."""
 
     scopes = Scopes()
 
 
 class LinkedPerson(Person):
-    """The other person of a link, and when the link was created."""
+    """The other person of the caller's link, and the time when the link was created."""
 
     link_id = fields.Integer(metadata={"example": 9})
     linked_at = Timestamp()
 
 
 class ConsentedPerson(LinkedPerson):
-    """The other person of the caller's link, with the scopes that the patient allows."""
+    """The other person of the caller's link, with the scopes (rights) that the patient gives."""
 
     scopes = Scopes()

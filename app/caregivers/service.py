@@ -1,4 +1,4 @@
-"""Links between caregivers and patients, and the scopes that the patient allows."""
+"""Links between caregivers and patients, and the scopes (rights) that a patient gives a caregiver."""
 
 from __future__ import annotations
 
@@ -25,34 +25,33 @@ from app.notifications.models import About
 
 NOT_FOUND = "Hubungan pendamping dan pasien tidak ditemukan."
 INVITATION_NEEDED = "Hubungan ini sudah diputus oleh pasien. Mintalah undangan baru kepadanya."
-#: The patient was deleted after the check of the role.
+#: Error if the patient is deleted between the check of their role and the insert of the link.
 CONSTRAINTS: dict[str, AppError] = {"fk_caregiver_links_patient_id": NotFound(users.NOT_FOUND)}
-#: Limit for new links to the same patient, because each one sends the patient a notice.
+#: Limit of new links between the same two people, because each new link sends the patient a notice.
 LINKED = "5 per day"
 
-#: Id, username, nama_ktp, image and domicile of the other person, then link_id, linked_at and scopes.
+#: Row of a list: id, username, nama_ktp, image and domicile of the other person, then link_id, linked_at and scopes.
 LinkedPerson = sa.Row[int, str, str, str | None, str | None, int, datetime, list[str]]
 
 
 def create(
     caregiver_id: int, patient_id: int, scopes: Collection[str] = (), *, uninvited: bool = False
 ) -> tuple[CaregiverLink, bool]:
-    """Link a pendamping and a pasien and notify the patient. Return the link, and whether it is new.
+    """Link a caregiver and a patient. Notify the patient. Return the link, and whether it is new.
 
-    `scopes` are added to those of the link. Raise `NotFound` for an unknown person or a dependent. Raise `BadRequest`
-    for a person without the role. Raise `Forbidden` if the patient deleted an earlier link and the caregiver is
-    `uninvited`.
+    An existing link gets `scopes` in addition to its own. Raise `NotFound` for an unknown person or a dependent, and
+    `BadRequest` for a wrong role. Raise `Forbidden` if the patient deleted an earlier link and `uninvited` is true.
     """
     if caregiver_id == patient_id:
         raise BadRequest("Pendamping dan pasien harus dua orang yang berbeda.", code="same_person")
     _with_role(caregiver_id, RoleName.PENDAMPING)
     if _with_role(patient_id, RoleName.PASIEN).guardian_id is not None:
         raise NotFound(users.NOT_FOUND)
-    users.lock(patient_id)  # locked before the patient's other rows; also makes the count of notices exact
+    users.lock(patient_id)  # before the patient's other rows; also prevents a wrong count of notices
     _forget_cut(caregiver_id, patient_id, uninvited=uninvited)
     with map_constraint_errors(CONSTRAINTS):
-        # The update changes nothing but locks the link until it is read. It sets no key column: the sweep would treat
-        # such a lock as a deletion and send no alert.
+        # This update only locks the link. It must not set a key column: that lock would look like a deletion to the
+        # sweep job, which then sends no alert.
         link, is_new = db.session.execute(
             insert(CaregiverLink)
             .values(caregiver_id=caregiver_id, patient_id=patient_id)
@@ -71,7 +70,7 @@ def create(
 
 
 def update_scopes(patient_id: int, caregiver_id: int, scopes: Collection[str]) -> LinkedPerson:
-    """Replace the scopes that a patient allows a caregiver. Raise `NotFound` without a link."""
+    """Replace the scopes that a patient gives a caregiver. Raise `NotFound` if the two have no link."""
     if scopes:
         check_may_allow(patient_id)
     which = sa.and_(CaregiverLink.patient_id == patient_id, CaregiverLink.caregiver_id == caregiver_id)
@@ -83,15 +82,15 @@ def update_scopes(patient_id: int, caregiver_id: int, scopes: Collection[str]) -
 
 
 def check_may_allow(patient_id: int) -> None:
-    """Raise `ConsentWithdrawn` if the patient withdrew the consent for caregivers."""
+    """Raise `ConsentWithdrawn` if the patient withdrew the consent to share data with caregivers. Lock the patient."""
     users.lock(patient_id)
     consents.check(patient_id, Purpose.CAREGIVERS)
 
 
 def allow_nobody(patient_id: int) -> None:
-    """Remove all scopes of a patient's caregivers, and the patient's invitations. The links stay.
+    """Remove the scopes of all caregivers of a patient. Delete the patient's invitations. The links stay.
 
-    The caregiver who manages a dependent's account keeps their scopes.
+    A caregiver who manages the patient's account keeps their scopes.
     """
     keeps = sa.exists().where(User.id == CaregiverLink.patient_id, User.guardian_id == CaregiverLink.caregiver_id)
     for link in _locked(sa.and_(CaregiverLink.patient_id == patient_id, CaregiverLink.scopes != [], ~keeps)):
@@ -100,15 +99,19 @@ def allow_nobody(patient_id: int) -> None:
 
 
 def leave(patient_id: int) -> None:
-    """Cancel what caregivers have queued for a locked patient who leaves or withdraws health data. The links stay."""
+    """Cancel queued alerts to the caregivers of a patient who asks for erasure or withdraws health data. The links
+    stay.
+
+    The caller has locked the patient.
+    """
     for link in _locked(CaregiverLink.patient_id == patient_id):
         _end(link.caregiver_id, patient_id, link.scopes)
 
 
 def delete(caregiver_id: int, patient_id: int) -> None:
-    """Delete a link for the patient. The caregiver then needs an invitation for a new link."""
+    """Delete a link because the patient wants it. The caregiver then needs an invitation for a new link."""
     users.lock(patient_id)
-    # Lock both people before the link, as a deletion of a person does.
+    # Lock both people before the link, because the deletion of a person locks in this order.
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     both = sa.select(caregiver.id, patient.id).join(patient, patient.id != caregiver.id)
     both = both.where(caregiver.id == caregiver_id, patient.id == patient_id)
@@ -120,7 +123,7 @@ def delete(caregiver_id: int, patient_id: int) -> None:
 
 
 def delete_own(caller_id: int, other_id: int) -> None:
-    """Delete the caller's link as a caregiver of the other person, or else as their patient."""
+    """Delete the link between the caller and another person. The caller may be the caregiver or the patient."""
     try:
         _delete(caller_id, other_id)
     except NotFound:
@@ -128,10 +131,10 @@ def delete_own(caller_id: int, other_id: int) -> None:
 
 
 def delete_last_told(patient_id: int, within: timedelta) -> str | None:
-    """Delete the link of the latest notice to the patient within this time. Return the caregiver's name.
+    """Delete the link that the patient's latest notice is about. Return the caregiver's name.
 
-    Return None if that link is deleted already, so that a repeated PUTUS deletes no older link. Raise `NotFound` if
-    there was no such notice.
+    Return None if this link is deleted already. A repeated PUTUS ("cut") therefore deletes no older link. Raise
+    `NotFound` if there was no such notice within this time.
     """
     users.lock(patient_id)
     link_id = db.session.scalar(notices.last_told(patient_id, within))
@@ -203,7 +206,10 @@ def _with_role(user_id: int, role: RoleName) -> User:
 
 
 def _forget_cut(caregiver_id: int, patient_id: int, *, uninvited: bool) -> None:
-    """Delete the record of an earlier deletion. Raise `Forbidden` if the caregiver is `uninvited`."""
+    """Allow a new link although the patient deleted an earlier one.
+
+    Raise `Forbidden` if the caregiver is `uninvited`.
+    """
     which = sa.and_(CaregiverCut.caregiver_id == caregiver_id, CaregiverCut.patient_id == patient_id)
     if not uninvited:
         db.session.execute(sa.delete(CaregiverCut).where(which))
@@ -223,7 +229,7 @@ def _delete(caregiver_id: int, patient_id: int) -> None:
 
 
 def _locked(which: sa.ColumnElement[bool]) -> Sequence[CaregiverLink]:
-    """Lock the matching links and return their current values."""
+    """Lock and return the links that match the condition."""
     links = sa.select(CaregiverLink).where(which).order_by(CaregiverLink.caregiver_id).with_for_update(key_share=True)
     return db.session.scalars(links.execution_options(populate_existing=True)).all()
 
@@ -235,7 +241,10 @@ def _allow(link: CaregiverLink, scopes: list[str]) -> None:
 
 
 def _end(caregiver_id: int, patient_id: int, before: Collection[str], allowed: Collection[str] = ()) -> None:
-    """Cancel queued alerts and delete stored idempotent responses of the scopes that ended. The link is locked."""
+    """Cancel queued alerts, and delete stored idempotent responses, that the caregiver's scopes no longer allow.
+
+    The caller has locked the link.
+    """
     if Scope.ALERTS not in allowed:
         outbox.cancel(About(care.PATIENT, patient_id), to=caregiver_id)
     if Scope.MANAGE in before and Scope.MANAGE not in allowed:

@@ -1,4 +1,4 @@
-"""Deletion of health data after a patient withdrew the consent for it."""
+"""Deletion of a patient's reminders after the patient withdrew the consent for health data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.identity.consents import Consent, Purpose
 from app.pengingat import withdrawal
 from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
 
-#: Time in which a withdrawal can be undone. The job runs every hour and must finish within 72 hours.
+#: Time in which a patient can undo the withdrawal. The job runs every hour, and must delete the data within 72 hours.
 GRACE = timedelta(hours=70)
 
 
@@ -30,7 +30,7 @@ def delete_withdrawn() -> int:
 
 
 def _delete(user_id: int) -> bool:
-    """Delete one patient's reminders, unless the consent was given again before the lock."""
+    """Delete a patient's reminders, unless the patient gave the consent again in the meantime."""
     with unit_of_work():
         users.lock(user_id)
         if db.session.scalar(sa.select(Consent.id).where(_is_over(), Consent.user_id == user_id)) is None:

@@ -1,4 +1,4 @@
-"""Routes of the caller's preferences, deliveries, devices, accesses and consents."""
+"""Routes of a user's own preferences, deliveries, devices, consents, and accesses by others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ bp = Blueprint("privacy", __name__, description="The caller's own settings and d
 
 
 def of_whom(view: Callable[..., object]) -> Callable[..., object]:
-    """Add the query parameter `patient_id`, passed as the view's first argument, and the 404 response."""
+    """Decorator that adds the query parameter `patient_id` and a 404 response.
+
+    The view gets the id as first argument.
+    """
     return bp.arguments(identity_schemas.OwnOrDependent, location="query")(bp.alt_response(404, "NOT_FOUND")(view))
 
 

@@ -1,4 +1,4 @@
-"""Schemas of a person's own settings, deliveries, devices, accesses and consents."""
+"""Schemas of a person's own settings, deliveries, devices, consents, and accesses by others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.identity.consents import ConsentSource, Purpose
 
 
 class Status(StrEnum):
-    """Status of a delivery on one channel, the most advanced first."""
+    """Status of a delivery on one channel. The most advanced status comes first."""
 
     READ = "read"
     DELIVERED = "delivered"
@@ -22,7 +22,7 @@ class Status(StrEnum):
     #: Not sent yet.
     WAITING = "waiting"
     FAILED = "failed"
-    #: Not sent before its expiry.
+    #: The delivery expired before it was sent.
     LATE = "late"
     CANCELLED = "cancelled"
 
@@ -64,7 +64,7 @@ class QuietHoursSchema(Schema):
 
 
 class NotificationSettings(Schema):
-    """How the caller is reached."""
+    """The channels and times by which the caller wants to be notified."""
 
     messages = fields.Boolean(metadata={"description": "Whether the phone number gets messages"})
     push = fields.Boolean(metadata={"description": "Whether browsers get pushes"})
@@ -82,11 +82,14 @@ class NotificationSettings(Schema):
 
 
 class NotificationSettingsUpdate(NotificationSettings):
-    """The settings to change. Missing ones stay. In the OpenAPI document only the response requires all fields."""
+    """The settings to change.
+
+    Missing settings stay. The OpenAPI document marks all fields as required only in the response.
+    """
 
 
 class DeliveryPart(Schema):
-    """The result of a delivery on one channel."""
+    """The result of a delivery on one channel: message or push."""
 
     channel = fields.String(metadata={**enumeration("DeliveryChannel", ("message", "push")), "example": "message"})
     status = fields.String(metadata={**enumeration("DeliveryStatus", Status), "example": "delivered"})

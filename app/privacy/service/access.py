@@ -1,4 +1,4 @@
-"""Accesses by others to a person's data, as that person reads them."""
+"""Accesses by other people to a person's data. The person can read this list."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
 
-#: Who had access, by the role they used. A caregiver is shown by name. None means a command of the operator.
+#: Names for people who had access, by role. A caregiver is shown by their own name while they have an account. None is
+#: a command of the service's operator.
 WHO = {
     RoleName.ADMIN: "Administrator",
     RoleName.SUPERADMIN: "Administrator utama",
     RoleName.PENDAMPING: "Pendamping yang sudah tidak terdaftar",
     None: "Pengelola layanan",
 }
-#: Default reasons of an access, by action.
+#: Default reason of an access, by action.
 REASONS = {
     AccessAction.NIK_READ: "NIK Anda dibuka bersama data akun.",
     AccessAction.PROFILE_READ: "Data akun Anda dibuka.",
@@ -54,8 +55,10 @@ class Access:
 
 
 def list_own(caller: Caller, patient_id: int | None, page: Page) -> Listing[Access]:
-    """Return accesses to the data of the caller or their dependent, latest first. Daily entries are one line per
-    day."""
+    """Return accesses to the data of the caller or of their dependent, latest first.
+
+    Lists and exports are shown as one line per day.
+    """
     listing = paginate_rows(_looks(dependents.whose(caller, patient_id, AccessAction.ACCESS_READ)), page)
     return Listing([_access(row) for row in listing.rows], listing.total, page)
 
@@ -67,7 +70,7 @@ def _access(row: sa.Row[*tuple[object, ...]]) -> Access:
 
 
 def _looks(user_id: int) -> sa.Select[*tuple[object, ...]]:
-    """Return a query for accesses to this person alone, and bulk accesses that included the person."""
+    """Return a query for all accesses to a person's data: direct ones, and bulk ones such as exports."""
     own = sa.select(
         AccessLogEntry.created_at.label("at"),
         AccessLogEntry.action,
@@ -109,7 +112,7 @@ def _looks(user_id: int) -> sa.Select[*tuple[object, ...]]:
 
 
 def _covers(user_id: int) -> sa.ColumnElement[bool]:
-    """Return the condition that a bulk access included this person."""
+    """Return the SQL condition that a bulk access included this person."""
     since = sa.func.coalesce(BulkAccess.since, sa.literal_column("'-infinity'::timestamptz"))
     until = sa.func.coalesce(BulkAccess.until, sa.literal_column("'infinity'::timestamptz"))
     was_active = sa.exists().where(

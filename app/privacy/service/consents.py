@@ -1,4 +1,4 @@
-"""A person's consents, and the effects of a change."""
+"""A person's consents, and what a change of a consent does."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Consent:
 
 
 def list_own(caller: Caller, patient_id: int | None) -> list[Consent]:
-    """Return the consents of the caller or their dependent, one per purpose.
+    """Return the consents of the caller or of their dependent, one per purpose.
 
-    A purpose that was never asked counts as granted, with version, time and way None.
+    If a person was never asked about a purpose, the consent counts as granted. Its version, time and way are then None.
     """
     return _list(_person(caller, patient_id, AccessAction.CONSENTS_READ))
 
 
 def update(caller: Caller, patient_id: int | None, sent: ConsentChoices) -> list[Consent]:
-    """Record the sent consents of the caller or their dependent, and apply the effects."""
+    """Store changed consents of the caller or of their dependent, and apply the effects."""
     user = _person(caller, patient_id, AccessAction.CONSENTS_CHANGED)
     changed = notification_settings.record_consents(user, sent, way=ConsentSource.APP)
     if Purpose.HEALTH_DATA in changed:
@@ -45,7 +45,7 @@ def update(caller: Caller, patient_id: int | None, sent: ConsentChoices) -> list
 
 
 def _person(caller: Caller, patient_id: int | None, action: AccessAction) -> User:
-    """Return the caller or their dependent, locked for a change."""
+    """Lock and return the caller, or their dependent."""
     user_id = dependents.whose(caller, patient_id, action)
     if user_id == caller.id:
         return users.get_own(caller, to_change=action is AccessAction.CONSENTS_CHANGED)

@@ -1,4 +1,4 @@
-"""A person's past and pending deliveries. The message and the pushes about one thing are one row."""
+"""A person's past and pending deliveries. A message and the pushes with the same content are one delivery."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SETTLED = {
     DeliveryState.CANCELLED: Status.CANCELLED,
 }
 RECEIVED = {Receipt.READ: Status.READ, Receipt.DELIVERED: Status.DELIVERED, Receipt.FAILED: Status.FAILED}
-#: Texts for deliveries without a recorded reason of our own.
+#: Texts for a status, used if the outbox recorded no reason.
 DEFAULT_REASONS = {
     Status.FAILED: delivery_labels.FAILED,
     Status.LATE: delivery_labels.LATE,
@@ -37,11 +37,11 @@ DEFAULT_REASONS = {
 
 @dataclass(frozen=True)
 class Part:
-    """The result of a delivery on one channel."""
+    """The result of a delivery on one channel: message or push."""
 
     channel: str
     status: Status
-    #: Time of the status; None while the delivery is pending.
+    #: Time of the status. None while the delivery is pending.
     at: datetime | None
     reason: str | None
 
@@ -61,7 +61,7 @@ def list_own(caller: Caller, page: Page) -> Listing[Sent]:
 
 
 def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing[Sent]:
-    """Return a person's deliveries that match `which`, the latest due first."""
+    """Return a person's deliveries that match the condition `which`, the latest due first."""
     listing = paginate_rows(_things(user_id, *which), page)
     preferences, now = notification_settings.delivery_preferences(user_id), db_time.now()
     rows = [
@@ -99,7 +99,10 @@ def _things(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[ob
 
 
 def _parts(row: sa.Row[*tuple[object, ...]], preferences: DeliveryPreferences, now: datetime) -> list[Part]:
-    """Return the status of the message and of the push. The push has the most advanced status of all browsers."""
+    """Return the status of the message and of the push.
+
+    The push has the most advanced status of all the person's browsers.
+    """
     parts: dict[str, list[Part]] = {}
     fanned_out = any(delivery[0] == Channel.PUSH for delivery in row.rows)
     for channel, *columns in row.rows:
@@ -132,7 +135,7 @@ def _open(
     preferences: DeliveryPreferences | None,
     now: datetime,
 ) -> Part:
-    """Return the status of a pending delivery. `preferences` is None if the person switched its channel off."""
+    """Return the status of a pending delivery. `preferences` is None if the person switched off its channel."""
     if preferences is None:
         return Part(name, Status.CANCELLED, None, delivery_labels.REASONS[SWITCHED_OFF])
     is_held = row.due_at <= now and row.kind not in AT_ANY_HOUR and preferences.quiet_until(now) is not None

@@ -1,4 +1,4 @@
-"""Texts about deliveries. A provider's text is never shown."""
+"""Indonesian texts about deliveries. The providers' own texts are never shown to users."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ TRIED = "Belum berhasil dikirim, dan akan dicoba lagi."
 
 
 def with_contact(reason: str) -> str:
-    """Append the administrator's contact to the reason of a failure on our side."""
+    """Append the administrator's contact to a reason. Used for failures on our side."""
     return reason + ask_administrator("Jika terulang,")
 
 

@@ -22,7 +22,7 @@ class Device:
     created_at: datetime
     last_used_at: datetime
     current: bool
-    #: True if a browser has subscribed to pushes in this session.
+    #: True if a browser of this session receives push notifications.
     notifications: bool
 
 

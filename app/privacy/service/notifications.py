@@ -1,4 +1,4 @@
-"""A person's delivery preferences."""
+"""A person's preferences for notifications."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def get(caller: Caller) -> dict[str, object]:
 
 
 def update(caller: Caller, changes: Loaded) -> dict[str, object]:
-    """Update the caller's preferences, which also apply to queued deliveries.
+    """Update the caller's preferences. They also apply to queued deliveries.
 
-    Raise `ChannelNeeded` if no reminder would arrive any more. Raise `StoppedByNumber` if messages are switched on, but
-    the unverified number stopped reminders.
+    Raise `ChannelNeeded` if no channel would be left for the caller's reminders. Raise `StoppedByNumber` if messages
+    are switched on, but somebody stopped reminders from the still unverified number.
     """
     user = users.get_own(caller, to_change=True)
     before = _settings_of(user)
@@ -49,7 +49,8 @@ def update(caller: Caller, changes: Loaded) -> dict[str, object]:
     if "broadcasts" in changes and changes["broadcasts"] != user.accepts_broadcasts:
         notification_settings.set_broadcasts(user, changes["broadcasts"], way=ConsentSource.APP)
     settings = _settings_of(user)
-    # Refuse only the change that switches off the last channel. After BERHENTI PENGINGAT, both may be off already.
+    # Refuse only a change that switches off the last channel. Both channels may be off already after BERHENTI PENGINGAT
+    # ("stop reminders").
     is_ending = (before["messages"] or before["push"]) and not (settings["messages"] or settings["push"])
     if is_ending and _has_reminders(user.id):
         raise ChannelNeeded
@@ -70,6 +71,6 @@ def _settings_of(user: User) -> dict[str, object]:
 
 
 def _has_reminders(user_id: int) -> bool:
-    """Return whether the person receives any reminders, their own or a dependent's."""
+    """Return whether the person gets any reminders, for themselves or for a dependent."""
     people = dependents.is_received_by(User, user_id), erasure.IS_PRESENT
     return bool(db.session.scalar(sa.select(sa.exists().where(Pengingat.user_id == User.id, *people))))
