@@ -1,4 +1,4 @@
-"""Routes of administration: users, caregiver links, statistics, exports and the audit log."""
+"""Routes for administrators: users, caregiver links, statistics, exports and the audit log."""
 
 from __future__ import annotations
 

@@ -33,13 +33,13 @@ from app.identity.schemas import Name, Password, Person, PhoneNumber, Username
 # --- people ---------------------------------------------------------------------------------------------------------
 
 
-#: Values of `sort`. A leading minus means descending.
+#: Values of the query parameter `sort`. A leading minus means descending.
 ORDERS = ("created_at", "nama_ktp", "username")
 
 
 @dataclass(frozen=True)
 class UserSearch(Search):
-    """Filters and order of a list of users."""
+    """Filters and sort order for a list of users."""
 
     role: str | None = None
     is_verified: bool | None = None
@@ -65,7 +65,7 @@ class UserSearchSchema(SearchSchema):
 
 
 class UserRow(identity_schemas.Account):
-    """A row in the table of users."""
+    """One user in a list of users."""
 
     erasure_due_at = Timestamp(
         allow_none=True, metadata={"description": "When the user's requested erasure is due. null without a request"}
@@ -84,7 +84,7 @@ class AdminFields(Form):
     """Fields of an administrator's account."""
 
     username = Username()
-    # May be null: the first administrator, created by a command, often has no e-mail.
+    # May be null, because the command that creates the first administrator does not require an e-mail.
     email = fields.Email(allow_none=True, validate=validate.Length(max=254), metadata={"example": "admin@example.com"})
     password = Password()
     nama_ktp = Name(100, example="Rina Wijaya")
@@ -97,7 +97,7 @@ class AdminFields(Form):
 
 
 class AdminUpdate(AdminFields):
-    """A partial update. Missing fields stay unchanged."""
+    """A partial update of an administrator. Missing fields stay unchanged."""
 
     current_password = CurrentPassword()
 
@@ -115,7 +115,7 @@ class UserUpdate(Schema):
 
 
 class Reason(Form):
-    """An administrator's reason for an action on another account."""
+    """The reason why an administrator acts on another account."""
 
     reason = Text(500, required=True, example="Ponselnya hilang.")
 
@@ -143,7 +143,7 @@ class LinkCreate(Schema):
 
 
 class Relation(Link):
-    """A link with both users."""
+    """A link between a caregiver and a patient, with both users."""
 
     caregiver = fields.Nested(Person)
     patient = fields.Nested(Person)
@@ -176,7 +176,7 @@ class AuditEntry(Schema):
 
 
 class DayRange(TypedDict, total=False):
-    """Days in Jakarta, both included. A missing day gets the service's default."""
+    """A range of days in Jakarta, both included. The service sets a default for a missing day."""
 
     start: date
     end: date
@@ -187,7 +187,7 @@ class ExportChoice(DayRange):
 
 
 class RangeQuery(Schema):
-    """Days in Jakarta, both included."""
+    """A range of days in Jakarta, both included."""
 
     start = AnyDay(metadata={"example": "2026-03-01"})
     end = AnyDay(metadata={"example": "2026-03-31"})
@@ -205,7 +205,7 @@ class RangeShown(Schema):
 
 
 class Totals(Schema):
-    """Current totals. The date range does not apply."""
+    """Current totals. The requested range of days does not apply to them."""
 
     users = fields.Integer(metadata={"example": 120})
     pasien = fields.Integer(metadata={"example": 80})
@@ -274,7 +274,7 @@ class Overview(Schema):
 
 
 class Today(Schema):
-    """Reminders due since midnight in Jakarta, and people who missed doses on several days."""
+    """Numbers of reminders due since midnight in Jakarta, and of people who missed doses on several days."""
 
     date = AnyDay(metadata={"example": "2026-03-31"})
     sent = fields.Integer(metadata={"example": 26, "description": "Sent by at least one channel"})
@@ -297,7 +297,7 @@ class ExportQuery(RangeQuery):
     )
 
 
-#: Path parameter of an export, for the OpenAPI document.
+#: The name of a report in the URL, for the OpenAPI document.
 REPORT = {
     "in": "path",
     "name": "report",

@@ -1,6 +1,6 @@
 """Export of a person's data as a ZIP: tables as JSON and CSV, pictures, and a README.
 
-Rows are streamed from the database to the file, so memory stays constant.
+Rows are streamed from the database to the file, so memory use stays constant.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from app.identity import field_encryption
 from app.identity.models import OwnPicture, User
 from app.personal_data.table_labels import CONTENTS, README
 
-#: Maximum rows in memory.
+#: Maximum rows in memory at once.
 ROWS_AT_ONCE = 500
 
-#: Makes spreadsheet programs read a CSV as UTF-8.
+#: First character of a CSV file. It makes spreadsheet programs read the file as UTF-8.
 BYTE_ORDER_MARK = "\ufeff"
 
-#: Shown for a NIK whose key is no longer configured.
+#: Text in place of a NIK that cannot be decrypted because its key is no longer configured.
 UNREADABLE = "tidak dapat dibaca"
 
 Row = Mapping[str, object]
@@ -42,7 +42,7 @@ Query = sa.Select[*tuple[Any, ...]]
 
 
 def write(path: Path, user: User, connection: sa.Connection) -> None:
-    """Write the ZIP of a person to `path`, reading on this connection. `path.csv` is a temporary file.
+    """Write the ZIP of a person to `path`. Read the rows on this connection. `path.csv` is a temporary file.
 
     Rows that only a phone number links to the person need a verified number. Otherwise a user could enter a stranger's
     number and read what the stranger wrote.
@@ -58,7 +58,7 @@ def write(path: Path, user: User, connection: sa.Connection) -> None:
         archive.writestr("README.txt", _readme(user, counts))
 
 
-#: Queries by user id, for tables whose export is `Custom`.
+#: Queries by user id, for tables that declare their export as `Custom`.
 EXPORTS: Mapping[str, Callable[[int], Query]] = {"forum_blocks": blocks.exported}
 
 
@@ -73,7 +73,8 @@ def _exported(person: DataSubject) -> Iterator[tuple[sa.Table, Query]]:
 
 
 def _rows(connection: sa.Connection, table: sa.Table, query: Query, person: DataSubject) -> Iterator[Row]:
-    names = [str(column.name) for column in query.selected_columns]  # the column's name without the quotes of SQL
+    # without the quotes that SQL puts around some names
+    names = [str(column.name) for column in query.selected_columns]
     for values in connection.execute(query.execution_options(yield_per=ROWS_AT_ONCE)):
         row = dict(zip(names, values, strict=True))
         yield {**row, "nik": _nik(row["nik"], person.id)} if table is User.__table__ else row
@@ -87,9 +88,9 @@ def _nik(stored: str | None, user_id: int) -> str | None:
 
 
 def _add_table(archive: ZipFile, table: sa.Table, rows: Iterator[Row], spare: Path) -> int:
-    """Add a table as JSON and CSV in one pass over its rows. Return the number of rows.
+    """Add a table as JSON and CSV, reading its rows once. Return the number of rows.
 
-    A ZIP accepts one open file at a time, so the CSV is written to `spare` first.
+    A ZIP can have only one open file, so the CSV is first written to the temporary file `spare`.
     """
     count = 0
     with spare.open("w", encoding="utf-8", newline="") as sheet:
@@ -129,14 +130,14 @@ def _cell(value: object) -> str:
 
 
 def _plain(value: object) -> str:
-    """Return the text of a value that JSON does not support."""
+    """Return a value that JSON does not support as text."""
     return base64.b64encode(value).decode() if isinstance(value, (bytes, memoryview)) else str(value)
 
 
 def _add_pictures(archive: ZipFile, connection: sa.Connection, user_id: int) -> None:
     names = sa.select(OwnPicture.name).where(OwnPicture.user_id == user_id).order_by(OwnPicture.name)
     for name in connection.scalars(names.execution_options(yield_per=ROWS_AT_ONCE)):
-        with suppress(NotFound):  # deleted after the query
+        with suppress(NotFound):  # the picture was deleted after the query
             entry = ZipInfo(f"gambar/{name}", local_time.now().timetuple()[:6])
             entry.compress_type = ZIP_STORED  # pictures are compressed already
             archive.writestr(entry, pictures.get(name))

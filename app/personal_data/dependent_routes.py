@@ -1,4 +1,4 @@
-"""Routes with which a caregiver deletes and restores a dependent's account."""
+"""Routes with which a caregiver deletes and restores a dependent's account. A dependent is a person without a phone."""
 
 from __future__ import annotations
 

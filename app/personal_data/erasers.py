@@ -1,6 +1,7 @@
-"""Erasure of a person's rows in each table, in small batches, as the table's `Personal` declaration says.
+"""Erasure of a person's rows in each table, in small batches. Each table declares in `Personal` how to erase its rows.
 
-Each step runs in its own unit of work until it returns False. After a kill, the erasure starts again with fewer rows.
+Each step runs in its own transaction, and is repeated until it returns False. If the process is killed, the erasure
+starts again and erases the remaining rows.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from app.identity.erasure import ErasureSubject
 from app.identity.models import OwnPicture, User
 from app.personal_data.models import DataExport
 
-#: Maximum rows per transaction.
+#: Maximum rows to erase per transaction.
 BATCH = 500
-#: Maximum files per transaction.
+#: Maximum files to delete per transaction.
 FILES = 50
 
 #: Blueprints whose stored idempotent responses contain other people's data.
@@ -35,7 +36,7 @@ Step = Callable[[], bool]
 
 
 def _erase_pictures(person: ErasureSubject) -> bool:
-    """Delete the files before the rows, because a file without a row would never be found again."""
+    """Delete each file before its row. If the row went first and the job was killed, the file would stay forever."""
     names = sa.select(OwnPicture.name).where(OwnPicture.user_id == person.id).limit(FILES)
     return _remove_files(pictures.remove, list(db.session.scalars(names)), OwnPicture.name)
 
@@ -53,14 +54,15 @@ def _remove_files(remove: Callable[[str], None], names: list[str], column: sa.or
 
 
 def _erase_audit(person: ErasureSubject) -> bool:
-    # The audit log allows changes only while the erasure of a user is due. The lock keeps the user's row until commit.
+    # A trigger allows changes of the audit log only while the erasure of a user is due. The lock keeps the user until
+    # the commit.
     is_there = sa.select(User.id).where(User.id == person.id).with_for_update(read=True, key_share=True)
     if db.session.scalar(is_there) is not None:
         audit.forget(person)
     return False
 
 
-#: Erasers of tables that declare `Custom`. `finish` erases `users` last.
+#: Erasers of tables that declare `Custom`. The table `users` is not here, because `finish` erases the user last.
 ERASERS: Mapping[str, Callable[[ErasureSubject], bool]] = {
     "own_pictures": _erase_pictures,
     "data_exports": _erase_exports,
@@ -71,12 +73,12 @@ ERASERS: Mapping[str, Callable[[ErasureSubject], bool]] = {
     "audit_entries": _erase_audit,
 }
 
-#: Tables that name files. They are erased first.
+#: Tables with names of files. They are erased first, together with the files.
 FIRST = (OwnPicture.__tablename__, DataExport.__tablename__)
 
 
 def steps(person: ErasureSubject) -> Iterator[Step]:
-    """Yield all steps before the erasure of the person's own row."""
+    """Yield the steps that erase everything except the person's row in `users`."""
     for name in FIRST:
         yield partial(ERASERS[name], person)
     for table, declaration in personal_tables(Base.metadata):
@@ -89,9 +91,9 @@ def steps(person: ErasureSubject) -> Iterator[Step]:
 
 
 def finish(person: ErasureSubject) -> None:
-    """Erase all remaining rows and the person in one transaction.
+    """Erase the person and all their remaining rows in one transaction.
 
-    Posts are locked before users, as in all forum writes.
+    Lock posts before users, because all writes of the forum lock in this order.
     """
     toggles.take_back_all(person.id)
     user = db.session.get(User, person.id, with_for_update={"of": User}, populate_existing=True)
@@ -130,10 +132,10 @@ def _detach(table: sa.Table, name: str, clears: tuple[str, ...], person: Erasure
 
 
 def _batch(table: sa.Table, which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
-    """Return a condition for at most `BATCH` rows, unordered, because an order would make the planner scan the whole
+    """Return an SQL condition for at most `BATCH` rows. They have no order, because the planner would scan the whole
     table.
 
-    A CTE with locks runs once. A subquery may run again for each row and select other rows.
+    The condition is a CTE, because a CTE with locks runs once. A subquery may run again and select other rows.
     """
     key = list(table.primary_key)
     batch = sa.select(*key).where(which).limit(BATCH).with_for_update().cte("batch")
@@ -146,7 +148,7 @@ def _count(statement: sa.Delete | sa.Update) -> int:
 
 
 def _empty_answers(person: ErasureSubject) -> bool:
-    """Empty stored idempotent responses to administrators that contain the person's names."""
+    """Empty idempotent responses to administrators that are stored and contain the person's names."""
     for blueprint in ABOUT_PEOPLE:
         idempotency.forget_texts(blueprint, person.identifiers, values=person.names)
     return False

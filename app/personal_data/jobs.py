@@ -1,4 +1,4 @@
-"""Jobs that create and delete exports, and that erase people."""
+"""Jobs that create and delete exports of personal data, and that erase people."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from app.personal_data.models import DataExport
 
 CONTENT_TYPE = "application/zip"
 
-#: Time for which a file is kept, and time after which the row of a failed export is deleted.
+#: Time to keep a finished export (`KEPT`), and the row of an export that failed (`GIVEN_UP`).
 KEPT = timedelta(hours=24)
 GIVEN_UP = timedelta(days=2)
-#: Delay of the first retry by the sweep. Each further retry waits twice as long, up to two hours.
+#: Delay before an export is retried for the first time. Each further delay is twice as long, up to about two hours.
 RETRY = timedelta(minutes=1)
 MAX_DOUBLINGS = 7
 #: Timeout of an export job in seconds.
 EXPORT_LIMIT_S = 900
-#: Minimum age of a file without a row to be deleted. The row of a younger file may not be committed yet.
+#: Minimum age at which a file without a row is deleted. The row of a younger file may not be committed yet.
 ORPHAN_AGE = timedelta(hours=1)
 BATCH = 100
 
 
 def enqueue_export(export_id: int) -> None:
-    """Enqueue the job of an export after the open unit of work commits."""
+    """Enqueue the job that creates an export, after the open transaction commits."""
     enqueue_once(make_export, export_id, queue=BULK, limit_s=EXPORT_LIMIT_S)
 
 
 def make_waiting_exports() -> None:
-    """Enqueue an export again after its job was lost or failed. Run by the sweep."""
+    """Retry exports whose job was lost or failed. Run by the sweep, a scheduled job."""
     with unit_of_work():
         waiting = sa.select(DataExport.id).where(DataExport.ready_at.is_(None), DataExport.next_try_at <= db_time.now())
         ids = db.session.scalars(waiting.order_by(DataExport.next_try_at).limit(BATCH)).all()
@@ -54,9 +54,9 @@ def make_waiting_exports() -> None:
 
 
 def make_export(export_id: int) -> None:
-    """Create the file of an export. After a kill, the next run starts again and replaces the stored file.
+    """Create the file of an export. If the job is killed, the next run starts again and replaces the file.
 
-    An advisory lock allows one job per export. The lock ends with the process's connection.
+    An advisory lock allows one job per export. The lock ends when the process ends.
     """
     with own_connection() as connection, _locked(connection, f"data_export:{export_id}") as is_ours:
         export = _begin(export_id) if is_ours else None
@@ -88,7 +88,7 @@ def drop_old_exports() -> None:
 
 
 def remove_file(file: str) -> None:
-    """Delete a file after the open unit of work commits."""
+    """Delete the file of an export after the open transaction commits."""
     room = storage.area(Area.EXPORTS)
     after_commit(lambda: room.remove(file))
 
@@ -105,7 +105,7 @@ def _locked(connection: sa.Connection, name: str) -> Iterator[bool]:
 
 
 def _begin(export_id: int) -> DataExport | None:
-    """Count an attempt and return the export, or None if it is ready or deleted."""
+    """Count an attempt to create an export. Return the export, or None if it is ready or deleted."""
     doublings = sa.func.least(DataExport.attempts, MAX_DOUBLINGS)
     delay = sa.func.make_interval(0, 0, 0, 0, 0, 0, RETRY.total_seconds() * sa.func.power(2, doublings))
     with unit_of_work():
@@ -133,13 +133,17 @@ def _finish(export_id: int) -> bool:
 
 # --- erasure --------------------------------------------------------------------------------------------------------
 
-#: Seconds after which an erasure is enqueued again to let other jobs run, and the job's timeout in seconds.
+#: Seconds after which an erasure job stops and enqueues itself again, so that other jobs can run. Then the job's
+#: timeout.
 SLICE_S = 20.0
 ERASE_LIMIT_S = 120
 
 
 def erase_due() -> None:
-    """Enqueue the erasure of people whose grace period is over. Run by the sweep, so that interrupted ones continue."""
+    """Enqueue the erasure of people whose grace period is over.
+
+    Run by the sweep, which also continues interrupted erasures.
+    """
     due = sa.select(User.id).where(User.erasure_due_at <= sa.func.statement_timestamp()).order_by(User.erasure_due_at)
     with unit_of_work():
         ids = db.session.scalars(due.limit(BATCH)).all()
@@ -148,13 +152,19 @@ def erase_due() -> None:
 
 
 def erase(user_id: int) -> None:
-    """Erase a person after the grace period, in small transactions. After a kill, the next run continues."""
+    """Erase a person whose grace period is over, in small transactions.
+
+    If the job is killed, the next run continues.
+    """
     if not erase_for(user_id, SLICE_S):
         _enqueue_erase(user_id)
 
 
 def erase_for(user_id: int, limit_s: float) -> bool:
-    """Erase a person for at most `limit_s` seconds. Return True if nothing is left or another process does it."""
+    """Erase a person for at most `limit_s` seconds. Return whether this process has nothing left to do.
+
+    Return True also if the erasure is not due, or if another process erases the person.
+    """
     stop = monotonic() + limit_s
     with own_connection() as connection, _locked(connection, f"erasure:{user_id}") as is_ours:
         person = _leaving(user_id) if is_ours else None
@@ -162,7 +172,7 @@ def erase_for(user_id: int, limit_s: float) -> bool:
             return True
         if not all(erase_for(id_, stop - monotonic()) for id_ in _dependents_of(user_id)) or _dependents_of(user_id):
             return False
-        with suppress(RedisError):  # entries that do not fit into Redis are stored directly
+        with suppress(RedisError):  # without Redis, activity log entries are already in the database
             logs.ingest_all()
         for step in erasers.steps(person):
             while _is_left(step):
@@ -174,7 +184,7 @@ def erase_for(user_id: int, limit_s: float) -> bool:
 
 
 def tend_tombstones() -> list[int]:
-    """Enqueue the erasure of people whom a restored backup brought back. Run by the sweep. Return their ids."""
+    """Enqueue the erasure of erased people whom a restored backup brought back. Return their ids. Run by the sweep."""
     with unit_of_work():
         ids = tombstones.reconcile()
     for user_id in ids:
@@ -183,7 +193,7 @@ def tend_tombstones() -> list[int]:
 
 
 def erase_again() -> int:
-    """Upgrade the schema, then erase the people whom a restored backup brought back. Return their number."""
+    """Upgrade the database schema, then erase the people whom a restored backup brought back. Return their number."""
     if not tombstones.stored_names():
         return 0
     upgrade()
@@ -201,7 +211,7 @@ def _enqueue_erase(user_id: int) -> None:
 
 
 def _leaving(user_id: int) -> ErasureSubject | None:
-    """Store a tombstone and return the person to erase, or None if their erasure is not due."""
+    """Store a tombstone, which records the erasure. Return the person to erase, or None if the erasure is not due."""
     with unit_of_work():
         is_due = User.erasure_due_at <= sa.func.statement_timestamp()
         user = db.session.scalar(sa.select(User).where(User.id == user_id, is_due).with_for_update(of=User))
@@ -213,7 +223,7 @@ def _leaving(user_id: int) -> ErasureSubject | None:
 
 
 def _dependents_of(user_id: int) -> list[int]:
-    """Return the dependents of a caregiver who is being erased. They are erased before the caregiver."""
+    """Return the ids of a caregiver's dependents, who are erased before the caregiver."""
     with unit_of_work():
         return dependents.erase_with(user_id)
 

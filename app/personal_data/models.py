@@ -1,4 +1,4 @@
-"""Tables of requested exports and of tombstones."""
+"""Tables of requested exports and of erased people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ExportState(StrEnum):
 
 
 class DataExport(Base, Created):
-    """An export of all data of a person. A job creates the file, which is kept for a day."""
+    """A requested export of a person's data. A job creates the file, which is kept for a day."""
 
     __tablename__ = "data_exports"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("file",)), erase=Custom("The file goes too"))
@@ -42,7 +42,10 @@ class DataExport(Base, Created):
 
 
 class Tombstone(Base, Created):
-    """An erased person, whom a restored backup must not bring back. A file next to the pictures has the same name."""
+    """Record of an erased person, so that a restored backup does not bring them back.
+
+    A stored file has the same name.
+    """
 
     __tablename__ = "tombstones"
     __personal__ = Impersonal("A keyed hash, which says of nobody who it was unless they are there again")

@@ -10,7 +10,7 @@ from app.personal_data.models import ExportState
 
 
 class OwnPassword(Schema):
-    """The caller's password, so that a stolen session is not enough."""
+    """The caller's password. It is required because the session may be stolen."""
 
     password = fields.String(
         required=True, load_only=True, validate=Characters(1, 128), metadata={"format": "password"}

@@ -31,10 +31,9 @@ DEPENDENT_DELETED = "Akun ini akan dihapus pada {hari}. Sebelum hari itu Anda ma
 
 
 def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, object]:
-    """Schedule the caller's erasure at the end of the grace period. Raise `Conflict` for the last
-    (super-)administrator.
+    """Schedule the erasure of the caller at the end of the grace period. Raise `Conflict` for the last admin or super-admin.
 
-    From now on the caller gets no messages, and caregivers get no alerts about the caller.
+    The caller gets no messages from now on, and their caregivers get no alerts about them.
     """
     user = own_password.get_confirmed(caller, password)
     for name in roles.LAST:
@@ -45,7 +44,7 @@ def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, objec
 
 
 def delete_dependent(caller: Caller, dependent_id: int) -> dict[str, object]:
-    """Schedule the erasure of a dependent of the caller. From now on the dependent is in no list."""
+    """Schedule the erasure of a dependent of the caller. From now on no list contains the dependent."""
     user = dependents.lock_own(caller.id, dependent_id)
     access_log.record(caller, user.id, AccessAction.ACCOUNT_DELETED)
     dependents.end_handover(user.id)
@@ -54,7 +53,8 @@ def delete_dependent(caller: Caller, dependent_id: int) -> dict[str, object]:
 
 def undelete_dependent(caller: Caller, dependent_id: int) -> User:
     """Cancel the erasure of a dependent of the caller. Raise `TooManyDependents` if the limit is reached."""
-    users.get_own(caller, to_change=True)  # locked before the dependent, as when one is created
+    # locked before the dependent, because the creation of a dependent locks in this order
+    users.get_own(caller, to_change=True)
     user = dependents.lock_own(caller.id, dependent_id, deleted=True)
     if user.erasure_due_at is not None:
         dependents.check_room(caller.id)
@@ -74,25 +74,26 @@ def _begin(user: User, posts: Posts, message: str) -> dict[str, object]:
 
 
 def erase_now(user: User) -> None:
-    """Erase a person immediately, in the open unit of work. The caller holds the locks of posts and user.
+    """Erase a person immediately, in the open transaction. The caller has locked the person's posts, then the person.
 
-    Deleted dependents of a caregiver are erased first. Raise `HasDependents` if the caregiver has others.
+    If the person is a caregiver, dependents that are already deleted are erased first. Raise `HasDependents` if there
+    are other dependents.
     """
     dependents.check_none(user.id)
     for dependent_id in dependents.erase_with(user.id):
         erase_now(users.get(dependent_id))
-    # Transaction time, because the trigger of the audit log compares `erasure_due_at` with `now()`.
+    # The time of the transaction's start, because a trigger of the audit log compares `erasure_due_at` with `now()`.
     user.erasure_due_at = db.session.scalar(sa.select(sa.func.now()))
     db.session.flush()
     person = erasure.leaving(user)
     caregivers.leave(user.id)
     tombstones.create(user, person.posts)
     erasers.finish(person)
-    enqueue_once(logs.forget_strangers, queue=BULK)  # logged activity of the last moments may not be stored yet
+    enqueue_once(logs.forget_strangers, queue=BULK)  # the latest activity log entries may still be in Redis
 
 
 def create_export(caller: Caller, patient_id: int | None, password: str) -> DataExport:
-    """Request an export of all data of the caller or their dependent. Allowed once a day (Jakarta)."""
+    """Request an export of all data of the caller or of their dependent. One request per day (Jakarta) is allowed."""
     own_password.get_confirmed(caller, password)
     user_id = dependents.whose(caller, patient_id, AccessAction.DATA_COPIED)
     now = db_time.now()
@@ -114,7 +115,7 @@ def create_export(caller: Caller, patient_id: int | None, password: str) -> Data
 
 
 def get_export(caller: Caller, patient_id: int | None, export_id: int) -> DataExport:
-    """Return an export of the caller or their dependent. Raise `NotFound` if it is older than a day."""
+    """Return an export of the caller or of their dependent. Raise `NotFound` if it is older than a day."""
     user_id = dependents.whose(caller, patient_id, AccessAction.DATA_COPIED)
     is_kept = sa.or_(DataExport.ready_at.is_(None), DataExport.ready_at > db_time.now() - jobs.KEPT)
     export = db.session.scalar(

@@ -1,8 +1,10 @@
-"""Tombstones of erased people. After a restore, they show whom the backup brought back.
+"""Tombstones: records of erased people. After a restore, they show which of these people the backup brought back.
 
-Each tombstone is a row, and a file next to the pictures, which survives a loss of the database. `flask backup` includes
-the files. Its name is a hash of user id and registration time, with a key of `NIK_KEYS`. The hash identifies a person
-only if that person's row exists again.
+A tombstone is a row and a file. The file is stored next to the pictures, so that it survives a loss of the database.
+`flask backup` includes the files.
+
+The name is a hash of the user id and the registration time, made with a key of `NIK_KEYS`. The name identifies a person
+only if the person's row exists again.
 """
 
 from __future__ import annotations
@@ -28,16 +30,17 @@ CONTENT_TYPE = "text/plain"
 
 
 def create(user: User, posts: Posts) -> None:
-    """Insert a tombstone in the open unit of work, and store its file after the commit."""
+    """Insert a tombstone in the open transaction. Store its file after the commit."""
     name = _name(user.id, user.created_at, *settings.nik_keys[0])
     _insert({name: posts})
     after_commit(partial(_put, name, posts))
 
 
 def reconcile() -> list[int]:
-    """Store missing tombstone files, and mark restored people for immediate erasure. Return the ids of these people.
+    """Find erased people whom a backup brought back, and schedule their erasure for now. Return their ids.
 
-    A file without a row is newer than the restored backup. A file is skipped while its key is not configured.
+    A file without a row is newer than the restored backup. Skip files whose key is not configured. Also store files
+    that are missing.
     """
     rows = {row.name: Posts(row.posts) for row in db.session.scalars(sa.select(Tombstone))}
     stored = stored_names()
@@ -55,7 +58,7 @@ def stored_names() -> set[str]:
 
 
 def check_keys() -> None:
-    """Raise `BackupError` if a tombstone uses a key that is not configured."""
+    """Raise `BackupError` if the key of a tombstone is not configured."""
     if missing := {_key_of(name) for name in stored_names()} - dict(settings.nik_keys).keys():
         raise BackupError(
             f"Tombstones are of other keys ({', '.join(sorted(missing))}): with these in NIK_KEYS, the worker erases"
@@ -85,7 +88,7 @@ def _mark(unknown: Mapping[str, Posts]) -> Iterator[int]:
 
 
 def _name(user_id: int, created_at: datetime, kid: str, key: bytes) -> str:
-    own_key = hmac.digest(key, b"tombstone", "sha256")  # a separate key for tombstones
+    own_key = hmac.digest(key, b"tombstone", "sha256")  # derive a key that is used only for tombstones
     return f"{hmac.digest(own_key, f'{user_id}:{created_at.timestamp():.6f}'.encode(), 'sha256').hex()}.{kid}"
 
 

@@ -1,4 +1,4 @@
-"""Administrators, as they list and update one another."""
+"""Create, list, update and delete administrators."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def get(username: str, by: Caller) -> User:
 
 
 def create(data: Loaded, by: Caller) -> User:
-    """Create an administrator. Without a username, make one from the e-mail."""
+    """Create an administrator. If no username is given, derive one from the e-mail."""
     role = RoleName(data.get("role", RoleName.ADMIN))
     check_may_promote(roles_named([role]), by)
     admin = users.create(
@@ -66,8 +66,8 @@ def create(data: Loaded, by: Caller) -> User:
 def update(user_id: int, data: Loaded, by: Caller) -> User:
     """Update the fields in `data`. A new password ends all sessions of the administrator except the caller's own.
 
-    As in the profile, the caller's own credentials need the current password if `PROFILE_REAUTH` requires it. Raise
-    `Forbidden` for the password or number of another administrator who registered themselves, because both give access.
+    A new password or contact of the caller may need the current password, see `PROFILE_REAUTH`. Raise `Forbidden` for
+    the password or number of another administrator who registered themselves, because both give access to the account.
     """
     admin = _get_changeable(user_id, by)
     access_log.record(by, admin.id, access_log.AccessAction.PROFILE_READ)
@@ -91,27 +91,31 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
 def delete(user_id: int, by: Caller) -> None:
     """Delete an administrator with all their data. Raise `Conflict` for the caller and for the last administrator.
 
-    An administrator who registered themselves loses only the role. A super-admin deletes the account too.
+    If the administrator registered themselves, only a super-admin can delete the account. For other callers, the
+    administrator only loses the role.
     """
     if user_id == by.id:
         raise Conflict("Anda tidak dapat menghapus akun Anda sendiri.", code="own_account")
     if RoleName.SUPERADMIN not in by.roles and users.get(user_id).self_registered:
         _demote(user_id, by)
         return
-    # Lock posts before users, as all forum writes do. `erase_now` then removes reactions that were added until the
-    # user was locked.
+    # Lock posts before users, because all writes of the forum lock in this order. `erase_now` then removes reactions
+    # that were added before the user was locked.
     toggles.take_back_all(user_id)
     admin = _get_changeable(user_id, by, to_delete=True)
     if RoleName.ADMIN in admin.role_names:
         keep_last_admin(admin)
     username, roles = admin.username, sorted(admin.role_names)
     personal_data.erase_now(admin)
-    # The audit log is the only place that still names the deleted administrator.
+    # Record the name, because only the audit log still contains it.
     audit.record(by, audit.AuditAction.DELETED, f"user:{user_id}", username=username, roles=roles)
 
 
 def remove_otp(user_id: int, reason: str, password: str, otp: str | None = None, *, by: Caller) -> None:
-    """Remove a user's second factor and end the sessions. The super-admin confirms with password and own factor."""
+    """Remove a user's second factor and end the user's sessions.
+
+    The caller is a super-admin, and confirms with their own password and second factor.
+    """
     if not by.has(RoleName.SUPERADMIN):
         raise Forbidden("Hanya superadmin yang dapat mematikan verifikasi dua langkah.", code="superadmin_only")
     if user_id == by.id:
@@ -141,9 +145,9 @@ def _get_changeable(user_id: int, by: Caller, *, to_delete: bool = False) -> Use
 
 
 def _free_username(email: str) -> str:
-    """Return `rina.wijaya` for `rina.wijaya+kantor@example.com`, or `rina.wijaya2` if that name is taken.
+    """Return `rina.wijaya` for `rina.wijaya+kantor@example.com`, or `rina.wijaya2` if that name exists.
 
-    An advisory lock makes concurrent calls wait, so that each one sees the name that the last one stored.
+    An advisory lock makes concurrent calls wait, so that two calls cannot choose the same name.
     """
     db.session.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("admins:username", 0))))
     base = re.sub(r"[^a-z0-9_.]", "", email.partition("@")[0].partition("+")[0].lower())[:40]

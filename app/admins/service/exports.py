@@ -1,4 +1,4 @@
-"""Reports as files. Each export adds a row to the audit log."""
+"""Export of reports as files. Each export adds an entry to the audit log."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def export(
     start: date | None = None,
     end: date | None = None,
 ) -> Download:
-    """Export a report. The default range is from the first record until today."""
+    """Export a report as a file. The default range is from the day of the first record until today."""
     report = REPORTS.get(name)
     if report is None:
         raise NotFound("Laporan tidak dikenal.", code="unknown_report")
@@ -36,7 +36,7 @@ def export(
     last = end or max(today(), start or today())
     first = start or min(_first_day(report), last)
     connect = partial(replica_or, own_connection)
-    match format:  # import pdf and xlsx only here, because loading them takes a good part of a second
+    match format:  # imported only here, because the import of pdf or xlsx is slow
         case "pdf":
             from app.core.exports import pdf
 
@@ -48,18 +48,18 @@ def export(
             chunks = xlsx.stream(table, connect, title=report.sheet)
         case _:
             chunks = csv.stream(table, connect)
-    chunks = start_eagerly(chunks)  # may take seconds, so run it before the log rows below are locked
+    chunks = start_eagerly(chunks)  # before the log rows below are locked, because it may take seconds
     _record_access(name, by, start, end)
     audit.record(by, audit.AuditAction.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
     return Download(f"{name}_{first}_{last}.{format}", MIMETYPES[format], chunks)
 
 
-#: The users in a report, by report name: those who registered or were active within its days.
+#: The users in a report, by report: those who registered or those who were active within the report's days.
 COVERS = {"users": Covers.REGISTERED, "activity-logs": Covers.ACTIVE}
 
 
 def _record_access(name: str, by: Caller, start: date | None, end: date | None) -> None:
-    """Add the export to the access logs of the people in it. Reports of numbers contain no people."""
+    """Add the export to the access log of each person in it. Reports that contain only numbers add nothing."""
     if name == "admins":
         admins = users.with_role(RoleName.ADMIN).where(within(User.created_at, start, end))
         ids = db.session.scalars(admins.with_only_columns(User.id)).all()

@@ -1,4 +1,4 @@
-"""The administrators' overview. Growth and activity come from daily sums, so that no log table is counted."""
+"""Overview for administrators. Growth and activity are sums of daily counters, because counting a log table is slow."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RECENT = 20
 
 
 def get(by: Caller, start: date | None = None, end: date | None = None) -> dict[str, object]:
-    """Return the overview of these days in Jakarta, both included."""
+    """Return the overview for a range of days in Jakarta, both included."""
     start, end = _range(start, end)
     with replica_or(autocommit) as connection:
         provinces = connection.execute(_PROVINCES).all()
@@ -71,7 +71,7 @@ def get(by: Caller, start: date | None = None, end: date | None = None) -> dict[
 
 
 def _range(start: date | None, end: date | None) -> tuple[date, date]:
-    """Return the first and last day. Default: the last 30 days, or 30 days from the one given day."""
+    """Return the first and last day of the overview. The default is 30 days, up to today or next to the given day."""
     end = end or max(today(), start or today())
     start = start or date.fromordinal(max(1, end.toordinal() - DEFAULT_DAYS + 1))
     if (end - start).days >= MAX_DAYS:
@@ -160,7 +160,7 @@ _ACTIVITY = sa.select(LogDay.day, LogDay.events, LogDay.active_users).where(LogD
 
 
 def recent(start: date, end: date) -> sa.Select[int, int | None, str, str | None, str | None, str | None, datetime]:
-    """Return a query for the latest activity log entries within the days. An index gives the order."""
+    """Return a query for the latest activity log entries within the days. An index provides the sort order."""
     return (
         sa.select(
             ActivityLog.id,

@@ -1,4 +1,4 @@
-"""Links between caregivers and patients, as administrators list and delete them."""
+"""Links between caregivers and patients, for administrators."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Relation(TypedDict):
 
 
 def list_all(search: Search, by: Caller) -> Listing[Relation]:
-    """Return all links with both users, the latest link first, in one statement."""
+    """Return all links with both users, the latest link first. Use one SQL statement."""
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     query = (
         sa.select(CaregiverLink, caregiver, patient)
-        # Outer joins, because the count leaves them out. Both users always exist.
+        # Outer joins give the same rows, because both users always exist. The query that counts rows drops outer joins.
         .outerjoin(caregiver, caregiver.id == CaregiverLink.caregiver_id)
         .outerjoin(patient, patient.id == CaregiverLink.patient_id)
         .where(CaregiverLink.patient_id.not_in(dependents.DELETED_IDS))

@@ -1,4 +1,4 @@
-"""Reminders of all patients: today's figures, and people who missed doses on several days."""
+"""Statistics about the reminders of all patients, and about people who missed doses on several days."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from app.notifications.models import DeliveryState, Receipt, deliveries
 from app.pengingat.models import OccurrenceState, occurrences
 from app.pengingat.timetable.tipe import Tipe
 
-#: Days in a row with a missed dose, after which today's figures count a person.
+#: A person counts in `get_today` after this many days in a row with a missed dose.
 DAYS_IN_A_ROW = 3
 
 
 def get_today() -> dict[str, object]:
-    """Return today's figures (Jakarta): reminders that were due, patients, and people who missed doses for days."""
+    """Return today's numbers (Jakarta): due reminders, patients, and people who missed doses on the last days."""
     day = today()
     with replica_or(autocommit) as connection:
         counts = connection.execute(_counts(midnight(day), local_time.now())).one()
@@ -30,9 +30,10 @@ def get_today() -> dict[str, object]:
 
 
 def missed_every_day(days: int) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a person missed a dose on each of the last full days.
+    """Return the SQL condition that a person missed a dose on each of the last `days` full days.
 
-    It ignores doses that no channel sent, and people who withdrew consent or asked for erasure.
+    Doses whose reminder was not sent on any channel do not count. People who withdrew consent or asked for erasure do not
+    match.
     """
     last = today() - timedelta(days=1)
     return sa.and_(
@@ -44,7 +45,8 @@ def missed_every_day(days: int) -> sa.ColumnElement[bool]:
 
 def _missing(first: date, last: date, days: int) -> sa.Select[int]:
     rows = occurrences.c
-    # `day` is in each reminder's own time zone. The index is on `due_at`, so its bounds need a spare day on both sides.
+    # `day` is in the time zone of the reminder. The index contains `due_at`, so the range has an extra day at both
+    # ends.
     bounds = midnight(first) - timedelta(days=1), midnight(last) + timedelta(days=2)
     return (
         sa.select(rows.user_id)

@@ -1,4 +1,4 @@
-"""Reports for export: columns, rows within a range of days, and chart."""
+"""Reports that can be exported. A report has columns, rows within a range of days, and a chart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNKNOWN_PROVINCE = "Tidak diisi"
 
 @dataclass(frozen=True)
 class ReportDefinition:
-    """A report. The range of days applies to the column `moment`."""
+    """A report. Its range of days applies to the column `moment`."""
 
     title: str
     sheet: str
@@ -35,7 +35,10 @@ class ReportDefinition:
 def within(
     moment: sa.ColumnElement[datetime] | orm.InstrumentedAttribute[datetime], start: date | None, end: date | None
 ) -> sa.ColumnElement[bool]:
-    """Return the condition that a moment lies in these days of Jakarta, both included. None leaves an end open."""
+    """Return the SQL condition that a moment is within a range of days in Jakarta, both included.
+
+    None means no limit.
+    """
     bounds: list[sa.ColumnElement[bool]] = []
     if start is not None:
         bounds.append(moment >= midnight(start))

@@ -1,4 +1,4 @@
-"""Users, as administrators list and update them."""
+"""Users, as administrators see and change them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
 from app.roles import service as roles
 
-#: Sort columns. Each entry has an index and ends in a unique column.
+#: Columns to sort by. Each entry has an index, and ends with a unique column so that the order is always the same.
 ORDERS = {
     "created_at": (User.created_at, User.id),
     "nama_ktp": (sa.func.lower(User.nama_ktp), User.id),
@@ -30,7 +30,7 @@ ORDERS = {
 }
 assert set(ORDERS) == set(schemas.ORDERS)  # noqa: S101  # one list of orders, two places
 
-#: Latest use of a session or logged activity of a user.
+#: Time when a user last used a session or did something that the activity log contains.
 _LAST_SEEN = sa.func.greatest(
     sa.select(sa.func.max(LoginSession.last_used_at)).where(LoginSession.user_id == User.id).scalar_subquery(),
     sa.select(ActivityLog.created_at)
@@ -56,7 +56,7 @@ def list_all(search: UserSearch) -> Listing[User]:
 
 
 def show_all(search: UserSearch, to: Caller) -> Listing[User]:
-    """Return `list_all`, and record the listing in the access logs of the users in it."""
+    """Return the same users as `list_all`. Add an entry to each user's access log."""
     listing = list_all(search)
     action = access_log.AccessAction.LISTED if search.missed_days is None else access_log.AccessAction.MISSED_LISTED
     access_log.record_today(to, [row.id for row in listing.rows], action)
@@ -68,9 +68,9 @@ def with_last_seen() -> orm.interfaces.ORMOption:
 
 
 def get(user_id: int, by: Caller) -> User:
-    """Return a user with all fields, and record this in the user's access log.
+    """Return a user with all fields, and add an entry to the user's access log.
 
-    The audit log gets an entry if a NIK or a pseudonym is shown.
+    If a NIK or a pseudonym is shown, the audit log also gets an entry.
     """
     user = users.get(user_id)
     access_log.record(by, user.id, access_log.AccessAction.PROFILE_READ)
@@ -99,7 +99,7 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
 
 
 def end_sessions(user_id: int, reason: str, by: Caller) -> None:
-    """End all sessions of a user and notify them. The reason goes only into the audit log."""
+    """End all sessions of a user and notify the user. Only the audit log contains the reason."""
     user = users.get_changeable(user_id, by)
     sessions.end_all(user.id)
     audit.record(by, audit.AuditAction.SESSIONS_ENDED, f"user:{user.id}", username=user.username, reason=reason)
@@ -107,9 +107,9 @@ def end_sessions(user_id: int, reason: str, by: Caller) -> None:
 
 
 def free_phone(user_id: int, reason: str, by: Caller) -> User:
-    """Remove the number from a user's account, so that its real owner can use it. A repeated call changes nothing.
+    """Remove the number from a user's account, so that its real owner can use it. Raise `Forbidden` for a super-admin.
 
-    Raise `Forbidden` for a super-admin's number.
+    A repeated call changes nothing.
     """
     user = users.get_changeable(user_id, by)
     if RoleName.SUPERADMIN in user.role_names:
@@ -145,7 +145,10 @@ def order_of(sort: str) -> list[sa.ColumnElement[Any]]:
 
 
 def _loaded(ids: sa.Select[int], order: list[sa.ColumnElement[object]]) -> list[User]:
-    """Return the users with these ids, in this order. The database skips the offset in the index alone."""
+    """Return the users with these ids, in this order.
+
+    The inner query selects only ids, so the offset uses only the index.
+    """
     selected = ids.subquery()
     query = sa.select(User).join(selected, selected.c.id == User.id).order_by(*order)
     return list(db.session.scalars(query.options(with_last_seen())))
