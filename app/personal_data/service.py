@@ -31,9 +31,10 @@ DEPENDENT_DELETED = "Akun ini akan dihapus pada {hari}. Sebelum hari itu Anda ma
 
 
 def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, object]:
-    """Schedule the erasure of the caller at the end of the grace period. Raise `Conflict` for the last admin or super-admin.
+    """Schedule the erasure of the caller at the end of the grace period.
 
-    The caller gets no messages from now on, and their caregivers get no alerts about them.
+    Raise `Conflict` for the last admin or super-admin. The caller gets no messages from now on.
+    Their caregivers get no alerts about them.
     """
     user = own_password.get_confirmed(caller, password)
     for name in roles.LAST:

@@ -1,4 +1,4 @@
-"""Helpers that request reset links and read their codes."""
+"""Helpers that request password reset links and read their codes."""
 
 from __future__ import annotations
 

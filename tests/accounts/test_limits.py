@@ -23,7 +23,7 @@ from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_superadmin, make_user
 from tests.helpers.statements import Statements
 
-#: The hasher of production, before a fixture replaces it by a cheap one.
+#: The password hasher of production. A fixture replaces it by a cheap one in other tests.
 HASHER = passwords.HASHER
 
 
@@ -203,7 +203,7 @@ def test_one_number_gets_five_links_an_hour(client: Client, limited: None) -> No
 
 
 def test_a_number_has_one_limit_whatever_the_method(client: Client, limited: None) -> None:
-    """A HEAD request sends a link too, as GET does."""
+    """A HEAD request sends a reset link too, so it must count like a GET request."""
     query = {"phone": "081234567890"}
     for n in range(5):
         address = {"REMOTE_ADDR": f"10.0.0.{n}"}
@@ -260,7 +260,7 @@ def test_a_reset_link_for_an_unknown_number_takes_as_long(client: Client, statem
     make_user(nomor_hp="081234567890")
 
     def ask(phone: str) -> list[str]:
-        """Request a link. Return the first words of each SQL statement."""
+        """Request a reset link. Return the first words of each SQL statement."""
         before = len(statements.seen)
         client.get(f"/send-verification-code?phone={phone}")
         return sorted(" ".join(statement.split()[:3]) for statement in statements.seen[before:])
@@ -270,9 +270,10 @@ def test_a_reset_link_for_an_unknown_number_takes_as_long(client: Client, statem
 
 
 def assert_alike(known: Callable[[], object], unknown: Callable[[], object]) -> None:
-    """Fail unless both calls need the same CPU time within 10 %. Compare the minimum, because caches only add time.
+    """Fail unless both calls need the same CPU time within 10 %.
 
-    Wall-clock time would include other processes. A real difference stays in the minimum.
+    Compare the minimum of several runs, because caches only add time. Do not measure wall-clock time, because it
+    includes other processes.
     """
     best = {known: inf, unknown: inf}
     for _ in range(30):

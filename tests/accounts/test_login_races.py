@@ -31,7 +31,7 @@ def change_password(user_id: int, password: str) -> None:
 
 
 class Logins:
-    """Threads that log in at the same time with the old password. `tokens` contains the access tokens."""
+    """Threads that log in at the same time with the old password. `tokens` contains their access tokens."""
 
     def __init__(self, app: Flask, path: str = "/api/login") -> None:
         self.app, self.path = app, path
@@ -57,7 +57,7 @@ class Logins:
 
 @pytest.fixture
 def verified(monkeypatch: pytest.MonkeyPatch) -> tuple[Barrier, Event]:
-    """Make each login wait after the password check: first for all logins at the barrier, then for the event."""
+    """Stop each login after the password check. It first waits for all other logins, then for the event."""
     all_verified, go_on = Barrier(LOGINS + 1, timeout=PATIENCE_S), Event()
     matches: Callable[[str, str | None], bool] = passwords.matches
 

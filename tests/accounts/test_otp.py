@@ -68,7 +68,7 @@ def begin(own: Client, phone: Phone) -> list[str]:
 
 @pytest.fixture
 def codes(own: Client, phone: Phone) -> list[str]:
-    """The recovery codes of an active factor. The clock is at the step after its confirmation."""
+    """The recovery codes of an active second factor. The clock stands one step after the setup was confirmed."""
     recovery = begin(own, phone)
     assert own.put("/profile/otp", {"otp": phone.code()}).status_code == 200
     phone.pass_time()

@@ -78,7 +78,7 @@ def test_a_new_password_ends_every_session_but_the_one_that_changed_it(client: C
 
 
 def test_what_the_profile_shows_may_be_sent_back(client: Client) -> None:
-    """A form may send back a NIK of an old format, and an empty number and pseudonym."""
+    """A form sends the whole profile back. It may contain a NIK of an old format, and an empty number and pseudonym."""
     user = make_user(username="budi", nama_samaran=None, nomor_hp=None)
     user.nik = "12-34/x"
     budi = client.as_(user)
@@ -118,7 +118,7 @@ def test_a_password_left_blank_in_a_form_stays(client: Client, siti: Client) -> 
 
 
 def test_preferences_are_measured_as_they_are_sent(siti: Client) -> None:
-    # 8,191 bytes of JSON. The maximum is 8,192 bytes.
+    # The body has 8,191 bytes. The maximum is 8,192 bytes.
     assert siti.put("/profile", {"preferences": [1] * 4095}).status_code == 200
     assert_error(siti.put("/profile", {"preferences": [1] * 4096}), 400, "validation_error", "preferences")
 
@@ -134,7 +134,7 @@ def test_preferences_whose_text_nests_too_deep_say_nothing(siti: Client, text: s
 @pytest.mark.parametrize("field", ["nama_ktp", "nama_samaran"])
 @pytest.mark.parametrize("name", ["\u200b\u200b", "\u3164", "Budi\n\nPENTING", "\u202eimaleM", "\u0301"])
 def test_a_name_can_be_read(client: Client, siti: Client, field: str, name: str) -> None:
-    """Patients recognise a new caregiver only by this name."""
+    """Patients see only this name of a new caregiver."""
     assert_error(siti.put("/profile", {field: name}), 400, "validation_error", field)
 
 

@@ -263,7 +263,7 @@ class TestGetProfile(TokenNeeded):
 
     def test_a_profile_costs_four_statements(self, siti: Client, statements: Any) -> None:
         siti.get("/profile")
-        with statements.at_most(4):  # statements: session, person, roles, number
+        with statements.at_most(4):  # SQL statements: session, person, roles, number
             siti.get("/profile")
 
 

@@ -1,4 +1,4 @@
-"""A thief with a stolen access token cannot take over the account, and the owner gets notices."""
+"""Limits of a thief with a stolen access token: the account stays with its owner, who gets notices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _required(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def messages(kind: str = "security_notice") -> dict[str, str]:
-    """Return the latest pending text of a kind, by recipient."""
+    """Return the latest pending text of a kind of message, by recipient."""
     pending = db.select(Delivery).where(Delivery.kind == kind, Delivery.state == DeliveryState.PENDING)
     return {str(row.target): words_of(row)["text"] for row in db.session.scalars(pending.order_by(Delivery.id))}
 

@@ -1,4 +1,4 @@
-"""Helpers that download and read reports."""
+"""Helpers that download and read exported reports."""
 
 from __future__ import annotations
 

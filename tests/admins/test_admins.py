@@ -1,4 +1,4 @@
-"""Administrators create, change and delete one another, within limits."""
+"""Tests of how administrators create, change and delete other administrators."""
 
 from __future__ import annotations
 

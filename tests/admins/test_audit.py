@@ -45,7 +45,7 @@ def test_what_failed_is_not_audited(admin: Client) -> None:
 def test_given_and_removed_roles_are_audited_once_each(admin: Client) -> None:
     siti = make_user(username="siti")
     role = roles.create({"name": "relawan", "is_editable": True})
-    for _ in range(2):  # the second time changes nothing
+    for _ in range(2):  # the second request changes nothing, so it adds no entry
         admin.post(f"/admins/{siti.id}/roles", {"role_ids": [role.id]})
     admin.delete(f"/admins/{siti.id}/roles", {"role_ids": [role.id]})
     rows = admin.get("/admins/audit").json

@@ -1,4 +1,4 @@
-"""Tests of numbers that an administrator frees: what ends, and which reason the user sees."""
+"""Tests of phone numbers that an administrator removes from an account."""
 
 from __future__ import annotations
 

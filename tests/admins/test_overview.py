@@ -1,4 +1,4 @@
-"""Tests of the overview: its fields, its ranges, and figures that equal a live count."""
+"""Tests of the overview for administrators. Its numbers must equal a live count of the rows."""
 
 from __future__ import annotations
 

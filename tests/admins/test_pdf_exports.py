@@ -1,4 +1,4 @@
-"""Tests of pdf reports: pages, fonts of all scripts, and the limit of rows."""
+"""Tests of exported pdf reports: pages, fonts of all scripts, and the maximum number of rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_name_in_latin_greek_or_cyrillic_is_legible(admin: Client, name: str) 
     assert name in text
 
 
-#: One name per script that the service once had a font for, and emoji.
+#: One name per writing system that the reports once had a font for, and a name with emoji.
 OTHER_SCRIPTS = [
     *("陈丽华", "陳麗華", "さくら", "タナカ", "김민준", "Արամ", "ნინო", "አበበ", "محمد", "दिलीप", "মিতা", "குமார்", "สมชาย"),
     *("ສົມ", "សុខា", "အောင်", "דוד", "ලක්ෂ්මී", "ꦧꦸꦢꦶ", "ᬩᬸᬤᬶ", "ᮘᮥᮓᮤ", "ᯅᯖᯂ᯲", "ᨅᨘᨉᨗ", "ꤽꥍꤺꥏ", "🌸", "𓀀"),
@@ -63,7 +63,7 @@ def test_an_empty_pdf_says_so(admin: Client) -> None:
 
 
 class Written(FPDF):
-    """A page that records the texts written on it."""
+    """A fake pdf page that records the texts that are written on it."""
 
     def __init__(self) -> None:
         super().__init__()

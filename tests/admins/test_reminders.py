@@ -1,4 +1,4 @@
-"""Tests of today's figures and of the list of people who missed doses on several days."""
+"""Tests of today's numbers of reminders, and of the list of people who missed doses on several days."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _noon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def due(user_id: int, at: datetime, state: str, *channels: tuple[str, str | None], **fields: Any) -> None:
-    """Create an occurrence, with a delivery for each given state and receipt."""
+    """Create a due dose, with a delivery for each given state and receipt."""
     values = {"tipe": "obat", "judul": "Metformin", "slot": "0", "day": at.astimezone(JAKARTA).date()}
     row = Occurrence(user_id=user_id, due_at=at, state=state, **{**values, **fields})
     db.session.add(row)

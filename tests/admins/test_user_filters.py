@@ -1,4 +1,4 @@
-"""Tests of the table of users: filters, order and number of statements."""
+"""Tests of the list of users for administrators: filters, sort order and number of SQL statements."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_row_says_when_the_person_was_last_seen(admin: Client, client: Client)
 def test_a_narrowed_table_costs_a_fixed_number_of_statements(admin: Client, statements: Statements) -> None:
     for _ in range(15):
         make_user()
-    with statements.at_most(6):  # statements: caller, role, page, roles of the users, count, access log
+    with statements.at_most(6):  # SQL statements: caller, role, page, roles of the users, count, access log
         assert len(admin.get("/admins/users?role=pasien&is_verified=false&per_page=10&sort=username").json) == 10
     with statements.at_most(5):
         assert len(admin.get("/admins/users?sort=nama_ktp&per_page=10").json) == 10

@@ -1,4 +1,4 @@
-"""Helpers that create dependents and handovers through the routes."""
+"""Helpers that create dependents (people without a phone) and handovers of their accounts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.helpers.client import Client
 
 PATH = "/caregiver/dependents"
 
-#: Registration of the mother.
+#: Request body with which the dependent mother registers.
 REGISTRATION: dict[str, Any] = {
     "username": "ibusiti",
     "password": "rahasia123",

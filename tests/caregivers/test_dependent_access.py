@@ -1,4 +1,7 @@
-"""Calls of every route with a dependent's id, by a stranger and by the dependent's own caregiver."""
+"""Calls of every route with a dependent's id, by a stranger and by the dependent's caregiver.
+
+A dependent is a person without a phone, whose account a caregiver manages.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD, make_user
 from tests.personal_data.leaving import OBAT
 
-#: Valid bodies, so that only the person can cause an error.
+#: Valid request bodies. Only the caller's missing right to the dependent can then cause an error.
 BODIES: dict[str, Any] = {
     "POST /pengingat": {**OBAT, "tipe": "obat"},
     "POST /pengingat/obat": OBAT,
@@ -74,5 +77,5 @@ def test_a_stranger_learns_and_changes_nothing(client: Client, budi: Client, ibu
     assert "Rahasia" not in response.text
     assert "Metformin" not in response.text
     assert known(ibu) == before
-    if response.status_code < 300:  # the route ignored the id, so the response is about the caller
+    if response.status_code < 300:  # the route ignored the id, so its response is about the caller
         assert response.json in ([], None) or str(ibu) not in response.text

@@ -90,7 +90,7 @@ class TestCreating:
     def test_an_account_of_somebody_else_is_not_found(
         self, client: Client, caregiver: Client, siti: Client, ibu: int, method: str, path: str, whose: str
     ) -> None:
-        """A linked patient with a login is not found either, nor is the caller's own id."""
+        """The routes also answer 404 for a linked patient who can log in, and for the caller's own id."""
         as_ = client.as_(make_user(RoleName.PENDAMPING)) if whose == "another's" else caregiver
         id_ = {"another's": ibu, "linked": siti.id, "unknown": 999_999_999, "own": caregiver.id}[whose]
         assert_error(as_.open(method, path.format(id=id_)), 404, "not_found")
@@ -162,7 +162,7 @@ class TestLimit:
 
 
 class TestHavingDependents:
-    """A caregiver with dependents can neither erase their account nor lose the role."""
+    """A caregiver who has dependents can neither erase their own account nor lose the role."""
 
     def test_they_cannot_erase_the_account(self, budi: Client, ibu: int) -> None:
         body = {"password": PASSWORD, "forum": "anonymise"}

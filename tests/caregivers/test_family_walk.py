@@ -40,7 +40,7 @@ def client(committed: Flask, gateway: Server) -> Client:
 
 
 def fall_due(user_id: int) -> None:
-    """Make a person's next dose, and its deliveries, due now."""
+    """Make a person's next dose and its deliveries due now."""
     with unit_of_work():
         at = sa.func.date_trunc("minute", sa.func.now())
         pending = sa.select(sa.func.min(Occurrence.id)).filter_by(user_id=user_id, state="pending")
@@ -55,7 +55,7 @@ def fall_due(user_id: int) -> None:
 
 
 def texts(gateway: Server, number: str) -> list[str]:
-    """Return and remove the messages sent to a number since the last call."""
+    """Return the messages sent to a number since the last call. Clear the list."""
     for queue in ("urgent", "bulk"):
         jobs.send_due(queue)
     found = [message.text for message in gateway.messaging.sent if message.target == number.lstrip("+")]
@@ -77,7 +77,7 @@ def test_a_daughter_cares_for_her_mother_until_the_mother_has_a_phone(client: Cl
     reminder = daughter.post(f"/pengingat/obat?patient_id={mother_id}", MEDICINE)
     assert reminder.status_code == 201
 
-    # The message goes to the daughter's number, and her answer counts for her mother.
+    # The reminder goes to the daughter's number. Her answer counts for her mother.
     fall_due(mother_id)
     (text,) = texts(gateway, DAUGHTER)
     assert text.startswith("Pengingat untuk Ibu Siti: waktunya minum Amlodipin")
@@ -86,7 +86,7 @@ def test_a_daughter_cares_for_her_mother_until_the_mother_has_a_phone(client: Cl
     (dose, *_) = daughter.get(f"/pengingat/riwayat?patient_id={mother_id}").json
     assert (dose["state"], dose["answered_via"]) == ("done", "caregiver")
 
-    # She exports her mother's data for the doctor.
+    # The daughter exports her mother's data for the doctor.
     export = daughter.post(f"/profile/ekspor?patient_id={mother_id}", {"password": PASSWORD}).json["id"]
     personal_data.make_export(export)
     archive = ZipFile(io.BytesIO(daughter.get(f"/profile/ekspor/{export}?patient_id={mother_id}").data))

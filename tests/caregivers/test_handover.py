@@ -1,4 +1,4 @@
-"""Tests of handovers: a dependent takes over the account that a caregiver managed."""
+"""Tests of handovers. A dependent (a person without a phone) takes over the account that a caregiver managed."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class TestCodes:
         assert db.session.scalars(sa.select(Handover.user_id)).all() == []
 
     def test_a_code_ends_with_the_session_that_made_it(self, client: Client, budi: Client, ibu: int) -> None:
-        """A thief could otherwise create a code and take the account after the session ends."""
+        """Otherwise, a thief could create a code in a stolen session, and take the account after the session ends."""
         stolen = client.as_(budi.user)
         code = hand_over(stolen, ibu)
         assert stolen.post("/logout").status_code == 200
@@ -135,7 +135,7 @@ class TestRegistering:
         assert client.post("/login", {"username": "081355550001", "password": "rahasia123"}).status_code == 200
         user = db.session.get_one(User, ibu)
         assert (user.guardian_id, user.self_registered) == (None, True)
-        assert user.phone_changed_at is not None  # the number is new, although the account is old
+        assert user.phone_changed_at is not None  # the account is old, but its number is new
 
     def test_what_she_does_not_send_stays(self, client: Client, budi: Client) -> None:
         ibu = keep(budi, domicile="Jawa Barat", preferences={"medical": True})
@@ -272,7 +272,7 @@ class TestRaces:
         assert db.session.scalar(sa.select(sa.func.count()).select_from(User)) == 2
 
     def test_a_deletion_and_a_handover_at_once(self, committed: Flask, kept: tuple[int, int, str]) -> None:
-        """Either the account is handed over, or it is deleted and the registration fails."""
+        """Two results are allowed: the account is handed over, or it is deleted and the registration fails."""
         budi_id, ibu, code = kept
         caller = signed_in(budi_id)
         refusals: list[Exception] = []

@@ -54,7 +54,7 @@ def test_an_invitation_lives_seven_days(client: Client, siti: Client, budi: Clie
 
 
 def test_an_invitation_ends_with_the_session_that_made_it(client: Client, siti: Client, budi: Client) -> None:
-    """A thief could otherwise invite themselves and keep reading after the session ends."""
+    """Otherwise, a thief could invite themselves in a stolen session, and read the data after the session ends."""
     stolen = client.as_(siti.user)
     own, thiefs = invite(siti, "history"), invite(stolen, "history", "manage")
     assert stolen.post("/logout").status_code == 200
@@ -65,7 +65,7 @@ def test_an_invitation_ends_with_the_session_that_made_it(client: Client, siti: 
 
 
 def test_an_invitation_ends_when_the_session_that_made_it_expires(client: Client, siti: Client, budi: Client) -> None:
-    """The row of an expired session is deleted only days later, so the code must check the expiry too."""
+    """The row of an expired session is deleted days later, so it does not prove that the session is active."""
     code = invite(siti, "history")["code"]
     db.session.execute(sa.update(LoginSession).filter_by(user_id=siti.id).values(expires_at=sa.func.now()))
     assert client.get(f"/undangan/{code}").status_code == 404
@@ -86,7 +86,7 @@ def test_invitations_of_others_end_when_all_other_sessions_end(client: Client, s
 
 
 def test_a_thousand_guesses_are_stopped_after_ten(siti: Client, budi: Client, limited: None) -> None:
-    """The right code fails too after ten wrong guesses."""
+    """After ten wrong codes, the right code fails too."""
     code = invite(siti)["code"]
     statuses = [budi.post("/caregiver/invitations", {"code": f"X{n:09d}"}).status_code for n in range(1000)]
     assert statuses == [404] * 10 + [429] * 990

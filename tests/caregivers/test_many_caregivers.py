@@ -1,4 +1,4 @@
-"""Limits for many caregivers: three single notices per day, and an invitation after a deleted link."""
+"""Tests of patients with many new caregivers: three single notices per day, and invitations after a deleted link."""
 
 from __future__ import annotations
 

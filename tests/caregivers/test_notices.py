@@ -1,4 +1,4 @@
-"""Tests of notices to patients about their links."""
+"""Tests of the notices that inform patients about new caregivers."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_link_that_is_made_anew_is_told_anew_but_not_for_ever(budi: Client, si
 
 
 def test_a_caregiver_links_so_many_a_day(budi: Client, siti: Client, limited: None) -> None:
-    """Each new link sends a message to a person who may not know the caregiver."""
+    """New links are limited, because each one sends a message to a person who may not know the caregiver."""
     answer = budi.post("/caregiver/patients", {"patient_id": siti.id})
     assert '"200 per 1 day";q=200;w=86400' in answer.headers["RateLimit-Policy"]
 

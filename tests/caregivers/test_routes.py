@@ -99,7 +99,7 @@ class TestDeleteLink(TokenNeeded):
         bayu.post("/caregiver/patients", {"patient_id": both[0].id})
         assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200
         assert (ani.get("/caregiver/patients").json, ani.get("/patient/caregivers").json[0]["username"]) == ([], "bayu")
-        assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200  # now the link in the other direction
+        assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200  # the link in the other direction
         assert bayu.get("/caregiver/patients").json == []
 
     def test_a_stranger_cuts_nothing(self, client: Client, budi: Client, siti: Client) -> None:
@@ -189,7 +189,7 @@ class TestListInvitations(TokenNeeded):
     def test_a_list_costs_the_same_however_long(self, siti: Client, statements: Any) -> None:
         for _ in range(12):
             invite(siti)
-        with statements.at_most(3):  # statements: session, page, count
+        with statements.at_most(3):  # SQL statements: session, page, count
             assert len(siti.get(f"{PATH}?per_page=10").json) == 10
 
 
@@ -262,7 +262,7 @@ class TestListPatients(TokenNeeded):
     def test_costs_the_same_however_long(self, siti: Client, statements: Any) -> None:
         for _ in range(15):
             make_user(RoleName.PASIEN)
-        with statements.at_most(4):  # statements: session, role, page, count
+        with statements.at_most(4):  # SQL statements: session, role, page, count
             assert len(siti.get("/patients?per_page=10").json) == 10
 
     def test_a_long_search_is_bad_input(self, siti: Client) -> None:

@@ -1,4 +1,4 @@
-"""Scopes of a link: none until the patient allows them."""
+"""Tests of scopes: the rights that a patient gives a caregiver. A new link has none."""
 
 from __future__ import annotations
 

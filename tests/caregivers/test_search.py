@@ -66,7 +66,7 @@ def test_a_search_costs_a_fixed_number_of_statements(siti: Client, statements: A
     for n in range(15):
         make_user(username=f"pasien{n}")
     for q in ("pasien", "pa"):
-        with statements.at_most(4):  # statements: session, role, page, count
+        with statements.at_most(4):  # SQL statements: session, role, page, count
             assert len(siti.get(f"/patients?q={q}&per_page=10").json) == 10
 
 
@@ -141,5 +141,5 @@ def test_the_latest_links_are_read_without_the_others() -> None:
     page, count = (plan for plan in plans if "caregiver_links" in plan)
     assert "ix_caregiver_links_created_at" in page, page
     assert "Join" not in count, count
-    # The deleted dependents are few, so PostgreSQL reads them once from an index.
+    # Only few dependents are deleted, so PostgreSQL reads them once from an index.
     assert "Seq Scan on users" not in count, count

@@ -1,4 +1,4 @@
-"""Webhook bodies as the providers send them."""
+"""Request bodies of webhooks, in the form in which the providers send them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def whatsapp(*changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def heard(**value: Any) -> dict[str, Any]:
-    """Return a WhatsApp change with messages or receipts."""
+    """Return WhatsApp's object for a change, with messages or receipts."""
     return {"field": "messages", "value": {"metadata": {"phone_number_id": "100200300400"}, **value}}
 
 
@@ -31,7 +31,7 @@ def message(text: str = "SUDAH", *, sender: str = "6281200000001", ref: str | No
     return {"from": sender, "id": ref, "timestamp": "1749416383", "type": "text", "text": {"body": text}}
 
 
-#: Other WhatsApp message types: the body, the stored text and the stored payload.
+#: WhatsApp messages of other types than text: the body, the stored text and the stored payload.
 WHATSAPP_KINDS: dict[str, tuple[dict[str, Any], str, dict[str, str]]] = {
     "quoted": (
         {"context": {"from": "6281100000000", "id": "wamid.7"}, "type": "text", "text": {"body": "SUDAH"}},
@@ -98,7 +98,7 @@ WHATSAPP_KINDS: dict[str, tuple[dict[str, Any], str, dict[str, str]]] = {
     "not passed on": ({"type": "unsupported", "errors": [{"code": 131051}]}, "", {"type": "unsupported"}),
 }
 
-#: The same for Fonnte: the body, the text and the type. Fonnte has no reactions or quotes.
+#: Fonnte messages of other types than text: the body, the text and the type. Fonnte has no reactions or quotes.
 FONNTE_KINDS: dict[str, tuple[dict[str, Any], str, str]] = {
     "text": ({"message": "SUDAH"}, "SUDAH", "text"),
     "button": ({"message": "", "text": "Sudah"}, "Sudah", "text"),
@@ -127,7 +127,7 @@ def sign(body: bytes, secret: str = APP_SECRET) -> str:
 
 
 def post_whatsapp(client: Client, body: Any, **headers: str) -> TestResponse:
-    """Post a body with its signature, or with other headers."""
+    """Post a body to a webhook. Sign it, unless other headers are given."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     return client.post(
         "/webhooks/whatsapp",

@@ -1,4 +1,4 @@
-"""Fixtures with active webhooks and Siti's phone."""
+"""Fixtures of an application with active webhooks, and of the phone of Siti, a patient."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["moment"]
 
 @pytest.fixture
 def live(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Flask:
-    """The application with active webhooks of both providers."""
+    """The application with the webhooks of both providers active."""
     changed = replace(
         real_app.extensions["config"],
         whatsapp_app_secret=APP_SECRET,
@@ -50,7 +50,10 @@ def phone(siti: Client) -> Phone:
 
 @pytest.fixture
 def sent(moment: Time, siti: Client) -> Sent:
-    """Send one message with a dose of each named medicine, due `ago` minutes ago. `ref` is the provider's reference."""
+    """Send one message about a dose of each named medicine, due `ago` minutes ago.
+
+    `ref` is the provider's message id.
+    """
 
     def send(*names: str, ago: int = 5, ref: str | None = None) -> list[int]:
         due_at, token = moment.now - timedelta(minutes=ago), uuid.uuid4()

@@ -1,4 +1,4 @@
-"""The providers' keys, a phone that writes to us, and the stored events."""
+"""The providers' keys, a fake phone that writes to us, and functions that read the stored events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helpers for sent medicine reminders and their ledger rows."""
+"""Helpers for sent medicine reminders and for the recorded answers."""
 
 from __future__ import annotations
 

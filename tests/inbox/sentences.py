@@ -1,7 +1,7 @@
 """Sentences that users write after a reminder of the medicine "Metformin" with the title "Obat gula darah".
 
-Each block names the meaning of its lines. Lines of `DONE` and `ASKED_BACK` both mean "taken". Those of `ASKED_BACK` get
-a question as answer, because a rule for them could record a dose that was not taken.
+Each block is named after the meaning of its sentences. `DONE` and `ASKED_BACK` both mean "taken". The service answers
+`ASKED_BACK` with a question, because a rule for these sentences could record a dose that was not taken.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ súdah
 su\u200ddah
 """)
 
-#: Sentences that mean "taken" but get a question as answer.
+#: Sentences that mean "taken", but that the service answers with a question.
 ASKED_BACK = _lines("""
 sudah minum 1 tablet
 sudah jam 9

@@ -1,4 +1,4 @@
-"""Answers to reminders by text and buttons. They apply to the last sent reminder that is still open."""
+"""Tests of answers to reminders, by text and by button. An answer is about the latest reminder that is still open."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tests.pengingat.ledgers import Time
 def test_what_reaches_us_late_answers_what_had_been_sent_when_it_was_written(
     phone: Phone, sent: Sent, moment: Time
 ) -> None:
-    """The service was down, and the provider repeated the webhook after the next dose was sent."""
+    """The service was down. The provider repeated the webhook after the next dose had been sent."""
     (first,), (second,) = sent("Metformin", ago=20), sent("Amlodipin", ago=1)
-    received_at = datetime.now(UTC)  # real time, as in the database
+    received_at = datetime.now(UTC)  # the real time, because the database uses it too
     wrote_at = (received_at - timedelta(minutes=15)).isoformat()
     for row, ago in (
         (first, 20),
         (second, 1),
-    ):  # PostgreSQL was down too, so both were recorded as sent after the message
+    ):  # PostgreSQL was down too, so both reminders were recorded as sent after the user's message
         times = {"due_at": received_at - timedelta(minutes=ago), "settled_at": received_at - timedelta(minutes=1)}
         db.session.execute(sa.update(Delivery).filter_by(occurrence_id=row).values(times))
     db.session.commit()
@@ -174,7 +174,7 @@ def test_ok_is_read_and_not_taken(phone: Phone, sent: Sent, word: str) -> None:
     assert (said.outcome, said.text) == ("answered:ok", "Baik, Siti. Kalau sudah, balas SUDAH.")
     assert state(row) == "pending"
     phone.write("SUDAH")
-    # The same word is now politeness. It gets no answer, because the sender may be a machine.
+    # After the first answer, the same word is only polite. It gets no answer, because the sender may be a machine.
     said = phone.write(word)
     assert (said.outcome, said.text) == ("nothing asked", None)
 
@@ -270,7 +270,7 @@ def test_what_is_quoted_and_no_reminder_of_ours_is_as_nothing(phone: Phone, sent
 
 @pytest.mark.parametrize("text", ["sudah", "✅", "nanti", "lewati"])
 def test_who_quotes_another_message_of_ours_is_asked_back(phone: Phone, sent: Sent, siti: Client, text: str) -> None:
-    """A caregiver who answers an alert does not mean their own medicine."""
+    """A caregiver who answers an alert about a patient does not mean their own medicine."""
     (row,) = sent("Metformin", ref="wamid.a")
     alert = add(user_id=siti.id, kind="caregiver_alert", target=None)
     values = {"state": DeliveryState.SENT, "provider_ref": "wamid.alert"}
@@ -439,7 +439,7 @@ def test_what_did_not_reach_the_number_is_not_meant(phone: Phone, sent: Sent, ch
 
 @pytest.mark.parametrize("state_", [DeliveryState.CLAIMED, DeliveryState.PENDING, DeliveryState.FAILED])
 def test_what_may_have_reached_the_number_is_meant(phone: Phone, sent: Sent, state_: DeliveryState) -> None:
-    """The connection may break after the provider accepted a message."""
+    """If the connection breaks after the provider accepted a message, the message may have reached the number."""
     (row,) = sent("Metformin")
     values = {"state": state_, "unconfirmed_calls": 1, "settled_at": None}
     db.session.execute(sa.update(Delivery).where(Delivery.occurrence_id == row).values(**values))

@@ -1,4 +1,4 @@
-"""Tests of help for a crisis and an emergency, which comes before anything else and has no other limit."""
+"""Tests of help texts for a crisis and an emergency. No other limit of answers applies to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A caregiver answers by message for a dependent. The reminders go to the caregiver's number."""
+"""Tests of a caregiver who answers reminders of a dependent, a person without a phone."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ibu(budi: Client) -> int:
 
 
 def remind(client: Client, minutes: int, name: str = "Metformin", patient_id: int | None = None) -> int:
-    """Create a dose that was due, and sent, this many minutes ago. Return its row's id."""
+    """Create a dose that was due and sent this many minutes ago. Return the id of its row."""
     own = "" if patient_id is None else f"?patient_id={patient_id}"
     body = {
         "judul": "Obat",

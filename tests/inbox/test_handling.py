@@ -88,7 +88,7 @@ def test_a_row_that_breaks_its_handler_holds_up_nobody(app: Flask, ear: Ear) -> 
 
 
 class KilledError(BaseException):
-    """Simulates a signal. No code catches it."""
+    """A BaseException, like that of a killing signal. No code of ours catches it."""
 
 
 @pytest.mark.parametrize("moment", ["in the handler", "before the commit"])
@@ -147,7 +147,7 @@ def test_many_workers_handle_each_row_once_and_each_persons_in_order(committed: 
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4)))
-    jobs.handle()  # handles messages that were skipped because another worker handled the same phone
+    jobs.handle()  # one more run, for messages skipped because another worker handled the same phone
     assert outcomes() == ["heard"] * 60
     assert len(ear.heard) == 60
     for person in range(3):

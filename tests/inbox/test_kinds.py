@@ -1,4 +1,4 @@
-"""Each kind of message, from a provider's webhook to the ledger."""
+"""Tests of each type of message, from the provider's webhook to the recorded answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.inbox.bodies import (
 from tests.inbox.phones import rows
 from tests.inbox.reminders import Sent, state
 
-#: Expected outcome of each kind of message. A dose is open, and its message has the reference "wamid.7".
+#: Expected outcome of each type of message. One dose is open, and its reminder has the provider's id "wamid.7".
 OUTCOMES = {
     "quoted": "answered:done",
     "reaction": "answered:done",

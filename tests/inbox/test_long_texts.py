@@ -1,4 +1,4 @@
-"""A long text is checked for danger before it is cut for storage."""
+"""Tests of long messages. The whole text is checked for a crisis or an emergency before it is shortened for storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that must not be misread, because a wrong reading leads to a wrong dose or to no help in danger."""
+"""Tests of texts that are easily misread. A wrong reading leads to a wrong dose, or to no help in danger."""
 
 from __future__ import annotations
 

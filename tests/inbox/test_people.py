@@ -249,7 +249,7 @@ def test_a_link_whose_message_reached_nobody_is_not_the_one_told_last(
 
 
 def test_a_link_that_no_message_told_of_is_cut_where_there_is_no_other(phone: Phone, siti: Client) -> None:
-    """The patient saw the link in the app."""
+    """The message failed, but the patient may have seen the caregiver in the app."""
     link(siti.id, "Budi Santoso", hours=2)
     with unit_of_work():
         db.session.execute(sa.update(Delivery).values(state=DeliveryState.FAILED, last_error="needs_template"))
@@ -258,7 +258,7 @@ def test_a_link_that_no_message_told_of_is_cut_where_there_is_no_other(phone: Ph
 
 
 def test_who_says_cut_twice_keeps_the_caregiver_told_before(phone: Phone, siti: Client) -> None:
-    """The patient repeats the word because no answer came at once."""
+    """The patient repeats PUTUS because no answer came at once."""
     older = link(siti.id, "Budi Santoso", days=2)
     link(siti.id, "Ani Lestari", hours=2)
     phone.write("PUTUS")

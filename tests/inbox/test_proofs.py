@@ -1,4 +1,4 @@
-"""Verification of a number by a message with `VERIFIKASI` and a code."""
+"""Tests of the verification of a phone number by a message with `VERIFIKASI` and a code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.inbox.phones import Phone
 
 @pytest.fixture(autouse=True)
 def hears(live: Flask) -> None:
-    """The service receives messages."""
+    """The service is configured to receive messages."""
 
 
 def ask(client: Client, **body: str) -> str:

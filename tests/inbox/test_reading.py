@@ -1,4 +1,4 @@
-"""Tests of the meaning of texts."""
+"""Tests of `read`, which returns the meaning of a chat message."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ LUNCH = CandidateTime(3, "makan", ("Makan siang",))
 WALK = CandidateTime(4, "terapi", ("jalan kaki",))
 VISIT = CandidateTime(5, "kontrol", ("Kontrol bulanan", "dr. Ani"))
 
-#: One medicine is open.
+#: A context with one open reminder, for a medicine.
 ONE = Context((METFORMIN,), is_open=True)
-#: A numbered message with two medicines is open.
+#: A context with two open medicines, which the last message numbered.
 TWO = Context((METFORMIN, AMLODIPIN), is_numbered=True, is_open=True)
-#: The last message was about a meal. The medicine of an earlier message is open.
+#: The last message was about a meal. A medicine of an earlier message is also open.
 LUNCH_LAST = Context((LUNCH,), ((METFORMIN,),), is_open=True)
-#: All kinds are open.
+#: A context with open reminders of all types.
 ALL = Context((METFORMIN, LUNCH, WALK, VISIT), is_numbered=True, is_open=True)
 
-#: Commands by the first word. They work in every context.
+#: Commands, given by the first word. They have the same meaning in every context.
 COMMANDS: dict[str, Meaning] = {
     "BERHENTI": Meaning(Word.STOP),
     "berhenti!": Meaning(Word.STOP),
@@ -119,7 +119,7 @@ def test_the_vocabulary_has_each_word_as_the_reader_has_it() -> None:
         ("sudah amlodipin dan metformin", TWO, (1, 2)),
         ("sudah obat gula darah", TWO, (1,)),
         ("sudah metformiiin", TWO, (1,)),
-        # A word for a kind.
+        # a word for a type of reminder
         ("sudah minum", ALL, (1,)),
         ("sudah makan", ALL, (3,)),
         ("sudah makan obat", ALL, (1,)),
@@ -128,10 +128,10 @@ def test_the_vocabulary_has_each_word_as_the_reader_has_it() -> None:
         ("sudah terapi", ALL, (4,)),
         ("sudah kontrol", ALL, (5,)),
         ("sudah jalan kaki", ALL, (4,)),
-        # A name makes the word for its kind redundant.
+        # With the name of a reminder, a word for its type changes nothing.
         ("sudah minum metformin", TWO, (1,)),
         ("sudah minum metformin", ALL, (1,)),
-        # Times of another message need a name or a kind.
+        # A text is about a reminder of an earlier message only if it contains the name or the type.
         ("sudah", LUNCH_LAST, (3,)),
         ("sudah makan", LUNCH_LAST, (3,)),
         ("sudah metformin", LUNCH_LAST, (1,)),
@@ -337,7 +337,7 @@ def test_names_can_be_taken_out_of_a_text() -> None:
 HARMLESS = sorted(
     words.ALREADY | words.ACT | words.FILLER | words.COURTESY | words.OK | words.JUST_HAD | {words.EAT, "metformin"}
 )
-#: Words that are neither "done" nor ignored.
+#: Words that do not mean "done", and that change the meaning of a text.
 OUTSIDE = [
     *sorted(words.NOT_YET | words.LATER | words.LATER_BESIDE | words.SKIP | words.NO | words.NO_EMOJI),
     *sorted(words.NUMBERING - words.FILLER),

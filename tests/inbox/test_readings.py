@@ -1,4 +1,4 @@
-"""Reading of webhook bodies: receipts, messages and events of our own number."""
+"""Tests of how webhook bodies are read: messages, receipts, and events about our own number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stranger gets a user's old number: the stranger's messages, our answers, and messages that are not sent."""
+"""Tests of a user's old phone number that now belongs to a stranger."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def world(committed: Flask, live: Flask, gateway: Server) -> Iterator[World]:
 
 
 def test_a_walk(world: World) -> None:
-    """The stranger gets Siti's reminders, answers SALAH NOMOR, and registers the number."""
+    """The stranger gets Siti's reminders, answers SALAH NOMOR ("wrong number"), and registers with the number."""
     world.send("Halo Siti, minum Metformin")
     assert world.phone.write("SALAH NOMOR").text == texts.WRONG_NUMBER
     for kind in ("reminder", "alert", "password_reset", "security_notice"):

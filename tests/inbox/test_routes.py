@@ -63,7 +63,7 @@ class TestReceiveWhatsapp:
 
 
 class Fonnte:
-    """Tests that are the same for all webhooks of Fonnte."""
+    """Tests that run for every webhook of Fonnte."""
 
     event: str
 

@@ -1,4 +1,4 @@
-"""Webhook bodies: proof of origin, duplicates, and invalid shapes."""
+"""Tests of webhook bodies: signatures, duplicates and invalid JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.inbox.phones import FONNTE_TOKEN, rows
 WISH = {"wa_id": "6281200000001", "value": "stop"}
 
 
-#: Nested deeper than orjson can write, although orjson can read it.
+#: JSON that is nested so deep that orjson can read it but not write it.
 NESTED: list[Any] = []
 
 
@@ -87,7 +87,7 @@ def test_a_secret_in_the_body_is_asked_for_where_it_is_set(
 
 def test_a_body_is_one_statement_however_much_it_tells(provider: Client, statements: Statements) -> None:
     many = whatsapp(*(heard(messages=[message() for _ in range(20)], statuses=[status()]) for _ in range(10)))
-    with statements.at_most(2):  # INSERT, and PREPARE on a new connection
+    with statements.at_most(2):  # SQL statements: INSERT, and PREPARE on a new connection
         assert post_whatsapp(provider, many).status_code == 200
     assert len(rows()) == 201
     with statements.at_most(1):

@@ -1,4 +1,4 @@
-"""Fixture of the person whose rows and files the tests search."""
+"""Fixture of the person whose stored data the tests search for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The person who is erased, with unique texts, and helpers that erase them."""
+"""A person with unique texts in all their data, and helpers that erase this person."""
 
 from __future__ import annotations
 

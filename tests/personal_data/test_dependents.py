@@ -34,7 +34,7 @@ def ibu(budi: Client) -> int:
 
 
 def noted(user_id: int) -> list[str]:
-    """Return the caregivers' actions in her access log, without changes of reminders."""
+    """Return what caregivers did according to the mother's access log. Omit changes of reminders."""
     entries = sa.select(AccessLogEntry).filter_by(user_id=user_id, actor_role="pendamping")
     actions = [entry.action for entry in db.session.scalars(entries.order_by(AccessLogEntry.id))]
     return [action for action in actions if action != "reminders_changed"]
@@ -98,7 +98,7 @@ class TestDeleting:
         assert not exists(rini.id)
 
     def test_a_dependent_that_a_backup_brought_back_goes_with_its_caregiver(self, budi: Client, ibu: int) -> None:
-        """The backup is older than the handover, so the dependent belongs to the caregiver again."""
+        """The restored backup is older than the handover, so the caregiver manages the account again."""
         let_the_grace_pass(budi.id)
         jobs.erase(budi.id)
         assert not exists(ibu)

@@ -1,4 +1,4 @@
-"""After the seven days, no data of a person is left, even if the erasure is killed at any point."""
+"""Tests of the erasure after seven days. No data of the person remains, even if the erasure is killed at any point."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, forum: 
     assert {"users", "activity_logs", "reminders", "idempotency_keys", "redis"} <= set(found(mine.app, *MARKS))
     erased(mine, mine.id, forum)
     left = found(mine.app, *MARKS)
-    if forum == "anonymise":  # anonymised posts stay; they contain the marked texts of `fill`
+    if forum == "anonymise":  # anonymised posts stay, and contain the marked texts that `fill` inserted
         for table in ("forum_threads", "forum_replies"):
             left.pop(table, None)
     assert left == {}, str(left)
@@ -151,7 +151,7 @@ def test_a_batch_is_no_larger_whatever_plan_the_database_chooses(mine: Client) -
 def test_the_audit_log_keeps_the_fact_without_the_person(
     mine: Client, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit, "WINDOW", 1)  # the erasure reads one audit entry per statement
+    monkeypatch.setattr(audit, "WINDOW", 1)  # one audit entry per statement, so that the erasure needs several
     admin = make_admin(username="rina")
     admin_id = admin.id
     client.as_(admin).get(f"/admins/users/{mine.id}")
@@ -160,7 +160,7 @@ def test_the_audit_log_keeps_the_fact_without_the_person(
     entries = {row.action: row for row in db.session.scalars(sa.select(AuditEntry))}
     read = entries[audit.AuditAction.NIK_READ]
     assert (read.actor_id, read.subject, read.details) == (admin_id, f"user:{mine.id}", {"username": "[dihapus]"})
-    # A name may be a common word, so only names in quotes are replaced.
+    # A name may be a common word. The erasure therefore replaces a name only where it is in quotes.
     assert entries[audit.AuditAction.SQL].details["query"] == "SELECT jejakqx_9 FROM users WHERE username = '[dihapus]'"
     assert entries[audit.AuditAction.ERASED].subject == f"user:{mine.id}"
 
@@ -189,7 +189,7 @@ def test_each_table_that_needs_more_than_a_delete_gets_it(app: Flask) -> None:
 
 
 class Killed(Exception):
-    """Simulates the end of the process. No code catches it."""
+    """A BaseException, like that of a killed process. No code of ours catches it."""
 
 
 @pytest.mark.processes
@@ -246,7 +246,7 @@ def test_an_administrator_who_is_deleted_leaves_as_little(client: Client) -> Non
     assert response.status_code == 200, response.json
     log_jobs.forget_strangers()
     left = found(client.app, *MARKS)
-    for table in ("forum_threads", "forum_replies"):  # posts stay, as requested
+    for table in ("forum_threads", "forum_replies"):  # the person asked to keep the posts
         left.pop(table, None)
     # The audit log keeps the name of a deleted administrator.
     assert [*left] == ["audit_entries"]

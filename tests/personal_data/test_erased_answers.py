@@ -1,4 +1,4 @@
-"""Erasure of stored idempotent responses to administrators about a person."""
+"""Erasure of a person's data in stored idempotent responses to administrators."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_nobody_is_answered_again_with_who_a_person_was(client: Client) -> None:
     assert kept() == {"Jejakqx", "81277660044"}
     assert boss.delete(f"/admins/{made.json['id']}").status_code == 200
     assert kept() == set()
-    # A late retry of the request must not create the person again.
+    # If the administrator's client retries the request late, the person must not be created again.
     assert_error(boss.post("/admins", wanted, headers=KEY), 409, "changed_meanwhile")
     assert db.session.scalar(sa.select(sa.func.count()).where(User.username == PERSON["username"])) == 0
 

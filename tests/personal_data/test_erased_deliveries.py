@@ -1,4 +1,7 @@
-"""Deliveries to others contain no name of an erased person, and stored deliveries contain no names or texts."""
+"""Tests of names in deliveries. Stored deliveries contain no names or texts.
+
+Deliveries to others do not name an erased person.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from tests.inbox.phones import Phone
 from tests.notifications.deliveries import words_of
 from tests.personal_data.leaving import OBAT, leave, let_the_grace_pass
 
-#: A name longer than the part that a message shows.
+#: A name that is longer than a message shows.
 LONG_NAME = "Jejakqx Wulandari Kusumaningrum Prawirodirdjo"
 
 
@@ -43,7 +46,7 @@ def said() -> dict[str, str]:
 
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
 def test_no_delivery_changes_that_is_not_about_the_person(client: Client, forum: str) -> None:
-    """The person's names are one letter, a word of every message, and the name of another user."""
+    """The person's names are one letter, a word that every message contains, and the name of another user."""
     leaver = make_user(username="akun", nama_ktp="Siti", nama_samaran="e")
     leaver_id, theirs = leaver.id, client.as_(leaver)
     hers = client.as_(make_user(nama_ktp="Rina"))

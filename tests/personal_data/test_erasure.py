@@ -1,4 +1,4 @@
-"""Request of an erasure. A login within seven days cancels it."""
+"""Tests of the request for an erasure. A login within seven days cancels the request."""
 
 from __future__ import annotations
 

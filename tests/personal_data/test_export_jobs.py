@@ -1,4 +1,4 @@
-"""The job that creates an export: kills, lost jobs, concurrent runs and leftover files."""
+"""Tests of the job that creates an export: killed, lost and concurrent jobs, and leftover files."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from tests.personal_data.exports import ask, opened, rows, stored
 
 
 def test_nobody_else_on_the_machine_reads_it(mine: Client) -> None:
-    """nginx runs as another user and can read the picture folder, which contains the exports folder."""
+    """nginx runs as another user and can read the picture folder. The exports folder inside must be closed to nginx."""
     root = settings.media_root / Area.EXPORTS
     root.mkdir(parents=True, exist_ok=True)
-    root.chmod(0o755)  # the mode that older versions set
+    root.chmod(0o755)  # the file mode that older versions of the service set
     export_id = ask(mine)
     jobs.make_export(export_id)
     (path,) = root.glob(f"??/{db.session.get_one(DataExport, export_id).file}")
@@ -103,16 +103,16 @@ def test_memory_does_not_grow_with_the_records(mine: Client) -> None:
 
     counts: list[int] = []
     occurrences(mine.user, 2 * archive.ROWS_AT_ONCE)
-    peak()  # warm-up: loads modules and caches
+    peak()  # first run, which loads modules and fills caches
     few = peak()
     occurrences(mine.user, 10_000)
     many = peak()
     assert counts[-1] == 2 * archive.ROWS_AT_ONCE + 10_000
-    assert many < few * 1.5  # memory for eleven times as many rows
+    assert many < few * 1.5  # memory used for eleven times as many rows
 
 
 class Killed(Exception):
-    """Simulates the end of the process. No code catches it."""
+    """A BaseException, like that of a killed process. No code of ours catches it."""
 
 
 @pytest.mark.processes
@@ -138,7 +138,7 @@ def test_killed_at_any_statement_it_begins_anew(app: Flask, mine: Client) -> Non
             event.remove(connection, "before_cursor_execute", kill)
             db.session.execute(
                 sa.select(sa.func.pg_advisory_unlock_all())
-            )  # PostgreSQL does this when the connection ends
+            )  # PostgreSQL releases the lock when the connection ends
         if db.session.get_one(DataExport, export_id, populate_existing=True).ready_at is not None:
             break
     assert kills > 10

@@ -1,4 +1,4 @@
-"""Forum blocks in a person's export, which must not reveal who is behind an alias."""
+"""Tests of forum blocks in an export. They must not reveal which person uses a pseudonym."""
 
 from __future__ import annotations
 

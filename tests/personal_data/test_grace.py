@@ -1,4 +1,4 @@
-"""The seven days before an erasure: no messages about the person, and their posts stay."""
+"""Tests of the seven days before an erasure. There are no messages about the person, and the person's posts stay."""
 
 from __future__ import annotations
 

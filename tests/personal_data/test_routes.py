@@ -57,7 +57,7 @@ class TestDeleteProfile:
         assert_error(last.delete("/profile", {"password": PASSWORD, "forum": "delete"}), 409, "last_admin")
         another = client.as_(make())
         assert leave(another)
-        # An administrator whose erasure is pending does not count as the remaining one.
+        # If all other administrators have requested their erasure, the last one cannot request it.
         assert_error(last.delete("/profile", {"password": PASSWORD, "forum": "delete"}), 409, "last_admin")
 
 
@@ -69,7 +69,7 @@ class TestCreateExport:
         assert_error(mine.post("/profile/ekspor", {}), 400, "validation_error", "password")
         assert_error(mine.post("/profile/ekspor", {"password": ["x"]}), 400, "validation_error", "password")
         assert_error(Client(mine.app).post("/profile/ekspor", {"password": PASSWORD}), 401)
-        ask(mine)  # refused requests do not count
+        ask(mine)  # refused requests do not count towards the limit
 
     def test_a_second_one_of_the_day_is_refused(self, mine: Client) -> None:
         export_id = ask(mine)
@@ -83,7 +83,7 @@ class TestCreateExport:
         assert ask(mine) != export_id
 
     def test_whose_answer_was_lost_asks_again_with_its_key(self, mine: Client) -> None:
-        """A client that lost the response needs the id to get the day's export."""
+        """A client that lost the response asks again, and needs the id to download the export of the day."""
         asked = [
             mine.post("/profile/ekspor", {"password": PASSWORD}, headers={"Idempotency-Key": "salinan-hari-ini"})
             for _ in range(2)
@@ -115,7 +115,7 @@ class TestGetExport:
             readme = file.read("README.txt").decode()
         assert PERSON["nama_ktp"] in readme
         for line in readme.splitlines():
-            assert_readable(line.rpartition(": ")[2])  # check the description without the table's name
+            assert_readable(line.rpartition(": ")[2])  # only the description, without the table's name
 
     def test_nobody_else_gets_it(self, client: Client, mine: Client) -> None:
         export_id = ask(mine)

@@ -1,4 +1,4 @@
-"""After a day of reminders, alerts, replies and broadcasts, personal texts are stored only in their own tables."""
+"""Tests of where personal texts are stored after a day of reminders, alerts, replies and broadcasts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.helpers.factories import make_user
 from tests.pengingat.groups.medicines import medicine
 from tests.personal_data.traces import found
 
-#: Personal texts, and the tables that may contain them.
+#: Personal texts, with the tables that may contain each of them.
 OWN = {
     "Namaqx": {"users"},
     "Penulisqx": {"users"},
@@ -40,7 +40,7 @@ OWN = {
 
 @pytest.fixture
 def gateway(committed: Flask, sim: Server, real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """The simulator, which receives messages at any hour."""
+    """A simulated provider. Broadcasts may be sent to it at any hour."""
     config = replace(real_app.extensions["config"], broadcast_hours=(0, 24))
     monkeypatch.setitem(real_app.extensions, "config", config)
     monkeypatch.setitem(real_app.extensions, "messenger", provider.make(config_for_tests(**sim.messaging.env())))
@@ -78,7 +78,7 @@ def test_a_day_leaves_nobodys_words_but_in_their_own_rows(
         siti_id, budi_id = siti.id, budi.id
         caregivers.create(budi_id, siti_id)
         caregivers.update_scopes(siti_id, budi_id, ["alerts", "history"])
-    production = replace(committed.extensions["config"], environment="production")  # production stores no texts
+    production = replace(committed.extensions["config"], environment="production")  # production stores no message texts
     monkeypatch.setitem(committed.extensions, "config", production)
     client = Client(committed)
     medicine(siti_id, "Obatqx", title="Judulqx", penting=True)

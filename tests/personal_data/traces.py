@@ -1,4 +1,4 @@
-"""Helpers that insert marked rows of one person into every personal table, and that search for the marks."""
+"""Helpers that insert rows of a person with marked texts into all tables, and that search for these texts (marks)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from app.core.database.session import Base, db
 from app.core.media import storage
 from app.identity.models import User
 
-#: Text in every text column of the rows.
+#: The mark: a text that is in every text column of the inserted rows.
 MARK = "Jejakqx"
 
-#: Values that a table's constraints require, by table and column. `None` leaves the column out.
+#: Values that a table's constraints require, by table and column. `None` leaves out the column.
 DEMANDED: dict[str, dict[str, Any]] = {
     "forum_replies": {"depth": 1, "parent_id": None},
     "deliveries": {"state": "sent", "queue": "urgent", "channel": "messaging"},
@@ -36,7 +36,10 @@ DEMANDED: dict[str, dict[str, Any]] = {
 
 
 def fill(user: User, other: User) -> list[str]:
-    """Insert a row of the person into every table. Return the tables. The second person of a row is `other`."""
+    """Insert a row of the person into every table.
+
+    Return the tables. `other` is the second person of a row that needs two.
+    """
     names = []
     for table, declaration in reversed(list(personal_tables(Base.metadata))):
         if table is not User.__table__ and (values := _values(table, declaration, user, other)):
@@ -71,7 +74,7 @@ def _values(table: sa.Table, declaration: Personal, user: User, other: User) -> 
 
 
 def _referred(column: sa.Column[Any], user: User, other: User) -> object:
-    """Return the key of a row that the column may refer to. Return None if there is none and NULL is allowed."""
+    """Return the key of an existing row that the foreign key may refer to. Return None if there is no such row."""
     key = next(iter(column.foreign_keys)).column
     if key.table is User.__table__:
         return other.id
@@ -106,7 +109,7 @@ def _marked(table: sa.Table, column: sa.Column[Any]) -> object:
 
 
 def found(app: Flask, *marks: str) -> dict[str, list[str]]:
-    """Return where a mark is left: the rows of each table, keys in Redis, and stored files."""
+    """Return the places that still contain a mark: rows of each table, keys in Redis, and stored files."""
     places: dict[str, list[str]] = {}
     for mark in marks:
         for table in Base.metadata.sorted_tables:

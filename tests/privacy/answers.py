@@ -1,4 +1,4 @@
-"""Fields of the responses of the caller's own routes."""
+"""Expected fields of the responses about the caller's own data."""
 
 from __future__ import annotations
 

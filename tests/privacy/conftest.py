@@ -1,4 +1,7 @@
-"""Fixture that runs one marked person through the service, with errors, and collects the traces."""
+"""Fixture that lets one marked person use the whole service, and collects every place where the marks appear.
+
+The marks are unique words in the person's data.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,9 @@ class Records(logging.Handler):
 
 @pytest.fixture(scope="module")
 def traces(real_app: Flask, running: Server) -> Iterator[Traces]:
-    """The traces of the walk in responses, logs, Redis, metrics, files, messages and pushes."""
+    """Everything that the service wrote while the person used it: responses, logs, Redis, metrics, files, messages,
+    pushes.
+    """
     public, private = vapid.new_keys()
     subject = "mailto:operator@example.com"
     keys = {"vapid_public_key": public, "vapid_private_key": private, "vapid_subject": subject}

@@ -1,8 +1,8 @@
-"""The marked person. No other test text contains these words, so each match is a trace of this person."""
+"""The marked person. Other tests do not use these words, so each match comes from this person's data."""
 
 from __future__ import annotations
 
-#: Unique words by what they reveal about the person.
+#: Unique words, by the kind of personal data that they stand for.
 MARKS = {
     "name": "Qwertyana",
     "username": "penandaqx",

@@ -1,4 +1,4 @@
-"""Tests of the access log: what people read, and that every access is recorded."""
+"""Tests of the access log. Every access to another person's data must be recorded."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_reading_costs_the_same_statements_however_many_lines(
 ) -> None:
     for _ in range(30):
         access_log.record(None, siti.id, AccessAction.NIK_READ)
-    with statements.at_most(3):  # statements: session, page, count
+    with statements.at_most(3):  # SQL statements: session, page, count
         siti.get(f"{ROUTE}?per_page=10")
 
 
@@ -153,7 +153,7 @@ def case_of(client: Client, user: User) -> int:
     return int(client.as_(make_admin()).post("/admins/moderasi", decision).json["id"])
 
 
-#: Routes that show another person's data: the expected entry, and a function that makes the call.
+#: Routes that show another person's data, each with the expected access log entry and a function that calls the route.
 SHOWING: dict[str, tuple[str, Callable[[Client, User], tuple[str, Any]]]] = {
     "GET /admins": ("listed", lambda *_: ("/admins", None)),
     "GET /admins/<username>": ("profile_read", lambda _, user: (f"/admins/{user.username}", None)),
@@ -189,7 +189,7 @@ SHOWING: dict[str, tuple[str, Callable[[Client, User], tuple[str, Any]]]] = {
     "GET /superadmin/tables/<table_name>/export": ("export", lambda *_: ("/superadmin/tables/users/export", None)),
 }
 
-#: Administrators' routes that show no private data.
+#: Routes for administrators that show no private data.
 SHOWING_NOTHING = {
     "POST /admins": "the administrator who adds somebody knows what they wrote",
     "DELETE /admins/<int:user_id>": "a message",
@@ -215,12 +215,12 @@ SHOWING_NOTHING = {
     "DELETE /caregiver/patients/<int:other_id>": "a message",
 }
 
-#: Routes for people's own data.
+#: Routes that show only the caller's own data.
 OWN = ("/profile", "/register", "/login", "/pengiriman")
 
 
 def shows_others(route: str) -> bool:
-    """Return whether a route must declare which data of others it shows."""
+    """Return whether a route must be listed here, because it may show other people's data."""
     path = route.split(" ")[1]
     if path.startswith(OWN):
         return False
@@ -233,7 +233,7 @@ def test_every_route_that_can_show_what_is_anothers_says_what_it_shows() -> None
     assert {route for route in ACCESS if shows_others(route)} == {
         *SHOWING,
         *SHOWING_NOTHING,
-        # Other tests check the entries of these routes.
+        # Other tests check the access log entries of these routes.
         *managed.READ,
         *managed.CHANGE,
         *managed.OF_A_PATIENT,

@@ -156,7 +156,7 @@ def test_a_list_costs_the_same_statements_however_long(siti: Client, statements:
             due_at=NOW + timedelta(minutes=minute),
             occurrence_id=occurrence(siti.user) if minute == 1 else None,
         )
-    with statements.at_most(5):  # statements: session, page, count, settings, time
+    with statements.at_most(5):  # SQL statements: session, page, count, settings, time
         siti.get("/pengiriman?per_page=10")
 
 
@@ -189,7 +189,7 @@ def test_every_sentence_is_plain_indonesian() -> None:
 
 
 def test_no_row_of_the_outbox_lacks_a_person(siti: Client) -> None:
-    """A message to an unknown number, such as a password reset, is in no list."""
+    """A message to a number without an account, such as a password reset, is in no person's list."""
     row = add(siti.user)
     db.session.execute(sa.update(Delivery).where(Delivery.id == row.id).values(user_id=None))
     assert siti.get("/pengiriman").json == []

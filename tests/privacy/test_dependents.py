@@ -1,4 +1,4 @@
-"""Access log and consents of a dependent, used by the caregiver who manages the account."""
+"""Tests of the access log and consents of a dependent, a person without a phone. Their caregiver uses the routes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
 from tests.personal_data.leaving import OBAT
 
-#: Routes that accept a dependent, with a valid body.
+#: Routes that accept a dependent's id, each with a valid body.
 ROUTES: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/profile/akses", None),
     ("GET", "/profile/persetujuan", None),
@@ -44,7 +44,7 @@ def noted(user_id: int) -> list[str]:
 def test_anybody_but_an_own_dependent_is_not_found(
     client: Client, siti: Client, caregiver: Client, ibu: int, method: str, path: str, body: Any, whose: str
 ) -> None:
-    """A patient who allows the caregiver everything is not found either."""
+    """The routes also answer 404 for a linked patient who gave the caregiver all scopes."""
     db.session.execute(sa.update(CaregiverLink).values(scopes=["alerts", "history", "manage"]))
     caller = client.as_(make_user(RoleName.PENDAMPING)) if whose == "another's" else caregiver
     if whose == "handed over":

@@ -1,4 +1,4 @@
-"""Places where the marked person must leave no trace, even after errors."""
+"""Tests of places that must not contain data of the marked person, even after errors."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.privacy.walk import CARELESS, Answer, Traces
 
 pytestmark = pytest.mark.takes(seconds=10)
 
-#: Data that only administrators may see. The name is public in lists of people.
+#: Data that only administrators may see. The name is not included, because lists of people show it.
 PRIVATE = {"e-mail", "phone", "NIK", "religion", "password", "new password", "medicine", "push endpoint"}
 
 
 def told(answers: list[Answer], endpoint: str) -> dict[str, set[str]]:
-    """Return the marks in each response, by request."""
+    """Return the person's marks (unique words) in each response, by request."""
     by_request = {f"{one.reader}: {one.method} {one.path} {one.status}": seen(one.text, endpoint) for one in answers}
     return {request: marks for request, marks in by_request.items() if marks}
 
@@ -43,7 +43,7 @@ def test_no_answer_holds_a_name_beside_the_pseudonym(traces: Traces, reader: str
 
 
 def test_a_stranger_who_links_sees_the_name_and_nothing_more(traces: Traces) -> None:
-    """Calls every route with a token. The pseudonym may appear in the forum, but never with a name."""
+    """Calls every route with a token. Forum responses may contain the pseudonym, but never together with a name."""
     linked = told([one for one in traces.answers if one.reader == "pendamping"], traces.endpoint)
     assert "pendamping: GET /caregiver/patients 200" in linked
     assert all(marks <= {"name", "username"} or marks == {"pseudonym"} for marks in linked.values()), linked
@@ -62,7 +62,7 @@ def test_administrators_see_nik_and_pseudonym_in_the_detail_alone(traces: Traces
 
 
 def test_who_is_behind_the_pseudonym_is_told_once_to_who_lifts_it(traces: Traces) -> None:
-    """Cases, decisions and blocks may show only the alias."""
+    """Moderation cases, decisions and blocks may show only the pseudonym."""
     moderation = [one for one in traces.answers if re.search("/moderasi|/lapor|/blokir|/banding", one.path)]
     assert {one.status for one in moderation} >= {200, 201, 403, 409}
     answers = told(moderation, traces.endpoint)
@@ -86,7 +86,7 @@ def test_exports_hold_what_is_documented(traces: Traces) -> None:
 
 
 def test_our_logs_hold_nobody(traces: Traces) -> None:
-    """The log contains that a super-admin ran a statement, but not the statement."""
+    """The log says that a super-admin ran a SQL statement. It does not contain the statement."""
     assert not [line for line in traces.log if CARELESS in line or seen(line, traces.endpoint)]
     assert any("app.audit" in line for line in traces.log)
     assert any("Traceback" in line for line in traces.log)

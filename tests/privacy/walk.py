@@ -1,4 +1,4 @@
-"""The walk: the actions of the marked person and of others, and the errors on the way."""
+"""Everything that the marked person and other people do in the test, and the errors that occur."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.privacy.marks import MARKS, PERSON
 
-#: A typing mistake of an operator. PostgreSQL's error message contains values of the row.
+#: A SQL statement with a mistake by an operator. PostgreSQL's error message contains values of the row.
 CARELESS = "SELECT nama_ktp::integer FROM users WHERE username LIKE 'penanda%'"
 
 
@@ -44,11 +44,11 @@ class Traces:
     endpoint: str = ""
     redis: list[str] = field(default_factory=list)
     metrics: str = ""
-    #: Recipient number and text of each message to others.
+    #: Recipient number and text of each message to other people.
     messages: list[tuple[str, str]] = field(default_factory=list)
     pushes: list[tuple[str, str]] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
-    #: None if the server's log is on another machine and cannot be read.
+    #: None if PostgreSQL runs on another machine, because its log cannot be read then.
     postgres_log: list[str] | None = None
 
 
@@ -79,7 +79,7 @@ class Walk:
         return self.traces
 
     def call(self, reader: str, method: str, path: str, json: Any = None, **options: Any) -> TestResponse:
-        """Send a request as another person, and keep the response."""
+        """Send a request as another person, and store the response."""
         response = self.others[reader].open(method, path, json, **options)
         text = response.get_data().decode("utf-8", "replace") + str(response.headers)
         self.traces.answers.append(Answer(reader, method, path, response.status_code, text))
@@ -92,7 +92,7 @@ class Walk:
         login = {"username": PERSON["username"], "password": PERSON["password"]}
         for username in (PERSON["username"], PERSON["email"], PERSON["nomor_hp"]):
             assert self.nobody.post("/login", {"username": username, "password": "salah"}).status_code == 401
-        # The password typed as username, and an unknown number.
+        # A login with the password as username, and a login with an unknown number.
         assert self.nobody.post("/login", {"username": PERSON["password"], "password": "x"}).status_code == 401
         tokens = self.nobody.post("/login", login).json
         assert self.nobody.post("/refresh", {"refresh_token": tokens["refresh_token"]}).status_code == 200
@@ -105,7 +105,7 @@ class Walk:
         self.subscribe(self.others["admin"])
 
     def subscribe(self, client: Client) -> str:
-        """Subscribe a browser for a client. Return the mark of its endpoint."""
+        """Subscribe a client's browser to pushes. Return the mark (unique word) in its endpoint."""
         browser = self.sim.push.subscribe(self.push_key)
         assert client.post("/push/subscribe", browser).status_code == 201
         return str(browser["endpoint"]).rpartition("/")[2]
@@ -128,7 +128,7 @@ class Walk:
     # --- other people ---
 
     def others_meet_them(self) -> None:
-        """Try to register and update with each unique value of the person."""
+        """Try to register and to update a profile with each unique value of the person, which is already used."""
         twin = {"username": "kembar", "password": "kembar-yang-lain-1", "nama_ktp": "Kembar", "nama_samaran": "Kembar",
                 "nomor_hp": "081300000009", "email": "kembar@contoh.id"}  # fmt: skip
         for name in ("username", "nomor_hp", "email"):
@@ -146,7 +146,7 @@ class Walk:
 
     @contextmanager
     def broken(self) -> Iterator[None]:
-        """Make every write of the person's row fail with an unexpected error: a 500 with the row in its message."""
+        """Make every write of the person's row fail with status 500. The error's message contains the row."""
         name = MARKS["name"]
         self.alter(f"ALTER TABLE users ADD CONSTRAINT broken CHECK (nama_ktp NOT LIKE '{name}%') NOT VALID")
         try:
@@ -208,7 +208,7 @@ class Walk:
         }
         for route in ACCESS:
             method, path = route.split()
-            if method != "GET" or path == "/send-verification-code":  # it sends a message
+            if method != "GET" or path == "/send-verification-code":  # excluded, because this route sends a message
                 continue
             path = re.sub(r"<(?:\w+:)?(\w+)>", lambda match: str(ids.get(match[1], "1")), path)
             for reader in self.others:
@@ -235,7 +235,7 @@ class Walk:
         assert self.nobody.post("/update-password", body).status_code == 200
 
     def look(self) -> None:
-        """Send all deliveries, then collect the traces."""
+        """Send all deliveries. Then collect everything that the service wrote."""
         db.session.execute(sa.update(Delivery).values(due_at=sa.func.now(), next_try_at=sa.func.now()))
         db.session.commit()
         for _ in range(3):

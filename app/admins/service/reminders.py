@@ -32,8 +32,8 @@ def get_today() -> dict[str, object]:
 def missed_every_day(days: int) -> sa.ColumnElement[bool]:
     """Return the SQL condition that a person missed a dose on each of the last `days` full days.
 
-    Doses whose reminder was not sent on any channel do not count. People who withdrew consent or asked for erasure do not
-    match.
+    Doses whose reminder was not sent on any channel do not count. People who withdrew consent or asked for erasure are
+    ignored.
     """
     last = today() - timedelta(days=1)
     return sa.and_(

@@ -1,4 +1,4 @@
-"""Fixture of a user with real commits."""
+"""Fixture of a user whose requests commit to the database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.helpers.factories import make_user
 
 @pytest.fixture
 def really(committed: Flask) -> Client:
-    """Siti, with real commits: a refusal rolls back the request, but the try still counts."""
+    """Siti, a user whose requests really commit. An error rolls back the request, but the counted try must stay."""
     with unit_of_work():
         user_id = make_user(username="siti", nomor_hp=OWN).id
     with unit_of_work():

@@ -1,4 +1,4 @@
-"""Helpers that verify a number by a message or by six digits."""
+"""Helpers that verify a phone number, by a message from the number or by six digits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def ask(client: Client, **data: str) -> dict[str, Any]:
 
 
 def write(code: str, phone: str = OWN) -> Proof:
-    """Send a code to us from a number. Return the result."""
+    """Let a number send a verification code to us. Return the result."""
     return _in_a_session_of_its_own(lambda: verification.confirm_by_message(E164[phone], code))
 
 
@@ -63,18 +63,18 @@ def use(phone: str, **ago: float) -> None:
 
 
 def take_long_ago(user_id: int, **ago: float) -> None:
-    """Record that the user has had the number for this time."""
+    """Change the time since which the user has had the number."""
     values = {"created_at": sa.func.now() - timedelta(**ago), "phone_changed_at": None}
     db.session.execute(sa.update(User).where(User.id == user_id).values(**values))
 
 
 def agree(phone: str = NEW) -> str | None:
-    """Answer PINDAH from a number. Return the username that it moved to."""
+    """Answer PINDAH ("move") from a number. Return the username of the account that gets the number."""
     return _in_a_session_of_its_own(lambda: questions.agree(E164[phone]))
 
 
 def refuse(phone: str = NEW) -> bool:
-    """Answer SALAH NOMOR from a number. Return whether the number moved back."""
+    """Answer SALAH NOMOR ("wrong number") from a number. Return whether the number moved back to its former account."""
     return _in_a_session_of_its_own(lambda: moves.refuse(E164[phone]))
 
 

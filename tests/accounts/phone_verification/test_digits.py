@@ -58,7 +58,7 @@ def test_the_fifth_try_may_be_the_right_one(really: Client) -> None:
 
 @pytest.mark.slow
 def test_a_thousand_guesses_find_nothing(really: Client) -> None:
-    """The right code fails too after five wrong guesses."""
+    """After five wrong codes, the right code fails too."""
     code = digits(really)
     guesses = [f"{(int(code) + n) % 10**6:06d}" for n in range(-900, 100)]
     assert {really.put(PATH, {"code": guess}).status_code for guess in guesses} == {400}

@@ -1,4 +1,4 @@
-"""Verification of a number by a message from it, and the requests of both methods."""
+"""Tests of the verification of a phone number by a message from it, and of requests for both methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A number that another account uses moves after it answers PINDAH. SALAH NOMOR moves it back."""
+"""Moves of a phone number to another account. PINDAH ("move") moves it, SALAH NOMOR ("wrong number") moves it back."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from tests.notifications.deliveries import words_of
 
 @pytest.fixture
 def holder(client: Client) -> Client:
-    """Ana, who has the number that other users want."""
+    """Ana, whose phone number other users want for their accounts."""
     user = make_user(username="ana", nomor_hp=NEW)
     user.created_at = local_time.now() - timedelta(days=400)
     return client.as_(user)
@@ -301,7 +301,8 @@ def test_no_reset_link_goes_to_a_number_for_24_hours_after_its_move(
     moved(owner, holder)
     if is_back:
         refuse()
-    db.session.execute(sa.update(User).values(phone_changed_at=None))  # a recent change alone would also stop the link
+    # without this, the recent change of the number would also stop the link
+    db.session.execute(sa.update(User).values(phone_changed_at=None))
     client.get("/send-verification-code", query_string={"phone": NEW})
     assert resets() == 0
     db.session.execute(sa.update(PhoneMove).values(moved_at=sa.func.now() - timedelta(hours=25)))
@@ -314,7 +315,7 @@ def test_no_reset_link_goes_to_a_number_for_24_hours_after_its_move(
 
 @pytest.fixture
 def asked(committed: Flask) -> tuple[int, int]:
-    """Ask Ana's number, with real commits, whether it moves to Siti. Return the ids of Siti and Ana."""
+    """Ask the owner of Ana's number, with real commits, whether it may move to Siti. Return the ids of Siti and Ana."""
     with unit_of_work():
         people = [make_user(username=name, nomor_hp=number).id for name, number in (("siti", OWN), ("ana", NEW))]
         use(NEW, days=-1)

@@ -1,4 +1,7 @@
-"""Verification of a number that another account has: a squatter's, or a real owner's."""
+"""Verification of a phone number that another account has, with or without the right to it.
+
+A squatter is a user who registered with another person's number.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from tests.notifications.deliveries import words_of
 
 @pytest.fixture
 def squatter(client: Client) -> User:
-    """A user who registered with another person's number."""
+    """A squatter: a user who registered with another person's number."""
     return make_user(username="penumpang", nomor_hp=NEW, email="penumpang@contoh.id")
 
 
@@ -49,7 +52,7 @@ def test_the_squatter_keeps_the_login_and_is_told(client: Client, owner: Client,
 
 
 def test_the_owner_gets_the_number_and_nobodys_data(client: Client, owner: Client, squatter: User) -> None:
-    """The number's new owner gets no reset link and no message of the squatter's account."""
+    """The new owner must not get a reset link, or any other message, for the squatter's account."""
     client.get("/send-verification-code", query_string={"phone": NEW})
     code = str(words_of(messages("password_reset")[0])["text"]).split("code=")[1].split()[0]
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
@@ -66,7 +69,9 @@ def test_leaving_ends_a_proof_that_is_open(client: Client, owner: Client) -> Non
 
 @pytest.mark.parametrize("way", ["profile", "reset"])
 def test_a_new_password_ends_a_proof_that_is_open(client: Client, owner: Client, way: str) -> None:
-    """A verification started in a stolen session would otherwise add the thief's number after the session ends."""
+    """Otherwise, a thief could start a verification in a stolen session, and add their own number after the session
+    ends.
+    """
     code = ask(owner, nomor_hp=NEW)["code"]
     if way == "profile":
         assert owner.put("/profile", {"password": "baru-sekali"}).status_code == 200
@@ -122,7 +127,10 @@ def test_known_and_unknown_numbers_are_answered_alike(
 
 
 def test_of_two_who_prove_a_number_at_once_one_gets_it(committed: Flask) -> None:
-    """A shared family phone may receive both codes. The squatter has the number first."""
+    """A family may share a phone, so the number may get codes for two accounts.
+
+    Here the squatter has the number first.
+    """
     with unit_of_work():
         make_user(username="penumpang", nomor_hp=NEW)
         people = [make_user(username=name).id for name in ("ani", "budi")]

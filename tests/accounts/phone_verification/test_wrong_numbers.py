@@ -1,4 +1,4 @@
-"""A number that answered SALAH NOMOR: the profile's warning, the messages it still gets, and how the flag ends."""
+"""Phone numbers that answered SALAH NOMOR ("wrong number") and are therefore flagged as wrong."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def problem(client: Client) -> str | None:
 
 @pytest.fixture
 def wrong(owner: Client) -> Client:
-    """Siti, whose number answered SALAH NOMOR."""
+    """Siti, whose number is flagged as wrong because it answered SALAH NOMOR."""
     assert refuse(OWN) is False
     return owner
 
@@ -142,7 +142,7 @@ def test_a_code_that_waits_is_not_sent_any_more(client: Client, owner: Client) -
 
 
 def test_an_account_has_three_codes_a_day_for_its_own_number(client: Client, owner: Client, limited: None) -> None:
-    """Codes requested by other accounts do not use up the owner's limit."""
+    """Codes that other accounts request do not count towards the limit of the number's own account."""
     for n in range(4):
         response = client.as_(make_user()).post(PATH, {"method": "code", "nomor_hp": OWN})
         assert response.status_code == (201 if n < 3 else 429)
