@@ -49,8 +49,8 @@ def _device() -> str:
 def login(data: Loaded) -> dict[str, str]:
     """Log in with username, e-mail or phone number. Return an access token and a refresh token.
 
-    Send the access token with each call: `Authorization: Bearer <access_token>`. An administrator with a second factor
-    also sends `otp`. A login cancels a request for erasure that is younger than seven days.
+    Send the access token with each request: `Authorization: Bearer <access_token>`. An administrator with a second
+    factor also sends `otp`. A login cancels the caller's request for erasure, which is possible for seven days.
     """
     return service.login(**data, device=_device(), network=caller_network())
 
@@ -77,13 +77,12 @@ def superadmin_login(data: Loaded) -> dict[str, str]:
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
 def register(data: Loaded) -> TokenPair:
-    """Register as pasien or pendamping, and log in.
+    """Register as pasien or pendamping, and log in. Without `role` the person is a pasien.
 
-    Without `role` the person is a pasien. 403 `role_not_allowed` for another role. 409 `username_taken`, `email_taken`
-    or `phone_taken` if another account has this value. 400 `captcha_failed` if the human verification failed, 503
-    `captcha_unavailable` if it does not respond.
-
-    With `handover_code` the caller takes over the account of a dependent, with its id, reminders and history.
+    The response is 403 `role_not_allowed` for another role. It is 409 `username_taken`, `email_taken` or `phone_taken`
+    if another account has this value. It is 400 `captcha_failed` if the human verification failed, and 503
+    `captcha_unavailable` if its provider does not respond. With `handover_code` the caller takes over the account of a
+    dependent, with its id, reminders and history.
     """
     return service.register(data, request.remote_addr, device=_device(), network=caller_network())
 
@@ -158,10 +157,10 @@ def get_profile() -> User:
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(409, "CONFLICT")
 def update_profile(data: Loaded) -> User:
-    """Update the caller's own record. Missing fields stay unchanged. A new password ends all other sessions.
+    """Update the caller's own record. Missing fields stay unchanged.
 
-    The old and the new number get a message about a new password, e-mail or number. At most ten new e-mails and numbers
-    per hour, and five new passwords.
+    A new password ends all other sessions. A change of password, e-mail or number is reported to the old and the new
+    number. Per hour, ten new e-mails and numbers and five new passwords are allowed.
     """
     return service.update_profile(caller, data)
 
@@ -194,10 +193,10 @@ def create_phone_verification(data: Loaded) -> VerificationRequest:
 )
 @bp.alt_response(409, "CONFLICT")
 def confirm_phone_verification(data: dict[str, str]) -> User | Response:
-    """Confirm the number with the six digits that we sent to it. Five tries.
+    """Confirm the number with the six digits that we sent to it. Five tries are allowed.
 
-    A number that another account uses moves after it answers PINDAH within 15 minutes (202). If the service receives no
-    messages, the number does not move (409 `number_in_use`).
+    A number that another account uses moves after its owner answers PINDAH ("move") within 15 minutes. The response is
+    then 202. If the service receives no messages, the number does not move (409 `number_in_use`).
     """
     return verification.confirm(caller, data["code"]) or raw_json({"message": questions.ASKED}, 202)
 

@@ -68,7 +68,7 @@ def get_admin(username: str) -> User:
 def update_admin(data: Loaded, user_id: int) -> User:
     """Update an administrator. Missing fields stay unchanged.
 
-    403 for the password or number of another administrator who registered themselves.
+    The response is 403 for the password or number of another administrator who registered themselves.
     """
     return admins.update(user_id, data, by=caller)
 
@@ -78,9 +78,10 @@ def update_admin(data: Loaded, user_id: int) -> User:
 @bp.response(200, MessageSchema)
 @bp.alt_response(409, "CONFLICT")
 def delete_admin(user_id: int) -> dict[str, str]:
-    """Delete an administrator. 409 for the caller's own account and for the last administrator.
+    """Delete an administrator. The response is 409 for the caller's own account and for the last administrator.
 
-    An administrator who registered themselves loses only role and sessions. A super-admin deletes the account too.
+    If the administrator registered themselves, only a super-admin can delete the account. For other callers, the
+    administrator only loses the role and all sessions.
     """
     admins.delete(user_id, by=caller)
     return {"message": "Administrator dihapus."}
@@ -93,9 +94,10 @@ def delete_admin(user_id: int) -> dict[str, str]:
 @bp.response(204)
 @bp.alt_response(409, "CONFLICT")
 def remove_admin_otp(data: dict[str, str], user_id: int) -> None:
-    """Remove the second factor of a user who lost phone and codes. For super-admins, with their own password.
+    """Remove the second factor of a user who lost the phone and the recovery codes. Only for super-admins.
 
-    The user's sessions end, and a message informs the user. 409 for the caller's own second factor.
+    The super-admin sends their own password. The user's sessions end, and a message informs the user. The response is
+    409 for the caller's own second factor.
     """
     admins.remove_otp(user_id, **data, by=caller)
 
@@ -150,7 +152,8 @@ def end_user_sessions(data: dict[str, str], user_id: int) -> None:
 def free_phone(data: dict[str, str], user_id: int) -> User:
     """Remove the number from an account, so that its real owner can use it. The user sees the reason.
 
-    Open verifications, reset links and pending messages of the number end. 403 for a super-admin's number.
+    Open verifications, reset links and pending messages of the number end. The response is 403 for a super-admin's
+    number.
     """
     return users.free_phone(user_id, data["reason"], by=caller)
 
@@ -208,7 +211,10 @@ def delete_relation(data: Loaded) -> dict[str, str]:
 @bp.arguments(schemas.RangeQuery, location="query")
 @bp.response(200, schemas.Overview)
 def get_overview(query: DayRange) -> dict[str, object]:
-    """Return totals, provinces, growth, activity and categories. Default: the last 30 days; at most ten years."""
+    """Return totals, provinces, growth, activity and categories. The default range is the last 30 days.
+
+    The maximum range is ten years.
+    """
     return overview.get(caller, **query)
 
 
@@ -245,6 +251,8 @@ def export_report(query: ExportChoice, report: str) -> Response:
 @bp.arguments(schemas.AuditSearchSchema, location="query")
 @bp.response(200, schemas.AuditEntry(many=True))
 def list_audit_entries(search: AuditSearch) -> Listing[audit.Entry]:
-    """List audit entries: NIK and pseudonym reads, exports, role changes, deletions. SQL entries only for
-    super-admins."""
+    """List audit entries: NIK and pseudonym reads, exports, role changes, deletions.
+
+    Only super-admins see entries about SQL statements.
+    """
     return audit.list_all(caller, search)

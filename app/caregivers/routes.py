@@ -29,7 +29,10 @@ bp = Blueprint("caregivers", __name__, description="Links between caregivers (pe
 @bp.alt_response(200, schema=schemas.Link, description="The link existed already", success=True)
 @bp.alt_response(404, "NOT_FOUND")
 def create_link(data: Loaded) -> tuple[CaregiverLink, int]:
-    """Link a patient to the caller. 403 `invitation_needed` if the patient deleted an earlier link."""
+    """Link a patient to the caller, who is a caregiver.
+
+    The response is 403 `invitation_needed` if the patient deleted an earlier link.
+    """
     link, is_new = service.create(caller.id, data["patient_id"], uninvited=True)
     return link, 201 if is_new else 200
 
@@ -47,7 +50,7 @@ def list_own_patients(page: Page) -> Listing[LinkedPerson]:
 @authenticated
 @bp.response(200, MessageSchema)
 def delete_link(other_id: int) -> dict[str, str]:
-    """Delete a link. A caregiver gives the patient's id, a patient the caregiver's."""
+    """Delete a link. A caregiver gives the patient's id, and a patient gives the caregiver's id."""
     service.delete_own(caller.id, other_id)
     return {"message": "Hubungan dihapus."}
 
@@ -115,7 +118,7 @@ def delete_invitation(invitation_id: int) -> None:
 def redeem_invitation(data: dict[str, str]) -> tuple[CaregiverLink, int]:
     """Accept an invitation by its code, and become a caregiver of the patient who sent it.
 
-    404 if the code is unknown, used or expired.
+    The response is 404 if the code is unknown, used or expired.
     """
     link, is_new = invitations.redeem(caller.id, data["code"])
     return link, 201 if is_new else 200
@@ -131,7 +134,10 @@ def redeem_invitation(data: dict[str, str]) -> tuple[CaregiverLink, int]:
 @bp.response(201, schemas.Dependent)
 @bp.alt_response(409, "CONFLICT")
 def create_dependent(data: Loaded) -> User:
-    """Create an account for a person without a phone. The caller manages it and gets its reminders. At most five."""
+    """Create an account for a person without a phone. The caller manages the account and gets its reminders.
+
+    At most five such accounts are allowed.
+    """
     return dependents.create(caller, data)
 
 
@@ -151,9 +157,10 @@ def list_dependents(page: Page) -> Listing[User]:
 @bp.response(201, schemas.Handover)
 @bp.alt_response(404, "NOT_FOUND")
 def create_handover(dependent_id: int) -> NewHandover:
-    """Create a code that lets the dependent take over the account at registration. It works once, for seven days.
+    """Create a code that lets the dependent take over the account at registration.
 
-    A new code replaces the older one. A code also ends with the session that created it.
+    The code works once, for seven days. A new code replaces an older one. A code also ends with the session that
+    created it.
     """
     return dependents.create_handover(caller, dependent_id)
 

@@ -18,7 +18,10 @@ bp = Blueprint(
 @bp.response(202, schemas.DependentDeleted)
 @bp.alt_response(404, "NOT_FOUND")
 def delete_dependent(dependent_id: int) -> dict[str, object]:
-    """Schedule the erasure of a dependent's account in seven days. It is in no list, and can be restored until then."""
+    """Schedule the erasure of a dependent's account in seven days.
+
+    Until then, the account can be restored, but no list contains it.
+    """
     return service.delete_dependent(caller, dependent_id)
 
 
@@ -28,5 +31,8 @@ def delete_dependent(dependent_id: int) -> dict[str, object]:
 @bp.alt_response(404, "NOT_FOUND")
 @bp.alt_response(409, "CONFLICT")
 def undelete_dependent(dependent_id: int) -> User:
-    """Restore a deleted dependent with all reminders and history. 409 if the caller has five others by now."""
+    """Restore a deleted dependent with all reminders and history.
+
+    The response is 409 if the caller already has five dependents.
+    """
     return service.undelete_dependent(caller, dependent_id)

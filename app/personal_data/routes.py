@@ -39,9 +39,10 @@ def delete_profile(data: dict[str, str]) -> dict[str, object]:
 @bp.response(202, schemas.Export)
 @bp.alt_response(404, "NOT_FOUND")
 def create_export(whose: Loaded, data: dict[str, str]) -> DataExport:
-    """Start an export of all data about the caller or a dependent. A second one on the same day is 429.
+    """Start an export of all data about the caller or a dependent.
 
-    The password is the caller's, also for a dependent. 400 `wrong_current_password` if it is wrong.
+    The password is the caller's, also for a dependent. A wrong password is 400 `wrong_current_password`. A second
+    export on the same day is 429.
     """
     return service.create_export(caller, whose["patient_id"], data["password"])
 
@@ -52,9 +53,9 @@ def create_export(whose: Loaded, data: dict[str, str]) -> DataExport:
 @bp.response(200, streaming.FILE, content_type=CONTENT_TYPE)
 @bp.alt_response(202, schema=schemas.Export, description="Not ready yet: ask again after a few seconds", success=True)
 def get_export(whose: Loaded, export_id: int) -> Response:
-    """Return the export as a ZIP, or 202 while it is not ready. After 24 hours it is 404.
+    """Return the export as a ZIP, or 202 while it is not ready. After 24 hours the response is 404.
 
-    The ZIP has each table as JSON and CSV, the pictures, and a README in Indonesian.
+    The ZIP contains each table as JSON and CSV, the pictures, and a README in Indonesian.
     """
     return _file_of(service.get_export(caller, whose["patient_id"], export_id))
 

@@ -117,9 +117,10 @@ def list_consents(whose: Loaded) -> list[Consent]:
 @bp.arguments(identity_schemas.Consents)
 @bp.response(200, schemas.Consent(many=True))
 def update_consents(whose: Loaded, data: ConsentChoices) -> list[Consent]:
-    """Give or withdraw consents. Missing ones stay unchanged.
+    """Give or withdraw consents. Missing consents stay unchanged.
 
     Without `health_data`, reminders stop immediately. They are deleted within 72 hours, unless the consent is given
-    again. Without `caregivers`, they see only the caller's name. `service` ends only with the account.
+    again. Without `caregivers`, caregivers see only the caller's name. The consent `service` ends only with the
+    account.
     """
     return consents.update(caller, whose["patient_id"], data)
