@@ -172,7 +172,7 @@ def erase_for(user_id: int, limit_s: float) -> bool:
             return True
         if not all(erase_for(id_, stop - monotonic()) for id_ in _dependents_of(user_id)) or _dependents_of(user_id):
             return False
-        with suppress(RedisError):  # without Redis, activity log entries are already in the database
+        with suppress(RedisError):  # new activity log entries are stored directly while Redis is down
             logs.ingest_all()
         for step in erasers.steps(person):
             while _is_left(step):
