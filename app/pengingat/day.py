@@ -1,4 +1,8 @@
-"""List of all occurrences of one day, recorded and future ones, for the main page of a client."""
+"""List of a person's occurrences on one day, for the main page of a client.
+
+An occurrence is one due time of a reminder. Past and near ones are rows of the ledger, the table `occurrences`. Later
+ones are computed from the schedules.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +23,10 @@ from app.pengingat.outgoing import texts
 from app.pengingat.timetable.schedule import AHEAD, DAY, Due, moment_of
 
 MAX_ROWS = 100
-#: Limits of the requested day, relative to today.
+#: How far the requested day may be before today, and after today.
 MAX_BACK, MAX_AHEAD = 92 * DAY, 35 * DAY
 
-#: Columns of a reminder that its future occurrences and its texts depend on.
+#: Columns of a reminder that are needed to compute its future occurrences and its texts.
 _REMINDER = ("id", "tipe", "judul", "timezone", "details", "plan", "planned_until", "done_from", "done_until")
 _user_id = sa.bindparam("of_user", type_=sa.BigInteger)
 _reminders = PreparedStatement(
@@ -42,13 +46,13 @@ _recorded = PreparedStatement(
     sa.select(*_rows, _next_has_fallen_due)
     .where(
         _rows.user_id == _user_id,
-        # Limit `due_at` as well as `day`, because only `due_at` is in the index.
+        # The index contains `due_at` but not `day`. So the query limits both columns.
         _rows.due_at.between(_moments[0], _moments[1]),
         _rows.day.between(_days[0], _days[1]),
         _rows.state != OccurrenceState.VOID,
     )
     .order_by(_rows.due_at, _rows.reminder_id, _rows.slot)
-    .limit(3 * MAX_ROWS)  # without a date the query reads three days, see `list_doses`
+    .limit(3 * MAX_ROWS)  # if the client sends no date, `list_doses` reads three days
 )
 
 
@@ -70,9 +74,9 @@ class Dose(TypedDict):
 
 
 def list_doses(user_id: int, day: date | None) -> list[Dose]:
-    """Return the occurrences of a day, or of today, in order of time. Days are counted in each reminder's zone.
+    """Return a person's occurrences on a day, in order of time. The default day is today.
 
-    Recorded occurrences come from the ledger, future ones from the schedules. This takes two statements.
+    A day begins at midnight in the time zone of each reminder. The function runs two SQL statements.
     Raise `ValidationFailed` if the day is more than 92 days back or 35 days ahead.
     """
     now = local_time.now()
@@ -109,7 +113,7 @@ def _check(day: date | None, known: dict[int, Pengingat], now: datetime) -> None
 
 
 def _zone(row: Occurrence, pengingat: Pengingat | None) -> ZoneInfo:
-    """Return the zone that the row's `day` refers to."""
+    """Return the time zone in which the `day` of this ledger row was computed."""
     zone = row.timezone or (pengingat and pengingat.timezone)
     return ZoneInfo(zone) if zone else local_time.JAKARTA
 
@@ -119,7 +123,7 @@ def _today(row: Occurrence, pengingat: Pengingat | None, now: datetime) -> date:
 
 
 def _beyond_the_ledger(pengingat: Pengingat, day: date) -> Iterator[Occurrence]:
-    """Yield the reminder's occurrences of this day that are not recorded in the ledger yet."""
+    """Yield the reminder's occurrences on this day that have no ledger row yet."""
     begin, end = (moment_of(each, time(), pengingat.zone) for each in (day, day + DAY))
     instant = timedelta(microseconds=1)
     for due in pengingat.schedule.dues(max(begin - instant, pengingat.planned_until), end - instant):
@@ -161,9 +165,9 @@ def _dose(row: Occurrence, pengingat: Pengingat | None, now: datetime, *, is_clo
 
 
 def _can_answer(row: Occurrence, now: datetime, *, is_closed: bool) -> bool:
-    """Return whether the answer `done` would change this occurrence now.
+    """Return whether an answer with the status `done` would change this occurrence now.
 
-    `is_closed` is true if the next occurrence has fallen due, or this one is not in the ledger.
+    `is_closed` is true if the reminder's next occurrence is due, or if this occurrence has no ledger row.
     """
     if row.id is None or row.reminder_id is None or row.due_at > now + AHEAD:
         return False

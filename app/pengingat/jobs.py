@@ -1,7 +1,7 @@
 """Background jobs of reminders.
 
-They plan occurrences 36 hours ahead, send stock notices, mark missed occurrences, alert caregivers and compact old
-rows.
+The jobs plan occurrences 36 hours ahead, mark missed occurrences and compact old ones. They also enqueue stock notices
+to patients and alerts to caregivers. An occurrence is one due time of a reminder.
 """
 
 from __future__ import annotations
@@ -23,19 +23,22 @@ from app.pengingat.ledger import compaction, missed, stock
 from app.pengingat.ledger.upcoming import HORIZON, Extension, plan
 from app.pengingat.models import Pengingat
 
-#: A reminder is planned again when it is planned for less than this time ahead.
+#: A job plans further occurrences of a reminder when they are planned for less than this time ahead.
 REFILL_BELOW = HORIZON * 2 / 3
 #: Reminders per transaction.
 PAGE = 200
 #: Seconds after which the job enqueues itself again, so that other jobs can run.
 SLICE_S = 2.0
-#: Longest delay of `planned_until` for people who requested erasure. It keeps the number of writes low: a few per
-#: hour and reminder, for a week.
+#: How far `planned_until` may be in the past for people who requested erasure. A longer time means fewer writes.
+#: 10 minutes mean at most six writes per hour and reminder, for the week until the erasure.
 PASS_OVER = timedelta(minutes=10)
 
 
 def top_up() -> None:
-    """Put the occurrences of the coming hours into the outbox. Parallel runs create no duplicates."""
+    """Plan the occurrences of the next 36 hours and put their messages into the outbox.
+
+    Parallel runs create no duplicates.
+    """
     pass_over_leaving()
     stop = monotonic() + SLICE_S
     while top_up_page():
@@ -48,7 +51,7 @@ def top_up_page() -> int:
     """Plan one page of reminders in one transaction. Return the number of reminders."""
     now = db_time.now()
     with unit_of_work():
-        # After a long outage, occurrences of the last 36 hours are still recorded, as missed. Older ones are not.
+        # After a long outage, record the occurrences of the last 36 hours. They become missed. Skip older ones.
         earliest = now - HORIZON
         extensions = [
             Extension(row, max(row.planned_until, earliest))
@@ -59,17 +62,17 @@ def top_up_page() -> int:
 
 
 def pass_over_leaving() -> None:
-    """Move `planned_until` to now for people who requested erasure, so that nothing falls due for them.
+    """Set `planned_until` to now for the reminders of people who requested erasure.
 
-    If they cancel the erasure, planning continues from that moment, or from up to ten minutes before. So no occurrence
-    of the time between is recorded as missed.
+    If a person cancels the erasure, planning continues from `planned_until`. So the occurrences before this moment are
+    not recorded as missed.
     """
     now = db_time.now()
     theirs = (
         sa.select(Pengingat.id)
         .join(User, User.id == Pengingat.user_id)
         .where(~erasure.IS_PRESENT, Pengingat.planned_until < now - PASS_OVER)
-        .with_for_update(of=Pengingat, skip_locked=True)  # the deletion may have locked them
+        .with_for_update(of=Pengingat, skip_locked=True)  # skip rows that the deletion of a person has locked
     )
     passed = sa.update(Pengingat).where(Pengingat.id.in_(theirs.scalar_subquery()))
     with unit_of_work():
@@ -81,13 +84,16 @@ def pass_over_leaving() -> None:
 
 
 def tell_of_stock() -> None:
-    """Put stock notices into the outbox, at 09.00 of each reminder's zone. Parallel runs create no duplicates."""
+    """Put notices about low medicine stock into the outbox, at 09.00 in the time zone of each reminder.
+
+    Parallel runs create no duplicates.
+    """
     while tell_page():
         pass
 
 
 def tell_page() -> int:
-    """Check the stock of one page of reminders in one transaction. Return the number of reminders."""
+    """Check the medicine stock of one page of reminders in one transaction. Return the number of reminders."""
     now = db_time.now()
     with unit_of_work():
         rows = _page(Pengingat.stock_check_at <= now, Pengingat.stock_check_at)
@@ -96,10 +102,10 @@ def tell_page() -> int:
 
 
 def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[object]) -> list[Pengingat]:
-    """Lock and return one page of reminders. Skip rows that are locked by others.
+    """Lock and return one page of reminders. Skip rows that another transaction has locked.
 
-    Also skip the reminders of a person who is being deleted. The deletion may wait for rows that are locked here, so
-    waiting for it would be a deadlock.
+    Also skip the reminders of a person who is being deleted, because waiting for the deletion could be a deadlock. The
+    deletion may itself wait for the rows that this function has locked.
     """
     page = (
         sa.select(Pengingat)
@@ -116,7 +122,7 @@ def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[obje
 
 
 def miss_overdue() -> None:
-    """Mark occurrences as missed that had no answer within an hour. The scheduler calls this on every tick."""
+    """Mark an occurrence as missed if it has no answer within an hour. The scheduler calls this on every tick."""
     missed.miss_overdue(clock_jump.now())
 
 
@@ -131,9 +137,9 @@ def tell_caregivers() -> None:
 
 
 def compact() -> int:
-    """Replace occurrences older than 400 days with daily sums, in small transactions. Return their number.
+    """Replace occurrences older than 400 days with daily counts, in small transactions.
 
-    Each occurrence is counted exactly once, even if the job is killed.
+    Each occurrence is counted exactly once, even if the job is killed. Return the number of replaced occurrences.
     """
     total = 0
     while True:

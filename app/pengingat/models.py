@@ -1,4 +1,8 @@
-"""Reminders, the ledger of their occurrences, and alerts to caregivers. Messages are rows of the outbox."""
+"""Tables of reminders, of their occurrences, and of alerts to caregivers.
+
+An occurrence is one due time of a reminder. The table `occurrences` is called the ledger. The messages themselves are
+rows of the outbox, in `app.notifications`.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +70,7 @@ class Pengingat(Base, Timestamps):
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 
-    #: Cache for `schedule`: the plan and the zone that it was parsed from, and the schedule.
+    #: Cache of the property `schedule`: the plan, the zone, and the schedule that was parsed from both.
     _parsed: ClassVar[tuple[Plan, str, Schedule] | None] = None
 
     @property
@@ -79,19 +83,19 @@ class Pengingat(Base, Timestamps):
 
     @property
     def open_schedule(self) -> Schedule | None:
-        """Return the schedule, or None if the reminder is done for good and sends nothing more."""
+        """Return the schedule, or None if the reminder is permanently done and sends no more messages."""
         return None if self.done_until == NEVER else self.schedule
 
     @property
     def next_due_at(self) -> datetime:
-        """Return `first_at` as the client sent it. For a medicine, return the next dose."""
+        """Return the time of a medicine's next dose. For other types and finished courses, return `first_at`."""
         if self.tipe == Tipe.OBAT:
             return self.schedule.next_occurrence(local_time.now()) or self.first_at
         return self.first_at
 
     @property
     def next_at(self) -> datetime | None:
-        """Return the next future occurrence that is not done yet, or None if there is none."""
+        """Return the time of the next occurrence that is not done yet, or None if all are done."""
         following = local_time.now() if self.is_done else self.schedule.next_occurrence(local_time.now())
         if following is None or not self.counts_as_done(following):
             return following
@@ -103,7 +107,7 @@ class Pengingat(Base, Timestamps):
         return self.counts_as_done(local_time.now())
 
     def counts_as_done(self, moment: datetime) -> bool:
-        """Return whether the reminder counts as done at this moment, so between `done_from` and `done_until`."""
+        """Return whether this moment is between `done_from` and `done_until`. Then the reminder counts as done."""
         if self.done_until is None:
             return False
         return (self.done_from is None or self.done_from <= moment) and moment < self.done_until
@@ -114,7 +118,7 @@ class Pengingat(Base, Timestamps):
         return self.schedule.next_occurrence(local_time.now()) is None
 
 
-#: Time after which an unanswered occurrence is missed, and its messages expire.
+#: Time after the due time at which an unanswered occurrence becomes missed, and its messages expire.
 LATE = timedelta(minutes=60)
 
 
@@ -124,7 +128,7 @@ class OccurrenceState(StrEnum):
     PENDING = "pending"
     DONE = "done"
     SKIPPED = "skipped"
-    #: Still unanswered `LATE` after its due time or the end of its snooze.
+    #: No answer within 60 minutes (`LATE`) after the due time, or after the end of a snooze.
     MISSED = "missed"
     #: Cancelled before an answer, for example because the reminder was edited or deleted.
     VOID = "void"
@@ -177,7 +181,7 @@ class Occurrence(Base, Created):
     __table_args__ = (
         sa.UniqueConstraint("reminder_id", "due_at", "slot"),
         sa.Index("ix_occurrences_user_id", "user_id", "due_at", "id"),
-        # For the job that marks missed occurrences: it reads only unanswered rows.
+        # Index for the job that marks missed occurrences. The job reads only unanswered rows.
         sa.Index("ix_occurrences_open", "due_at", postgresql_where=sa.text("state = 'pending'")),
         sa.Index("ix_occurrences_link_hash", "link_hash", postgresql_where=sa.text("link_hash IS NOT NULL")),
         sa.Index(
@@ -192,30 +196,30 @@ class Occurrence(Base, Created):
 
     @property
     def late(self) -> bool:
-        """Return whether the occurrence was done after the time at which it counts as missed."""
+        """Return whether the person marked the occurrence as done only after it had become missed."""
         if self.state != OccurrenceState.DONE or self.answered_at is None:
             return False
         return self.answered_at >= max(self.due_at, self.snoozed_until or self.due_at) + LATE
 
 
 class AlertReason(StrEnum):
-    """Subject of an alert to a caregiver."""
+    """Reason for an alert to a caregiver."""
 
     MISSED = "missed"
-    #: Follow-up to a sent `MISSED` alert: the patient did it after all.
+    #: Correction of a sent `MISSED` alert: the patient marked the occurrence as done afterwards.
     LATE = "late"
-    #: Follow-up to a sent `MISSED` alert: our service had failed to deliver the reminder.
+    #: Correction of a sent `MISSED` alert: our service had failed to deliver the reminder to the patient.
     UNDELIVERED = "undelivered"
 
 
 class AlertMode(StrEnum):
-    """Kind of message in which an alert was sent."""
+    """Kind of message in which an alert was sent to a caregiver."""
 
     AT_ONCE = "at_once"
-    #: One message for all alerts of the two hours after an `AT_ONCE` alert.
+    #: One message with all alerts of the two hours after an `AT_ONCE` message.
     TOGETHER = "together"
     DIGEST = "digest"
-    #: Correction of a sent alert: `AlertReason.LATE` or `AlertReason.UNDELIVERED`.
+    #: Correction of an earlier alert, with the reason `LATE` or `UNDELIVERED`.
     FOLLOW_UP = "follow_up"
 
 
@@ -242,7 +246,7 @@ class CaregiverAlert(Base, Created):
 
 
 class OccurrenceDay(Base):
-    """Counts of a reminder's occurrences on one day. They replace single occurrences after 400 days."""
+    """Counts of a reminder's occurrences on one day. They replace the rows of `occurrences` after 400 days."""
 
     __tablename__ = "occurrence_days"
     __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
@@ -262,7 +266,7 @@ class OccurrenceDay(Base):
     __table_args__ = (sa.Index("ix_occurrence_days_user_id", "user_id", "day"),)
 
 
-#: Tables for statements that need no ORM objects.
+#: Tables for SQL statements that do not use the ORM classes.
 reminders = cast(sa.Table, Pengingat.__table__)
 occurrences = cast(sa.Table, Occurrence.__table__)
 occurrence_days = cast(sa.Table, OccurrenceDay.__table__)

@@ -1,4 +1,4 @@
-"""Routes for reminders of the caller, or with `patient_id` of a patient who allows the caller to manage them."""
+"""Routes for reminders. The parameter `patient_id` selects a patient of the caller instead of the caller."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, StockAd
 
 bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Reminders of the caller, or of a patient")
 
-#: Rate limit per caller, for their own and their patients' reminders together.
+#: Rate limit of each caller. Changes to their own reminders and to those of their patients count together.
 limit_writes = limit("60 per minute; 2000 per day", key=by_caller, counter="pengingat")
 
 
 def of_whom(view: Callable[..., object]) -> Callable[..., object]:
-    """Add the query parameter `patient_id` to a view, whose first argument becomes a `Whose`."""
+    """Add the query parameter `patient_id` to a view. The view receives the parameter as a `Whose`."""
     return bp.arguments(schemas.WhoseSchema, location="query")(bp.alt_response(404, "NOT_FOUND")(view))
 
 
@@ -43,7 +43,7 @@ def of_whom(view: Callable[..., object]) -> Callable[..., object]:
 @bp.response(201, schemas.PengingatCreated)
 @bp.alt_response(409, "CONFLICT")
 def create_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
-    """Create a reminder. `waktu` is optional if the details contain the time."""
+    """Create a reminder. `waktu` (its time) is optional if `details` contains the time."""
     return service.create(on_behalf_of.to_change(caller, whose), data)
 
 
@@ -111,7 +111,7 @@ def delete_reminder(whose: Whose, pengingat_id: int) -> dict[str, str]:
 def add_stock(whose: Whose, data: StockAddition, pengingat_id: int) -> Pengingat:
     """Add a purchase to the stock of a medicine.
 
-    409 `stock_not_tracked` if the reminder has no stock (`persediaan`).
+    The error is 409 `stock_not_tracked` if `details` has no stock (`persediaan`).
     """
     return service.add_stock(on_behalf_of.to_change(caller, whose), pengingat_id, data)
 
@@ -129,17 +129,22 @@ def add_stock(whose: Whose, data: StockAddition, pengingat_id: int) -> Pengingat
 def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Occurrence:
     """Answer an occurrence with done, skipped or snooze, or take an answer back with undo.
 
-    Without `due_at` the answer is for the last occurrence that is due and unanswered. If there is none, it is for the
-    next one within 60 minutes. 409 `too_early` more than 60 minutes before `due_at`. 409 `already_closed` if it is too
-    late for this answer. 409 `cannot_snooze` after three snoozes, or if the snooze would end after the next occurrence.
-    404 if no occurrence is due at `due_at`, or if there is none to answer. `done` and `skipped` can replace each other
-    for 24 hours. The same answer again is 200, and changes nothing.
+    An occurrence is one due time of a reminder. `due_at` selects the occurrence. The default is the last due occurrence
+    without an answer, or else the next one within 60 minutes.
 
-    An undo takes back the last answer, or the answer for `due_at`, within 24 hours. 409 `nothing_to_undo` if there is
-    no such answer.
+    `done` and `skipped` can replace each other for 24 hours. An identical second answer returns 200 and has no effect.
+    `undo` takes back the last answer, or the answer for `due_at`, within 24 hours.
 
-    `answered_at` is the time at which done or skipped was given offline. The answer is accepted if the next occurrence
-    was not due at that time. It does not replace a newer answer or a newer undo.
+    `answered_at` is the time of a `done` or `skipped` that the person gave offline. The answer is accepted if the next
+    occurrence was not due at that time. A newer answer or a newer undo stays.
+
+    Errors:
+
+    - 404 if there is no occurrence at `due_at`, or no occurrence to answer.
+    - 409 `too_early` if `due_at` is more than 60 minutes ahead.
+    - 409 `already_closed` if the time for this answer is over.
+    - 409 `cannot_snooze` after three snoozes, or if the snooze would end after the next occurrence.
+    - 409 `nothing_to_undo` if there is no answer to take back.
     """
     return answers.confirm(on_behalf_of.to_change(caller, whose), pengingat_id, data, on_behalf_of.via(caller, whose))
 
@@ -152,9 +157,12 @@ def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Occurre
 def list_doses(whose: Whose, query: dict[str, date | None]) -> list[Dose]:
     """List the occurrences of today, or of the given `date`, in order of time.
 
-    The list has at most 100 occurrences and no pages. An occurrence belongs to the day on which its message is sent;
-    for kontrol that is the day of the notice. Occurrences more than 36 hours ahead are `pending`. Cancelled (`void`)
-    occurrences are left out. Past occurrences of a deleted reminder stay, without its id.
+    An occurrence is one due time of a reminder. The list has at most 100 occurrences and no pages.
+
+    - An occurrence belongs to the day on which its message is sent. For kontrol this is the day of the notice.
+    - An occurrence more than 36 hours ahead has the state `pending`.
+    - Cancelled occurrences (`void`) are left out.
+    - Past occurrences of a deleted reminder are included, with `pengingat_id` null.
     """
     return day.list_doses(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), query["date"])
 
@@ -165,7 +173,7 @@ def list_doses(whose: Whose, query: dict[str, date | None]) -> list[Dose]:
 @bp.arguments(ledger_schemas.HistoryQuerySchema, location="query")
 @bp.response(200, ledger_schemas.Occurrence(many=True))
 def list_history(whose: Whose, query: HistoryQuery) -> Listing[Occurrence]:
-    """List past occurrences and their outcome, newest first. The default is the last 30 days."""
+    """List past due times of all reminders and their outcome, newest first. The default is the last 30 days."""
     return history.list_all(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), query)
 
 
@@ -175,7 +183,7 @@ def list_history(whose: Whose, query: HistoryQuery) -> Listing[Occurrence]:
 @bp.arguments(ledger_schemas.HistoryQuerySchema, location="query")
 @bp.response(200, ledger_schemas.Occurrence(many=True))
 def list_reminder_history(whose: Whose, query: HistoryQuery, pengingat_id: int) -> Listing[Occurrence]:
-    """List past occurrences of one reminder, newest first. The default is the last 30 days."""
+    """List past due times of one reminder and their outcome, newest first. The default is the last 30 days."""
     return history.list_of(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), pengingat_id, query)
 
 
@@ -185,7 +193,7 @@ def list_reminder_history(whose: Whose, query: HistoryQuery, pengingat_id: int) 
 @bp.arguments(ledger_schemas.DaysSchema, location="query")
 @bp.response(200, ledger_schemas.Adherence)
 def get_adherence(whose: Whose, days: Days) -> Adherence:
-    """Return how the caller kept to their reminders: totals, by day and by reminder."""
+    """Return how many reminders the caller answered or missed: in total, by day and by reminder."""
     return history.adherence(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), days)
 
 
@@ -198,9 +206,9 @@ def get_adherence(whose: Whose, days: Days) -> Adherence:
 @bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["csv"])
 @bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["xlsx"])
 def export_adherence(whose: Whose, choice: ReportChoice) -> Response:
-    """Download a report on how the caller kept to their reminders.
+    """Download a report of how many reminders the caller answered or missed.
 
-    pdf is one page for the doctor. xlsx and csv have rows by day and reminder.
+    The pdf file is one page for the doctor. The xlsx and csv files have one row for each day and reminder.
     """
     return streaming.download_response(
         report.export(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), **choice)

@@ -28,7 +28,7 @@ PAST = "Waktunya sudah lewat, jadi tidak ada pengingat yang akan dikirim."
 
 @cache
 def zones() -> frozenset[str]:
-    """Return the zone names that `ZoneInfo` accepts, without special ones such as `localtime`."""
+    """Return the names of time zones that `ZoneInfo` accepts, without special names such as `localtime`."""
     return frozenset(available_timezones()) - {"Factory", "localtime", "posixrules"}
 
 
@@ -37,14 +37,14 @@ def _zone(value: str) -> None:
         raise ValidationError("tidak dikenal, tulis misalnya Asia/Jakarta.")
 
 
-#: Example of `details` for the documentation. See `details_schemas` for the fields of the other types.
+#: Example of `details` for a medicine, in the API documentation. `details_schemas` has the fields of all types.
 EXAMPLE = {
     "nama_obat": "Metformin",
     "frekuensi": 1,
     "aturan": "setelah makan",
     "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
 }
-#: Example request bodies for the documentation, by type. `jam` is in UTC: 00:00 is 07.00 in Jakarta.
+#: Example request bodies for the API documentation, by type of reminder. `jam` is in UTC: 00:00 is 07.00 in Jakarta.
 EXAMPLES = {
     Tipe.OBAT: {
         "tipe": "obat",
@@ -134,7 +134,7 @@ class _Create(Schema):
 
 
 class ObatCreate(_Create):
-    """Request for a medicine: one reminder with all daily doses."""
+    """Request to create one reminder for all daily doses of a medicine."""
 
     variants = Variants("details", {Tipe.OBAT: DETAILS[Tipe.OBAT]})
 
@@ -151,8 +151,8 @@ class PengingatCreate(_Create):
     tipe = fields.String(required=True, validate=validate.OneOf(TIPES))
     waktu = Timestamp(
         metadata={
-            "description": "Required only if the details have no time: makan without a jam, terapi without a "
-            "jadwal, kontrol without a datetime"
+            "description": "Time of the reminder. Required only if the details have no time: makan without a jam, "
+            "terapi without a jadwal, kontrol without a datetime"
         }
     )
 
@@ -177,7 +177,7 @@ class PengingatUpdate(Schema):
 
 
 class StockAdditionCreate(Schema):
-    """Purchase of a medicine."""
+    """Purchase of a medicine, which is added to its stock."""
 
     tambah = Amount(required=True, maximum=100_000, example=30, description="Amount in the unit of the doses")
 
@@ -188,9 +188,11 @@ class Pengingat(Schema):
     id = fields.Integer(metadata={"example": 1})
     tipe = fields.String(metadata={"example": "obat"})
     judul = fields.String()
-    waktu = Timestamp(attribute="next_due_at", metadata={"description": "For obat: the next dose"})
+    waktu = Timestamp(
+        attribute="next_due_at", metadata={"description": "Time of the reminder. For obat: time of the next dose"}
+    )
     next_at = Timestamp(
-        allow_none=True, metadata={"description": "The next future occurrence that is not done; null if there is none"}
+        allow_none=True, metadata={"description": "Time of the next occurrence that is not done, or null"}
     )
     timezone = fields.String(metadata={"example": DEFAULT_ZONE})
     details = fields.Dict()
@@ -200,14 +202,14 @@ class Pengingat(Schema):
 
 
 class PengingatCreated(Pengingat):
-    """Response with a new reminder, and a warning if its time is past."""
+    """Response with a new reminder. It contains a warning if the time of the reminder is in the past."""
 
     warning = fields.Function(
         lambda pengingat: PAST if pengingat.is_past else None,
         metadata={
             "type": "string",
             "x-optional": True,
-            "description": "Present only if the time is past, so nothing will be sent",
+            "description": "Present only if the time is in the past and no message will be sent",
         },
     )
 
@@ -218,14 +220,14 @@ class PengingatCreated(Pengingat):
 
 @dataclass(frozen=True)
 class Whose:
-    """Person whose reminders a request is about. None stands for the caller."""
+    """Owner of the reminders in a request: a patient, or the caller if `patient_id` is None."""
 
     patient_id: int | None = None
 
 
 class WhoseSchema(Schema):
     patient_id = RecordId(
-        metadata={"example": 12, "description": "A patient who allows the caller to `manage`. Default: the caller"}
+        metadata={"example": 12, "description": "Id of a patient who grants the caller `manage`. Default: the caller"}
     )
 
     @post_load
@@ -248,7 +250,7 @@ class QuerySchema(PageSchema):
     is_done = fields.Boolean(metadata={"description": "Whether the current occurrence is done"})
     date = Day(
         metadata={
-            "description": "Only reminders with an occurrence on this day of their own zone",
+            "description": "Only reminders with a due time on this day, in the time zone of the reminder",
             "example": "2026-03-02",
         }
     )
