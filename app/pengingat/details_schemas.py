@@ -1,4 +1,7 @@
-"""Schemas for the details of each type of reminder. Other fields that a client sends are stored unchecked."""
+"""Schemas for the details of each type of reminder.
+
+A client may send other fields too. They are stored without a check.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ class TimeOfDay(fields.String):
 
 
 class Amount(fields.Float):
-    """Field for an amount of medicine: above 0, or from 0 with `zero=True`."""
+    """Field for an amount of medicine. The amount must be above 0, or with `zero=True` at least 0."""
 
     def __init__(
         self,
@@ -62,12 +65,12 @@ class Details(Schema):
 
 
 class OfReminder(Details):
-    """Details that every type may have."""
+    """Details that all types of reminders may have."""
 
     penting = fields.Boolean(
         allow_none=True,
         metadata={
-            "description": "Alert caregivers with the scope `alerts` at night too, but not in their own quiet hours"
+            "description": "Alert caregivers with the scope `alerts` also at night, except in their own quiet hours"
         },
     )
 
@@ -99,12 +102,12 @@ def _with_days_as_text(data: JsonDetails) -> JsonDetails:
 
 
 class TemporarySchedule(Details):
-    """Doses that replace `jadwal` for some days. The person enters all times; the server computes none."""
+    """Doses that replace `jadwal` for some days, for example during fasting. The person enters all times."""
 
     mulai = Day(
-        required=True, metadata={"example": "2026-02-18", "description": "The first day, in the person's own zone"}
+        required=True, metadata={"example": "2026-02-18", "description": "First day, in the reminder's time zone"}
     )
-    selesai = Day(required=True, metadata={"example": "2026-03-19", "description": "The last day"})
+    selesai = Day(required=True, metadata={"example": "2026-03-19", "description": "Last day, included"})
     jadwal = ListOf(fields.Nested(Dose), least=1, most=3, required=True)
 
     @validates_schema(skip_on_field_errors=True)
@@ -118,7 +121,7 @@ class TemporarySchedule(Details):
 
 
 class Stock(Details):
-    """Remaining amount of a medicine. Each dose that is done is subtracted."""
+    """Remaining amount of a medicine. The service subtracts each dose that the person marks as done."""
 
     sisa = Amount(
         required=True,
@@ -133,7 +136,7 @@ class Stock(Details):
         validate=validate.Range(1, 30),
         metadata={
             "example": 7,
-            "description": "Send a notice at 09.00 when the stock lasts for this many days, and again at 2",
+            "description": "Send a notice at 09.00 when the stock is enough for this many days, and again for 2 days",
         },
     )
 
@@ -152,18 +155,18 @@ class ObatDetails(OfReminder):
         allow_none=True,
         rules=[_refuse_addresses],
         example="jangan dengan susu",
-        metadata={"description": "The person's own instruction, shown after the dose. No web addresses"},
+        metadata={"description": "Instruction that is shown after the dose. Web addresses are refused"},
     )
     ingatkan_ulang_menit = fields.Integer(
         strict=True,
         allow_none=True,
         validate=validate.Range(10, 60),
-        metadata={"example": 30, "description": "Send one more message after this many minutes without an answer"},
+        metadata={"example": 30, "description": "Repeat an unanswered message once after this many minutes"},
     )
 
     mulai = Day(
         allow_none=True,
-        metadata={"example": "2026-03-02", "description": "First day of the course, in the person's own zone"},
+        metadata={"example": "2026-03-02", "description": "First day of the course, in the reminder's time zone"},
     )
     selesai = Day(
         allow_none=True,
@@ -175,7 +178,8 @@ class ObatDetails(OfReminder):
         validate=validate.Range(1, 365),
         metadata={
             "example": 10,
-            "description": "Length of the course in days, instead of `selesai`. Default of `mulai`: the next dose",
+            "description": "Length of the course in days, instead of `selesai`. Without `mulai`, the course begins on "
+            "the day of the next dose",
         },
     )
     jadwal_sementara = fields.Nested(TemporarySchedule, allow_none=True)
@@ -221,7 +225,7 @@ class TherapySession(Details):
     hari = fields.String(
         required=True,
         validate=validate.OneOf(WEEKDAYS),
-        metadata={"example": "senin", "description": "Weekday in the person's own zone"},
+        metadata={"example": "senin", "description": "Weekday in the reminder's time zone"},
     )
     jam = TimeOfDay(required=True)
 
@@ -291,11 +295,11 @@ DETAILS: dict[str, Schema] = {
     Tipe.TERAPI: TerapiDetails(),
     Tipe.KONTROL: KontrolDetails(),
 }
-assert set(MEALS) <= set(MakanDetails().fields)  # noqa: S101  # two lists of the same meals
+assert set(MEALS) <= set(MakanDetails().fields)  # noqa: S101  # the schema must have a field for each meal
 
 
 class Checked(dict[str, Any]):
-    """Details that were checked and normalised for the type `tipe`."""
+    """Details of a reminder that the schema of the type `tipe` has already checked and normalised."""
 
     def __init__(self, tipe: str, details: JsonDetails) -> None:
         super().__init__(details)
@@ -303,9 +307,9 @@ class Checked(dict[str, Any]):
 
 
 class DetailsOfTipe(fields.Dict):
-    """Field for the details of a reminder. Their schema depends on `tipe` in the same request.
+    """Field for the details of a reminder. The field `tipe` of the same request selects the schema.
 
-    If the type is unknown, the field does not check the details, and `load_details` must do it.
+    If the request has no valid `tipe`, this field does not check the details. Then `load_details` must check them.
     """
 
     def __init__(self, tipe: str | None = None, **kwargs: Any) -> None:
@@ -319,7 +323,7 @@ class DetailsOfTipe(fields.Dict):
 
 
 def load_details(tipe: str, details: JsonDetails) -> JsonDetails:
-    """Return details checked and normalised for this type. Raise `ValidationFailed` with the invalid fields."""
+    """Check and normalise the details of a reminder of this type. Raise `ValidationFailed` with the invalid fields."""
     if isinstance(details, Checked) and details.tipe == tipe:
         return dict(details)
     try:

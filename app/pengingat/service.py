@@ -1,4 +1,4 @@
-"""Creation, change and deletion of reminders. Each change updates the outbox in the same transaction."""
+"""Creation, change and deletion of reminders. Each change updates the queued messages in the same transaction."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from app.pengingat.timetable.plans import says_when, schedule_of, with_first_day
 from app.pengingat.timetable.schedule import Schedule
 from app.pengingat.timetable.tipe import Details, Tipe
 
-#: Fields that decide when messages are sent.
+#: Fields of a reminder that its schedule is computed from.
 SCHEDULING = frozenset({"tipe", "waktu", "timezone", "details"})
 
-#: Accepted range of moments. It is narrow enough that date arithmetic never leaves the range of `datetime`.
+#: Earliest and latest accepted time of a reminder. Within them, date arithmetic cannot exceed the limits of `datetime`.
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=local_time.JAKARTA), datetime(9000, 1, 1, tzinfo=local_time.JAKARTA)
 
 
@@ -48,9 +48,9 @@ def list_all(user_id: int, query: Query) -> Listing[Pengingat]:
 
 
 def _occurs_on(pengingat: Pengingat, day: date) -> bool:
-    """Return whether a reminder occurs on a day of its own zone.
+    """Return whether a reminder has a due time on this day, in its own time zone.
 
-    For a repeating reminder, days before the schedule was set do not count.
+    The result is False for a repeating reminder whose schedule was set on a later day.
     """
     schedule = pengingat.schedule
     is_set = not schedule.repeats or pengingat.active_from.astimezone(schedule.zone).date() <= day
@@ -63,10 +63,10 @@ def get(user_id: int, pengingat_id: int) -> Pengingat:
 
 
 def create(user_id: int, data: NewPengingat) -> Pengingat:
-    """Create a reminder, and put its occurrences of the next 36 hours into the outbox.
+    """Create a reminder, and put its messages of the next 36 hours into the outbox.
 
-    Raise `TooManyReminders` beyond the limits. This function and those below lock the person before the reminder,
-    because the deletion of a person uses the same order.
+    Raise `TooManyReminders` if the person would exceed a limit. All changes in this module lock the person before the
+    reminder, because the deletion of a person uses the same order.
     """
     users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
@@ -92,9 +92,10 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
 
 
 def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: AnsweredVia = AnsweredVia.APP) -> Pengingat:
-    """Change the fields that were sent. A client may send the unchanged record back without effect.
+    """Change the fields that the client sent. If the client sends the unchanged record back, nothing changes.
 
-    Messages get their text when they are sent, so other changes than the schedule or `is_done` need no new planning.
+    Messages are planned again only if their times or `is_done` change. Other changes need no planning, because the text
+    of a message is made when the message is sent.
     """
     users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
@@ -105,11 +106,11 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
     if "judul" in changes:
         pengingat.judul = changes["judul"]
         statements.rename(pengingat_id, changes["judul"], now)
-    # Sent alone, `is_done` answers the current occurrence. With other fields, the client may have sent the unchanged
-    # record back: then it counts only if its value changes.
+    # If `is_done` is the only field, it answers the current occurrence. If there are other fields, the client may have
+    # sent the unchanged record back. Then `is_done` is used only if its value differs.
     is_marked = "is_done" in changes and (changes["is_done"] != was_done or changes.keys() == {"is_done"})
     if is_replanned or is_marked:
-        # Replan only future occurrences. Messages that are already due are still sent.
+        # Cancel only the messages of future occurrences. Messages that are already due are still sent.
         outbox.cancel_occurrences(statements.coming(pengingat_id, now))
     if is_marked:
         answers.mark(held, pengingat, is_done=changes["is_done"], via=via)
@@ -133,10 +134,10 @@ def delete(user_id: int, pengingat_id: int) -> None:
 
 
 def pause(user_id: int) -> None:
-    """Cancel the open occurrences and alerts of a person who requested erasure. The caller has locked their row.
+    """Cancel the pending occurrences and alerts of a person who requested erasure. The caller has locked the person.
 
-    If the person cancels the erasure, planning continues from that moment. If they had withdrawn the consent to
-    health data before, planning stays stopped.
+    If the person cancels the erasure, occurrences are planned again. They are not planned if the person has withdrawn
+    the consent to health data.
     """
     now = db_time.now()
     db.session.execute(
@@ -164,7 +165,7 @@ def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat
 
 
 def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) -> bool:
-    """Apply the changed fields of `SCHEDULING`. Return whether the deliveries must be planned again."""
+    """Apply the changed fields of `SCHEDULING`. Return whether the messages must be planned again."""
     tipe, zone = changes.get("tipe", pengingat.tipe), changes.get("timezone", pengingat.timezone)
     course = pengingat.schedule if "durasi_hari" in pengingat.details else None
     details = _details(tipe, changes.get("details", pengingat.details), course, zone, now)
@@ -190,10 +191,10 @@ def _details(tipe: str, sent: Details, course: Schedule | None, zone: str, now: 
 
 
 def _read_again(pengingat: Pengingat, now: datetime) -> Schedule | None:
-    """Return the schedule that the stored details give today, or None if the details are invalid.
+    """Compute the schedule again from the stored details. Return None if the details are invalid.
 
-    A change to summer time since the last edit must not count as a change by the person. Old details may be invalid,
-    because unknown fields were stored unchecked before they became known fields.
+    The result is compared with the new schedule, so that a change to summer time does not count as a change by the
+    person. Old details may be invalid, because unknown fields are stored unchecked. A later version may define them.
     """
     try:
         details = load_details(pengingat.tipe, pengingat.details)
@@ -221,7 +222,7 @@ def _set_schedule(pengingat: Pengingat, schedule: Schedule, start: datetime | No
 
 
 def _first(schedule: Schedule, after: datetime) -> datetime | None:
-    """Return the value of `waktu` if the client sends none."""
+    """Return the default of `waktu` (the time of the reminder) for a request without it."""
     return schedule.single_at or schedule.next_occurrence(after)
 
 

@@ -1,4 +1,4 @@
-"""Effects on reminders when a person withdraws the consent to health data, or gives it again."""
+"""Changes to a person's reminders when the person withdraws the consent to health data, or gives it again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = (upcoming.KIND, stock.KIND)
 
 
 def stop(user_id: int) -> None:
-    """Stop all messages about the person's reminders. The reminders stay. The caller has locked the person."""
+    """Stop all messages about the person's reminders, and keep the reminders. The caller has locked the person."""
     _locked(user_id)
     outbox.cancel_kinds(user_id, KINDS)
     statements.void_all(user_id)

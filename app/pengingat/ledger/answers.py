@@ -1,8 +1,13 @@
 """Answers to occurrences from all channels: application, link, push, message and caregiver.
 
-An answer takes three statements. They lock the person and the reminders, read the ledger around now, and write the
-ledger, the outbox and the reminders. A late answer takes one more, which creates the alerts. An undo takes several
-more.
+An occurrence is one due time of a reminder, and a row of the ledger (table `occurrences`). An answer runs three SQL
+statements:
+
+1. Lock the person and the reminders.
+2. Read the ledger rows around the present time.
+3. Write the ledger, the outbox and the reminders.
+
+A late answer runs one more statement, which creates alerts to caregivers. An undo runs several more.
 """
 
 from __future__ import annotations
@@ -23,8 +28,9 @@ from app.pengingat.timetable.tipe import Tipe
 
 NOT_FOUND = "Tidak ada jadwal yang dapat dijawab."
 
-#: Maximum age of an offline answer, and tolerance for a device whose clock is ahead.
+#: Maximum age of an answer that was given offline.
 OFFLINE = timedelta(days=7)
+#: Time by which an offline answer may be in the future, because the clock of a device may be fast.
 FAST_CLOCK = timedelta(minutes=2)
 
 
@@ -49,10 +55,10 @@ class CannotSnooze(Conflict):
 
 
 def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia = AnsweredVia.APP) -> Occurrence:
-    """Answer the occurrence at `data.due_at`, or without it the current one. Return the occurrence after the answer.
+    """Answer the occurrence at `data.due_at`, or the current one if `due_at` is None. Return the answered occurrence.
 
-    The same answer a second time has no effect. Raise `NotFound`, `TooEarly`, `AlreadyClosed` or `CannotSnooze`. For
-    an undo, raise `NothingToUndo`.
+    An identical second answer has no effect. Raise `NotFound`, `TooEarly`, `AlreadyClosed` or `CannotSnooze`. For an
+    undo, raise `NothingToUndo`.
     """
     held = queries.lock_own_many(user_id, [pengingat_id])
     pengingat = held.reminders[pengingat_id]
@@ -69,7 +75,10 @@ def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia =
 
 
 def _answered_at(data: NewAnswer, now: datetime) -> datetime | None:
-    """Return the time of an offline answer, at most now. Raise `ValidationFailed` if the time is out of range."""
+    """Return the time of an offline answer, or now if that is earlier. Return None for an online answer.
+
+    Raise `ValidationFailed` if the time is more than 7 days back or 2 minutes ahead.
+    """
     if data.answered_at is None:
         return None
     if not now - OFFLINE <= data.answered_at <= now + FAST_CLOCK:
@@ -78,9 +87,10 @@ def _answered_at(data: NewAnswer, now: datetime) -> datetime | None:
 
 
 def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia) -> list[Occurrence]:
-    """Answer one person's occurrences: the pending ones, or if there are none the missed ones, else all.
+    """Answer the pending ones of these occurrences. All belong to one person.
 
-    Return the answered occurrences. Raise the first refusal if no occurrence could be answered.
+    If no occurrence is pending, answer the missed ones. If no occurrence is missed, answer all. Return the answered
+    occurrences. If all are refused, raise the error of the first one.
     """
     held, ids = _lock(asked, AlreadyClosed()), {row.id for row in asked}
     rows = statements.near(held.reminders, held.now, ids=ids)
@@ -93,16 +103,16 @@ def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia)
 
 
 def undo_all(asked: Sequence[Occurrence]) -> list[Occurrence]:
-    """Take back the answers to these occurrences of one person, if they are at most 24 hours old.
+    """Take back answers of the last 24 hours to these occurrences of one person. Return the changed occurrences.
 
-    Return the reopened occurrences. A reopened occurrence is pending until 60 minutes after its due time or the end of
-    its snooze, then missed. Stock and `is_done` are updated. Raise `NothingToUndo` if there is no answer to take back.
+    An occurrence becomes pending again. It becomes missed if its due time, or the end of its snooze, is over 60 minutes
+    ago. The stock and `is_done` are updated. Raise `NothingToUndo` if there is no answer to take back.
     """
     return _undo(_lock(asked, NothingToUndo()), {row.id for row in asked})
 
 
 def _lock(asked: Sequence[Occurrence], refusal: Conflict) -> LockedReminders:
-    """Lock the person and the reminders of these occurrences. Raise `refusal` if no reminder is left."""
+    """Lock the person and the reminders of these occurrences. Raise `refusal` if all reminders were deleted."""
     try:
         return queries.lock_own_many(
             asked[0].user_id, {row.reminder_id for row in asked if row.reminder_id is not None}
@@ -135,7 +145,7 @@ def _undo(held: LockedReminders, ids: Collection[int]) -> list[Occurrence]:
 
 
 def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
-    """Return the row without its answer, and update the stock."""
+    """Return a copy of the row without its answer, and add the dose to the stock again."""
     due_at = max(row.due_at, row.snoozed_until or row.due_at)
     state = OccurrenceState.PENDING if now < due_at + LATE else OccurrenceState.MISSED
     taken = stock.take(pengingat, row, state)
@@ -145,7 +155,10 @@ def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
 
 
 def _ended_visit(held: LockedReminders, row: Row) -> bool:
-    """Return whether this row was done by `is_done` of its visit. `done.follow` does not change visits."""
+    """Return whether the row is the done occurrence of a doctor's visit (`kontrol`) that counts as done.
+
+    The caller must reset `done_until` of such a visit, because `done.follow` does not change visits.
+    """
     pengingat = held.reminders[row.reminder_id]
     if pengingat.tipe != Tipe.KONTROL or pengingat.done_until is None or row.state != OccurrenceState.DONE:
         return False
@@ -153,7 +166,10 @@ def _ended_visit(held: LockedReminders, row: Row) -> bool:
 
 
 class _Answer:
-    """Answer to rows of locked reminders. `rows` has these rows and the rows around them."""
+    """One answer to one or more ledger rows of locked reminders.
+
+    `rows` contains the answered rows and the rows before and after them.
+    """
 
     def __init__(
         self,
@@ -170,14 +186,14 @@ class _Answer:
         self.at = at
 
     def give(self, group: Sequence[Row]) -> list[Occurrence]:
-        """Answer these rows as far as possible. Raise the first refusal if no row can be answered."""
+        """Answer those of these rows that allow the answer. If all refuse it, raise the first error."""
         news: list[Row] = []
         same: list[Row] = []
         refusals: list[Conflict] = []
         for row in group:
             try:
                 (news if self._is_news(row) else same).append(row)
-            except Conflict as refusal:  # go on, because other rows may accept it
+            except Conflict as refusal:  # continue, because other rows may accept the answer
                 refusals.append(refusal)
         if not news and not same:
             raise refusals[0] if refusals else AlreadyClosed
@@ -196,7 +212,7 @@ class _Answer:
         return True
 
     def _is_outdated(self, row: Row) -> bool:
-        """Return whether the row has an answer or an undo that is newer than this offline answer."""
+        """Return whether this offline answer is older than the last answer or undo of the row."""
         return self.at is not None and any(moment and self.at <= moment for moment in (row.answered_at, row.undone_at))
 
     def _check_snooze(self, row: Row) -> None:
@@ -220,7 +236,7 @@ class _Answer:
         return replace(row, snoozed_until=self._until(row), snoozes=row.snoozes + 1)
 
     def _until(self, row: Row) -> datetime:
-        """Return the end of a snooze. It is counted from now, or from the due time if that is later."""
+        """Return the end of a snooze. The snooze begins now, or at the due time if that is later."""
         return max(self.now, row.due_at) + self.span
 
 
@@ -235,7 +251,7 @@ def record(
 ) -> list[Occurrence]:
     """Record an answer to the rows `news`. Update the stock, `is_done` and the alerts to caregivers.
 
-    `rows` has the rows that `statements.near` returned. `at` is the time of an offline answer.
+    `rows` is the result of `statements.near`. `at` is the time of an offline answer.
     """
     answered = {
         row.id: replace(
@@ -254,8 +270,8 @@ def record(
             done.follow(held.reminders[row.reminder_id], rows, row, held.now)
     changed = _change(held, [(row, answered[row.id]) for row in news])
     if swept := answered.keys() - {row.id for row in changed}:
-        # `missed.miss_overdue` has marked these rows as missed since they were read. One retry is enough, because it
-        # changes a row only once.
+        # The job `missed.miss_overdue` has marked these rows as missed since they were read. Write them once more. One
+        # retry is enough, because the job changes a row only once.
         closed = [replace(row, state=OccurrenceState.MISSED) for row in news if row.id in swept]
         if not all(_may_become(row, state, rows, held, at) for row in closed):
             raise AlreadyClosed
@@ -270,7 +286,10 @@ def _may_become(
 
 
 def _change(held: LockedReminders, changes: Sequence[tuple[Row, Row]]) -> list[Occurrence]:
-    """Write pairs of old and new rows, and cancel their waiting deliveries. Return those with the expected state."""
+    """Write rows, given as pairs of the old and the new row, and cancel their queued messages.
+
+    A row is written only if its stored state is still the old one. Return the written rows.
+    """
     if not changes:
         return []
     changed = statements.change(changes, held.changed)
@@ -281,16 +300,16 @@ def _change(held: LockedReminders, changes: Sequence[tuple[Row, Row]]) -> list[O
 
 
 def mark(held: LockedReminders, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia = AnsweredVia.APP) -> None:
-    """Record that the current occurrence is done until the next one falls due, or that it is not done.
+    """Record that the current occurrence is done, or that it is not done.
 
-    A reminder that does not repeat counts as done for ever.
+    A done reminder counts as done until its next due time. If it does not repeat, it counts as done permanently.
     """
     if not is_done:
         _reopen(held, pengingat)
         return
     dues = done.current(pengingat, held.now)
     outbox.cancel(upcoming.about(pengingat.id), [upcoming.KIND])
-    # An occurrence after the planning horizon has no row yet.
+    # Insert the rows, because an occurrence more than 36 hours ahead has no row yet.
     ids = {row.id for row in statements.record([upcoming.entry(pengingat, due) for due in dues])}
     rows = statements.near([pengingat.id], held.now, ids=ids)
     news = [row for row in rows if row.id in ids and statements.may_become(row, OccurrenceState.DONE, rows, held.now)]
@@ -304,7 +323,7 @@ def mark(held: LockedReminders, pengingat: Pengingat, *, is_done: bool, via: Ans
 
 
 def _reopen(held: LockedReminders, pengingat: Pengingat) -> None:
-    """Set the occurrence that counts as done now to pending, and put its unsent deliveries into the outbox again."""
+    """Set the occurrence that counts as done now to pending again, and enqueue its unsent messages."""
     dues, current = done.said_done(pengingat, held.now), done.current(pengingat, held.now)
     rows = statements.near([pengingat.id], held.now, second=dues[-1].at if dues else None)
     were_done = [row for row in rows if dues and row.due_at == dues[-1].at and row.state == OccurrenceState.DONE]
@@ -331,9 +350,9 @@ def _reopen(held: LockedReminders, pengingat: Pengingat) -> None:
 
 
 def _enqueue_messages(held: LockedReminders, rows: Sequence[Occurrence], *, again: bool = True) -> None:
-    """Put the deliveries of open occurrences into the outbox, without expired and already sent ones.
+    """Put the messages of pending occurrences into the outbox. Leave out expired and already sent messages.
 
-    With `again=False`, also leave out the repeats.
+    With `again=False`, also leave out the second message of an unanswered dose.
     """
     drafts: list[outbox.NewDelivery] = []
     for row in rows:
@@ -344,9 +363,10 @@ def _enqueue_messages(held: LockedReminders, rows: Sequence[Occurrence], *, agai
 
 
 def _asked(pengingat: Pengingat, rows: Sequence[Row], data: NewAnswer, now: datetime) -> Row:
-    """Return the row at `data.due_at`, or without it the current row. Raise `NotFound` if there is no such row.
+    """Return the ledger row at `data.due_at`, or the current row if `due_at` is None.
 
-    Raise `TooEarly` if the schedule has this due time, but it is not recorded in the ledger yet.
+    Raise `NotFound` if there is no such row. Raise `TooEarly` if the schedule has this due time, but the ledger has no
+    row for it yet.
     """
     if data.slot:
         rows = [row for row in rows if row.slot == data.slot]
@@ -364,16 +384,17 @@ def _asked(pengingat: Pengingat, rows: Sequence[Row], data: NewAnswer, now: date
 
 
 def _is_due(pengingat: Pengingat, second: datetime, slot: str | None) -> bool:
-    """Return whether the schedule has a due time within this second."""
+    """Return whether the reminder's schedule has a due time within this second."""
     before = timedelta(microseconds=1)
     dues = pengingat.schedule.dues(second - before, second + timedelta(seconds=1) - before)
     return any(not slot or slot == due.slot for due in dues)
 
 
 def _meant(latest: Sequence[Row], now: datetime) -> Row | None:
-    """Return the current row: the last pending one that is due, else the next pending one, else the last row.
+    """Return the current row. `latest` is sorted, newest first.
 
-    `latest` is sorted, newest first.
+    The current row is the last due row that is pending. If there is none, it is the next pending row. If no row is
+    pending, it is the last row.
     """
     is_open = [row for row in latest if row.state == OccurrenceState.PENDING]
     due = [row for row in is_open if row.due_at <= now]
@@ -381,7 +402,10 @@ def _meant(latest: Sequence[Row], now: datetime) -> Row | None:
 
 
 def _next_at(pengingat: Pengingat, due: Due) -> datetime | None:
-    """Return the next due time of the reminder. After the last notice of a visit, this is the visit itself."""
+    """Return the next due time of the reminder after `due`.
+
+    After the last notice of a doctor's visit, this is the time of the visit.
+    """
     schedule = pengingat.schedule
     if schedule.repeats:
         return schedule.next_occurrence(due.at)

@@ -1,4 +1,4 @@
-"""Compaction of the ledger: after 400 days, occurrences are replaced by their daily sums."""
+"""Compaction of the ledger: occurrences older than 400 days are replaced by counts for each day."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database.session import db
 from app.pengingat.models import OccurrenceState, occurrence_days, occurrences
 
-#: Days after which single occurrences are replaced by sums.
+#: Days after which occurrences are replaced by daily counts.
 KEEP_DAYS = 400
 #: Occurrences per transaction.
 COMPACT_BATCH = 5000
@@ -24,9 +24,10 @@ def _count(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
 
 
 def counts(columns: sa.sql.base.ReadOnlyColumnCollection[str, sa.ColumnElement[Any]]) -> list[sa.Label[int]]:
-    """Return count columns by outcome. `due` counts all occurrences, including the pending ones.
+    """Return SQL columns that count occurrences by outcome. The column `due` counts all occurrences.
 
-    A missed occurrence counts as `undelivered` if the service failed to deliver it, else as `missed`.
+    A missed occurrence counts as `undelivered` if the service failed to deliver its message. Otherwise it counts as
+    `missed`.
     """
     state, undelivered = columns["state"], columns["undelivered"]
     return [
@@ -39,7 +40,7 @@ def counts(columns: sa.sql.base.ReadOnlyColumnCollection[str, sa.ColumnElement[A
 
 
 def compact_batch(now: datetime) -> int:
-    """Replace one batch of old occurrences with daily sums, in one statement. Return the number of occurrences."""
+    """Replace one batch of old occurrences with daily counts, in one statement. Return the number of occurrences."""
     old = (
         sa.select(_rows.id)
         .where(_rows.due_at < now - timedelta(days=KEEP_DAYS))

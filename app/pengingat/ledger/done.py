@@ -1,4 +1,7 @@
-"""Rules for `is_done` of a reminder, and for the period in which it counts as done. Pure functions, no database."""
+"""Rules for `is_done` of a reminder, and for the period in which the reminder counts as done.
+
+An occurrence is one due time of a reminder. All functions are pure and use no database.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from app.pengingat.timetable.tipe import Tipe
 
 
 def current(pengingat: Pengingat, now: datetime) -> list[Due]:
-    """Return the due times of the current occurrence. There are several if slots have the same time."""
+    """Return the due times of the current occurrence. There are several if two doses or meals have the same time."""
     schedule = pengingat.schedule
     if not schedule.repeats:
         notices = schedule.dues(pengingat.active_from, NEVER)
@@ -23,9 +26,10 @@ def current(pengingat: Pengingat, now: datetime) -> list[Due]:
 
 
 def said_done(pengingat: Pengingat, now: datetime) -> list[Due]:
-    """Return the occurrence that counts as done now.
+    """Return the due times of the occurrence that counts as done now.
 
-    In the last hour before the next occurrence, this is not the current one but the one before it.
+    This is usually the current occurrence. In the last hour before the next occurrence, the current one is already the
+    next one. Then the occurrence before it counts as done.
     """
     until, dues = pengingat.done_until, current(pengingat, now)
     if until is None or not now < until < NEVER or (dues and dues[-1].occurrence < until):
@@ -35,10 +39,10 @@ def said_done(pengingat: Pengingat, now: datetime) -> list[Due]:
 
 
 def follow(pengingat: Pengingat, rows: Sequence[Row], changed: Row, now: datetime) -> None:
-    """Update `is_done` after an answer to the row `changed`. `rows` are the rows around it, with the new state.
+    """Update `is_done` after an answer to the ledger row `changed`. `rows` has the rows around `changed`.
 
-    An answer to an occurrence before the current one changes nothing. A visit (`kontrol`) is done only by a PUT with
-    `is_done`.
+    An answer to an occurrence before the current one has no effect on `is_done`. A doctor's visit (`kontrol`) becomes
+    done only by a PUT request with `is_done`.
     """
     dues = current(pengingat, now)
     if pengingat.tipe == Tipe.KONTROL or not dues or changed.due_at < dues[-1].at:
@@ -49,7 +53,10 @@ def follow(pengingat: Pengingat, rows: Sequence[Row], changed: Row, now: datetim
 
 
 def count(pengingat: Pengingat, rows: Sequence[Row], current: datetime, *, is_done: bool) -> None:
-    """Set `done_from` and `done_until`. An occurrence that was done in advance counts from its due time on."""
+    """Set `done_from` and `done_until`, the limits of the period in which the reminder counts as done.
+
+    If an occurrence was done in advance, the period begins at its due time.
+    """
     schedule, ahead = pengingat.schedule, _done_after(rows, pengingat.id, current)
     if ahead:
         ahead = {due.at for due in schedule.dues(current, max(ahead))} & ahead
@@ -62,7 +69,7 @@ def count(pengingat: Pengingat, rows: Sequence[Row], current: datetime, *, is_do
 
 
 def _done_after(rows: Sequence[Row], reminder_id: int, moment: datetime) -> set[datetime]:
-    """Return the due times after this moment at which all rows are done."""
+    """Return the due times after this moment for which all ledger rows of the reminder are done."""
     coming = [
         row
         for row in rows

@@ -1,4 +1,7 @@
-"""History of a person: past occurrences and their sums."""
+"""History of a person's reminders: past occurrences, and counts of them by outcome.
+
+An occurrence is one due time of a reminder. After 400 days only the counts of each day are stored.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from app.pengingat.models import Occurrence, OccurrenceState, Pengingat, occurre
 
 KEYS = ("day", "reminder_id", "tipe", "judul")
 COUNTS = ("due", "done", "skipped", "missed", "undelivered")
-#: Margin for zones: a local day differs from the same day in UTC by less than this.
+#: Maximum difference between a moment in local time and the same clock time in UTC.
 ZONES = timedelta(days=1)
 
 
@@ -51,7 +54,7 @@ class Adherence(Sums):
 
 
 def list_all(user_id: int, query: HistoryQuery) -> Listing[Occurrence]:
-    """Return past occurrences of a person, newest first, also of deleted reminders."""
+    """Return past occurrences of a person, newest first. Occurrences of deleted reminders are included."""
     return _list(query, user_id, Occurrence.user_id == user_id)
 
 
@@ -72,7 +75,10 @@ def _list(query: HistoryQuery, user_id: int, whose: sa.ColumnElement[bool]) -> L
 
 
 def span(days: Days, today: date) -> tuple[date, date]:
-    """Return the first and last requested day. The default is the 30 days up to today."""
+    """Return the first and last requested day. The default is the 30 days that end today.
+
+    Raise `ValidationFailed` if there are more than 92 days.
+    """
     end = days.end or max(today, days.start or today)
     start = days.start or end - timedelta(days=DEFAULT_DAYS - 1)
     if (end - start).days >= MAX_DAYS:
@@ -87,20 +93,23 @@ def _today(user_id: int, now: datetime) -> date:
 
 
 def _latest_day(now: datetime, zones: Iterable[str]) -> date:
-    """Return the present day in these zones, or the latest one if they differ. Without zones use Jakarta."""
+    """Return today's date in these time zones. If the dates differ, return the latest. The default zone is Jakarta."""
     return max(
         (now.astimezone(ZoneInfo(zone)).date() for zone in zones), default=now.astimezone(local_time.JAKARTA).date()
     )
 
 
 def _within(start: date, end: date, now: datetime) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions for past occurrences on these days of their own zone."""
+    """Return SQL conditions for past occurrences on these days, in the time zone of each reminder."""
     rows = occurrences.c
     return [rows.due_at.between(*_moments(start, end, now)), rows.day.between(start, end)]
 
 
 def _moments(start: date, end: date, now: datetime) -> tuple[datetime, datetime]:
-    """Return limits of `due_at` around these days. The index has only `due_at`, not `day`."""
+    """Return the earliest and latest `due_at` that these days may have in any time zone.
+
+    The queries need these limits because the index contains `due_at` but not `day`.
+    """
     first, last = (datetime.combine(day, time(), UTC) for day in (start, end))
     return first - ZONES, min(now, last + 2 * ZONES)
 
@@ -109,10 +118,10 @@ def _moments(start: date, end: date, now: datetime) -> tuple[datetime, datetime]
 
 
 def adherence(user_id: int, days: Days) -> Adherence:
-    """Return how a person kept to their reminders: totals, by day and by reminder.
+    """Return counts of a person's occurrences by outcome: in total, by day and by reminder.
 
-    This takes two statements, or three for days that are more than 400 days ago. The percentage does not count pending
-    and undelivered occurrences.
+    The percentage ignores pending and undelivered occurrences. The function runs two SQL statements. If the range
+    contains days more than 400 days ago, it runs three.
     """
     now = local_time.now()
     with current_connection() as connection:
@@ -136,18 +145,21 @@ def adherence(user_id: int, days: Days) -> Adherence:
 
 
 def percent(sums: Sums) -> float | None:
-    """Return the percentage of done among done, skipped and missed occurrences, or None if there are none."""
+    """Return how many percent of the done, skipped and missed occurrences are done. Return None if all are 0."""
     judged = sums["done"] + sums["skipped"] + sums["missed"]
     return share(sums["done"], judged) if judged else None
 
 
 def share(done: Any, judged: Any) -> Any:
-    """Return the percentage to one decimal, rounded half up. The arguments are integers or integer columns."""
+    """Return `done` as a percentage of `judged`, with one decimal. The arguments are integers or integer columns."""
     return (2000 * done + judged) // (2 * judged) / 10
 
 
 def daily_sums(user_id: int, start: date, end: date, now: datetime) -> list[AnySelect]:
-    """Return queries of sums grouped by `KEYS`. For days over 400 days ago they include `occurrence_days`."""
+    """Return queries that count occurrences by outcome, grouped by `KEYS`.
+
+    One query reads `occurrences`. If the range contains days over 400 days ago, another one reads `occurrence_days`.
+    """
     sources = [_live(user_id, start, end, *_moments(start, end, now))]
     if _is_compacted(start, now):
         sources.append(_kept(user_id, start, end))
@@ -155,11 +167,11 @@ def daily_sums(user_id: int, start: date, end: date, now: datetime) -> list[AnyS
 
 
 def _is_compacted(start: date, now: datetime) -> bool:
-    """Return whether a range that starts on this day may contain days stored as sums."""
+    """Return whether a range that starts on this day may contain days of which only the counts are stored."""
     return start <= (now - timedelta(days=compaction.KEEP_DAYS) + ZONES).date()
 
 
-#: Query of counts, and the columns for its grouping.
+#: Query of the counts by outcome, and the columns for its GROUP BY.
 Source = tuple[AnySelect, list[Any]]
 
 
@@ -176,7 +188,7 @@ def _kept(user_id: object, start: object, end: object) -> Source:
 
 
 def _prepared(source: Source) -> PreparedStatement:
-    """Return one statement with sums by day (as text) and sums by reminder (the other keys)."""
+    """Return one statement that groups the counts by day and, in other rows, by reminder. A day is text."""
     sums, (day, *keys) = source
     by_both = sa.func.grouping_sets(sa.tuple_(day), sa.tuple_(*keys))
     return PreparedStatement(sums.add_columns(as_text(day), *keys).group_by(by_both))
@@ -204,12 +216,12 @@ def _sums(counts: Sequence[int]) -> Sums:
     return {"due": due, "done": done, "skipped": skipped, "missed": missed, "undelivered": undelivered}
 
 
-#: Five counts, then the day or None, then the id, type and title of a reminder.
+#: Row with five counts by outcome, then the day or None, then the id, type and title of a reminder.
 SumsRow = tuple[Any, ...]
 
 
 def _of_days(rows: Iterable[SumsRow], start: date, end: date) -> list[SumsOfDay]:
-    """Return the sums of every day from `start` to `end`, also of days without occurrences."""
+    """Return the counts of every day from `start` to `end`. Days without occurrences have counts of 0."""
     sums: dict[str, Sequence[int]] = {}
     for row in rows:
         sums[row[5]] = _added(sums.get(row[5]), row)
@@ -218,7 +230,10 @@ def _of_days(rows: Iterable[SumsRow], start: date, end: date) -> list[SumsOfDay]
 
 
 def _of_reminders(rows: Iterable[SumsRow], titles: Mapping[int, Sequence[str]]) -> list[SumsOfPengingat]:
-    """Return the sums of each reminder, newest first, with its present title. Deleted reminders come last."""
+    """Return the counts of each reminder, the newest reminder first. Deleted reminders come last.
+
+    `titles` has the present title and type of each reminder by id.
+    """
     sums: dict[tuple[int | None, str, str], Sequence[int]] = {}
     for row in rows:
         id_, tipe, judul = row[6:]

@@ -1,4 +1,7 @@
-"""Marking of missed occurrences, and creation of the alerts to caregivers about them."""
+"""Marking of missed occurrences, and creation of alerts to caregivers about missed occurrences.
+
+An occurrence is one due time of a reminder. A job marks it as missed if it has no answer within 60 minutes.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ from app.identity.care import CaregiverLink, Scope
 from app.notifications.models import Channel, DeliveryState, Receipt, deliveries
 from app.pengingat.models import LATE, AlertReason, CaregiverAlert, OccurrenceState, occurrences
 
-#: Maximum occurrences that one run of `miss_overdue` marks.
+#: Maximum number of occurrences that one run of `miss_overdue` marks.
 SWEEP_BATCH = 1000
-#: Time after the due time during which an alert is still created.
+#: Maximum age of a due time for which an alert is still created.
 FRESH = timedelta(hours=24)
 
 _rows = occurrences.c
@@ -30,12 +33,13 @@ _told_of = deliveries.c.occurrence_id == _rows.id
 _was_delivered = sa.exists().where(
     _told_of,
     deliveries.c.state == DeliveryState.SENT,
-    deliveries.c.receipt.is_distinct_from(Receipt.FAILED),  # the provider reported a failure later
-    # PUSH_FAN_OUT does not count: it is SENT once split into pushes by browser, even if the person has no browser.
+    deliveries.c.receipt.is_distinct_from(Receipt.FAILED),  # FAILED: the provider reported a failure later
+    # PUSH_FAN_OUT does not count. It becomes SENT when it is split into one push for each browser. This happens even
+    # if the person has no browser.
     deliveries.c.channel.in_([Channel.MESSAGING, Channel.PUSH]),
 )
-#: All deliveries were cancelled, so our service did not fail. For example, the person answered early and took the
-#: answer back when it was too late to send.
+#: True if all deliveries of an occurrence were cancelled. Then the service did not fail. For example, the person
+#: answered early, and took the answer back after the messages had expired.
 _was_withdrawn = (
     sa.select(sa.func.coalesce(sa.func.bool_and(deliveries.c.state == DeliveryState.CANCELLED), sa.false()))
     .where(_told_of)
@@ -45,12 +49,12 @@ _is_being_sent = sa.exists().where(
     _told_of, deliveries.c.state == DeliveryState.CLAIMED, deliveries.c.next_try_at > _now
 )
 _is_overdue: tuple[sa.ColumnElement[bool], ...] = (
-    sa.literal_column("state = 'pending'"),  # exactly as in the partial index
+    sa.literal_column("state = 'pending'"),  # the same text as in the partial index, so that PostgreSQL uses the index
     _rows.due_at <= _due_before,
     sa.or_(_rows.snoozed_until.is_(None), _rows.snoozed_until <= _due_before),
 )
-#: Cheap query for ticks without overdue occurrences. It needs the order of the index; otherwise PostgreSQL scans the
-#: table for the first row.
+#: Cheap query that finds out whether any occurrence is overdue. It is sorted like the index. Otherwise PostgreSQL scans
+#: the table to find the first row.
 _longest_overdue = PreparedStatement(sa.select(_rows.id).where(*_is_overdue).order_by(_rows.due_at).limit(1))
 _overdue = (
     sa.select(_rows.id)
@@ -69,10 +73,10 @@ _missed = (
 
 
 def _alerts(missed: sa.FromClause, *which: sa.ColumnElement[bool]) -> sa.Insert:
-    """Return the insert of alerts: one for each missed occurrence and each caregiver with permission.
+    """Return a statement that inserts an alert for each missed occurrence and each caregiver with permission.
 
-    A link that is being deleted is skipped. The deletion may wait for rows locked here, so waiting for it would be a
-    deadlock.
+    A caregiver link that is being deleted is skipped, because waiting for the deletion could be a deadlock. The
+    deletion may itself wait for rows that this statement has locked.
     """
     alerting = (
         care.links_with(missed.c.user_id, Scope.ALERTS)
@@ -92,7 +96,7 @@ _miss = sa.select(sa.func.count()).select_from(_missed).add_cte(_alerted)
 
 
 def miss_overdue(now: datetime) -> int:
-    """Mark one batch of overdue occurrences as missed, and create the alerts. Return the number of occurrences."""
+    """Mark one batch of overdue occurrences as missed, and create alerts. Return the number of marked occurrences."""
     values = {"due_before": now - LATE, "fresh_since": now - FRESH, "now": now}
     with autocommit() as connection:
         is_any = _longest_overdue.rows(connection, values)
@@ -100,10 +104,10 @@ def miss_overdue(now: datetime) -> int:
 
 
 def record_undelivered(occurrence_ids: Sequence[int]) -> None:
-    """Record that deliveries of these occurrences failed after they had counted as sent.
+    """Record that messages about these occurrences failed after they had counted as sent.
 
-    A missed occurrence becomes `undelivered` if no other channel delivered it. Caregivers who got an alert about it in
-    the last 24 hours get a follow-up.
+    A missed occurrence becomes `undelivered` if no other channel delivered its message. Caregivers who were alerted
+    about this occurrence in the last 24 hours get a correction.
     """
     which = _rows.id.in_(occurrence_ids), _rows.state == OccurrenceState.MISSED, ~_rows.undelivered, ~_was_delivered
     turn = sa.update(occurrences).where(*which).values(undelivered=True).returning(_rows.id)
@@ -122,22 +126,22 @@ def record_failed_receipt(delivery_id: int, _: str | None) -> None:
 
 
 def create_missed_alerts(occurrence_ids: Sequence[int], now: datetime) -> None:
-    """Create alerts for occurrences that are missed because an answer was taken back. Duplicates are ignored."""
+    """Create alerts for occurrences that became missed when an answer was taken back. Duplicates are ignored."""
     which = _rows.id.in_(occurrence_ids), _rows.state == OccurrenceState.MISSED
     db.session.connection().execute(_alerts(occurrences, *which), {"fresh_since": now - FRESH, "now": now})
 
 
 def create_late_alerts(occurrence_ids: Sequence[int], now: datetime) -> None:
-    """Create follow-ups for caregivers who got a missed alert about occurrences that are now done.
+    """Create corrections for caregivers who were alerted about missed occurrences that are now done.
 
-    Call this after the statement that changes the occurrences, not in the same one. That statement waits while a
-    scheduler sends alerts about the occurrences, and it would not see the rows that the scheduler wrote.
+    Call this function after the statement that changes the occurrences, because a scheduler may be sending alerts about
+    them. The statement waits for the scheduler, but does not see the rows that the scheduler wrote.
     """
     db.session.execute(_following_up(AlertReason.LATE, now, _alert.occurrence_id.in_(occurrence_ids)))
 
 
 def _following_up(about: AlertReason, now: datetime, *which: sa.ColumnElement[bool]) -> sa.Insert:
-    """Return the insert of a follow-up for each sent `MISSED` alert."""
+    """Return a statement that inserts a correction (a follow-up alert) for each sent `MISSED` alert."""
     values = (sa.literal(about.value), sa.literal(now), sa.literal(now))
     told = sa.select(_alert.link_id, _alert.occurrence_id, *values).where(
         *which, _alert.about == AlertReason.MISSED.value, _alert.told_at.is_not(None)

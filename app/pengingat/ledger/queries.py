@@ -1,4 +1,4 @@
-"""Queries of reminders. Reminders of other people count as not found."""
+"""Queries of one person's reminders. A reminder of another person is treated as not found."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def get_own(user_id: int, pengingat_id: int) -> Pengingat:
 
 
 def lock_own(user_id: int, pengingat_id: int) -> tuple[Pengingat, datetime]:
-    """Lock a reminder. Return it with the database's time. Raise `NotFound` if it belongs to somebody else.
+    """Lock a reminder. Return the reminder and the database's time. Raise `NotFound` if the owner is another person.
 
-    The lock prevents other changes and background planning until the unit of work ends.
+    The lock prevents other changes and background planning until the transaction ends.
     """
     query = sa.select(Pengingat, db_time.now_sql()).where(*_is_own(user_id, pengingat_id))
     lock = query.with_for_update(of=Pengingat).execution_options(populate_existing=True)
@@ -44,16 +44,17 @@ def lock_own(user_id: int, pengingat_id: int) -> tuple[Pengingat, datetime]:
 
 @dataclass(frozen=True)
 class LockedReminders:
-    """Reminders whose rows are locked until the unit of work ends. The person's row was locked before them."""
+    """Reminders whose rows are locked until the transaction ends. The person's row was locked first."""
 
     reminders: Mapping[int, Pengingat]
     now: datetime
-    #: Original values of the fields that an answer may change. Only for reminders outside of the SQLAlchemy session.
+    #: Original values of the fields that an answer may change, by reminder id. Empty if the reminders belong to the
+    #: SQLAlchemy session, because the session tracks their changes.
     before: Mapping[int, tuple[object, ...]] = field(default_factory=dict)
 
     @property
     def changed(self) -> list[Pengingat]:
-        """Return the changed reminders that the SQLAlchemy session does not write."""
+        """Return the changed reminders that the caller must write. The SQLAlchemy session does not write them."""
         return [self.reminders[id_] for id_, before in self.before.items() if _state(self.reminders[id_]) != before]
 
 
@@ -74,8 +75,8 @@ _lock_many = PreparedStatement(
 def lock_own_many(user_id: int, pengingat_ids: Collection[int]) -> LockedReminders:
     """Lock this person's reminders with these ids, in one statement. Raise `NotFound` if there are none.
 
-    The person's row is locked first, then the reminders in the order of their ids, as in the deletion of a person. The
-    SQLAlchemy session does not write the returned reminders.
+    The person's row is locked first, then the reminders in the order of their ids. The deletion of a person uses the
+    same order. The returned reminders do not belong to the SQLAlchemy session.
     """
     rows = _lock_many.rows(db.session.connection(), {"of_user": user_id, "ids": list(pengingat_ids)})
     if not rows:
@@ -90,7 +91,7 @@ def _state(pengingat: Pengingat) -> tuple[object, ...]:
 
 
 def open_schedules(user_id: int) -> dict[int, Schedule | None]:
-    """Return the schedules of all reminders of a person by id, with None for reminders that are done for good."""
+    """Return the schedules of all reminders of a person, by reminder id. A permanently done reminder has None."""
     query = sa.select(Pengingat.id, Pengingat.plan, Pengingat.timezone, Pengingat.done_until)
     return {
         id_: None if done_until == NEVER else Schedule.from_json(plan, ZoneInfo(zone))
@@ -101,7 +102,7 @@ def open_schedules(user_id: int) -> dict[int, Schedule | None]:
 def count_fallen(user_id: int, today: date, now: datetime) -> dict[date, int]:
     """Return the number of past due times by day, from `today` on. Deleted reminders count too.
 
-    A due time counts only if it has a delivery that was not cancelled.
+    A due time counts only if it has a message that was not cancelled.
     """
     was_told = sa.exists().where(Delivery.occurrence_id == Occurrence.id, Delivery.state != DeliveryState.CANCELLED)
     rows = sa.select(Occurrence.day, sa.func.count()).where(
@@ -114,7 +115,7 @@ def count_fallen(user_id: int, today: date, now: datetime) -> dict[date, int]:
 
 
 def is_done(*, done: bool, now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool]:
-    """Return `Pengingat.is_done` as an SQL condition."""
+    """Return an SQL condition for the value of `Pengingat.is_done`."""
     is_begun = sa.or_(Pengingat.done_from.is_(None), Pengingat.done_from <= now)
     holds = sa.func.coalesce(sa.and_(Pengingat.done_until > now, is_begun), sa.false())
     return holds if done else ~holds

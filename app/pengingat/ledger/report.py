@@ -1,4 +1,7 @@
-"""Report of how a patient kept to their reminders: one page for the doctor, or rows by day for a spreadsheet."""
+"""Report of how many reminders a patient answered or missed.
+
+The pdf report is one page for the doctor. The csv and xlsx reports have one row for each day and reminder.
+"""
 
 from __future__ import annotations
 
@@ -29,22 +32,28 @@ from app.pengingat.timetable.tipe import Tipe
 
 TITLE = "Laporan kepatuhan pengingat"
 OWN_WORDS = "Pasien mencatat ini sendiri di aplikasi. Tidak ada petugas yang memeriksanya."
-#: Mark of a week without occurrences to count.
+#: Mark in the chart for a week without a percentage.
 NOTHING = "*"
-#: Text lines that fit on the page below the chart, and the additional space of a table row, in lines.
+#: Text lines that fit on the page below the chart.
 MAX_LINES = 35
+#: Height of the space between two table rows, in text lines.
 ROW_LINES = 0.4
-#: Characters of a title in one line, and of a prescription in one line.
+#: Maximum characters of a title in one line.
 TITLE_CHARACTERS = 40
+#: Maximum characters of a prescription in one line.
 DOSE_CHARACTERS = 42
 
 
-def export(user_id: int, *, days: Days, format: Literal["csv", "pdf", "xlsx"]) -> Download:  # noqa: A002  # as the query calls it
-    """Return the report of these days. pdf has rows by reminder and a weekly chart, csv and xlsx have rows by day."""
+def export(user_id: int, *, days: Days, format: Literal["csv", "pdf", "xlsx"]) -> Download:  # noqa: A002  # the name of the query parameter
+    """Return the report of these days as a download.
+
+    The pdf file has one row for each reminder, and a chart by week. csv and xlsx have one row for each day and
+    reminder.
+    """
     sums = history.adherence(user_id, days)
     start, end = sums["start"], sums["end"]
     source = _sums(user_id, start, end, local_time.now())
-    match format:  # import late: the libraries for pdf and xlsx take a good part of a second to load
+    match format:  # import in the branches, because the libraries for pdf and xlsx load slowly
         case "pdf":
             from app.core.exports import pdf
 
@@ -64,7 +73,7 @@ def export(user_id: int, *, days: Days, format: Literal["csv", "pdf", "xlsx"]) -
 
 
 def _sums(user_id: int, start: date, end: date, now: datetime) -> sa.Subquery:
-    """Return a query of sums by day and reminder, with the present title of each reminder."""
+    """Return a query of counts by day and reminder, with the present title of each reminder."""
     kept = sa.union_all(*history.daily_sums(user_id, start, end, now)).subquery("kept")
     titles = sa.outerjoin(kept, Pengingat, Pengingat.id == kept.c.reminder_id)
     columns: list[sa.ColumnElement[Any]] = [
@@ -77,7 +86,7 @@ def _sums(user_id: int, start: date, end: date, now: datetime) -> sa.Subquery:
 
 
 def _doses_of(user_id: int) -> dict[str, str]:
-    """Return the prescriptions of a person by title of the reminder, one line for each reminder."""
+    """Return the prescription lines of a person's medicines, by title of the reminder."""
     columns = (Pengingat.judul, Pengingat.timezone, Pengingat.details, Pengingat.plan)
     medicines = sa.select(*columns).where(Pengingat.user_id == user_id, Pengingat.tipe == Tipe.OBAT)
     lines: dict[str, list[str]] = defaultdict(list)
@@ -90,7 +99,7 @@ def _doses_of(user_id: int) -> dict[str, str]:
 
 
 def _titles(sums: Adherence) -> dict[tuple[str, str], int]:
-    """Return the count of occurrences by title and type, in the order of the page: the highest first."""
+    """Return the number of occurrences by title and type of reminder. The highest number comes first."""
     due: dict[tuple[str, str], int] = defaultdict(int)
     for row in sums["reminders"]:
         due[row["judul"], row["tipe"]] += row["due"]
@@ -98,7 +107,7 @@ def _titles(sums: Adherence) -> dict[tuple[str, str], int]:
 
 
 def _fitting(sums: Adherence, doses_of: Mapping[str, str]) -> int:
-    """Return how many rows fit on the page."""
+    """Return how many table rows fit on the page."""
     room, count = float(MAX_LINES), 0
     for judul, tipe in _titles(sums):
         taken = doses_of.get(judul, "").splitlines() if tipe == Tipe.OBAT else []
@@ -117,7 +126,7 @@ def _by_reminder(sums: sa.Subquery, doses_of: Mapping[str, str], count: int) -> 
     shown = sa.case((sums.c.tipe == Tipe.OBAT, sa.func.concat_ws("\n", title, taken)), else_=title)
     _, *columns = _columns(sums)
     keys = (sums.c.judul, sums.c.tipe)
-    # Limit in a subquery, because the export sets its own limit on `rows`.
+    # Apply the limit in a subquery, because the export sets its own limit on the query `rows`.
     first = sa.select(*keys).group_by(*keys).order_by(due.desc(), *keys).limit(count)
     rows = sa.select(sums.c.judul).where(sa.tuple_(*keys).in_(first)).group_by(*keys)
     table = (Column("judul", shown, label="Pengingat", share=4.5), *columns)
@@ -175,10 +184,10 @@ def _summary(sums: Adherence) -> str:
 
 
 def _by_week(days: list[SumsOfDay]) -> list[tuple[str, float]]:
-    """Return the percentage of each week, with the first day of the week as label.
+    """Return the percentage of done occurrences in each week. The label is the first day of the week.
 
     A week begins on Monday or on the first day of the report. A week without a percentage is marked with `NOTHING`,
-    because an empty column would look like 0 percent.
+    because its empty column would look like 0 percent.
     """
     weeks: list[list[SumsOfDay]] = []
     for row in days:
