@@ -1,6 +1,7 @@
-"""Texts of alerts to caregivers: time and type of a reminder, and the medicine only if the patient allows it.
+"""Texts of alerts to caregivers about missed reminders of their patients.
 
-Web addresses are removed from all words that people wrote, because the caregiver's number may be a stranger's.
+A text contains the time and the type of a reminder. It names the medicine only if the patient allows this. Web
+addresses are removed from text that people wrote, because the caregiver's phone number may belong to a stranger.
 """
 
 from __future__ import annotations
@@ -15,27 +16,27 @@ from app.pengingat.outgoing.texts import PUSH_CHARACTERS, Recipient, calendar_da
 from app.pengingat.timetable.schedule import DAY
 from app.pengingat.timetable.tipe import Tipe
 
-#: Maximum occurrences in one message. A last line says how many more there are.
+#: Maximum occurrences in one message. If there are more, a last line contains the number of the others.
 MAX_LINES = 10
 
-#: Recipient without a proven number, so that web addresses are removed.
+#: Recipient whose phone number is not verified. Web addresses are removed from texts for this recipient.
 STRANGER = Recipient("", phone_is_proven=False)
 
 NOUNS = {Tipe.OBAT: "obat", Tipe.MAKAN: "makan", Tipe.TERAPI: "terapi", Tipe.KONTROL: "pengingat kontrol"}
 
 
 class News(StrEnum):
-    """News about an occurrence, with the template of its sentence."""
+    """Content of an alert about one occurrence, with the template of its sentence."""
 
     MISSED = "{nama} belum menandai {apa} {kapan}."
     #: Our service failed to deliver the reminder to the patient.
     UNDELIVERED = "Pengingat {nama} {kapan} tidak dapat kami kirim."
     LATE = "{nama} sudah menandai {apa} {kapan}, walau terlambat."
-    #: Answered in time but offline, so the answer arrived after the alert.
+    #: The patient answered in time but offline. The answer arrived after the alert.
     IN_TIME = "{nama} sudah menandai {apa} {kapan} tepat waktu. Kabarnya baru kami terima."
 
 
-#: Request to the caregiver, by news.
+#: Request to the caregiver, by content of the alert.
 REQUESTS = {News.MISSED: "Boleh tolong ditanyakan?", News.UNDELIVERED: "Boleh tolong diingatkan?"}
 
 
@@ -51,8 +52,8 @@ def words(
 ) -> dict[str, str]:
     """Return the texts of an alert about the patient: `text` for a message, `title` and `body` for a push.
 
-    Medicines are named only with `named`. `others` has the names of the caregiver's other patients, because two
-    patients may have the same first name.
+    Medicines are named only if `named` is true. `others` has the names of the caregiver's other patients, because two
+    of them may have the same first name.
     """
     name = patient_name(patient, others) or "Pasien Anda"
     sentences = [_sentence(line, name, now, named=named) for line in lines[:MAX_LINES]]
@@ -72,7 +73,7 @@ def _sentence(line: Line, name: str, now: datetime, *, named: bool) -> str:
 
 
 def _when(line: Line, now: datetime) -> str:
-    """Return for example `pukul 07.00 WIB`, in the zone of the reminder. Add the day if it is not today."""
+    """Return the due time, for example `pukul 07.00 WIB`, in the reminder's time zone. Add the day if not today."""
     local, today = line.occurrence.due_at.astimezone(line.pengingat.zone), now.astimezone(line.pengingat.zone).date()
     at = f"pukul {clock_time(local)}"
     if local.date() == today:

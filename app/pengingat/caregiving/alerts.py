@@ -1,8 +1,8 @@
-"""Alerts to caregivers about occurrences that their patients missed, if the patients allow it.
+"""Alerts to caregivers about missed reminders of their patients, if the patients allow these alerts.
 
-`ledger.missed` creates the rows of `caregiver_alerts`. Each later step is one transaction, and several schedulers may
-run it at the same time without duplicates. Alerts are sent through the outbox. `render` checks the permission and the
-state of the occurrences again before sending.
+1. `ledger.missed` inserts rows into the table `caregiver_alerts`.
+2. `notify_caregiver` moves due alerts to the outbox. Several schedulers may do this in parallel without duplicates.
+3. `render` makes the text before sending. It checks the patient's permission and the state of the reminder again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KIND = "alert"
 
 #: Time after which an unsent alert expires.
 LIFETIME = timedelta(hours=12)
-#: Maximum caregiver links per tick of the scheduler.
+#: Maximum caregiver links that one tick of the scheduler processes.
 PAGE = 100
 
 #: Reason stored with a cancelled delivery.
@@ -54,27 +54,27 @@ _first_waiting = PreparedStatement(sa.select(sa.exists().where(_is_waiting)))
 
 
 def is_any_due(now: datetime) -> bool:
-    """Return whether any alert is due. An idle tick of the scheduler runs only this statement."""
+    """Return whether any alert is due. A tick of the scheduler without due alerts runs only this SQL statement."""
     with autocommit() as connection:
         ((is_any,),) = _first_waiting.rows(connection, {"now": now})
     return bool(is_any)
 
 
 def forget(patient_id: int) -> None:
-    """Delete all unsent alerts about this patient, also those in the outbox. The caller has locked the patient."""
+    """Delete all unsent alerts about this patient, including queued ones. The caller has locked the patient."""
     theirs = sa.select(Occurrence.id).where(Occurrence.user_id == patient_id).scalar_subquery()
     untold = sa.delete(CaregiverAlert).where(_alerts.occurrence_id.in_(theirs), _alerts.told_at.is_(None))
     db.session.execute(untold.execution_options(synchronize_session=False))
     outbox.cancel(
         Of(care.PATIENT, patient_id)
-    )  # last, to include alerts that `notify_caregiver` has just moved to the outbox
+    )  # this is last, to include alerts that `notify_caregiver` has just moved to the outbox
 
 
 # --- from alerts to the outbox ---------------------------------------------------------------------------------------
 
 
 def links_due(now: datetime) -> Sequence[int]:
-    """Return the ids of at most `PAGE` caregiver links with due alerts."""
+    """Return the ids of at most 100 (`PAGE`) caregiver links that have due alerts."""
     due = sa.select(CaregiverAlert.link_id).where(_is_waiting).distinct().limit(PAGE)
     with autocommit() as connection:
         return connection.scalars(due, {"now": now}).all()
@@ -83,9 +83,9 @@ def links_due(now: datetime) -> Sequence[int]:
 def notify_caregiver(link_id: int, now: datetime) -> None:
     """Put the due alerts of a caregiver link into the outbox, or set a later `due_at`.
 
-    The link is locked, so that only one scheduler does this and nobody deletes the link at the same time. The
-    occurrences are locked too: an earlier answer is included here, and a later answer causes a follow-up alert. Rows
-    that are locked by others wait for the next tick.
+    The link is locked, so that only one scheduler sends its alerts and nobody deletes it. The occurrences are locked
+    too, so that an answer that arrives later causes a correction. Rows that another transaction has locked are left
+    for the next tick.
     """
     held = sa.select(CaregiverLink).where(CaregiverLink.id == link_id)
     link = db.session.scalar(held.with_for_update(key_share=True, skip_locked=True))
@@ -111,7 +111,7 @@ class _Person:
 
 @dataclass(frozen=True)
 class _Telling:
-    """Sending of alerts to one caregiver about one patient, at one moment."""
+    """Values for sending alerts to one caregiver about one patient."""
 
     link: CaregiverLink
     zone: ZoneInfo
@@ -141,15 +141,15 @@ class _Telling:
     def _quiet_until(self, line: Line) -> datetime | None:
         """Return the end of the quiet hours that delay this alert, or None if it may be sent now.
 
-        The caregiver's own quiet hours replace the night. Important alerts are sent at night, but not in the
-        caregiver's own quiet hours.
+        If the caregiver has set quiet hours, they delay all alerts. Otherwise the night delays all alerts except
+        important ones.
         """
         if self.preferences.quiet_start is not None:
             return self.preferences.quiet_until(self.now)
         return None if _is_important(line) else pacing.night_until(self.zone, self.now)
 
     def _message(self, lines: dict[CaregiverAlert, Line], way: AlertMode) -> Iterator[outbox.NewDelivery]:
-        """Yield one message and one push with the news of these alerts, and mark the alerts as sent."""
+        """Yield one message and one push with the content of these alerts, and mark the alerts as sent."""
         for alert in lines:
             alert.told_at, alert.way = self.now, way
         for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
@@ -168,9 +168,9 @@ _MAY_BE_TOLD_OF = sa.and_(erasure.IS_PRESENT, ~consents.is_withdrawn(User.id, Pu
 
 
 def _staying(user_ids: set[int]) -> dict[int, _Person]:
-    """Return these people by id, without those who are being deleted.
+    """Lock and return these people by id. Leave out people who are being deleted.
 
-    The rows are locked, so that nobody is deleted before the unit of work ends.
+    The lock prevents the deletion of these people until the transaction ends.
     """
     columns = (User.id, User.domicile, _MAY_BE_TOLD_OF)
     query = sa.select(*columns).where(User.id.in_(user_ids))
@@ -207,7 +207,7 @@ def _is_important(line: Line) -> bool:
 
 
 def _told(link_id: int, today: datetime, now: datetime) -> AlertHistory:
-    """Return the sent alerts of a link that count for the pacing of the next one."""
+    """Return the sent alerts of a caregiver link that limit when the next alert may be sent."""
     at_once, together, digest = (
         CaregiverAlert.way == way for way in (AlertMode.AT_ONCE, AlertMode.TOGETHER, AlertMode.DIGEST)
     )
@@ -234,7 +234,7 @@ _NAMES_OF_OTHERS = sa.func.array(
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of alerts by delivery id. News that is not true any more is left out.
+    """Return the texts of alerts by delivery id. Alerts that are not true any more are left out.
 
     Raise `UnwantedError` if the patient does not allow alerts any more.
     """

@@ -1,7 +1,7 @@
 """Access checks for requests about a patient's reminders.
 
-The patient sees each request in their access log. A caller without permission gets `NotFound`, as if the patient did
-not exist.
+Each request is recorded in the patient's access log. A caller without permission gets `NotFound`, so the response
+does not show whether the patient exists.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from app.pengingat.schemas import Whose
 
 
 def to_read(by: Caller, whose: Whose, action: AccessAction = AccessAction.REMINDERS_READ) -> int:
-    """Return the id of the person whose reminders or history are read.
+    """Return the id of the person whose reminders or history the caller reads.
 
-    For a patient, raise `NotFound` without `Scope.MANAGE`.
+    Raise `NotFound` if this is a patient who does not grant the caller `Scope.MANAGE`.
     """
     patient_id = _patient(by, whose)
     if patient_id is None:
@@ -29,14 +29,15 @@ def to_read(by: Caller, whose: Whose, action: AccessAction = AccessAction.REMIND
 
 
 def to_change(by: Caller, whose: Whose) -> int:
-    """Return the id of the person whose reminders are changed. For a patient, lock the person and the link.
+    """Return the id of the person whose reminders the caller changes.
 
-    The locks keep the link and its scope until the change is committed. Raise `NotFound` as `to_read` does.
+    If this is a patient, lock the patient and the caregiver link, so that the permission stays until the commit. Raise
+    `NotFound` if the patient does not grant the caller `Scope.MANAGE`.
     """
     patient_id = _patient(by, whose)
     if patient_id is None:
         return by.id
-    if users.lock(patient_id) is None:  # first the person, then their rows: the same order as in a deletion
+    if users.lock(patient_id) is None:  # lock the person before other rows, as the deletion does
         raise NotFound(care.NOT_FOUND)
     care.check_locked(by.id, patient_id, Scope.MANAGE)
     access_log.record(by, patient_id, AccessAction.REMINDERS_CHANGED)
@@ -44,14 +45,14 @@ def to_change(by: Caller, whose: Whose) -> int:
 
 
 def via(by: Caller, whose: Whose) -> AnsweredVia:
-    """Return how the ledger records an answer of this caller: by the app or by a caregiver."""
+    """Return the channel that is recorded with this caller's answer: the app, or a caregiver."""
     return AnsweredVia.APP if _patient(by, whose) is None else AnsweredVia.CAREGIVER
 
 
 def history_of_patient(by: Caller, patient_id: int) -> int:
-    """Check that the caller may read this patient's history, and record it in the access log. Return the id.
+    """Check that the caller may read this patient's history, and record the access. Return the patient's id.
 
-    Raise `NotFound` without `Scope.HISTORY`.
+    Raise `NotFound` if the patient does not grant the caller `Scope.HISTORY`.
     """
     care.check(by.id, patient_id, Scope.HISTORY)
     access_log.record(by, patient_id, AccessAction.HISTORY_READ)

@@ -1,7 +1,7 @@
-"""Rules for when an alert about a missed occurrence is sent to a caregiver. Pure functions.
+"""Rules for when an alert about a missed reminder is sent to a caregiver. Pure functions.
 
 The first alert is sent at once. Alerts of the next two hours are sent together when the two hours end. After six
-messages on a day, the rest is sent as one digest at 20.00. At night, only important alerts are sent.
+messages on one day, all other alerts are sent as one digest at 20.00. At night, only important alerts are sent.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from app.identity import notification_settings
 from app.pengingat.models import AlertMode
 from app.pengingat.timetable.schedule import DAY, moment_of
 
+#: Time after an alert during which further alerts are collected for one message.
 WINDOW = timedelta(hours=2)
+#: Maximum messages per day before the digest.
 MAX_PER_DAY = 6
-#: Times of day, in the caregiver's zone.
+#: Times of day, in the caregiver's time zone.
 DIGEST_AT = time(20)
 NIGHT_FROM, NIGHT_TO = time(21), time(6)
 
@@ -27,23 +29,26 @@ class AlertHistory:
 
     #: Time of the last `AlertMode.AT_ONCE` alert. None if no such alert was sent recently.
     at_once_at: datetime | None = None
-    #: Messages on the caregiver's present day, without follow-ups and the digest.
+    #: Number of messages since the caregiver's midnight. Corrections and the digest do not count.
     messages: int = 0
     has_digest: bool = False
 
 
 def night_until(zone: ZoneInfo, now: datetime) -> datetime | None:
-    """Return when the present night ends, or None by day. At night only important alerts are sent."""
+    """Return when the present night ends, or None by day."""
     return notification_settings.quiet_until(NIGHT_FROM, NIGHT_TO, zone, now)
 
 
 def midnight(zone: ZoneInfo, now: datetime) -> datetime:
-    """Return the moment at which the present day of the zone began."""
+    """Return the moment of the last midnight in this time zone."""
     return moment_of(now.astimezone(zone).date(), time(), zone)
 
 
 def next_step(told: AlertHistory, since: datetime, zone: ZoneInfo, now: datetime) -> AlertMode | datetime:
-    """Return how to send the alerts that wait since `since`, or the moment to check again."""
+    """Return how to send the unsent alerts, or the moment at which to check again.
+
+    `since` is the creation time of the oldest unsent alert.
+    """
     today = now.astimezone(zone).date()
     if told.messages >= MAX_PER_DAY:
         digest_at = moment_of(today, DIGEST_AT, zone)

@@ -1,4 +1,7 @@
-"""Routes for caregivers who read a patient's history. To manage reminders, see `patient_id` of the reminder routes."""
+"""Routes for caregivers who read a patient's history.
+
+Caregivers change a patient's reminders by the parameter `patient_id` of the reminder routes.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,9 @@ bp = Blueprint(
 @bp.arguments(schemas.HistoryQuerySchema, location="query")
 @bp.response(200, schemas.Occurrence(many=True))
 def list_patient_history(query: HistoryQuery, patient_id: int) -> Listing[Occurrence]:
-    """List the past occurrences of a patient who allows `history`, newest first.
+    """List past due times of a patient's reminders and their outcome, newest first.
 
-    The patient sees each request in their access log.
+    The patient must grant the caller `history`. The patient sees each request in their access log.
     """
     return history.list_all(on_behalf_of.history_of_patient(caller, patient_id), query)
 
@@ -33,5 +36,8 @@ def list_patient_history(query: HistoryQuery, patient_id: int) -> Listing[Occurr
 @bp.arguments(schemas.DaysSchema, location="query")
 @bp.response(200, schemas.Adherence)
 def get_patient_adherence(days: Days, patient_id: int) -> Adherence:
-    """Return how a patient who allows `history` kept to their reminders: totals, by day and by reminder."""
+    """Return how many reminders a patient answered or missed: in total, by day and by reminder.
+
+    The patient must grant the caller `history`. The patient sees each request in their access log.
+    """
     return history.adherence(on_behalf_of.history_of_patient(caller, patient_id), days)

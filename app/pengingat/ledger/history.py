@@ -23,7 +23,7 @@ from app.pengingat.models import Occurrence, OccurrenceState, Pengingat, occurre
 
 KEYS = ("day", "reminder_id", "tipe", "judul")
 COUNTS = ("due", "done", "skipped", "missed", "undelivered")
-#: Maximum difference between a moment in local time and the same clock time in UTC.
+#: Margin between a local day and the same day in UTC. No time zone differs from UTC by more than this.
 ZONES = timedelta(days=1)
 
 

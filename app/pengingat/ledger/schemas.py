@@ -1,4 +1,7 @@
-"""Schemas for answers to occurrences, and for history, daily lists and reports."""
+"""Schemas for answers to occurrences, and for history, daily lists and reports.
+
+An occurrence is one due time of a reminder.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from app.pengingat.models import AnsweredVia, OccurrenceState
 from app.pengingat.schemas import TIPE, TIPES
 from app.pengingat.timetable.schedule import AHEAD
 
-#: Maximum and default number of days in one request.
+#: Maximum number of days in one request, and the default number.
 MAX_DAYS = 92
 DEFAULT_DAYS = 30
 
@@ -30,13 +33,13 @@ STATE = enumeration("OccurrenceState", STATES)
 class QuickAnswer:
     """Answer to all open occurrences of a link, a push or a message."""
 
-    status: str  # one of STATUSES; in `NewAnswer` also UNDO
+    status: str  # one of STATUSES, or in `NewAnswer` also UNDO
     minutes: int = 30
 
 
 @dataclass(frozen=True)
 class NewAnswer(QuickAnswer):
-    """Answer to one occurrence: the one at `due_at`, or without it the current one."""
+    """Answer to the occurrence at `due_at`, or to the current occurrence if `due_at` is None."""
 
     due_at: datetime | None = None
     slot: str | None = None
@@ -53,7 +56,10 @@ class QuickAnswerCreate(Schema):
         load_default=QuickAnswer.minutes,
         strict=True,
         validate=validate.Range(5, 120),
-        metadata={"example": 30, "description": "Length of a snooze, from now or from the due time if that is later"},
+        metadata={
+            "example": 30,
+            "description": "Minutes of a snooze. They begin now, or at the due time if that is later",
+        },
     )
 
     @post_load
@@ -62,21 +68,21 @@ class QuickAnswerCreate(Schema):
 
 
 class AnswerCreate(QuickAnswerCreate):
-    """Answer to one occurrence, by default to the current one, or an undo of an answer."""
+    """Answer to one occurrence, or undo of an answer. The default is the current occurrence."""
 
     status = fields.String(
         required=True,
         validate=validate.OneOf([*STATUSES, UNDO]),
-        metadata={"example": "done", "description": "undo takes back the last answer"},
+        metadata={"example": "done", "description": "undo takes back the last answer, or the answer for due_at"},
     )
-    due_at = Timestamp(metadata={"description": "Due time of the occurrence; at most 60 minutes ahead"})
+    due_at = Timestamp(metadata={"description": "Due time of the occurrence, at most 60 minutes ahead"})
     slot = Text(50, example="0", metadata={"description": "Selects one of several occurrences with the same due time"})
     note = Text(200)
     answered_at = Timestamp(
         metadata={
             "example": "2026-03-02T00:05:00Z",
-            "description": "Time at which done or skipped was given offline. At most 7 days back, or 2 minutes ahead"
-            " because clocks may be fast. Requires due_at",
+            "description": "Time at which the person gave the answer done or skipped offline. At most 7 days back, or"
+            " 2 minutes ahead because clocks may be fast. Requires due_at",
         }
     )
 
@@ -107,7 +113,7 @@ class LinkAnswer(TypedDict):
 
 
 class LinkAnswerShown(Schema):
-    """Result of an answer by link. It has no title, because the link may have been forwarded."""
+    """Result of an answer by link. The title of the reminder is missing, because links may be forwarded."""
 
     status = fields.String(validate=validate.OneOf(STATUSES), metadata={"example": "done"})
     tipe = fields.String(validate=validate.OneOf(TIPES), metadata={"example": "obat"})
@@ -121,7 +127,9 @@ class Occurrence(Schema):
 
     id = fields.Integer(metadata={"example": 1})
     pengingat_id = fields.Integer(
-        attribute="reminder_id", allow_none=True, metadata={"example": 1, "description": "null if it was deleted"}
+        attribute="reminder_id",
+        allow_none=True,
+        metadata={"example": 1, "description": "null if the reminder was deleted"},
     )
     tipe = fields.String(validate=validate.OneOf(TIPES), metadata={**TIPE, "example": "obat"})
     judul = fields.String(metadata={"example": "Minum obat diabetes"})
@@ -137,7 +145,7 @@ class Occurrence(Schema):
     )
     snoozed_until = Timestamp(allow_none=True)
     undelivered = fields.Boolean(
-        metadata={"description": "The service failed to deliver it on any channel. Set when it is missed"}
+        metadata={"description": "Missed, and the service failed to deliver its message on every channel"}
     )
 
 
@@ -146,7 +154,7 @@ class DayQuerySchema(Schema):
         load_default=None,
         metadata={
             "example": "2026-03-02",
-            "description": "Day in each reminder's own zone, from 92 days back to 35 days ahead. Default: today",
+            "description": "Day in each reminder's time zone, from 92 days back to 35 days ahead. Default: today",
         },
     )
 
@@ -154,23 +162,32 @@ class DayQuerySchema(Schema):
 class DoseOfDay(Schema):
     """One due time of a reminder on a day, for the main page of a client."""
 
-    pengingat_id = fields.Integer(allow_none=True, metadata={"example": 1, "description": "null if it was deleted"})
+    pengingat_id = fields.Integer(
+        allow_none=True, metadata={"example": 1, "description": "null if the reminder was deleted"}
+    )
     tipe = fields.String(validate=validate.OneOf(TIPES), metadata={**TIPE, "example": "obat"})
     judul = fields.String(metadata={"example": "Minum obat diabetes"})
     what = fields.String(
         metadata={
             "example": "1 tablet, setelah makan",
-            "description": "Details to show with title and time; may be empty",
+            "description": "Details to show with the title and the time. May be empty",
         }
     )
     slot = fields.String(metadata={"example": "0", "description": "Which dose, meal, session or offset"})
     due_at = Timestamp()
     local_time = fields.String(
-        metadata={"example": "07:00", "description": "In the reminder's zone. For kontrol: the time of the appointment"}
+        metadata={
+            "example": "07:00",
+            "description": "Time of day in the reminder's time zone. For kontrol: time of the appointment",
+        }
     )
     state = fields.String(
         validate=validate.OneOf(STATES),
-        metadata={**STATE, "example": "pending", "description": "pending if more than 36 hours ahead; never void"},
+        metadata={
+            **STATE,
+            "example": "pending",
+            "description": "State of the occurrence. pending if it is more than 36 hours ahead, never void",
+        },
     )
     late = fields.Boolean(metadata={"description": "Done after it had been missed"})
     answered_at = Timestamp(allow_none=True)
@@ -178,15 +195,17 @@ class DoseOfDay(Schema):
         allow_none=True, validate=validate.OneOf([*AnsweredVia, None]), metadata={"example": "app"}
     )
     snoozed_until = Timestamp(allow_none=True)
-    undelivered = fields.Boolean(metadata={"description": "The service failed to deliver it on any channel"})
+    undelivered = fields.Boolean(
+        metadata={"description": "Missed, and the service failed to deliver its message on every channel"}
+    )
     can_answer = fields.Boolean(
-        metadata={"description": "Whether the answer done, with this due_at and slot, would change it now"}
+        metadata={"description": "Whether the answer done, with this due_at and slot, would be accepted now"}
     )
 
 
 @dataclass(frozen=True)
 class Days:
-    """First and last day in the reminders' own zones, both included. None means the default of `history.span`."""
+    """First and last day, both included, in the time zone of each reminder. `history.span` sets the defaults."""
 
     start: date | None = None
     end: date | None = None
@@ -196,10 +215,10 @@ class SpanSchema(Schema):
     start = Day(
         metadata={
             "example": "2026-03-01",
-            "description": "First day, in each reminder's own zone. Default: 29 days before end",
+            "description": "First day, in each reminder's time zone. Default: 29 days before end",
         }
     )
-    end = Day(metadata={"example": "2026-03-31", "description": "Last day, included; at most 91 days after start"})
+    end = Day(metadata={"example": "2026-03-31", "description": "Last day, included. At most 91 days after start"})
 
     @validates_schema(skip_on_field_errors=True)
     def check_span(self, data: dict[str, Any], **_: object) -> None:
@@ -237,7 +256,7 @@ class ReportQuerySchema(SpanSchema):
 
 @dataclass(frozen=True)
 class HistoryQuery:
-    """Page and filters of a person's history. A `state` of None means all states except `void`."""
+    """Page and filters of a person's history. If `state` is None, all states except `void` are listed."""
 
     page: Page
     days: Days
@@ -249,7 +268,7 @@ class HistoryQuerySchema(SpanSchema, PageSchema):
     tipe = fields.String(validate=validate.OneOf(TIPES), metadata=TIPE)
     state = fields.String(
         validate=validate.OneOf(STATES),
-        metadata={**STATE, "description": "Without it, void (cancelled by an edit) is left out"},
+        metadata={**STATE, "description": "Default: all except void, which means cancelled"},
     )
 
     @post_load
@@ -260,12 +279,12 @@ class HistoryQuerySchema(SpanSchema, PageSchema):
 
 
 class Counts(Schema):
-    due = fields.Integer(metadata={"example": 60, "description": "All that fell due, including pending ones"})
+    due = fields.Integer(metadata={"example": 60, "description": "All past occurrences, including pending ones"})
     done = fields.Integer(metadata={"example": 54})
     skipped = fields.Integer(metadata={"example": 2})
     missed = fields.Integer(metadata={"example": 3, "description": "Delivered but not answered"})
     undelivered = fields.Integer(
-        metadata={"example": 1, "description": "Not answered, because no channel delivered it"}
+        metadata={"example": 1, "description": "Not answered, because no channel delivered the message"}
     )
 
 
@@ -274,13 +293,13 @@ class CountsOfDay(Counts):
 
 
 class CountsOfPengingat(Counts):
-    id = fields.Integer(allow_none=True, metadata={"example": 1, "description": "null if it was deleted"})
+    id = fields.Integer(allow_none=True, metadata={"example": 1, "description": "null if the reminder was deleted"})
     judul = fields.String(metadata={"example": "Minum obat diabetes"})
     tipe = fields.String(validate=validate.OneOf(TIPES), metadata={**TIPE, "example": "obat"})
 
 
 class Adherence(Counts):
-    """Counts of a person's occurrences by outcome: totals, by day and by reminder."""
+    """Counts of a person's occurrences by outcome: in total, by day and by reminder."""
 
     start = Day(metadata={"example": "2026-03-01"})
     end = Day(metadata={"example": "2026-03-30"})
@@ -288,7 +307,7 @@ class Adherence(Counts):
         allow_none=True,
         metadata={
             "example": 91.5,
-            "description": "Percentage of done among done, skipped and missed; null without any",
+            "description": "How many percent of done, skipped and missed are done. null if all three are 0",
         },
     )
     days = fields.List(fields.Nested(CountsOfDay))

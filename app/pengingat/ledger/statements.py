@@ -1,7 +1,8 @@
-"""SQL statements of the ledger.
+"""SQL statements of the ledger, the table `occurrences`. An occurrence is one due time of a reminder.
 
-A change for a person locks the reminder first, so that answers, edits and planning never run at the same time. The job
-that marks missed occurrences locks no reminder. So an answer writes a row only if its state is the one that was read.
+Answers, edits and planning lock the reminder first, so that only one of them changes it at a time. The job that marks
+missed occurrences locks no reminder. So an answer writes a row only if the state of the row has not changed since it
+was read.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from app.pengingat.timetable.schedule import AHEAD
 CHANGEABLE = timedelta(hours=24)
 MAX_SNOOZES = 3
 
-#: Number of last occurrences to read per reminder. The current one is among them.
+#: Number of occurrences to read per reminder, newest first. The current occurrence is among them.
 LATEST = 10
 
 _rows = occurrences.c
@@ -54,9 +55,9 @@ class Entry:
 
 
 def record(entries: Sequence[Entry]) -> list[Occurrence]:
-    """Insert occurrences, or update the descriptive columns of rows that exist. Return the rows.
+    """Insert occurrences. If a row exists, update its title and type, its day and zone, and its link. Return the rows.
 
-    A `void` row becomes pending again. Other rows keep their state.
+    A cancelled row (`void`) becomes pending again. Other rows keep their state.
     """
     if not entries:
         return []
@@ -86,7 +87,7 @@ def rename(reminder_id: int, title: str, now: datetime) -> None:
 
 
 def void(reminder_id: int, *which: sa.ColumnElement[bool]) -> None:
-    """Mark the pending occurrences of a reminder as `void`."""
+    """Cancel the pending occurrences of a reminder: set their state to `void`."""
     _update(
         {"state": OccurrenceState.VOID},
         _rows.reminder_id == reminder_id,
@@ -96,13 +97,13 @@ def void(reminder_id: int, *which: sa.ColumnElement[bool]) -> None:
 
 
 def void_all(user_id: int) -> None:
-    """Mark the pending occurrences of all reminders of a person as `void`."""
+    """Cancel the pending occurrences of all reminders of a person: set their state to `void`."""
     _update({"state": OccurrenceState.VOID}, _rows.user_id == user_id, _rows.state == OccurrenceState.PENDING)
 
 
 @dataclass(frozen=True)
 class Row:
-    """Columns of an occurrence that an answer depends on."""
+    """Columns of an occurrence that an answer reads or changes."""
 
     id: int
     reminder_id: int
@@ -129,7 +130,7 @@ _columns = [_rows[field.name] for field in fields(Row)]
 
 
 def _last(*which: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
-    """Return a query of the last ten rows of each reminder that fall due up to 60 minutes from now."""
+    """Return a query of the last ten rows of each reminder, among the rows due up to 60 minutes from now."""
     reminder = sa.func.unnest(_of).table_valued("id").render_derived()
     last = (
         sa.select(*_columns)
@@ -166,11 +167,14 @@ def near(
     until: datetime | None = None,
     slot: str | None = None,
 ) -> list[Row]:
-    """Return the rows of these reminders that an answer may change or depend on, newest first.
+    """Return the ledger rows of these reminders that an answer reads or changes, newest first.
 
-    For each reminder these are the last ten rows that fall due up to 60 minutes from now, and all later rows. The
-    result also has the rows with these `ids`, and the last ten rows of this `slot`. With `second` it has the rows due
-    within this second, or from it up to `until`.
+    The result contains, for each reminder:
+
+    - the last ten rows that are due up to 60 minutes from now, and all later rows,
+    - the rows with these `ids`,
+    - the last ten rows of this `slot`,
+    - the rows due within this `second`, or from this second up to `until`.
     """
     end_of_second = second and second + timedelta(seconds=1)
     values = {
@@ -188,10 +192,10 @@ def near(
 def may_become(
     row: Row | Occurrence, state: OccurrenceState, rows: Sequence[Row], at: datetime, *, is_offline: bool = False
 ) -> bool:
-    """Return whether an answer given at `at` may change a row to this state. `rows` has the rows around it.
+    """Return whether an answer at the time `at` may change `row` to this state. `rows` has the rows around `row`.
 
-    A missed row can become done until the next one falls due. An offline answer can also make it skipped, because the
-    row may have been pending at that time. Done and skipped can be exchanged for 24 hours.
+    A missed row can become done until the reminder's next due time. An offline answer can also change it to skipped,
+    because the row may have been pending at that time. Done and skipped can replace each other for 24 hours.
     """
     match row.state:
         case OccurrenceState.PENDING:
@@ -213,7 +217,10 @@ def may_be_undone(row: Row | Occurrence, now: datetime) -> bool:
 
 
 def last_answered(reminder_id: int, now: datetime, second: datetime | None, slot: str | None) -> Row | None:
-    """Return the row with the last answer that can be taken back, or None. `second` and `slot` limit the choice."""
+    """Return the row of a reminder with the last answer that can be taken back, or None.
+
+    If `second` or `slot` is set, only rows due in this second or of this slot are searched.
+    """
     which = [_rows.reminder_id == reminder_id, _rows.state.in_((OccurrenceState.DONE, OccurrenceState.SKIPPED))]
     if second:
         which += [_rows.due_at >= second, _rows.due_at < second + timedelta(seconds=1)]
@@ -224,13 +231,14 @@ def last_answered(reminder_id: int, now: datetime, second: datetime | None, slot
     return Row(*found) if found else None
 
 
-#: Columns that an answer may change, of a reminder and of an occurrence.
+#: Columns of a reminder that an answer may change.
 _FOLLOWING = ("done_from", "done_until", "details")
+#: Columns of an occurrence that an answer may change.
 _CHANGED = ("state", "answered_at", "answered_via", "undone_at", "snoozed_until", "snoozes", "stock_deducted", "note")
 
 
 def _changing() -> PreparedStatement:
-    """Return the statement of `change`. Its two parameters are the rows and the reminders as JSON."""
+    """Return the SQL statement of the function `change`. The parameters are the rows and the reminders as JSON."""
     columns = [*(sa.column(name, _rows[name].type) for name in ("id", *_CHANGED)), sa.column("was", sa.Text)]
     new = sa.func.jsonb_to_recordset(sa.bindparam("rows", type_=JSONB)).table_valued(*columns, name="new")
     new = new.render_derived(with_types=True)
@@ -259,9 +267,9 @@ _change = _changing()
 
 
 def change(changes: Iterable[tuple[Row, Row]], followers: Iterable[Pengingat]) -> list[Occurrence]:
-    """Write pairs of old and new rows, cancel their waiting deliveries, and write the reminders `followers`.
+    """Write rows, given as pairs of the old and the new row. Cancel their queued messages. Write the reminders too.
 
-    Return the changed rows. Rows whose state has changed since they were read are left out.
+    A row whose state has changed since it was read is not written. Return the written rows.
     """
     rows = [{**vars(after), "was": before.state} for before, after in changes]
     following = [{name: getattr(each, name) for name in ("id", *_FOLLOWING)} for each in followers]
@@ -270,7 +278,7 @@ def change(changes: Iterable[tuple[Row, Row]], followers: Iterable[Pengingat]) -
 
 
 def occurrence_of(values: Sequence[object]) -> Occurrence:
-    """Return an occurrence outside of the SQLAlchemy session, from the values of all its columns."""
+    """Return an occurrence made from the values of all its columns. The SQLAlchemy session does not track it."""
     return Occurrence(**dict(zip(_rows.keys(), values, strict=True)))
 
 
@@ -283,7 +291,7 @@ def get(ids: Collection[int]) -> Sequence[Occurrence]:
 
 
 def too_late(occurrence_ids: Collection[int]) -> set[int]:
-    """Return the ids of those occurrences that are missed and can no longer be answered."""
+    """Return the ids in `occurrence_ids` of occurrences that are missed and can no longer be answered."""
     later = occurrences.alias()
     is_next_due = sa.exists().where(
         later.c.reminder_id == _rows.reminder_id,

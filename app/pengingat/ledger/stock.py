@@ -1,7 +1,7 @@
-"""Stock of a medicine. Each dose that is done is subtracted once, and the person gets a notice before it runs out.
+"""Stock of a medicine. Each done dose is subtracted once. The person gets a notice before the medicine runs out.
 
-The stock never stops a reminder. At 0 it stays 0 and the reminders continue, because the person may have bought more
-without recording it. A missing reminder does more harm than a wrong figure.
+If the stock is 0, the reminders continue, because the person may have bought more without recording the purchase. A
+missing reminder does more harm than a wrong stock.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from app.pengingat.timetable.tipe import Details, Tipe
 
 KIND = "stock"
 
-#: Decimals of a stored amount, so that halves and tenths of a tablet add up exactly.
+#: Decimals of a stored amount. Rounding makes sums of halves and tenths of a tablet exact.
 DECIMALS = 6
 
-#: Time of the daily check, in the reminder's zone, and the time after which its notice expires.
+#: Time of the daily check, in the reminder's time zone.
 TIME_OF_DAY = time(9)
+#: Time after the check at which an unsent notice expires.
 TELL_WITHIN = timedelta(hours=12)
-#: Days left at which the person gets a last notice, in addition to the one at `ingatkan_hari`.
+#: Number of days before the medicine runs out at which the person gets a second notice. `ingatkan_hari` sets the first.
 LAST_BORDER = 2
 
 
@@ -37,14 +38,17 @@ class StockNotTracked(Conflict):
 
 
 def track(pengingat: Pengingat, now: datetime) -> None:
-    """Update `stock_check_at` and `stock_notified_days` after a change of the details."""
+    """Update the time of the next stock check, and reset sent notices, after a change of the details."""
     has_stock = pengingat.tipe == Tipe.OBAT and pengingat.details.get("persediaan") is not None
     pengingat.stock_check_at = _next_check(pengingat, now) if has_stock else None
     _restock(pengingat, now)
 
 
 def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
-    """Add a purchase. Raise `StockNotTracked` if the reminder has no stock. The caller has locked the reminder."""
+    """Add a purchase to the stock. The caller has locked the reminder.
+
+    Raise `StockNotTracked` if the reminder has no stock.
+    """
     stock = _stock(pengingat)
     if stock is None:
         raise StockNotTracked
@@ -55,10 +59,10 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
 
 
 def take(pengingat: Pengingat, row: Row, state: OccurrenceState) -> float | None:
-    """Change the stock for a dose that gets this state. Return the new value of `stock_deducted` for the row.
+    """Subtract a dose that becomes done, or add back a dose that was done. Return the new `stock_deducted` of the row.
 
-    `row.stock_deducted` and the lock on the reminder ensure that each dose is subtracted once. A row recorded under
-    another `tipe`, before an edit, takes nothing.
+    `stock_deducted` and the lock on the reminder ensure that each dose is subtracted once. The stock stays unchanged
+    if the row is not a dose, because the reminder had another type when the row was recorded.
     """
     stock, taken = _stock(pengingat), row.stock_deducted or 0.0
     if state != OccurrenceState.DONE:
@@ -73,7 +77,7 @@ def take(pengingat: Pengingat, row: Row, state: OccurrenceState) -> float | None
 
 
 def create_notices(pengingat: Pengingat, now: datetime) -> Iterator[outbox.NewDelivery]:
-    """Yield the stock notices that are due today, and set the time of the next check."""
+    """Yield the notices about low stock that are due today, and set the time of the next check."""
     check_at = pengingat.stock_check_at or now
     pengingat.stock_check_at = _next_check(pengingat, now)
     day = runs_out_on(pengingat, now)
@@ -97,9 +101,9 @@ def create_notices(pengingat: Pengingat, now: datetime) -> Iterator[outbox.NewDe
 
 
 def runs_out_on(pengingat: Pengingat, now: datetime) -> date | None:
-    """Return the day of the last dose that the stock is enough for, or today if it is not enough for any.
+    """Return the day of the last dose that the stock is enough for. Return today if it is not enough for one dose.
 
-    Return None if the stock lasts for the whole course, or for longer than the highest notice threshold.
+    Return None if the stock is enough for the whole course, or for more days than any notice needs.
     """
     stock = _stock(pengingat)
     if stock is None:
@@ -117,8 +121,9 @@ def runs_out_on(pengingat: Pengingat, now: datetime) -> date | None:
 
 
 def _stock(pengingat: Pengingat) -> Details | None:
-    """Return `persediaan`, or None if the stock is not tracked."""
-    # An old row may have any value here, stored before this field existed. Its `stock_check_at` is null.
+    """Return the field `persediaan` of the details, or None if the stock is not tracked."""
+    # In old reminders this field may have any value, because unknown fields are stored unchecked. Their
+    # `stock_check_at` is null.
     stock: Details | None = pengingat.details.get("persediaan") if pengingat.stock_check_at is not None else None
     return stock
 
@@ -129,7 +134,7 @@ def _set(pengingat: Pengingat, left: float) -> None:
 
 
 def _amount(pengingat: Pengingat, slot: str, moment: datetime) -> float:
-    """Return the amount of a dose, or 0 if this dose was removed from the details."""
+    """Return the amount of a dose, or 0 if the dose was removed from the details."""
     doses = doses_on(pengingat.details, pengingat.schedule, moment)
     return float(doses[int(slot)]["jumlah"]) if int(slot) < len(doses) else 0.0
 
@@ -139,7 +144,10 @@ def _borders(stock: Details) -> set[int]:
 
 
 def _border(pengingat: Pengingat, day: date | None, now: datetime) -> int | None:
-    """Return the lowest notice threshold, in days left, that is reached if the stock lasts until this day."""
+    """Return the lowest notice threshold, in days, that is reached if the stock lasts until this day.
+
+    Return None if no threshold is reached.
+    """
     stock = _stock(pengingat)
     if stock is None or day is None:
         return None
@@ -148,9 +156,9 @@ def _border(pengingat: Pengingat, day: date | None, now: datetime) -> int | None
 
 
 def _restock(pengingat: Pengingat, now: datetime) -> None:
-    """Reset `stock_notified_days` after a change of the stock, so that a later shortage causes a new notice.
+    """Reset `stock_notified_days` after a change of the stock, so that the next shortage causes a new notice.
 
-    If the stock is above all thresholds again, also cancel the queued notices, because they are wrong now.
+    If the stock is above all notice thresholds again, cancel the queued notices, because they are wrong now.
     """
     if pengingat.stock_notified_days is None:
         return

@@ -1,8 +1,8 @@
-"""Tokens for answers without a login: 128 bits, one for each person and minute. The ledger stores only a hash.
+"""Tokens for answers to reminders without a login.
 
-Tokens are derived from the service's secret key. So all reminders of a person at one minute have the same link, in
-whatever order they are planned. The link token is derived from the push token, and not the reverse. So a token shows
-whether an answer came by link or by push.
+There is one push token and one link token of 128 bits for each person and minute. The push token is derived from the
+service's secret key, so all reminders of a person at one minute share it. The link token is derived from the push
+token. The ledger (table `occurrences`) stores only the hash of the link token.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BYTES = 16
 
 
 def push_token(user_id: int, due_at: datetime) -> str:
-    """Return the token in the push to a person for this minute."""
+    """Return the token for push messages to this person about reminders due at this minute."""
     subject = f"konfirmasi:{user_id}:{due_at.astimezone(UTC):%Y%m%dT%H%M}"
     return _text(hmac.new(settings.secret_key.encode(), subject.encode(), hashlib.sha256).digest())
 
@@ -35,7 +35,7 @@ def hash_of(token: str) -> str:
 
 
 def link_of(token: str) -> str | None:
-    """Return the address for the end of a message, or None if the setting `public_url` is empty."""
+    """Return the web address that a message ends with, or None if the setting `public_url` is empty."""
     return f"{settings.public_url}/k/{token}" if settings.public_url else None
 
 

@@ -1,4 +1,7 @@
-"""Planning of future occurrences. The rows of ledger and outbox are written in the caller's transaction."""
+"""Planning of future occurrences: writing them to the ledger, and their messages to the outbox.
+
+An occurrence is one due time of a reminder. The ledger is the table `occurrences`. The caller commits the transaction.
+"""
 
 from __future__ import annotations
 
@@ -16,32 +19,33 @@ from app.pengingat.timetable.tipe import Tipe
 #: Time ahead for which occurrences are planned.
 HORIZON = timedelta(hours=36)
 
-#: Accepted delays of a repeat after an unanswered dose, in minutes.
+#: Minutes after an unanswered message about a dose at which the message may be repeated.
 AGAIN_MINUTES = range(10, 61)
 AGAIN_FIELD = "ingatkan_ulang_menit"
-#: Suffix of the dedupe key of a repeat.
+#: Suffix of the dedupe key of a repeated message.
 AGAIN = ":again"
 
 KIND = "reminder"
 
 
 def about(pengingat_id: int) -> About:
-    """Return the `About` of all deliveries of a reminder, including its stock notices."""
+    """Return the key by which the outbox finds all messages of a reminder, including its stock notices."""
     return About("reminder", pengingat_id)
 
 
 @dataclass(frozen=True)
 class Extension:
-    """Reminder whose occurrences after a moment are to be planned."""
+    """Reminder, with the moment after which its occurrences must be planned."""
 
     pengingat: Pengingat
     after: datetime
 
 
 def plan(extensions: Sequence[Extension], now: datetime) -> None:
-    """Record the occurrences up to `HORIZON` in the ledger, and put the unanswered ones into the outbox.
+    """Insert the occurrences of the next 36 hours into the ledger, and their messages into the outbox.
 
-    The caller has locked the reminders, so that nobody changes them at the same time.
+    Answered occurrences get no message. The caller has locked the reminders, so that nobody changes them at the same
+    time.
     """
     planned = {
         (extension.pengingat.id, due.at, due.slot): (extension, due)
@@ -58,7 +62,7 @@ def plan(extensions: Sequence[Extension], now: datetime) -> None:
 
 
 def _dues(pengingat: Pengingat, after: datetime, now: datetime) -> list[Due]:
-    """Return what falls due after `after` and up to `HORIZON`. Set `planned_until`."""
+    """Return the due times after `after`, up to 36 hours from now. Set `planned_until` of the reminder."""
     schedule, until = pengingat.schedule, now + HORIZON
     pengingat.planned_until = NEVER if schedule.is_over(until) else until
     return [due for due in schedule.dues(after, until) if not pengingat.counts_as_done(due.occurrence)]
@@ -79,13 +83,13 @@ def entry(pengingat: Pengingat, due: Due) -> statements.Entry:
 
 
 def due_of(row: Occurrence | statements.Row) -> Due:
-    """Return the due time of the schedule that this row of the ledger records."""
+    """Return the due time of the schedule that belongs to this ledger row."""
     lead = OFFSETS.get(row.slot, timedelta()) if row.tipe == Tipe.KONTROL else timedelta()
     return Due(row.due_at, row.due_at + lead, row.slot)
 
 
 def deliveries(pengingat: Pengingat, due: Due, row: Occurrence) -> Iterator[outbox.NewDelivery]:
-    """Yield the deliveries of an occurrence, at its due time or at the end of its snooze, and its repeat."""
+    """Yield the messages of an occurrence, and their repeat. They are due at its due time or the end of its snooze."""
     at = row.snoozed_until or due.at
     part = f":snooze{row.snoozes}" if row.snoozed_until else ""
     yield from _told(pengingat, due, row.id, at, part)
@@ -109,12 +113,13 @@ def _told(pengingat: Pengingat, due: Due, occurrence_id: int, at: datetime, part
 
 
 def _again_at(pengingat: Pengingat, due: Due, at: datetime) -> datetime | None:
-    """Return when the message of an unanswered dose is repeated, or None if it is not.
+    """Return when the message of an unanswered dose is repeated, or None if it is not repeated.
 
-    The person sets the delay. A repeat is before the next dose. It is at night only if the dose itself is at night.
+    The person sets the delay. A message is not repeated after the next dose. It is repeated at night only if the dose
+    itself is at night.
     """
     minutes = pengingat.details.get(AGAIN_FIELD)
-    # Old rows may have any value here: unknown fields were stored unchecked before this field existed.
+    # In old reminders this field may have any value, because unknown fields are stored unchecked.
     if pengingat.tipe != Tipe.OBAT or type(minutes) is not int or minutes not in AGAIN_MINUTES:
         return None
     again, zone = at + timedelta(minutes=minutes), pengingat.zone
