@@ -190,7 +190,7 @@ def _waiting(link_id: int, now: datetime) -> Sequence[sa.Row[CaregiverAlert, Occ
 
 
 def _line(about: str, occurrence: Occurrence, pengingat: Pengingat | None) -> Line | None:
-    """Return the news about an occurrence in its present state, or None if there is no news any more."""
+    """Return the alert content for an occurrence in its present state, or None if no alert is needed any more."""
     if pengingat is None:
         return None
     if occurrence.state == OccurrenceState.DONE and about != AlertReason.UNDELIVERED:

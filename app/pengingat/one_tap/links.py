@@ -1,4 +1,7 @@
-"""Answers without a login, by the link of a message or by a button of a push."""
+"""Answers to reminders without a login, by the link in a message or by a button of a push.
+
+Links and pushes contain a token, see `ledger.tokens`. An occurrence is one due time of a reminder.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from app.pengingat.ledger.schemas import LinkAnswer, QuickAnswer
 from app.pengingat.ledger.tokens import hash_of, link_token_of
 from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, occurrences
 
-#: Time after the due time during which a link works.
+#: Time after the due time at which a link expires.
 LIFETIME = timedelta(hours=24)
 
 NOT_FOUND = "Tautan ini tidak kami temukan. Coba buka lagi dari pesan kami yang terbaru."
@@ -37,14 +40,15 @@ _sent_since = sa.exists().where(
     sa.or_(deliveries.c.state == DeliveryState.SENT, deliveries.c.unconfirmed_calls > 0),
     sa.func.coalesce(deliveries.c.settled_at, deliveries.c.due_at) > User.phone_changed_at,
 )
-#: True if the person is a dependent. NULL if the person has requested erasure, or has changed the phone number since
-#: the link was sent. Then somebody else may have the link, such as a caregiver who has handed the account over.
+#: SQL value: true if the person is a dependent, so that a caregiver receives the messages. NULL if the link must not
+#: work: the person has requested erasure, or has changed the phone number since the link was sent. After a change of
+#: the number, another person may have the link, for example a former caregiver.
 _is_dependent = sa.select(User.guardian_id.is_not(None)).where(
     User.id == _rows.user_id,
     erasure.IS_PRESENT,
     sa.or_(User.phone_changed_at.is_(None), _rows.due_at > User.phone_changed_at, _sent_since),
 )
-#: Subqueries instead of joins, because the generic plan expects many rows and would scan both tables.
+#: Query with subqueries instead of joins. With joins, PostgreSQL expects many rows and would scan both tables.
 _asked = PreparedStatement(
     sa.select(
         *_rows,
@@ -59,20 +63,20 @@ _asked = PreparedStatement(
 
 @dataclass(frozen=True)
 class AnswerTargets:
-    """Occurrences that a token can answer: all of one person at one minute, or all in one message."""
+    """Occurrences that one answer applies to, for example all occurrences of a link's token."""
 
     occurrences: Sequence[Occurrence]
     zone: ZoneInfo
     via: AnsweredVia
-    #: Name of the dependent, if a caregiver answered by message.
+    #: Name of the dependent if a caregiver answered by message, else empty.
     whom: str = ""
 
 
 def get_targets(token: str) -> AnswerTargets:
-    """Return the occurrences of a token. Nothing is changed, so chat apps may fetch the link for a preview.
+    """Return the occurrences of a token. The function changes nothing, because chat apps fetch links for a preview.
 
-    Raise `Gone` 24 hours after the last occurrence fell due. Raise `NotFound` for an unknown token. Do the same if the
-    person has requested erasure or has changed the phone number, because other people may have the link.
+    Raise `Gone` 24 hours after the due time of the last occurrence. Raise `NotFound` if the token is unknown, or if the
+    person has requested erasure or changed the phone number.
     """
     by_link, by_push = hash_of(token), hash_of(link_token_of(token))
     asked, zones, is_dependent, now = read(by_link, by_push)
@@ -84,7 +88,10 @@ def get_targets(token: str) -> AnswerTargets:
 
 
 def read(by_link: str, by_push: str) -> tuple[list[Occurrence], list[str], bool, datetime]:
-    """Return the occurrences of a token, their zones, whether the person is a dependent, and the database's time."""
+    """Return the occurrences of a token, their time zones, and the database's time.
+
+    The third value is True if the person is a dependent.
+    """
     with current_connection() as connection:
         found = _asked.rows(connection, {"by_link": by_link, "by_push": by_push})
     rows = [row for row in found if row[-2] is not None]
@@ -96,7 +103,7 @@ def read(by_link: str, by_push: str) -> tuple[list[Occurrence], list[str], bool,
 
 
 def answer(token: str, data: QuickAnswer) -> LinkAnswer:
-    """Answer the occurrences of a token, as `answers.answer_all` does. The same answer a second time has no effect."""
+    """Answer the occurrences of a token, see `answers.answer_all`. An identical second answer has no effect."""
     asked = get_targets(token)
     first = answers.answer_all(asked.occurrences, data, asked.via)[0]
     return {

@@ -1,4 +1,7 @@
-"""Answers to reminders by message. The module finds which sent reminders a person's message can answer."""
+"""Answers to reminders by message, for example "sudah" in a chat.
+
+The module finds the reminders that a person's message can answer. An occurrence is one due time of a reminder.
+"""
 
 from __future__ import annotations
 
@@ -28,17 +31,17 @@ from app.pengingat.one_tap import links
 from app.pengingat.one_tap.links import LIFETIME, AnswerTargets
 from app.pengingat.timetable.tipe import Tipe
 
-#: Time by which a reminder may be sent before `due_at`: together with others of its minute, or because the provider's
-#: clock is behind.
+#: Time by which a reminder may be sent before its `due_at`. It may be sent together with an earlier one of the same
+#: minute, or the clock of the message provider may be slow.
 AHEAD = timedelta(minutes=2)
 
-#: Maximum deliveries to read per person.
+#: Maximum sent messages to read per person.
 LATEST = 100
 
-#: Time after an answer during which the message "not yet" takes it back.
+#: Time after an answer during which the message "not yet" takes the answer back.
 UNDO_BY_WORD = timedelta(minutes=60)
 
-#: Field of the details with the name that people use for a reminder, by type.
+#: Field of the details with a name that people may use for the reminder, by type of reminder.
 NAME_FIELDS = {Tipe.OBAT: "nama_obat", Tipe.TERAPI: "jenis_terapi", Tipe.KONTROL: "nama_dokter"}
 
 _rows, _of = occurrences.c, deliveries.c
@@ -48,11 +51,11 @@ _of_user, _since, _until = (
     sa.bindparam("since", type_=sa.DateTime(timezone=True)),
     sa.bindparam("until", type_=sa.DateTime(timezone=True)),
 )
-#: Person with the reminder: the sender of the message, or a dependent of the sender.
+#: Owner of the reminder: the sender of the message, or a dependent of the sender.
 _person = orm.aliased(User)
 _is_theirs = sa.and_(
     dependents.is_received_by(_person, _of_user),
-    sa.or_(_person.guardian_id.is_(None), _person.erasure_due_at.is_(None)),  # skip dependents to be erased
+    sa.or_(_person.guardian_id.is_(None), _person.erasure_due_at.is_(None)),  # skip dependents who will be erased
 )
 _whom = sa.case((_person.id != _of_user, _person.nama_ktp)).label("whom")
 _time = (*_rows, Pengingat.timezone, Pengingat.details, _whom)
@@ -82,8 +85,8 @@ _sent = (
     .limit(LATEST)
     .subquery()
 )
-#: Occurrences that count even if no message was sent for them. Unanswered ones are answered together with the sent
-#: occurrences of the same minute. Ones answered by message lately can be taken back by another message.
+#: Query of occurrences for which no message needs to have been sent. Unanswered ones are answered together with the
+#: sent ones of the same minute. Those answered by message in the last hour are included for an undo.
 _aside = (
     sa.select(*_time, *(sa.cast(sa.null(), column.type).label(column.name) for column in _delivery))
     .join_from(occurrences, Pengingat, Pengingat.id == _rows.reminder_id)
@@ -116,7 +119,7 @@ class NothingAsked(NotFound):
 
 
 class NoSuchNumber(NotFound):
-    """Number that is higher than the count of reminders in the last message."""
+    """Error for a number in an answer that is higher than the count of reminders in the last message."""
 
     def __init__(self, count: int) -> None:
         super().__init__(f"Pesan terakhir memuat {count} pengingat. Balas dengan nomor 1 sampai {count}.")
@@ -124,7 +127,7 @@ class NoSuchNumber(NotFound):
 
 @dataclass(frozen=True)
 class RemindedTime:
-    """One occurrence of a person's reminder, and the names that they may use for it."""
+    """One occurrence of a reminder, and the names that the person may use for the reminder."""
 
     row: Occurrence
     zone: ZoneInfo
@@ -139,7 +142,7 @@ class RemindedTime:
 
 @dataclass(frozen=True)
 class Message:
-    """Occurrences that were sent as one message, in the order of their numbers."""
+    """Message with one or more occurrences, in the order of their numbers in the message."""
 
     times: tuple[RemindedTime, ...]
     sent_at: datetime
@@ -153,26 +156,26 @@ class Message:
 class Conversation:
     """Occurrences that a person can answer by message."""
 
-    #: Occurrences for an answer without a name or number.
+    #: Occurrences that are answered if the answer contains no name and no number.
     meant: tuple[RemindedTime, ...] = ()
-    #: Occurrences for an answer with numbers, in the order of the message. Empty if the message has only one.
+    #: Occurrences that an answer can select by number, in order. Empty if the message has only one occurrence.
     numbered: tuple[RemindedTime, ...] = ()
     #: Unanswered occurrences of other messages, the newest message first.
     others: tuple[tuple[RemindedTime, ...], ...] = ()
     #: Occurrences of the last answer, if the message "not yet" can take it back.
     undoable: tuple[RemindedTime, ...] = ()
-    #: Ids of occurrences that have no answer and can still be answered.
+    #: Ids of unanswered occurrences that can still be answered.
     waiting: frozenset[int] = frozenset()
-    #: The person quoted a reminder that is too old to answer.
+    #: True if the person quoted a reminder that is too old to answer.
     is_too_old: bool = False
-    #: The person quoted another message of this service, such as an alert about a patient.
+    #: True if the person quoted a message of this service that is no reminder, for example an alert about a patient.
     is_elsewhere: bool = False
-    #: The person quoted a reminder, or reacted to a reminder.
+    #: True if the person quoted a reminder or reacted to a reminder.
     is_quoted: bool = False
 
     @property
     def names(self) -> list[str]:
-        """Return all names that an answer may use."""
+        """Return all names of reminders that an answer may use."""
         return [name for group in (self.meant, *self.others) for time in group for name in time.names]
 
     def named(self, numbers: Iterable[int]) -> list[int]:
@@ -183,10 +186,11 @@ class Conversation:
         return [self.numbered[number - 1].row.id for number in chosen]
 
     def times(self, ids: Iterable[int], status: str) -> list[RemindedTime]:
-        """Return the occurrences with these ids, to which a message gives this answer.
+        """Return the occurrences with these ids, for an answer with this status.
 
-        Raise `NothingAsked` if none is found. Raise it also if nothing waits for an answer, and a message that quotes
-        nothing would change one. Raise `AlreadyClosed` if the quoted reminder is too old.
+        Raise `AlreadyClosed` if the quoted reminder is too old. Raise `NothingAsked` if no occurrence is found. A
+        message may change an existing answer only if it quotes a reminder, or if other occurrences are unanswered.
+        Otherwise raise `NothingAsked`.
         """
         if self.is_too_old:
             raise AlreadyClosed
@@ -203,7 +207,7 @@ class Conversation:
 def read(user_id: int, *, wrote_at: datetime | None = None, quoted: str | None = None) -> Conversation:
     """Return the occurrences that a message from this person can answer.
 
-    `wrote_at` is the time of the message, by default now. `quoted` is the provider's id of the quoted message.
+    `wrote_at` is the time of the message, by default now. `quoted` is the provider's id of the message that it quotes.
     """
     messages, aside = _messages(user_id, wrote_at)
     if quoted:
@@ -221,7 +225,7 @@ def read(user_id: int, *, wrote_at: datetime | None = None, quoted: str | None =
 def answer(times: Sequence[RemindedTime], data: QuickAnswer) -> AnswerTargets:
     """Answer these occurrences and return the answered ones.
 
-    Raise `NothingAsked` if `times` is empty, or the first refusal if no occurrence could be answered.
+    Raise `NothingAsked` if `times` is empty. If all occurrences refuse the answer, raise the first error.
     """
     if not times:
         raise NothingAsked
@@ -234,9 +238,9 @@ def undo(times: Sequence[RemindedTime]) -> AnswerTargets:
 
 
 def answer_button(user_id: int, token: str, data: QuickAnswer) -> AnswerTargets:
-    """Answer the occurrences of the message whose button was pressed.
+    """Answer the occurrences of the message whose button the person pressed.
 
-    Raise `NothingAsked` if the message was for another person.
+    Raise `NothingAsked` if the message was sent to another person.
     """
     asked = links.get_targets(token)
     person_id = asked.occurrences[0].user_id
@@ -252,9 +256,9 @@ def answer_button(user_id: int, token: str, data: QuickAnswer) -> AnswerTargets:
 def _for_each_person(
     times: Sequence[RemindedTime], record: Callable[[list[Occurrence], AnsweredVia], Sequence[Occurrence]]
 ) -> AnswerTargets:
-    """Record an answer for each person, because one message may answer for several people.
+    """Record an answer for each owner of the occurrences, because a caregiver may answer for several people at once.
 
-    Return the answered occurrences. Raise the first refusal if no person has any.
+    Return the answered occurrences. If all are refused, raise the first error.
     """
     people: dict[int, list[RemindedTime]] = {}
     for time in times:
@@ -281,9 +285,9 @@ def _conversation(
     others: Sequence[Message],
     aside: Sequence[RemindedTime],
 ) -> Conversation:
-    """Return the conversation for an answer to this message.
+    """Return what a person can answer in reply to this message.
 
-    The answer may name occurrences of `others`. An undo is not possible if a message in `newer` is unanswered.
+    The answer may name reminders in the messages `others`. An undo is impossible if a message in `newer` is unanswered.
     """
     inside = {time.row.id for time in meant}
     groups = [[time for time in other.times if _is_pending(time) and time.row.id not in inside] for other in others]
@@ -297,7 +301,10 @@ def _conversation(
 
 
 def _last(messages: Sequence[Message]) -> Message | None:
-    """Return the last message with an unanswered occurrence, else with a missed one, else the last message."""
+    """Return the last message with a pending occurrence. If there is none, return the last one with a missed one.
+
+    If there is none either, return the last message.
+    """
     for state in (OccurrenceState.PENDING, OccurrenceState.MISSED):
         if found := next((message for message in messages if message.has(state)), None):
             return found
@@ -305,9 +312,9 @@ def _last(messages: Sequence[Message]) -> Message | None:
 
 
 def _others_of_its_minute(message: Message, aside: Sequence[RemindedTime]) -> list[RemindedTime]:
-    """Return the occurrences in `aside` of the same people that fall due in the same minutes.
+    """Return the occurrences in `aside` of the same people and the same due minutes as those of the message.
 
-    They must have the state that the message has: pending, or missed if none is pending.
+    If the message has pending occurrences, return only pending ones. Otherwise return only missed ones.
     """
     state = next((state for state in (OccurrenceState.PENDING, OccurrenceState.MISSED) if message.has(state)), None)
     minutes = {_minute(time) for time in message.times}
@@ -322,9 +329,9 @@ def _minute(time: RemindedTime) -> datetime:
 
 
 def _was_reminder(user_id: int, ref: str) -> bool | None:
-    """Return whether the message with this provider id was a reminder to this person, of any age.
+    """Return whether the message with this provider id was a reminder. Return None if there is no such message.
 
-    Return None if there is no such message.
+    Only messages to this person are searched. Their age does not matter.
     """
     found = sa.select(_of.occurrence_id.is_not(None)).join(_person, _person.id == _of.user_id)
     which = found.where(_of.provider_ref == ref, _is_theirs).limit(1)
@@ -334,9 +341,9 @@ def _was_reminder(user_id: int, ref: str) -> bool | None:
 def _undoable(
     messages: Sequence[Message], newer: Sequence[Message], aside: Sequence[RemindedTime]
 ) -> tuple[RemindedTime, ...]:
-    """Return the occurrences of the last answer to these messages, or none if a newer message is unanswered.
+    """Return the occurrences of the last answer to these messages, for an undo.
 
-    The last answer may include occurrences in `aside`, for which no message was sent.
+    The last answer may include occurrences in `aside`. The result is empty if a newer message is unanswered.
     """
     answered = [
         (time.row.answered_at, message.sent_at, time)
@@ -355,7 +362,7 @@ def _undoable(
 
 
 def _waiting(times: Sequence[RemindedTime]) -> frozenset[int]:
-    """Return the ids of those that can still be answered and have no answer."""
+    """Return the ids of unanswered occurrences that can still be answered."""
     missed = [time.row.id for time in times if time.row.state == OccurrenceState.MISSED]
     closed = statements.too_late(missed) if missed else set()
     return frozenset({time.row.id for time in times if _is_pending(time)} | (set(missed) - closed))
@@ -370,9 +377,9 @@ def _is_pending(time: RemindedTime) -> bool:
 
 
 def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], list[RemindedTime]]:
-    """Return the reminders sent to the person's present number, newest first, and the occurrences of `_aside`.
+    """Return the messages sent to the person's present number, newest first, and the occurrences of `_aside`.
 
-    A delivery with an unknown outcome counts as sent, because the person may have received it.
+    A message counts as sent if its outcome is unknown, because the person may have received it.
     """
     now = db_time.now()
     values = {
@@ -384,7 +391,7 @@ def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], l
     with current_connection() as connection:
         rows = _read.rows(connection, values)
     aside: list[RemindedTime] = []
-    # Deliveries that were sent as one message have the same claim token.
+    # All outbox rows that were sent as one message have the same claim token.
     messages: dict[object, list[tuple[RemindedTime, datetime, str | None]]] = {}
     for *columns, sent_at, _, ref, delivery_id, claim_token in rows:
         time = _time_of(columns)

@@ -1,7 +1,7 @@
-"""Web page of a message's link, with time, type and three buttons. It works without JavaScript, for simple phones.
+"""Web page that opens from the link in a message, with the time and type of the reminder and three buttons.
 
-Chat apps fetch the page for a preview, and people may forward the link. So the page does not name the person or the
-medicine, and a GET request changes nothing.
+The page works without JavaScript, for simple phones. It does not name the person or the medicine, because people may
+forward the link. A GET request changes nothing, because chat apps fetch the page for a preview.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from app.pengingat.timetable.tipe import Tipe
 bp = SmallPages("konfirmasi_page", __name__)
 
 KINDS = {Tipe.OBAT: "obat", Tipe.MAKAN: "makan", Tipe.TERAPI: "terapi", Tipe.KONTROL: "kontrol"}
-#: Additional state of this page: the occurrence is missed, and the next one has fallen due.
+#: Additional state on this page: the reminder was missed, and the time to answer it is over.
 TOO_LATE = "too_late"
-#: Sentence by state, if all occurrences of the link have the same state.
+#: Sentence by state, if all due times of the link have the same state.
 SAID = {
     OccurrenceState.PENDING: "",
     OccurrenceState.DONE: "Tercatat, terima kasih.",
@@ -39,7 +39,7 @@ SAID = {
     TOO_LATE: "Waktu untuk menjawab pengingat ini sudah lewat.",
     OccurrenceState.VOID: "Jadwal ini sudah diubah atau dihapus.",
 }
-#: Words by state of one occurrence, if the occurrences of the link have different states.
+#: Words by state, if the due times of the link have different states.
 SAID_OF_ONE = {
     OccurrenceState.PENDING: "belum dijawab",
     OccurrenceState.DONE: "sudah kami catat",
@@ -49,9 +49,9 @@ SAID_OF_ONE = {
     OccurrenceState.VOID: "sudah diubah atau dihapus",
 }
 DONE, LATER, SKIPPED = ("done", "Sudah"), ("snooze", "Tunda 30 menit"), ("skipped", "Lewati")
-#: Advice for an expired link.
+#: Advice on the page of an expired link.
 LATEST = "Buka pesan kami yang terbaru."
-#: Possible answers by state. If the states differ, the first one in this order is used.
+#: Buttons by state. If the due times have different states, the first of these states in this dictionary is used.
 BUTTONS = {
     OccurrenceState.PENDING: (DONE, LATER, SKIPPED),
     OccurrenceState.MISSED: (DONE,),
@@ -60,21 +60,21 @@ BUTTONS = {
     TOO_LATE: (),
     OccurrenceState.VOID: (),
 }
-#: Answers if some occurrences are done and others are skipped. Each button changes all occurrences.
+#: Buttons if some due times are done, others are skipped, and none is pending or missed. A button changes all answers.
 CHANGE_ALL = (("done", "Semua sudah"), ("skipped", "Semua dilewati"))
 
 
 @bp.get("/k/<token>")
 @limit_answers
 def show_link(token: str) -> Response:
-    """Show the question and the answers so far."""
+    """Show the page with the reminder, its present answer and the buttons."""
     return _page(token)
 
 
 @bp.post("/k/<token>")
 @limit_answers
 def answer_link(token: str) -> Response:
-    """Record the answer, and redirect to the page, which can be reloaded without a second answer."""
+    """Record the answer. Then redirect to the page, so that reloading does not send the answer a second time."""
     try:
         links.answer(token, QuickAnswerCreate().load({"status": request.form.get("status")}))
     except ValidationError:
@@ -108,7 +108,7 @@ def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -
 
 
 class _Time:
-    """One occurrence of a link, in words that do not name the person or the medicine."""
+    """Texts for one due time of a link. They do not name the person or the medicine."""
 
     def __init__(self, row: Occurrence, state: str, zone: ZoneInfo) -> None:
         self.state, self.kind, self.due_at = state, KINDS[Tipe(row.tipe)], row.due_at.astimezone(zone)
@@ -119,14 +119,14 @@ class _Time:
 
 
 def _title(times: list[_Time]) -> str:
-    """Return for example `Obat pukul 06.30 WIB` or `Makan dan obat, pukul 06.30 WIB`."""
+    """Return the title of the page, for example `Obat pukul 06.30 WIB` or `Makan dan obat, pukul 06.30 WIB`."""
     kinds = _joined(time.kind for time in times)
     comma = "," if len({time.kind for time in times}) > 1 else ""
     return f"{begun_large(kinds)}{comma} pukul {_joined(clock_time(time.due_at) for time in times)}"
 
 
 def _said(times: list[_Time], message: str | None) -> list[str]:
-    """Return the lines of the status: one sentence if it is the same for all, else one line for each occurrence."""
+    """Return one sentence if all due times have the same state. Otherwise return one line for each due time."""
     if len({time.sentence for time in times}) == 1:
         sentence = " ".join(filter(None, [message, times[0].sentence]))
         return [sentence] if sentence else []
@@ -139,6 +139,6 @@ def _said(times: list[_Time], message: str | None) -> list[str]:
 
 
 def _joined(words: Iterable[str]) -> str:
-    """Return these words in one list without duplicates: `makan`, `makan dan obat`, `makan, obat dan terapi`."""
+    """Join words, without duplicates: `makan`, `makan dan obat`, `makan, obat dan terapi`."""
     *first, last = dict.fromkeys(words)
     return f"{', '.join(first)} dan {last}" if first else last

@@ -1,4 +1,7 @@
-"""Route for answers without a login, for the service worker of a push. See `pages` for the page of a link."""
+"""Route by which the service worker of a push answers reminders without a login.
+
+The module `pages` has the web page for the link in a message.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,10 @@ def _token() -> str:
 
 
 def limit_answers(view: V) -> V:
-    """Limit requests to 60 per minute by token, and to 600 per minute by address.
+    """Limit requests to 60 per minute for each token, and to 600 per minute for each IP address.
 
-    The limit by address is high, because thousands of people in a mobile network share one address and many have a dose
-    at seven. Guessing a token is not practical.
+    The limit for an IP address is high, because thousands of people in a mobile network share one address. Many of them
+    have a dose at seven o'clock. A high limit is safe, because a token of 128 bits cannot be guessed.
     """
     return limit("600 per minute")(limit("60 per minute", key=_token)(view))
 
@@ -42,9 +45,12 @@ bp = Blueprint("konfirmasi", __name__, url_prefix="/konfirmasi", description="An
 @bp.alt_response(409, "CONFLICT")
 @bp.alt_response(410, "GONE")
 def answer_link(data: QuickAnswer, token: str) -> LinkAnswer:
-    """Answer all open occurrences of a link or push. 410 a day after they fell due.
+    """Answer all pending occurrences of a link or push, without a login.
 
-    If no occurrence is open, the missed ones are answered. If all are answered, their answers change. 409 `too_early`,
-    `already_closed` and `cannot_snooze` have the same meaning as for an answer with a login.
+    An occurrence is one due time of a reminder. If none is pending, the missed ones are answered. If none is missed,
+    the existing answers are changed.
+
+    The error is 410 a day after the due time. The errors 409 `too_early`, `already_closed` and `cannot_snooze` mean the
+    same as for an answer with a login.
     """
     return links.answer(token, data)

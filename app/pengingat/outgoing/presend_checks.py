@@ -13,20 +13,23 @@ from app.notifications.models import OPEN, Delivery, DeliveryState, Receipt
 from app.pengingat.outgoing import shared_links
 from app.pengingat.outgoing.render import asks_again
 
-#: A repeat is cancelled if the first message was late and left less than this time ago. It must be below half of the
-#: shortest delay of a repeat, which is 10 minutes.
+#: Time after a late first message during which its repeat is cancelled. It must be below 5 minutes, which is half of
+#: the shortest delay of a repeat.
 JUST_NOW = timedelta(minutes=4)
 
 
 def check(delivery: Claimed) -> None:
-    """Cancel repeats that are too soon after their first message. Store the links that the reminders share."""
+    """Cancel repeated reminders that would be sent too soon after the first message. Store shared links."""
     if again := {each.occurrence_id: each.dedupe_key for each in delivery.together if asks_again(each)}:
         _cancel_too_soon(delivery, again)
     shared_links.record(delivery)
 
 
 def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
-    """Cancel a repeat if its first message was just sent or can still be sent. In the second case, send it now."""
+    """Cancel a repeated reminder if its first message was sent a moment ago, or can still be sent.
+
+    If the first message can still be sent, send it now.
+    """
     now = sa.func.statement_timestamp()
     has_just_left = sa.and_(
         Delivery.state == DeliveryState.SENT,
@@ -44,5 +47,5 @@ def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
     with unit_of_work():
         for first in db.session.scalars(late.with_for_update(key_share=True)).all():
             outbox.cancel_one(again[first.occurrence_id])
-            if first.state == DeliveryState.PENDING:  # do not wait for the time of the next retry
+            if first.state == DeliveryState.PENDING:  # send it now instead of at the next retry
                 first.next_try_at = now

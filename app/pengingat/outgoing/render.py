@@ -1,4 +1,7 @@
-"""Texts of reminders and stock notices, made when the messages are sent."""
+"""Texts of reminders and stock notices. A text is made when its message is sent.
+
+An occurrence is one due time of a reminder.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from app.pengingat.outgoing.texts import Recipient
 from app.pengingat.timetable.plans import doses_on
 from app.pengingat.timetable.tipe import Tipe
 
-#: States of an occurrence for which a message is still sent. A missed occurrence can still be done.
+#: States of an occurrence in which its message is still sent. A missed occurrence can still be answered with done.
 ASKED = (OccurrenceState.PENDING, OccurrenceState.MISSED)
 
 #: Columns that the texts need.
@@ -55,7 +58,7 @@ _told_of = PreparedStatement(
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of reminders by delivery id, without those answered, snoozed or deleted since planning."""
+    """Return the texts of reminders by delivery id. Leave out reminders that were answered, snoozed or deleted."""
     with autocommit() as connection:
         rows = _told_of.rows(connection, {"ids": [each.occurrence_id for each in deliveries]})
     told = {values[4]: _Told.of(*values) for values in rows}
@@ -90,11 +93,11 @@ class _Told:
 
     @property
     def has_another_link(self) -> bool:
-        """Return whether the stored link was made with an older secret key."""
+        """Return whether the stored link hash was made with an older secret key."""
         return self.occurrence.link_hash not in (None, self.link_hash)
 
     def is_asked(self, delivery: Claimed) -> bool:
-        """Return whether the occurrence can still be answered and is not snoozed."""
+        """Return whether the message must be sent: the occurrence is not answered, cancelled or snoozed."""
         row, slot = self.occurrence, self.occurrence.slot
         if row.state not in ASKED or (self.is_put_off and _may_be_overtaken(delivery)):
             return False
@@ -102,7 +105,7 @@ class _Told:
             return True
         return slot.isdigit() and int(slot) < len(
             doses_on(self.pengingat.details, self.pengingat.schedule, row.due_at)
-        )  # the medicine may have fewer doses now
+        )  # an edit may have removed this dose
 
     def words(self, delivery: Claimed) -> Words:
         due = upcoming.due_of(self.occurrence)
@@ -117,9 +120,9 @@ def _reminder_of(values: Sequence[Any]) -> Pengingat:
 
 
 def _may_be_overtaken(delivery: Claimed) -> bool:
-    """Return whether a snooze may have failed to cancel this delivery, because it was added to the outbox later.
+    """Return whether this message may have been enqueued after a snooze, so that the snooze did not cancel it.
 
-    Templates and pushes to one browser are added later than the first delivery.
+    Templates and pushes to one browser are enqueued later than the original message.
     """
     return bool(delivery.payload.get(AS_TEMPLATE)) or delivery.target is not None
 
@@ -140,7 +143,7 @@ _stock_of = (
 def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Return the texts of stock notices by delivery id.
 
-    Reminders that were refilled, or whose type was changed, are left out.
+    Leave out reminders whose stock was refilled or whose type was changed.
     """
     with autocommit() as connection:
         rows = connection.execute(_stock_of, {"ids": [each.about_id for each in deliveries]}).all()

@@ -1,7 +1,7 @@
-"""Links that one message uses for several occurrences.
+"""Links of messages that contain reminders due at different minutes.
 
-A link belongs to one person and one minute. A message may contain occurrences of other minutes, for example a snoozed
-dose, or one moved because its minute was full. The column `shared_links` allows the message's link to answer them too.
+A link belongs to one person and one minute. One message may contain reminders of several minutes, for example because a
+dose was snoozed. The column `shared_links` allows the link of the message to answer all of its reminders.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _renew = (
 
 
 def renew(hashes: Mapping[int, str]) -> None:
-    """Store new link hashes by occurrence id after a change of the secret key. The old links keep working."""
+    """Replace link hashes, given by occurrence id, after a change of the secret key. The old links still work."""
     with autocommit() as connection:
         connection.execute(_renew, [{"occurrence_id": id_, "new_hash": new} for id_, new in hashes.items()])
 
 
 def record(delivery: Claimed) -> None:
-    """Store, for each occurrence of a message, the links of the occurrences before it in the message.
+    """Store for each reminder of a message the links of the reminders before it in the message.
 
-    The message ends with the link of its first occurrence. Which one is first is known only when the provider is
-    called, because cancelled occurrences are left out.
+    The message ends with the link of its first reminder. The first reminder is not certain yet, because reminders that
+    are cancelled before sending are left out.
     """
     links: list[str] = []
     shared: list[dict[str, object]] = []

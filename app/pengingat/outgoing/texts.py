@@ -1,7 +1,7 @@
-"""Texts of reminders in Indonesian: what, how much and when, in the person's own zone.
+"""Texts of reminders in Indonesian, with times in the reminder's time zone.
 
-Web addresses are removed from names and titles. While the recipient's number is not proven, they are removed from all
-text that a person wrote, because the number may be a stranger's.
+Web addresses are removed from names and titles. If the recipient's phone number is not verified, they are removed from
+all text that a person wrote, because the number may belong to a stranger.
 """
 
 from __future__ import annotations
@@ -32,36 +32,38 @@ MEALS = {
 NUTRIENTS = ("karbohidrat", "protein", "lemak", "vitamin", "serat")
 LEADS = {"1h": "1 jam lagi", "1d": "besok"}
 
-#: Instructions to answer one reminder, or a numbered list, by message. Used only if the provider receives messages.
+#: Instructions for an answer by message, to one reminder or to a numbered list. They are used only if the message
+#: provider can receive answers.
 ANSWER_ONE = "Kalau sudah, balas SUDAH."
 ANSWER_SEVERAL = "Kalau sudah semua, balas SUDAH. Kalau sebagian, balas nomornya, misalnya 1 2."
 
-#: Titles before a name that are also written without a full stop. Words with a full stop are skipped in any case.
+#: Titles before a name that people also write without a full stop. `first_name` skips these titles, and all words that
+#: end with a full stop.
 TITLES = frozenset(
     ("dr", "drg", "dra", "drs", "ir", "prof", "h", "hj", "kh", "ny", "nn", "tn", "bp", "bpk", "bapak", "ibu", "sdr")
 )
 
-#: Maximum characters of a push. Its payload is small, and phones show only a few lines.
+#: Maximum characters in the body of a push. A push may have only a few kilobytes, and phones show only a few lines.
 PUSH_CHARACTERS = 400
 
 
-#: Buttons of a push, in the format of a service worker.
+#: Buttons of a push, in the format for the browser's service worker.
 ACTIONS = ({"action": "done", "title": "Sudah"}, {"action": "snooze", "title": "Tunda 30 menit"})
 
 
 @dataclass(frozen=True)
 class Recipient:
-    """Person with the reminder, and the reader of its messages."""
+    """Owner of a reminder, and the person who reads its messages."""
 
     name: str
     #: True if the phone number that receives the messages was verified.
     phone_is_proven: bool
-    #: Name of the caregiver, if the person is a dependent. None: the person reads the messages.
+    #: Name of the caregiver who reads the messages of a dependent. None if the owner reads the messages.
     reader: str | None = None
 
     @property
     def whom(self) -> str:
-        """Return the name of the dependent, or an empty string if the person reads the messages themselves."""
+        """Return the name of the dependent, or an empty string if the owner reads the messages."""
         return "" if self.reader is None else without_addresses(self.name) or "orang yang Anda rawat"
 
     @property
@@ -74,34 +76,37 @@ class Recipient:
         return f"Pengingat untuk {self.whom}: " if self.whom else f"Halo{_after_blank(self.short_name)}, "
 
     def line(self, value: object) -> str:
-        """Return text that the person wrote as one line. Remove web addresses if the number is not proven."""
+        """Return text that a person wrote as one line. Remove web addresses if the phone number is not verified."""
         text = " ".join(str(value).split())
         return text if self.phone_is_proven else without_addresses(text)
 
 
-#: Recipient for texts in the application, where a person reads their own words.
+#: Recipient for texts in the application. Web addresses stay, because a person reads their own text there.
 OWNER = Recipient("", phone_is_proven=True)
 
 
 class ReminderParts(TypedDict):
-    """Parts of a message, stored with its text. Joint messages and templates are made from these parts."""
+    """Parts of a message about one reminder.
 
-    #: Type of the reminder. Empty if a joint message has several types.
+    The parts are stored with the text. Messages about several reminders, and WhatsApp templates, are made from them.
+    """
+
+    #: Type of the reminder. Empty if the message contains reminders of several types.
     tipe: str
     #: First name of the reader. It may be empty.
     name: str
-    #: Name of the dependent, if a caregiver reads the message.
+    #: Name of the dependent. Missing if the owner of the reminder reads the message.
     whom: NotRequired[str]
-    #: Begins with a small letter. Contains the reminder's title if the title adds something.
+    #: Sentence with a small first letter. It contains the reminder's title if the title adds information.
     sentence: str
-    #: Token of the link. It is set even if the service has no public address for links.
+    #: Token of the answer link. It is set even if the service has no public address for links.
     token: str
 
 
 def payload(
     pengingat: Pengingat, due: Due, recipient: Recipient, token: str, *, again: bool = False
 ) -> dict[str, object]:
-    """Return the text and the parts of a message. The last line is its link, if the service has a public address."""
+    """Return the text and the parts of a message. The text ends with the link if the setting `public_url` is set."""
     plain, link = message(pengingat, due, recipient, again=again), tokens.link_of(token)
     title = _title(pengingat, plain, recipient)
     parts: ReminderParts = {
@@ -122,9 +127,9 @@ def parts_of(payload: Mapping[str, Any]) -> ReminderParts:
 
 
 def merge(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """Return one message for several reminders of one person: a numbered list, and the link of the first one.
+    """Return one message for several reminders of one person, as a numbered list.
 
-    See `shared_links` for how this link answers all of the reminders.
+    The message ends with the link of the first reminder. `shared_links` makes this link answer all of the reminders.
     """
     parts = [parts_of(payload) for payload in payloads]
     lines = [f"{n}. {begun_large(part['sentence'])}" for n, part in enumerate(parts, 1)]
@@ -139,7 +144,7 @@ def merge(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
 
 
 def _with_answer(text: str, by_words: str, by_link: str) -> str:
-    """Return a message with its instructions for an answer, each on its own line."""
+    """Return a message with the instructions for an answer by message and by link, each in a separate line."""
     lines = [text, by_words if says_how_to_answer(f"{text}\n{by_link}") else "", by_link]
     return "\n".join(filter(None, lines))
 
@@ -158,7 +163,7 @@ def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]
 
 
 def stock(pengingat: Pengingat, day: date, recipient: Recipient, *, is_push: bool) -> dict[str, object]:
-    """Return the texts of a notice about a medicine that runs out on this day. They have no web address."""
+    """Return the texts of a notice about a medicine that runs out on this day. The texts contain no web address."""
     what = recipient.line(pengingat.details["nama_obat"]) or without_addresses(pengingat.judul) or "obat"
     whose = "" if recipient.whom else " Anda"
     sentence = f"{what}{whose} kira-kira habis {_day_of_year(day)}. Yuk, siapkan lagi sebelum habis."
@@ -168,23 +173,26 @@ def stock(pengingat: Pengingat, day: date, recipient: Recipient, *, is_push: boo
 
 
 def first_name(name: str) -> str:
-    """Return the first word of a name that is not a title or an initial: `Ani` for `dr.Ani, Sp.PD`.
+    """Return the first word of a name that is not a title or an initial, for example `Ani` for `dr.Ani, Sp.PD`.
 
-    Web addresses are removed. A name that has only titles is returned whole.
+    Web addresses are removed. If the name contains only titles, return the full name.
     """
     words = [word.strip(",;") for word in without_addresses(name).split()]
     return next((word for word in words if not word.endswith(".") and word.casefold() not in TITLES), " ".join(words))
 
 
 def patient_name(name: str, of_others: Collection[str]) -> str:
-    """Return a patient's first name, or the full name if another patient of the same caregiver has the same one."""
+    """Return a patient's first name. If another patient of the caregiver has the same first name, return the full name.
+
+    `of_others` has the names of the caregiver's other patients.
+    """
     short = first_name(name)
     is_ambiguous = short.casefold() in {first_name(other).casefold() for other in of_others}
     return without_addresses(name) if is_ambiguous else short
 
 
 def clock_time(moment: datetime) -> str:
-    """Return for example `07.00 WIB`. Other zones have their own abbreviation or their offset from UTC."""
+    """Return the time of day with its time zone, for example `07.00 WIB` or `07.00 UTC+03`."""
     zone = moment.tzname() or ""
     if not zone.isalpha():
         offset = moment.strftime("%z")
@@ -193,12 +201,12 @@ def clock_time(moment: datetime) -> str:
 
 
 def calendar_day(day: date) -> str:
-    """Return for example `Selasa, 10 Maret 2026`."""
+    """Return a date in Indonesian, for example `Selasa, 10 Maret 2026`."""
     return f"{DAYS[day.weekday()]}, {day_text(day)}"
 
 
 def _day_of_year(day: date) -> str:
-    """Return for example `Jumat, 27 November`."""
+    """Return a date without its year, for example `Jumat, 27 November`."""
     return calendar_day(day).rsplit(" ", 1)[0]
 
 
@@ -207,9 +215,10 @@ def _lead(*, again: bool) -> str:
 
 
 def _title(pengingat: Pengingat, said: str, recipient: Recipient) -> str:
-    """Return for example ` Pengingat: Obat diabetes.`, or an empty string if the title adds nothing.
+    """Return a sentence with the reminder's title, for example ` Pengingat: Obat diabetes.`
 
-    The title adds nothing if the sentence contains it, or if it contains the name of the medicine.
+    Return an empty string if the title adds no information. This is so if the message contains the title, or if the
+    title contains the name of the medicine.
     """
     title = without_addresses(pengingat.judul)
     medicine = recipient.line(pengingat.details.get("nama_obat") or "") if pengingat.tipe == Tipe.OBAT else ""
@@ -219,7 +228,7 @@ def _title(pengingat: Pengingat, said: str, recipient: Recipient) -> str:
 
 
 def _contains(text: str, words: str) -> bool:
-    """Return whether the text contains these words as whole words. Case is ignored."""
+    """Return whether the text contains `words` as whole words, in small or capital letters."""
     return re.search(rf"(?<!\w){re.escape(words.casefold())}(?!\w)", text.casefold()) is not None
 
 
@@ -253,7 +262,7 @@ def what(pengingat: Pengingat, due: Due) -> str:
     match Tipe(pengingat.tipe):
         case Tipe.OBAT:
             on_that_day = doses_on(details, pengingat.schedule, due.occurrence)
-            if not due.slot.isdigit() or int(due.slot) >= len(on_that_day):  # there may be fewer now
+            if not due.slot.isdigit() or int(due.slot) >= len(on_that_day):  # an edit may have removed this dose
                 return ""
             return f"{doses.quantity(on_that_day[int(due.slot)], line)}, {doses.manner(details)}"
         case Tipe.MAKAN:
@@ -268,7 +277,7 @@ def what(pengingat: Pengingat, due: Due) -> str:
 
 
 def _menu(meal: Details | None, recipient: Recipient) -> str:
-    """Return for example `nasi merah, telur`."""
+    """Return the foods of a meal, for example `nasi merah, telur`."""
     return ", ".join(filter(None, (recipient.line(meal[name]) for name in NUTRIENTS if meal and meal.get(name))))
 
 
@@ -278,7 +287,7 @@ def _visit(pengingat: Pengingat, recipient: Recipient) -> str:
 
 
 def _doctor(details: Details, recipient: Recipient) -> tuple[str, str]:
-    """Return the doctor, for example `dr. Ani (Penyakit Dalam)`, and the place."""
+    """Return the doctor, for example `dr. Ani (Penyakit Dalam)`, and the name of the hospital or clinic."""
     doctor, field, place = (
         recipient.line(details.get(name) or "") for name in ("nama_dokter", "spesialisasi", "nama_faskes")
     )

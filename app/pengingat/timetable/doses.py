@@ -1,4 +1,4 @@
-"""Texts about a dose of a medicine: verb, quantity and instructions. Pure functions."""
+"""Texts about a dose of a medicine: verb, quantity and instructions. All functions are pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.core.lib.strip_links import without_addresses
 from app.pengingat.timetable.schedule import Schedule
 from app.pengingat.timetable.tipe import Details
 
-#: Verbs for taking a medicine, with the first words of the units that they fit. Other units have no verb.
+#: Verbs for taking a medicine, each with the units that it is used for. Other units have no verb.
 _UNITS = {
     "suntikkan": "unit iu ampul vial pen",
     "teteskan": "tetes",
@@ -26,7 +26,7 @@ MAX_INSTRUCTION = 100
 
 
 def verb(unit: str) -> str:
-    """Return `minum` for `tablet`, `suntikkan` for `IU (pagi)`, and an empty string for an unknown unit."""
+    """Return the verb for a unit: `minum` for `tablet`, `suntikkan` for `IU (pagi)`, empty for an unknown unit."""
     first = re.match(r"\W*(\w+)", unit.casefold())
     return _VERBS.get(first[1], "") if first else ""
 
@@ -37,20 +37,20 @@ def amount(number: float) -> str:
 
 
 def quantity(dose: Details, line: Callable[[str], str]) -> str:
-    """Return for example `0,5 tablet`. `line` turns text that a person wrote into one line."""
+    """Return the quantity of a dose, for example `0,5 tablet`. `line` turns text that a person wrote into one line."""
     return f"{amount(dose['jumlah'])} {line(dose['satuan'])}".strip()
 
 
 def manner(details: Details) -> str:
-    """Return for example `setelah makan, jangan dengan susu`. Web addresses are removed."""
+    """Return the instructions for a dose, for example `setelah makan, jangan dengan susu`, without web addresses."""
     instruction = details.get("petunjuk")
-    # Old rows may have any type here: unknown fields were stored unchecked before this field existed.
+    # In old reminders this field may have any type, because unknown fields are stored unchecked.
     said = without_addresses(instruction)[:MAX_INSTRUCTION] if isinstance(instruction, str) else ""
     return ", ".join(filter(None, (details["aturan"], said)))
 
 
 def prescription(details: Details, schedule: Schedule) -> str:
-    """Return one line, with times in the reminder's zone.
+    """Return all doses of a medicine as one line, with times in the reminder's time zone.
 
     For example: `Metformin: 1 tablet pukul 07.00 dan 13.00, 0,5 tablet pukul 19.00, setelah makan`.
     """

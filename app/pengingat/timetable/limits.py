@@ -1,7 +1,7 @@
-"""Limits on a person's reminders: how many they may have, and how many may fall due on one day.
+"""Limits on a person's reminders: the number of reminders, and the number of due times on one day.
 
-The limits exist because each occurrence may send a message to a stranger's number. They are checked when a reminder is
-created or changed. Sending never drops a message because of them.
+The limits exist because each due time sends a message, possibly to a stranger's phone number. They are checked when a
+reminder is created or changed. They are not checked when a message is sent.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from datetime import date, datetime
 from app.core.errors import Conflict
 from app.pengingat.timetable.schedule import DAY, NEVER, Schedule, moment_of
 
-#: Maximum reminders of one person. Done and past ones count too.
+#: Maximum reminders of one person. Done and past reminders count too.
 MAX_REMINDERS = 100
-#: Maximum due times of one person on one day. Past ones of a deleted or changed reminder count too.
+#: Maximum due times of one person on one day. Past due times of deleted or changed reminders count too.
 MAX_PER_DAY = 60
 
 
@@ -31,7 +31,7 @@ Fallen = Mapping[date, int]
 def check_new(others: Collection[Schedule | None], schedule: Schedule, fallen: Fallen, now: datetime) -> None:
     """Raise `TooManyReminders` if a new reminder with this schedule would exceed a limit.
 
-    `others` has the schedules of the person's other reminders. None stands for a reminder that is done for good.
+    `others` has the schedules of the person's other reminders. None stands for a permanently done reminder.
     """
     if len(others) >= MAX_REMINDERS:
         raise TooManyReminders(
@@ -41,11 +41,11 @@ def check_new(others: Collection[Schedule | None], schedule: Schedule, fallen: F
 
 
 def busiest_day(schedules: Iterable[Schedule], now: datetime, fallen: Fallen | None = None) -> int:
-    """Return the highest number of due times on one day. Each due time counts on the day of its own zone.
+    """Return the highest number of due times on one day. A day is counted in the time zone of each reminder.
 
-    Future due times count, and past ones as given in `fallen`. The result is exact, although the function does not
-    count every day. Daily and weekly due times increase only when a slot begins. So the busiest day is within a week
-    after the first day of a slot, or it has a single due time or a past one. Days that a zone skipped count as normal.
+    The function counts future due times and the past ones in `fallen`. It counts only the week after each slot's first
+    day, and the days with other due times. The result is exact, because repeating due times increase only on the first
+    days of slots.
     """
     firsts, lasts = defaultdict[int | None, list[date]](list), defaultdict[int | None, list[date]](list)
     single = Counter[date](fallen)
@@ -70,9 +70,9 @@ def busiest_day(schedules: Iterable[Schedule], now: datetime, fallen: Fallen | N
 
 
 def check_day(others: list[Schedule], before: Schedule | None, after: Schedule, fallen: Fallen, now: datetime) -> None:
-    """Raise `TooManyReminders` if a change from `before` to `after` puts more than `MAX_PER_DAY` due times on one day.
+    """Raise `TooManyReminders` if a change from `before` to `after` puts more than 60 due times on one day.
 
-    If the limit was exceeded already, the change is allowed as long as the busiest day does not get busier.
+    If there are more than 60 already, the change is allowed if the busiest day does not get more due times.
     """
     most = busiest_day([*others, after], now, fallen)
     if most > MAX_PER_DAY and most > busiest_day([*others, before] if before else others, now, fallen):

@@ -1,4 +1,7 @@
-"""Conversion of a reminder's details into its schedule. Times sent in UTC become wall times of the reminder's zone."""
+"""Conversion of a reminder's details into its schedule.
+
+Clients send times in UTC. The schedule stores them as wall times, which are times of day in the reminder's time zone.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,12 @@ from app.pengingat.timetable.schedule import WEEKDAYS, Schedule, Slot, Temporary
 from app.pengingat.timetable.tipe import Details, Tipe
 
 MEALS = ("sarapan", "makan_siang", "makan_malam", "selingan")
-#: Slot of a meal reminder whose meals have no time of their own.
+#: Name of the only slot of a meal reminder whose meals have no times.
 ANY_MEAL = "makan"
 
 
 def schedule_of(tipe: str, details: Details, start: datetime | None, zone: ZoneInfo, now: datetime) -> Schedule:
-    """Return the schedule of validated details. `start` is the `waktu` that the client sent."""
+    """Return the schedule for validated details. `start` is the field `waktu` (time) of the request, if any."""
     match Tipe(tipe):
         case Tipe.OBAT:
             return Schedule(
@@ -50,7 +53,7 @@ def schedule_of(tipe: str, details: Details, start: datetime | None, zone: ZoneI
 
 
 def says_when(tipe: str, details: Details) -> bool:
-    """Return whether these validated details contain the times, so that `waktu` is not needed."""
+    """Return whether these validated details contain times, so that the request needs no field `waktu`."""
     match Tipe(tipe):
         case Tipe.OBAT:
             return True
@@ -63,10 +66,10 @@ def says_when(tipe: str, details: Details) -> bool:
 
 
 def with_first_day(details: Details, before: Schedule | None, zone: ZoneInfo, now: datetime) -> Details:
-    """Return the details of a medicine, with `mulai` added if the course has only `durasi_hari`.
+    """Return the details of a medicine. Add the first day (`mulai`) if they have only a duration (`durasi_hari`).
 
-    The course then begins on the day of the next dose. If the schedule `before` is a course that is not over, its
-    first day is kept.
+    The first day is the day of the next dose. If `before` is the schedule of a course that is not over, keep the first
+    day of that course.
     """
     if details.get("durasi_hari") is None or details.get("mulai") is not None:
         return details
@@ -77,7 +80,7 @@ def with_first_day(details: Details, before: Schedule | None, zone: ZoneInfo, no
 
 
 def doses_on(details: Details, schedule: Schedule, moment: datetime) -> Sequence[Details]:
-    """Return the doses of a medicine that apply on the day of this moment: the temporary or the normal ones."""
+    """Return the doses of a medicine on the day of this moment: the temporary doses or the normal doses."""
     temporary = schedule.temporary
     is_temporary = temporary and temporary.first <= moment.astimezone(schedule.zone).date() <= temporary.last
     doses: list[Details] = (details["jadwal_sementara"] if is_temporary else details)["jadwal"]

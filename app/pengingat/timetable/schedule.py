@@ -1,8 +1,7 @@
-"""Schedule of a reminder: daily or weekly wall times in a zone, or one single moment. Pure functions, no database.
+"""Schedule of a reminder: daily or weekly wall times in a time zone, or one single moment. No database is used.
 
-A wall time stays the same when the zone changes to or from summer time. If the clocks skip it, the next valid minute
-is used. If it occurs twice, only the first one is used. A schedule may have a first and a last day, and a temporary
-schedule may replace it for some days.
+A wall time is a time of day as clocks show it. It stays the same when summer time begins or ends. If the clocks skip a
+wall time, the next valid minute is used. If the clocks show a wall time twice, only the first moment is used.
 """
 
 from __future__ import annotations
@@ -15,26 +14,27 @@ from itertools import takewhile
 from typing import NamedTuple, NotRequired, Self, TypedDict
 from zoneinfo import ZoneInfo
 
-#: Notices before a doctor's appointment (`kontrol`), with the time before it.
+#: Notices before a doctor's appointment (`kontrol`), with the time between notice and appointment.
 OFFSETS = {"1h": timedelta(hours=1), "1d": timedelta(days=1)}
 AT_ONCE = "0"
 
 WEEKDAYS = ("senin", "selasa", "rabu", "kamis", "jumat", "sabtu", "minggu")
 
-#: Safe margin between a local date and a moment in UTC. No zone has skipped more than one day.
+#: Margin when a local date is compared with a moment in UTC. It is safe, because no zone has skipped more than one day.
 MARGIN = timedelta(days=2)
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
-#: Time before an occurrence from which it can be answered.
+#: Time before an occurrence (a due time) from which the person can answer it.
 AHEAD = timedelta(minutes=60)
 
 
 @dataclass(frozen=True, order=True)
 class Due:
-    """Moment at which a reminder is sent (`at`), with the moment it reminds of (`occurrence`).
+    """Due time of a reminder: the moment `at` of its message, and the moment `occurrence` that the message is about.
 
-    The two differ only for notices before an appointment. `slot` names the dose, meal, session or offset.
+    The two moments differ only for notices before an appointment. `slot` is the name of the dose, meal, session or
+    notice.
     """
 
     at: datetime
@@ -55,7 +55,7 @@ class PlannedTemporary(TypedDict):
 
 
 class Plan(TypedDict):
-    """Schedule as JSON: either `once` and `before`, or `slots` with their first and last day."""
+    """Schedule as JSON. It has either `once` and `before`, or `slots` with their first and last day."""
 
     once: NotRequired[str]
     before: NotRequired[list[str]]
@@ -67,7 +67,7 @@ class Plan(TypedDict):
 
 @dataclass(frozen=True)
 class Slot:
-    """Wall time that repeats daily, or weekly on `weekday` (0 is Monday)."""
+    """Wall time that repeats daily, or weekly if `weekday` is set. Weekday 0 is Monday."""
 
     name: str
     time: time
@@ -82,7 +82,7 @@ class Slot:
 
 
 class ActivePeriod(NamedTuple):
-    """Slot that applies from the `first` day to the `last`, both included."""
+    """Slot with the first and last day of its use, both included."""
 
     slot: Slot
     first: date
@@ -91,7 +91,7 @@ class ActivePeriod(NamedTuple):
 
 @dataclass(frozen=True)
 class Temporary:
-    """Slots that replace the normal ones from the `first` day to the `last`, both included."""
+    """Slots that replace the normal slots from the day `first` to the day `last`, both included."""
 
     first: date
     last: date
@@ -100,10 +100,9 @@ class Temporary:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Times of a reminder: either repeating `slots` in `zone`, or one moment `single_at` with notices `lead_offsets`
-    it.
+    """Times of a reminder: either repeating `slots`, or one moment `single_at`.
 
-    Slots apply from the `first` day to the `last`. By default they have no end.
+    Slots are used from the day `first` to the day `last`. `lead_offsets` are the names of notices before `single_at`.
     """
 
     zone: ZoneInfo
@@ -119,7 +118,7 @@ class Schedule:
         return self.single_at is None
 
     def dues(self, after: datetime, until: datetime) -> list[Due]:
-        """Return all due times after `after`, up to and including `until`, in order."""
+        """Return all due times later than `after` and not later than `until`, in order."""
         if self.single_at is not None:
             return [due for due in sorted(self._single()) if after < due.at <= until]
         found = {
@@ -130,22 +129,23 @@ class Schedule:
         return sorted(found)
 
     def next_occurrence(self, after: datetime) -> datetime | None:
-        """Return the first occurrence after this moment, or None if there is none."""
+        """Return the moment of the first occurrence later than `after`, or None if there is none."""
         if self.single_at is not None:
             return self.single_at if self.single_at > after else None
         firsts = (next(self._moments(period, after), None) for period in self.active_periods())
         return min((moment for moment in firsts if moment is not None), default=None)
 
     def current_occurrence(self, since: datetime, now: datetime) -> datetime | None:
-        """Return the occurrence that an answer without a date refers to: usually the last one since `since`.
+        """Return the current occurrence, which an answer without a date is for.
 
-        It is the next occurrence if there was none yet. It is also the next one if that is less than an hour away
-        and nearer than the last.
+        This is usually the last occurrence after `since`. If there is no such occurrence, this is the next one. The
+        next one is also returned if it is less than an hour away and nearer than the last one.
         """
         if self.single_at is not None:
             return self.single_at
         coming = self.next_occurrence(now)
-        # Try two days first, enough for a daily schedule. Listing a week takes a third of the time of an answer.
+        # Read two days first, because this is enough for a daily schedule and faster. Computing a week takes a third of
+        # the time of an answer.
         past = self.dues(max(since, now - 2 * DAY), now) or self.dues(max(since, now - WEEK - MARGIN), now)
         if not past or coming is None:
             return past[-1].occurrence if past else coming
@@ -153,7 +153,7 @@ class Schedule:
         return coming if coming - now < min(AHEAD, now - last) else last
 
     def occurs_on(self, day: date) -> bool:
-        """Return whether an occurrence falls on this day of the zone. A time that the clocks skip counts too."""
+        """Return whether the schedule has an occurrence on this day. A time that the clocks skip counts too."""
         if self.single_at is not None:
             return self.single_at.astimezone(self.zone).date() == day
         return any(
@@ -162,13 +162,16 @@ class Schedule:
         )
 
     def is_over(self, now: datetime) -> bool:
-        """Return whether nothing falls due after `now`."""
+        """Return whether there is no due time after `now`."""
         if self.single_at is not None:
             return all(due.at <= now for due in self._single())
         return self.next_occurrence(now) is None
 
     def active_periods(self) -> Iterator[ActivePeriod]:
-        """Return each slot with its days. A temporary schedule splits the days of the normal slots in two."""
+        """Return each slot with its first and last day.
+
+        If there is a temporary schedule, the normal slots are returned twice: for the days before and after it.
+        """
         temporary = self.temporary
         if temporary is None:
             parts = [(self.slots, self.first, self.last)]
@@ -187,7 +190,10 @@ class Schedule:
         return [Due(self.single_at - OFFSETS[name], self.single_at, name) for name in self.lead_offsets]
 
     def _moments(self, period: ActivePeriod, after: datetime, until: datetime | None = None) -> Iterator[datetime]:
-        """Yield the moments of a slot after `after`, in order. The last ones may be up to two days after `until`."""
+        """Yield the moments of a slot later than `after`, in order.
+
+        The last moments may be up to two days later than `until`, and the caller must skip them.
+        """
         slot = period.slot
         day = max(period.first, (after - MARGIN).astimezone(self.zone).date())
         last = period.last if until is None else min(period.last, (until + MARGIN).astimezone(self.zone).date())
@@ -195,7 +201,7 @@ class Schedule:
         while day <= last:
             if slot.weekday is None or day.weekday() == slot.weekday:
                 moment = moment_of(day, slot.time, self.zone)
-                # For a day that the zone skipped, `moment_of` returns the start of the next day. Yield no moment twice.
+                # If the zone skipped this day, `moment_of` returns the start of the next day. Do not yield it twice.
                 if moment > seen:
                     seen = moment
                     yield moment
@@ -248,15 +254,15 @@ def _temporary(planned: PlannedTemporary | None) -> Temporary | None:
 
 @lru_cache(maxsize=4096)
 def moment_of(day: date, wall: time, zone: ZoneInfo) -> datetime:
-    """Return the moment, in UTC, at which this zone's clocks show this time on this day.
+    """Return the moment, in UTC, at which the clocks of this time zone show this time on this day.
 
-    If the time occurs twice, return the first. If the clocks skip it, return the next valid minute.
+    If the clocks show the time twice, return the first moment. If the clocks skip it, return the next valid minute.
     """
     local = datetime.combine(day, wall, zone)
     moment = local.astimezone(UTC)
     if moment.astimezone(zone).replace(tzinfo=None) == local.replace(tzinfo=None):
         return moment
-    # The clocks skip this time. The values for fold 0 and 1 are before and after the jump: bisect to find the jump.
+    # The clocks skip this time. The moments for fold 0 and fold 1 are before and after the skip. Find it by bisection.
     low, high = sorted((moment, local.replace(fold=1).astimezone(UTC)))
     before = low.astimezone(zone).utcoffset()
     while high - low > timedelta(seconds=1):
@@ -266,7 +272,7 @@ def moment_of(day: date, wall: time, zone: ZoneInfo) -> datetime:
 
 
 def wall_time(jam: str, zone: ZoneInfo, now: datetime) -> time:
-    """Return the wall time in the zone, on the day of `now`, of a `HH:MM` in UTC from the client."""
+    """Convert a time of day `HH:MM` in UTC into a wall time of the zone, with the zone's offset on the day of `now`."""
     hour, minute = map(int, jam.split(":"))
     moment = now.astimezone(UTC).replace(hour=hour, minute=minute, second=0, microsecond=0)
     return moment.astimezone(zone).time().replace(second=0)

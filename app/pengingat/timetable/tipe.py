@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-#: Details of a reminder: the fields of its type (see `details_schemas`), and any other JSON fields of the client.
+#: Details of a reminder: the fields of its type, see `details_schemas`, and any other JSON fields that the client sent.
 Details = dict[str, Any]
 
 
