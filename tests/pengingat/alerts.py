@@ -26,7 +26,7 @@ def make(siti: Client, obat: dict[str, Any], *times: str, **details: Any) -> str
 
 
 def tick(moment: Time, jam: str | None = None, day: int = 2, *, sent: bool = True) -> None:
-    """Run the scheduler's jobs at this time of day in UTC. Mark due reminders as sent, or as failed."""
+    """Mark due reminders as sent or failed. Then run the scheduler's jobs at this time of day in UTC."""
     if jam is not None:
         hour, minute = map(int, jam.split(":"))
         moment.now = moment.now.replace(day=day, hour=hour, minute=minute)
@@ -37,7 +37,7 @@ def tick(moment: Time, jam: str | None = None, day: int = 2, *, sent: bool = Tru
 
 
 def tell() -> None:
-    """Put due alerts into the outbox, and store their texts as if they were sent now."""
+    """Put due alerts into the outbox, and store the texts that they would be sent with."""
     jobs.tell_caregivers()
     waiting = sa.select(Delivery).where(Delivery.kind == "alert", Delivery.state == "pending", Delivery.said.is_(None))
     for id_, words in [(row.id, words_of(row)) for row in db.session.scalars(waiting).all()]:
@@ -46,7 +46,7 @@ def tell() -> None:
 
 
 def told(channel: str = "messaging", caregiver: int | None = None) -> list[str]:
-    """Return the texts of alerts in the outbox, in order."""
+    """Return the texts of the alerts in the outbox, oldest first."""
     key = "text" if channel == "messaging" else "body"
     rows = sa.select(Delivery).filter_by(kind="alert", channel=channel, state="pending")
     if caregiver is not None:

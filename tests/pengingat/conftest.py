@@ -1,4 +1,4 @@
-"""Fixtures: a fixed clock, request bodies of reminders, and a caregiver who may get alerts."""
+"""Fixtures: a fixed clock, request bodies of reminders, and a caregiver who may receive alerts."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def public(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def token(public: None, siti: Client, moment: Time, obat: dict[str, Any]) -> str:
-    """Return the link token of the dose at 19:00 in Jakarta (12:00 UTC), which fell due five minutes ago."""
+    """Return the link token of a dose that was due five minutes ago, at 19:00 in Jakarta (12:00 UTC)."""
     siti.post("/pengingat/obat", obat)
     moment.move(hours=11, minutes=5)
     text = str(payloads("messaging")[0]["text"])
@@ -88,8 +88,8 @@ def siti_id(siti: Client) -> int:
 
 @pytest.fixture
 def caregiver_id(siti_id: int) -> int:
-    """Return the id of a linked caregiver in Jakarta's zone with the scope `alerts`."""
+    """Return the id of a caregiver in the time zone of Jakarta to whom the patient grants `alerts`."""
     return caregiver_of(siti_id)
 
 
-__all__ = ["NOW"]  # the tests of the inbox import it from here
+__all__ = ["NOW"]  # exported for the tests of the inbox

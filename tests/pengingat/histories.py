@@ -1,4 +1,4 @@
-"""Helper that reads a person's history through the routes."""
+"""Helper that reads a person's history by a request."""
 
 from __future__ import annotations
 

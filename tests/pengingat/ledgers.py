@@ -1,4 +1,4 @@
-"""Helpers: a test clock, the content of ledger and outbox, and a caregiver with scopes."""
+"""Helpers for tests of the ledger, the table `occurrences`: a clock, the stored rows, and a caregiver."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.pengingat.models import Occurrence
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import words_of
 
-#: A Monday, 08:00 in Jakarta.
+#: Start of the test clock: a Monday, 08:00 in Jakarta.
 NOW = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
 
 
@@ -49,7 +49,7 @@ def texts() -> list[str]:
 
 
 def waiting(channel: str = "messaging", state: str = "pending") -> list[str]:
-    """Return the due times of deliveries of this channel and state, as `dd HH:MM` in UTC."""
+    """Return the due times of outbox rows with this channel and state, as `dd HH:MM` in UTC."""
     rows = db.session.scalars(
         sa.select(Delivery.due_at).filter_by(channel=channel, state=state).order_by(Delivery.due_at)
     )
@@ -65,7 +65,7 @@ def ledger() -> list[str]:
 
 
 def settle(state: str, *which: sa.ColumnElement[bool]) -> None:
-    """Set the state of these deliveries, as a worker would."""
+    """Set the state of these outbox rows, as a worker does."""
     db.session.execute(sa.update(Delivery).where(*which).values(state=state))
 
 

@@ -1,4 +1,4 @@
-"""Helpers that open the page of a link and press its buttons."""
+"""Helpers that open the web page of an answer link and press its buttons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ADDRESS = "https://sehat.example.org"
 
 
 def payloads(channel: str) -> Sequence[dict[str, object]]:
-    """Return the contents of all deliveries of a channel, sent ones included."""
+    """Return the contents of all messages of a channel, including sent messages."""
     rows = db.session.scalars(sa.select(Delivery).filter_by(channel=channel).order_by(Delivery.due_at))
     return [words_of(row) for row in rows]
 
@@ -32,7 +32,7 @@ def tap(client: Client, token: str, status: str) -> TestResponse:
 
 
 def said(client: Client, token: str) -> tuple[str, list[str]]:
-    """Return the status text of a link's page, line by line, and the values of its buttons."""
+    """Return the lines of the status text on a link's page, and the values of its buttons."""
     text = page(client, token).text
     (words,) = re.findall(r'class="said" role="status">(.*)</p>', text)
     return unescape(words.replace("<br>", "\n")), re.findall(r'value="(\w+)"', text)

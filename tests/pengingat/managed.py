@@ -1,4 +1,4 @@
-"""Routes by which a caregiver reads and changes a patient's reminders, with the expected access log action or body."""
+"""Lists of the routes by which a caregiver reads or changes a patient's reminders."""
 
 from __future__ import annotations
 

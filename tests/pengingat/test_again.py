@@ -1,4 +1,4 @@
-"""Repeat of the message for an unanswered dose (`ingatkan_ulang_menit`)."""
+"""Second message about an unanswered dose (`ingatkan_ulang_menit`)."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def test_another_span_holds_for_what_is_planned_already(
 @pytest.mark.parametrize(
     ("jam", "due"),
     [
-        ("14:45", ["02 14:45"]),  # 21:45 in Jakarta; a repeat would be at 22:15, at night
-        ("15:00", ["02 15:00", "02 15:30"]),  # the dose itself is at night
-        ("22:10", ["02 22:10", "02 22:40"]),  # 05:10 and 05:40
+        ("14:45", ["02 14:45"]),  # 21:45 in Jakarta. A repeat at 22:15 would be at night
+        ("15:00", ["02 15:00", "02 15:30"]),  # 22:00 in Jakarta. The dose itself is at night
+        ("22:10", ["02 22:10", "02 22:40"]),  # 05:10 and 05:40 in Jakarta
     ],
 )
 def test_nobody_is_woken(siti: Client, moment: Time, obat: dict[str, Any], jam: str, due: list[str]) -> None:
@@ -88,7 +88,7 @@ def test_a_dose_that_is_not_done_after_all_is_told_of_once_more(
     assert waiting() == ["03 12:00", "03 12:30"]
     siti.put(path, {"is_done": False})
     assert waiting() == waiting("push_fan_out") == ["02 12:30", "03 12:00", "03 12:30"]
-    moment.move(hours=1, minutes=25)  # too late for a repeat
+    moment.move(hours=1, minutes=25)  # the repeat of 12:30 has expired
     siti.put(path, {"is_done": True})
     siti.put(path, {"is_done": False})
     assert waiting() == ["03 12:00", "03 12:30"]

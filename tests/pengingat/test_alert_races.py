@@ -1,4 +1,4 @@
-"""Schedulers, answers and withdrawn permissions at the same moment. No alert is sent twice."""
+"""Alerts while schedulers, answers and withdrawn permissions run at the same time. No alert is sent twice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Trio = tuple[int, int, int]
 
 @pytest.fixture
 def trios(committed: Flask, moment: Time, obat: dict[str, Any]) -> list[Trio]:
-    """Create patients whose dose of 19:00 in Jakarta fell due an hour ago, each with a caregiver who may get alerts."""
+    """Create patients with a dose that was due an hour ago, each with a caregiver who may receive alerts."""
     trios = []
     for _ in range(PATIENTS):
         with unit_of_work():
@@ -53,7 +53,7 @@ def clock() -> None:
 
 
 def told() -> Counter[tuple[int | None, int | None]]:
-    """Return the number of messages by caregiver and patient."""
+    """Return the number of queued alerts by caregiver and patient."""
     people = sa.select(Delivery.user_id, Delivery.about_id).filter_by(kind="alert", channel="messaging")
     return Counter((caregiver, patient) for caregiver, patient in db.session.execute(people.filter_by(state="pending")))
 
@@ -103,7 +103,7 @@ def test_an_answer_while_clocks_tell_is_told_or_is_what_is_told(committed: Flask
         assert len(rows) in (1, 2)
         told = [row.payload["news"][0][1] == "LATE" for row in rows]  # type: ignore[index]
         assert told == [False, True][-len(rows) :]
-        # News that is not true any more has no text.
+        # An alert that is not true any more has no text.
         assert ["walau terlambat" in words_of(row).get("text", "") for row in rows] == [False, True][-len(rows) :]
 
 

@@ -1,4 +1,7 @@
-"""Sending of alerts to a simulated provider. Permission and state are checked again before sending."""
+"""Sending of alerts to a simulated provider.
+
+Before sending, the service checks the patient's permission and the state of the reminder again.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +35,12 @@ NAMED = "Siti belum menandai obat Metformin"
 
 @pytest.fixture
 def caregiver_id(committed: Flask, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> int:
-    """Create a patient who has just missed a dose, and a caregiver with the scopes `alerts` and `history`."""
+    """Create a patient who has just missed a dose, and a caregiver to whom they grant `alerts` and `history`."""
     with unit_of_work():
         patient_id, caregiver_id = make_user(nama_ktp="Siti").id, make_user(RoleName.PENDAMPING).id
         caregivers.create(caregiver_id, patient_id)
         caregivers.update_scopes(patient_id, caregiver_id, ["alerts", "history"])
-    # Use the clock of the database, because claims use it too. `penting` avoids the pause at night.
+    # Use the database's clock, because workers use it too. `penting` sends alerts at night too.
     now = real_now()
     jam = f"{now - timedelta(minutes=65):%H:%M}"
     dose = [{"jam": jam, "jumlah": 1, "satuan": "tablet"}]
@@ -70,13 +73,13 @@ def alert(channel: str = "messaging") -> Delivery:
 
 
 def sent(sim: Server) -> list[str]:
-    """Drain the outbox. Return the texts that the provider received."""
+    """Send all queued messages. Return the texts that the provider received."""
     outbox_jobs.drain("urgent")
     return [message.text for message in sim.messaging.sent]
 
 
 def limit_to(*scopes: str) -> None:
-    """Change the scopes directly in the database, without cancelling alerts in the outbox."""
+    """Change the caregiver's scopes directly in the database, so that queued alerts are not cancelled."""
     with unit_of_work():
         db.session.execute(sa.update(CaregiverLink).values(scopes=list(scopes)))
 
@@ -109,13 +112,13 @@ def test_a_medicine_that_may_not_be_named_any_more_is_not_named(sim: Server) -> 
 
 
 def test_what_tells_of_somebodys_health_is_for_proven_browsers_alone() -> None:
-    # `HINTED_AT` is in a lower layer, which must not import these kinds.
+    # `HINTED_AT` repeats these kinds, because its module must not import this one.
     assert {upcoming.KIND, stock.KIND, alerts.KIND} == HINTED_AT
 
 
 @pytest.mark.usefixtures("caregiver_id")
 def test_when_the_gateway_was_down_the_caregiver_hears_that_it_was_us(sim: Server) -> None:
-    outbox_jobs.drain("urgent")  # the reminder has expired before this first drain
+    outbox_jobs.drain("urgent")  # the reminder expired before sending began
     miss()
     [text] = sent(sim)
     assert text.startswith("Pengingat Siti ")
@@ -129,5 +132,5 @@ def test_each_browser_is_told_what_the_push_says() -> None:
     row = alert("push_fan_out")
     said = words_of(row)
     assert said["body"].startswith(NAMED)
-    row.channel = Channel.PUSH  # the fan-out adds one for each browser
+    row.channel = Channel.PUSH  # a push to one browser has the same text
     assert words_of(row) == said

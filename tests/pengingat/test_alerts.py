@@ -163,7 +163,7 @@ def test_after_six_messages_of_a_day_the_rest_is_one_digest(
     for jam in ("00:00", "01:00", "02:00", "02:30", "03:00", "04:30", "05:00", "05:30", "07:00", "08:00", "12:30"):
         tick(moment, jam, sent=jam != "12:30")
         counts[jam] = len(told())
-    assert counts == {  # three times: one message at once, one for the next two hours
+    assert counts == {  # three times one alert at once and one for the next two hours
         "00:00": 1, "01:00": 1, "02:00": 2, "02:30": 3, "03:00": 3, "04:30": 4, "05:00": 5, "05:30": 5, "07:00": 6,
         "08:00": 6, "12:30": 6,
     }  # fmt: skip
@@ -229,7 +229,7 @@ def test_an_important_alert_waits_for_the_caregivers_own_quiet_hours(
 def test_a_caregiver_with_quiet_hours_of_their_own_has_no_other_night(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
-    save(caregiver_id, quiet_start=time(8), quiet_end=time(15))  # works at night
+    save(caregiver_id, quiet_start=time(8), quiet_end=time(15))  # a caregiver who works at night
     make(siti, obat, "04:00", "14:10")  # missed at 12.00 and 22.10 in Jakarta
     tick(moment, "05:00")
     assert told() == []
@@ -252,7 +252,7 @@ def test_what_is_important_is_a_yes_or_a_no(siti: Client, obat: dict[str, Any]) 
 def test_a_clock_that_dies_in_the_middle_loses_and_doubles_nothing(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, monkeypatch: pytest.MonkeyPatch, step: Any
 ) -> None:
-    """The scheduler is killed before it reads the links, or just before it writes the first message."""
+    """The scheduler is killed before it reads the caregiver links, or before it writes the first message."""
     make(siti, obat)
     with monkeypatch.context() as dying:
         dying.setattr(*step, mock.Mock(side_effect=ProcessLookupError))

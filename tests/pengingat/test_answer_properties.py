@@ -1,4 +1,7 @@
-"""Random answers, undos and offline answers. The ledger, the stock, the outbox and `is_done` must agree."""
+"""Random answers, undos and offline answers.
+
+After each one, the ledger, the stock, the outbox and `is_done` must agree.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from tests.pengingat.ledgers import NOW, Time
 pytestmark = pytest.mark.slow
 
 BOUGHT = 6.0
-#: 07:00, 12:00 and 19:00 in Jakarta.
+#: Doses at 07:00, 12:00 and 19:00 in Jakarta.
 DETAILS = {
     "nama_obat": "Metformin",
     "frekuensi": 3,
@@ -40,18 +43,18 @@ ANSWERED = (OccurrenceState.DONE, OccurrenceState.SKIPPED)
 
 @dataclass(frozen=True)
 class Said:
-    """One answer of a person."""
+    """One answer of a person to an occurrence."""
 
     status: str
-    #: Index among the latest rows. None: the answer has no `due_at`.
+    #: Index of the answered row among the latest rows. None if the answer has no `due_at`.
     named: int | None
-    #: Minutes since an offline answer was given. None: the answer is given now.
+    #: Minutes since an offline answer was given. None if the answer is given now.
     ago: int | None
 
 
 @dataclass(frozen=True)
 class Step:
-    """Pause in minutes, then background jobs and answers."""
+    """Step of an example: a pause in minutes, then background jobs, then answers."""
 
     minutes: int
     is_swept: bool
@@ -75,7 +78,7 @@ steps = st.builds(
 
 
 class Walk:
-    """Medicine of a person, with the steps and checks of one example."""
+    """Medicine of one example, with methods that run its steps and check the result."""
 
     def __init__(self, moment: Time) -> None:
         self.moment = moment
@@ -97,7 +100,7 @@ class Walk:
         jobs.top_up()
         if step.is_swept:
             jobs.miss_overdue()
-        db.session.commit()  # otherwise a refusal below rolls this back
+        db.session.commit()  # a refused answer rolls back, so commit the job's changes first
         if step.is_sent:
             due = sa.update(Delivery).where(Delivery.state.in_(OPEN), Delivery.due_at <= self.moment.now)
             with unit_of_work():
@@ -112,7 +115,7 @@ class Walk:
         is_offline = row is not None and said.ago is not None and said.status in ANSWERED
         at = now - timedelta(minutes=said.ago or 0)
         if is_offline and row is not None and at < row.due_at - timedelta(hours=1):
-            return  # the schema rejects this
+            return  # the request schema rejects this time
         before = {each.id: (each.state, each.answered_at) for each in near}
         data = NewAnswer(
             said.status,
@@ -139,7 +142,7 @@ class Walk:
             self.said_at[id_] = answered_at or now
 
     def check_undo(self, id_: int, state: str) -> None:
-        """Check that the row is pending for an hour after its due time, and that a second undo is refused."""
+        """Check that an undone row is pending for an hour after its due time. Check that a second undo is refused."""
         (row,) = (each for each in self.rows() if each.id == id_)
         due_at = max(row.due_at, row.snoozed_until or row.due_at)
         assert state == (OccurrenceState.PENDING if self.moment.now < due_at + LATE else OccurrenceState.MISSED)
@@ -147,7 +150,7 @@ class Walk:
             answers.confirm(self.user_id, self.id, NewAnswer("undo", due_at=row.due_at))
 
     def check_in_time(self, id_: int, at: datetime) -> None:
-        """Check that the answer to a missed row was given before the next row fell due."""
+        """Check that the answer to a missed row was given before the due time of the next row."""
         rows = self.rows()
         (row,) = (each for each in rows if each.id == id_)
         assert not [each for each in rows if row.due_at < each.due_at <= at and each.state != OccurrenceState.VOID]
@@ -163,12 +166,12 @@ class Walk:
         self.check_outbox(rows)
         fallen = [row for row in rows if row.due_at <= now]
         following = min((row.due_at for row in rows if row.due_at > now), default=now + timedelta(days=1))
-        if following > now + timedelta(hours=1):  # otherwise the answer may be for the next dose
+        if following > now + timedelta(hours=1):  # in the last hour, the answer may be for the next dose
             assert pengingat.is_done == bool(fallen and fallen[0].state == OccurrenceState.DONE)
         self.check_days(rows)
 
     def check_outbox(self, rows: list[Occurrence]) -> None:
-        """Check that answered rows have no open deliveries, and that each future row has its first two deliveries."""
+        """Check that answered rows have no queued messages, and that each future row has a chat message and a push."""
         waiting = db.session.execute(
             sa.select(Delivery.occurrence_id, Delivery.payload).where(
                 Delivery.state.in_(OPEN), Delivery.kind == "reminder"
@@ -183,7 +186,7 @@ class Walk:
                 assert first.count(row.id) == 2
 
     def check_days(self, rows: list[Occurrence]) -> None:
-        """Check that `day.list_doses` has the same states as the ledger."""
+        """Check that `day.list_doses` returns the same states as the ledger."""
         states = {row.due_at: row.state for row in rows}
         for date in {row.day for row in rows}:
             for dose in day.list_doses(self.user_id, date):

@@ -1,4 +1,7 @@
-"""Random answers by all channels, edits, background jobs and withdrawals. Ledger, outbox and stock must agree."""
+"""Random answers by all channels, edits, background jobs and withdrawals of the consent.
+
+After them, the ledger, the outbox and the stock must agree.
+"""
 
 from __future__ import annotations
 
@@ -122,7 +125,7 @@ def test_ledger_outbox_and_stock_agree_whatever_is_said_when(app: Flask, moment:
         jobs.top_up()
         if draw.random() < 0.7:
             jobs.miss_overdue()
-            db.session.commit()  # otherwise a refusal below rolls this back
+            db.session.commit()  # a refused answer rolls back, so commit the job's changes first
         if draw.random() < 0.4:
             deliver(user_id, moment.now)
         if draw.random() < 0.2:
@@ -134,7 +137,7 @@ def test_ledger_outbox_and_stock_agree_whatever_is_said_when(app: Flask, moment:
                     named = name_one(draw, reminder_id, moment.now) if draw.random() < 0.6 else {}
                     said = say(user_id, reminder_id, status, **named)
                     if said.startswith(status) and named:
-                        assert say(user_id, reminder_id, status, **named) == said  # the second answer changes nothing
+                        assert say(user_id, reminder_id, status, **named) == said  # a second answer changes nothing
                 case "link":
                     tap(draw, user_id, reminder_id, status)
                 case "message":
@@ -151,7 +154,7 @@ def deliver(user_id: int, now: datetime) -> None:
 
 
 def change(draw: random.Random, user_id: int, tipe: str, reminder_id: int, *, can_edit: bool) -> None:
-    """Edit the schedule, set `is_done`, or withdraw or give the consent to health data, at random."""
+    """Make a random change: to the schedule, to `is_done`, or to the consent to health data."""
     match draw.choice(("edit", "done", "withdraw", "resume")):
         case "edit" if can_edit:
             changes: Any = {"details": draw.choice((DETAILS[tipe], OTHER_DETAILS[tipe]))}
@@ -166,7 +169,7 @@ def change(draw: random.Random, user_id: int, tipe: str, reminder_id: int, *, ca
 
 
 def name_one(draw: random.Random, reminder_id: int, now: datetime) -> dict[str, Any]:
-    """Return the `due_at` of one of the last six or next three occurrences, or of none, with or without its slot."""
+    """Return the `due_at` of a random occurrence near the present time, or no `due_at`. Add the slot at random."""
     rows = sa.select(Occurrence.due_at, Occurrence.slot).filter_by(reminder_id=reminder_id)
     last = rows.where(Occurrence.due_at <= now).order_by(Occurrence.due_at.desc()).limit(6)
     coming = rows.where(Occurrence.due_at > now).order_by(Occurrence.due_at).limit(3)
@@ -179,7 +182,7 @@ def name_one(draw: random.Random, reminder_id: int, now: datetime) -> dict[str, 
 def test_a_row_of_before_an_edit_is_no_dose_that_the_next_one_waits_for(
     app: Flask, moment: Time, is_corrected: bool
 ) -> None:
-    """A row of the old schedule was skipped in advance, before or after the edit. It must not extend `done_until`."""
+    """A skipped row of the schedule before an edit must not extend `done_until`."""
     sunday = moment.now.replace(day=8, hour=3)
     user_id = make_user().id
     reminder_id = make(user_id, "terapi", jadwal=[{"hari": "minggu", "jam": "03:00"}])
@@ -236,7 +239,7 @@ def update(user_id: int, reminder_id: int, **changes: Any) -> None:
 
 
 def skip_ahead(reminder_id: int, due_at: datetime, now: datetime) -> None:
-    """Skip an occurrence far in advance, which was possible before `too_early` existed."""
+    """Skip an occurrence far in advance. Old versions of the service allowed this."""
     with unit_of_work():
         skipped = sa.update(Occurrence).where(Occurrence.reminder_id == reminder_id, Occurrence.due_at == due_at)
         db.session.execute(skipped.values(state="skipped", answered_at=now, answered_via="app"))

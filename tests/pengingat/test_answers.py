@@ -82,7 +82,7 @@ def test_what_was_missed_can_be_done_until_the_next_one_falls_due(metformin: Rem
 def test_what_was_missed_stays_so_once_the_next_one_fell_due(metformin: Reminder, moment: Time) -> None:
     moment.move(hours=13)
     jobs.miss_overdue()
-    moment.move(hours=10)  # at 00:00
+    moment.move(hours=10)  # 00:00 UTC on the next day
     assert_error(metformin.say("done", due_at="2026-03-02T12:00:00Z"), 409, "already_closed")
     assert metformin.say("done").json["due_at"] == "2026-03-03T00:00:00Z"
 
@@ -108,7 +108,7 @@ def test_a_snooze_asks_once_more(metformin: Reminder, moment: Time) -> None:
     assert text.count("Halo Siti, waktunya minum Metformin (0,5 tablet, setelah makan) pukul 19.00 WIB.") == 3
     moment.move(minutes=70)
     jobs.miss_overdue()
-    assert ledger()[0] == "02 12:00 1 pending"  # the hour begins at the end of the snooze
+    assert ledger()[0] == "02 12:00 1 pending"  # the hour until missed begins at the end of the snooze
     moment.move(minutes=30)
     jobs.miss_overdue()
     assert ledger()[0] == "02 12:00 1 missed"
@@ -157,7 +157,7 @@ def test_a_new_title_leaves_a_snooze_alone(metformin: Reminder, moment: Time) ->
     metformin.say("snooze")
     metformin.client.put(f"/pengingat/{metformin.id}", {"judul": "Gula darah"})
     assert waiting()[0] == "02 12:35"
-    moment.move(hours=11)  # an hour before 00:00
+    moment.move(hours=11)  # an hour before the dose of 00:00 UTC
     jobs.miss_overdue()
     metformin.say("snooze", minutes=15)
     metformin.client.put(f"/pengingat/{metformin.id}", {"judul": "Gula"})
@@ -188,7 +188,7 @@ def test_an_answer_costs_three_statements_beside_the_session(
     moment.move(hours=11, minutes=5)
     jobs.top_up()
     for status, limit in (("snooze", 5), ("done", 4), ("skipped", 4), ("done", 4)):
-        with statements.at_most(limit):  # a snooze also adds deliveries
+        with statements.at_most(limit):  # a snooze also enqueues messages
             metformin.say(status)
 
 
@@ -217,7 +217,7 @@ def test_an_answer_by_a_link_or_a_push_costs_as_many(
 ) -> None:
     moment.move(hours=11, minutes=5)
     token = push_token(metformin.client.id, moment.now.replace(minute=0, hour=12))
-    with statements.at_most(4):  # reads the occurrences of the token, but no session
+    with statements.at_most(4):  # one statement reads the token's occurrences
         answered = metformin.client.post(
             f"/konfirmasi/{token if is_push else link_token_of(token)}", {"status": "done"}
         )
@@ -228,5 +228,5 @@ def test_an_answer_by_a_message_costs_as_many(metformin: Reminder, moment: Time,
     moment.move(hours=11, minutes=5)
     db.session.execute(sa.update(Delivery).values(state="sent", settled_at=moment.now))
     db.session.commit()
-    with statements.at_most(4), unit_of_work():  # reads the last messages, but no session
+    with statements.at_most(4), unit_of_work():  # one statement reads the last messages
         message_answers.answer(message_answers.read(metformin.client.id).meant, QuickAnswer("done"))

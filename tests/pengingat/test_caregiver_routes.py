@@ -1,4 +1,4 @@
-"""Routes by which a caregiver reads a patient's history."""
+"""Routes for caregivers who read a patient's history."""
 
 from __future__ import annotations
 

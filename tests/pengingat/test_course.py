@@ -1,4 +1,4 @@
-"""Medicines with a course of some days, and temporary schedules."""
+"""Medicines that are taken only for some days, and schedules that apply only for some days."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.pengingat.models import Pengingat
 from tests.helpers.client import Client, assert_error
 from tests.pengingat.ledgers import Time, ledger, texts, waiting
 
-#: NOW is 2 March 2026, 08:00 in Jakarta; the doses are at 07:00 and 19:00 there, 00:00 and 12:00 in UTC.
+#: NOW is 2 March 2026, 08:00 in Jakarta. The doses are at 07:00 and 19:00 in Jakarta, which is 00:00 and 12:00 UTC.
 RAMADAN = {
     "mulai": "2026-03-03",
     "selesai": "2026-03-04",

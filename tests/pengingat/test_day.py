@@ -1,4 +1,4 @@
-"""The occurrences of a day (GET /pengingat/hari-ini)."""
+"""List of all due times of one day (GET /pengingat/hari-ini)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class TestListDoses:
             ("07:00", "terapi", "1", "Fisioterapi"),
             ("07:00", "obat", "0", "1 tablet, setelah makan"),
             ("07:00", "makan", "sarapan", "sarapan: oatmeal, apel"),
-            ("09:30", "kontrol", "1d", "dr. Ani"),  # time of the appointment, on the day of its notice
+            ("09:30", "kontrol", "1d", "dr. Ani"),  # the time of the appointment, listed on the day of its notice
             ("16:00", "makan", "selingan", "makan selingan"),
             ("19:00", "obat", "1", "0,5 tablet, setelah makan"),
         ]
@@ -91,7 +91,7 @@ class TestListDoses:
         ("zone", "shown"),
         [
             ("Asia/Jakarta", ["07:00 0 pending", "19:00 1 pending"]),
-            ("Pacific/Pago_Pago", ["13:00 0 pending"]),  # still Sunday in this zone
+            ("Pacific/Pago_Pago", ["13:00 0 pending"]),  # it is still Sunday in this zone
             ("Pacific/Kiritimati", ["14:00 0 pending"]),
         ],
     )
@@ -213,5 +213,5 @@ class TestListDoses:
         for _ in range(12):
             siti.post("/pengingat/obat", obat)
         for date in ("2026-03-02", "2026-03-20"):
-            with statements.at_most(3):  # read the session, the reminders, the rows
+            with statements.at_most(3):  # one statement each for session, reminders and occurrences
                 day(siti, date)

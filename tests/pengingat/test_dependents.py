@@ -1,4 +1,4 @@
-"""Reminders of a dependent: texts, recipients and answers."""
+"""Reminders of a dependent, whose messages a caregiver receives: texts, recipients and answers."""
 
 from __future__ import annotations
 
@@ -135,7 +135,10 @@ class TestAnswers:
 
 
 def _hand_over(user_id: int, at: datetime) -> None:
-    """Change the account as a registration with a handover code does. Codes expire by the real clock."""
+    """Change the account in the database as a registration with a handover code does.
+
+    A registration is not possible here, because handover codes expire by the real clock.
+    """
     new = {"guardian_id": None, "password_hash": "x", "phone": "+6281355550001"}
     db.session.execute(sa.update(User).filter_by(id=user_id).values(**new, phone_changed_at=at))
 
@@ -148,7 +151,7 @@ def _answered(user_id: int) -> tuple[str, str | None]:
 
 
 class TestReceivers:
-    """Messages for a dependent go to the present number and browsers of the caregiver."""
+    """Messages about a dependent are sent to the caregiver's present phone number and browsers."""
 
     @pytest.fixture
     def people(self, committed: Flask, gateway: Server) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""`is_done`: only the current occurrence counts as done."""
+"""Field `is_done` of a reminder: it is true only for the current due time."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_done_in_the_hour_before_a_dose_quiets_that_dose_and_none_after_it(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
-    moment.move(hours=22, minutes=30)  # the dose of 07:00 is due in half an hour; the last one was at 19:00
+    moment.move(hours=22, minutes=30)  # 06:30 in Jakarta, half an hour before the next dose
     jobs.top_up()
     done = siti.put(path, {"is_done": True}).json
     assert done["is_done"] is True
@@ -83,10 +83,10 @@ def test_done_more_than_an_hour_before_a_dose_is_of_the_last(siti: Client, momen
 def test_done_again_shortly_before_the_next_dose_means_it(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
     moment.move(hours=11, minutes=5)
-    siti.put(path, {"is_done": True})  # for 19:00
+    siti.put(path, {"is_done": True})  # answers the dose of 19:00
     moment.move(hours=11, minutes=30)
     for _ in range(2):
-        siti.put(path, {"is_done": True})  # for 07:00
+        siti.put(path, {"is_done": True})  # answers the dose of 07:00
         assert "03 00:00" not in waiting()
         assert "03 12:00" in waiting()
     record = siti.get(path).json
@@ -120,7 +120,7 @@ def test_not_done_after_all_shortly_before_a_dose_is_of_what_was_done(
     path = make(siti, obat, 10)
     moment.move(hours=11, minutes=5)
     siti.put(path, {"is_done": True})
-    moment.move(hours=11, minutes=25)  # 06:30, and the next dose is at 07:00
+    moment.move(hours=11, minutes=25)  # 06:30 in Jakarta, half an hour before the next dose
     assert siti.put(path, {"is_done": False}).json["is_done"] is False
     assert ledger()[:2] == ["02 12:00 1 pending", "03 00:00 0 pending"]
     assert left(siti, path) == 10

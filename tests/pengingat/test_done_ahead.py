@@ -1,4 +1,4 @@
-"""Doses done up to an hour in advance. A dose counts as done only from its due time on."""
+"""Doses that are marked as done up to an hour in advance. They count as done only from their due time on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.helpers.client import Client
 from tests.pengingat.ledgers import Time, ledger, waiting
 from tests.pengingat.stock import left, make
 
-#: Doses of this evening at 19:00, 19:40 and 20:10 WIB, and the first dose of tomorrow. The present time is 19:15.
+#: Due times of this evening: 19:00, 19:40 and 20:10 in Jakarta. The present time is 19:15.
 LAST, NEXT, SECOND = "2026-03-02T12:00:00Z", "2026-03-02T12:40:00Z", "2026-03-02T13:10:00Z"
 TOMORROW = "2026-03-03T12:00:00Z"
 
@@ -35,7 +35,7 @@ def say(siti: Client, path: str, status: str, due_at: str) -> None:
 
 
 def shown(siti: Client, path: str) -> tuple[bool, str]:
-    """Return `is_done` and `next_at`. Check that the lists filtered by `is_done` agree."""
+    """Return `is_done` and `next_at` of the reminder. Check that the lists filtered by `is_done` agree."""
     record = siti.get(path).json
     for is_done in (True, False):
         listed = [row["id"] for row in siti.get("/pengingat/", query_string={"is_done": str(is_done).lower()}).json]
@@ -45,7 +45,7 @@ def shown(siti: Client, path: str) -> tuple[bool, str]:
 
 def test_a_dose_done_ahead_is_done_when_its_time_comes(siti: Client, moment: Time, path: str) -> None:
     say(siti, path, "done", NEXT)
-    assert shown(siti, path) == (False, SECOND)  # the last one has no answer
+    assert shown(siti, path) == (False, SECOND)  # the dose of 19:00 has no answer
     moment.move(minutes=30)
     assert shown(siti, path) == (True, SECOND)
     moment.move(minutes=30)

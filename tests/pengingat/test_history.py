@@ -1,4 +1,4 @@
-"""History and adherence of a person."""
+"""Routes for a person's past due times, and for counts of the answered and missed ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_what_was_edited_away_is_left_out_unless_asked_for(siti: Client, siti_id
 
 
 def test_the_history_begins_thirty_days_ago(siti: Client, siti_id: int, moment: Time) -> None:
-    past(siti_id, 1, "done")  # the 30 days up to 2 March begin on 1 February
+    past(siti_id, 1, "done")  # 30 days that end on 2 March begin on 1 February
     past(siti_id, 31, "done", month=1)
     assert rows(siti) == [("02-01T12:00", "done")]
     assert len(rows(siti, "?end=2026-02-01")) == 2
@@ -71,16 +71,16 @@ def test_reads_cost_a_fixed_number_of_statements(
     created = siti.post("/pengingat/obat", obat).json
     for day in range(1, 25):
         past(siti_id, day, "done", reminder_id=created["id"])
-    with statements.at_most(3):  # read the session, the zones, the rows
+    with statements.at_most(3):  # one statement each for session, time zones and occurrences
         siti.get("/pengingat/riwayat")
-    with statements.at_most(4):  # also read the reminder
+    with statements.at_most(4):  # one more statement for the reminder
         siti.get(f"/pengingat/{created['id']}/riwayat")
-    with statements.at_most(3):  # read the session, the reminders, the sums
+    with statements.at_most(3):  # one statement each for session, reminders and counts
         siti.get("/pengingat/kepatuhan")
 
 
 def test_what_fell_due_where_the_next_day_has_begun_is_there(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    """In Jayapura it is 00:10. In Jakarta, the zone of the newest reminder, it is 22:10 of the day before."""
+    """In Jayapura it is 00:10. In Jakarta, the time zone of the newest reminder, it is 22:10 of the day before."""
     details = {**obat["details"], "jadwal": [{**obat["details"]["jadwal"][0], "jam": "15:10"}], "frekuensi": 1}
     eastern = siti.post("/pengingat/obat", {**obat, "timezone": "Asia/Jayapura", "details": details}).json["id"]
     siti.post("/pengingat/obat", {**obat, "timezone": "Asia/Jakarta"})

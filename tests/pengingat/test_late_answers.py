@@ -1,4 +1,4 @@
-"""Follow-ups after an alert: the dose was answered after all, or our service failed to deliver the reminder."""
+"""Corrections of an alert: the patient answered later, or our service had failed to deliver the reminder."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_an_answer_before_the_alert_left_is_what_is_told(
     path = make(siti, obat, "02:30")
     tick(moment, "03:00")
     tick(moment, "03:30")
-    assert len(told()) == 1  # the second alert waits for the end of two hours
+    assert len(told()) == 1  # the second alert waits until two hours after the first
     done(siti, path, "2026-03-02T02:30:00Z")
     tick(moment, "04:59")
     assert len(told()) == 1
@@ -69,7 +69,7 @@ def test_who_was_told_too_soon_hears_that_it_was_us(
     make(siti, obat)
     tick(moment, "13:00")
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
-    for _ in range(2):  # the provider reports a failure later
+    for _ in range(2):  # the provider reports a failure after the alert
         settle("missed", Delivery.occurrence_id == row.id)
         with unit_of_work():
             missed.record_undelivered([row.id])
@@ -83,7 +83,7 @@ def test_who_heard_that_it_was_us_hears_it_once(
     make(siti, obat)
     tick(moment, "13:00", sent=False)
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="missed")).one()
-    with unit_of_work():  # the repeat fails too
+    with unit_of_work():  # the repeated message fails too
         missed.record_undelivered([row.id])
     tell()
     assert told() == ["Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Boleh tolong diingatkan?"]

@@ -44,7 +44,7 @@ def test_the_clock_tops_up_the_ledger_and_the_outbox_alike(siti: Client, moment:
 
 
 def test_the_day_is_that_of_the_reminders_own_zone(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    siti.post("/pengingat/obat", {**obat, "timezone": "Pacific/Kiritimati"})  # UTC+14
+    siti.post("/pengingat/obat", {**obat, "timezone": "Pacific/Kiritimati"})  # the offset of this zone is UTC+14
     days = db.session.scalars(sa.select(Occurrence.day).order_by(Occurrence.due_at)).all()
     assert days == [date(2026, 3, 3), date(2026, 3, 3), date(2026, 3, 4)]
 
@@ -64,7 +64,7 @@ def test_nobody_answering_within_the_hour_is_missed(siti: Client, moment: Time, 
     [
         (Channel.MESSAGING, "sent", False),
         (Channel.PUSH, "sent", False),
-        (Channel.PUSH_FAN_OUT, "sent", True),  # fan-out to a person without browsers
+        (Channel.PUSH_FAN_OUT, "sent", True),  # the person has no browser
         (Channel.MESSAGING, "failed", True),
         (Channel.MESSAGING, "missed", True),
     ],
@@ -207,7 +207,7 @@ def test_is_done_long_before_a_weekly_session_is_kept_for_it(siti: Client, momen
 
 def test_is_done_ends_a_visit_with_all_its_notices(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
     created = siti.post("/pengingat/", kontrol).json
-    moment.move(hours=2, minutes=5)  # the notice one day before was sent
+    moment.move(hours=2, minutes=5)  # the notice of one day before was sent
     siti.put(f"/pengingat/{created['id']}", {"is_done": True})
     assert ledger() == ["02 03:00 1d done", "03 02:00 1h void"]
     siti.put(f"/pengingat/{created['id']}", {"is_done": False})

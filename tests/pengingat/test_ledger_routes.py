@@ -1,4 +1,4 @@
-"""Routes for history and answers. See test_managed.py for access with `?patient_id=`."""
+"""Routes for history and answers. test_managed.py tests access with `?patient_id=`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.pengingat.histories import rows
 from tests.pengingat.ledgers import NOW, Time, ledger, past
 from tests.pengingat.reports import report, text_of
 
-#: Invalid queries of history and adherence, with the name of the wrong field.
+#: Invalid queries of the history routes, with the name of the invalid field.
 WRONG_DAYS = [
     ("start=2026-03-02&end=2026-03-01", "start"),
     ("start=2026-01-01&end=2026-04-03", "end"),  # 93 days
@@ -113,7 +113,7 @@ class TestAnswerReminder:
     def test_who_is_logged_out_answers_nothing(
         self, metformin: Reminder, siti_id: int, moment: Time, data: dict[str, str], query: str
     ) -> None:
-        """The response is 401 even if the request has other errors. The statement of the answer checks the session."""
+        """The response is 401 without a valid session, even if the request has other errors."""
         moment.move(hours=11, minutes=5)
         jobs.top_up()
         sessions.end_all(siti_id)
@@ -212,7 +212,7 @@ class TestGetAdherence:
         assert answer == {
             "start": "2026-02-20",
             "end": "2026-02-22",
-            "percent": 60.0,  # three of five, without pending and undelivered ones
+            "percent": 60.0,  # three of five. Pending and undelivered ones do not count
             **{name: counts[name] + waiting[name] + done[name] for name in counts},
             "days": [
                 {"date": "2026-02-20", **counts},

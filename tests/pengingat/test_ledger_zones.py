@@ -1,4 +1,7 @@
-"""Agreement of ledger, deliveries and schedule in every zone, over clock changes, midnights and 29 February."""
+"""Ledger, messages and schedule have the same due times in every zone.
+
+The tests include clock changes, midnights and 29 February.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ ZONES = [
     "Australia/Lord_Howe", "Pacific/Apia", "Pacific/Kiritimati", "Pacific/Pago_Pago", "Africa/Casablanca",
     "America/Santiago", "Asia/Kathmandu",
 ]  # fmt: skip
-#: Days near clock changes in some zone, near a leap day, and near the end of a year.
+#: Days near a clock change in some time zone, near a leap day, or near the end of a year.
 DAYS = [
     datetime(*day, tzinfo=UTC)
     for day in ((2026, 3, 7), (2026, 3, 28), (2026, 4, 4), (2026, 10, 24), (2026, 12, 30), (2028, 2, 27))
@@ -33,7 +36,7 @@ times = st.times().map(lambda time: f"{time:%H:%M}")
 
 @st.composite
 def medicines(draw: st.DrawFn) -> dict[str, Any]:
-    """Draw a medicine, optionally with a course and a temporary schedule. Days are relative to the first day."""
+    """Draw a random medicine. It may have a course and a temporary schedule, with days counted from its first day."""
     count = draw(st.integers(1, 3))
     jadwal = st.lists(times, min_size=count, max_size=count, unique=True).map(
         lambda jam: [{"jam": each, "jumlah": 1, "satuan": "tablet"} for each in jam]
@@ -51,7 +54,7 @@ def medicines(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def dated(details: dict[str, Any], begun: datetime) -> dict[str, Any]:
-    """Replace relative days with dates."""
+    """Return the details with dates instead of days counted from the first day."""
     days = {name: (begun + timedelta(days=details[name])).date().isoformat() for name in DAYS_OF & details.keys()}
     temporary = details.get("jadwal_sementara")
     return {**details, **days, **({"jadwal_sementara": dated(temporary, begun)} if temporary else {})}

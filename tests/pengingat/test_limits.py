@@ -25,7 +25,7 @@ from tests.helpers.statements import Statements
 from tests.pengingat.ledgers import NOW, Time, waiting
 
 JAKARTA = ZoneInfo("Asia/Jakarta")
-#: NOW is a Monday.
+#: Date of NOW, a Monday.
 TODAY = NOW.astimezone(JAKARTA).date()
 
 
@@ -54,7 +54,7 @@ def once(days: float, *before: str, zone: str = "Asia/Jakarta") -> Schedule:
         ([once(1, "1h"), once(1)], 2),
         ([once(2, "1d", "1h")], 1),
         ([once(2, "1d"), once(1)], 2),
-        ([once(0.5, "1d", "1h")], 1),  # the notice one day before is past
+        ([once(0.5, "1d", "1h")], 1),  # the notice of one day before is in the past
         ([daily(2), weekly(1, 1, 1), once(8), once(2), once(2)], 6),  # the day in 8 days is a Tuesday
         ([daily(2), weekly(1), once(2), once(2), once(2)], 5),
         ([once(0.7), once(0.7, zone="Asia/Jayapura")], 2),  # 00.48 in Jakarta, 02.48 on the same day in Jayapura
@@ -66,7 +66,7 @@ def test_the_busiest_day_is_that_of_most_dues(schedules: list[Schedule], most: i
 
 
 def course(first: int, days: int, count: int, temporary: tuple[int, int, int]) -> Schedule:
-    """Return a course that begins `first` days after today and lasts `days` days, with `count` doses a day.
+    """Return a schedule of `days` days with `count` doses a day. It begins `first` days after today.
 
     `temporary` gives the first day, the length in days and the doses a day of its temporary schedule.
     """
@@ -158,7 +158,7 @@ def test_the_due_after_the_last_of_a_day_is_refused(siti: Client, moment: Time) 
         (sessions(58), medicine(3), 409),
         (sessions(58), medicine(2), 201),
         (medicine(3), sessions(58, "rabu"), 409),
-        (sessions(59), visit(1), 201),  # a Tuesday
+        (sessions(59), visit(1), 201),  # the appointment is on a Tuesday
         (sessions(60), visit(1), 409),
         (sessions(60), visit(2), 201),
     ],

@@ -20,7 +20,7 @@ from tests.pengingat.ledgers import NOW, Time, settle
 
 
 def visit(minutes: float) -> dict[str, Any]:
-    """Return the request body of an appointment this many minutes after NOW, with a notice at its own time."""
+    """Return the request body of an appointment this many minutes after NOW. Its notice is sent at this time."""
     at = NOW + timedelta(minutes=minutes)
     return {"tipe": "kontrol", "judul": "Kontrol", "waktu": at.isoformat(), "timezone": "Asia/Jakarta", "details": {}}
 
@@ -39,7 +39,7 @@ def send() -> None:
 
 @pytest.fixture
 def spent(siti: Client, moment: Time) -> list[str]:
-    """Create 60 reminders that were just sent. Return their paths."""
+    """Create 60 reminders whose messages were just sent. Return their paths."""
     paths = [make(siti, 1) for _ in range(MAX_PER_DAY)]
     moment.move(minutes=1)
     send()
@@ -50,7 +50,7 @@ def test_deleted_reminders_count_on_the_day_on_which_they_fell_due(siti: Client,
     for path in spent:
         assert siti.delete(path).status_code == 200
     assert_error(siti.post("/pengingat", visit(2)), 409, "too_many_reminders")
-    make(siti, 24 * 60)  # tomorrow
+    make(siti, 24 * 60)  # due tomorrow
 
 
 def test_a_reminder_that_is_moved_after_it_fell_due_counts_again(siti: Client, spent: list[str]) -> None:
@@ -75,7 +75,7 @@ def test_the_day_is_that_of_the_reminder(siti: Client, moment: Time, spent: list
 
 
 def test_the_next_day_has_room_again(siti: Client, moment: Time, spent: list[str]) -> None:
-    moment.move(hours=16)  # 00.01 in Jakarta
+    moment.move(hours=16)  # 00.01 in Jakarta, on the next day
     for path in spent:
         siti.delete(path)
     for _ in range(MAX_PER_DAY):

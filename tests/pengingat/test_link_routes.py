@@ -1,4 +1,4 @@
-"""Route for answers without a login."""
+"""Route for answers to reminders without a login."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page of a link whose occurrences have different states."""
+"""Page of an answer link for several due times with different states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DUE_AT = "2026-03-02T12:00:00Z"
 
 
 class Beside:
-    """Additional meal and medicine that are due in the same minute as the dose of the link."""
+    """A meal and a second medicine that are due in the same minute as the dose of the link."""
 
     def __init__(self, siti: Client, obat: dict[str, Any]) -> None:
         meal = {"tipe": "makan", "judul": "M", "waktu": DUE_AT, "details": {"makan_malam": {"jam": "12:00"}}}

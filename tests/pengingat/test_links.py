@@ -1,4 +1,4 @@
-"""Answers without a login, by link or push."""
+"""Answers to reminders without a login, by the link in a message or by a push."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_what_falls_due_at_one_minute_has_one_link_a_person(
     for _ in range(2):
         siti.post("/pengingat/obat", obat)
     links = {re.findall(r"/k/(.{22})", text)[0] for text in texts() if "19.00" in text}
-    assert len(links) == 2  # the doses of today and of tomorrow
+    assert len(links) == 2  # one for today's dose and one for tomorrow's
     moment.move(hours=11, minutes=5)
     (today,) = {link for link in links if page(siti, link).json is None and "Senin" in page(siti, link).text}
     answer = siti.post(f"/konfirmasi/{today}", {"status": "done"})
@@ -193,7 +193,7 @@ def test_what_can_be_noted_no_more_has_no_button(token: str, client: Client, mom
 def test_a_message_that_leaves_after_the_secret_has_changed_can_be_answered(
     public: None, app: Flask, siti: Client, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Links from before the change of the secret key keep working too."""
+    """A link that was made before a change of the secret key still works."""
     siti.post("/pengingat/obat", obat)
     moment.move(hours=11, minutes=5)
     before, push = (str(payloads(channel)[0]) for channel in ("messaging", "push_fan_out"))

@@ -1,4 +1,4 @@
-"""Access of caregivers to a patient's reminders: required scopes by route, and the entries of the access log."""
+"""Access of caregivers to a patient's reminders: the required scope of each route, and its access log entry."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.helpers.overlap import done_twice_at_once
 from tests.pengingat.ledgers import Time
 from tests.pengingat.managed import CHANGE, OF_A_PATIENT, READ
 
-#: Kinds of callers, and the scopes that Siti allows them.
+#: Callers, and the scopes that the patient Siti grants them.
 IDENTITIES: dict[str, set[Scope]] = {
     "no scope": set(),
     "alerts": {Scope.ALERTS},
@@ -45,7 +45,7 @@ IDENTITIES: dict[str, set[Scope]] = {
 
 @pytest.fixture
 def obat() -> dict[str, Any]:
-    """Return the request body of a medicine with a stock that is due in half an hour."""
+    """Return the request body of a medicine with a stock. Its dose is due in half an hour."""
     dose = {"jam": "01:30", "jumlah": 1, "satuan": "tablet"}
     details = {"nama_obat": "Metformin", "frekuensi": 1, "aturan": "sesudah makan", "jadwal": [dose]}
     return {"tipe": "obat", "judul": "Obat diabetes", "details": {**details, "persediaan": {"sisa": 10}}}
@@ -106,7 +106,7 @@ def undone() -> Iterator[None]:
 
 
 def wrong_with(response: TestResponse, siti: Client, route: str, *, is_open: bool) -> str | None:
-    """Return an error text if the response or the access log is wrong, else None."""
+    """Return an error text if the response or the access log is wrong. Otherwise return None."""
     if is_open:
         action = READ.get(route, AccessAction.REMINDERS_CHANGED if route in CHANGE else AccessAction.HISTORY_READ)
         if response.status_code not in (200, 201) or noted(siti) != [action]:
@@ -179,7 +179,7 @@ def test_what_a_caregiver_makes_is_the_patients_own(
 def test_anothers_reminder_is_none_of_the_patients(
     client: Client, moment: Time, linked_as: Callable[[str], Client], siti: Client, obat: dict[str, Any]
 ) -> None:
-    """A reminder of another person is not found with the patient's `patient_id`."""
+    """A request with `patient_id` finds only reminders of this patient."""
     others = client.as_(make_user()).post("/pengingat/obat", obat).json["id"]
     theirs = linked_as("manage")
     for method, body in (("GET", None), ("PUT", {"judul": "x"}), ("DELETE", None)):
@@ -221,7 +221,7 @@ def test_what_is_refused_later_is_not_noted(linked_as: Callable[[str], Client], 
 def test_after_the_cut_no_answer_is_given_again(
     client: Client, moment: Time, linked_as: Callable[[str], Client], siti: Client, obat: dict[str, Any], cut: str
 ) -> None:
-    """A stored response for an `Idempotency-Key` is not returned to a caller who has lost the permission."""
+    """A caller who has lost the permission does not get the stored response of an `Idempotency-Key`."""
     theirs = linked_as("manage")
     path, key = f"/pengingat/obat?patient_id={siti.id}", {"Idempotency-Key": "kunci-sekali"}
     first = theirs.post(path, obat, headers=key)
@@ -269,7 +269,7 @@ def _linked(*scopes: Scope) -> tuple[Caller, int]:
 
 @pytest.mark.parametrize("cut", ["the link", "the scope"])
 def test_a_cut_waits_for_the_change_that_it_meets_and_ends_all_later_ones(committed: Flask, cut: str) -> None:
-    """A change at the moment of the cut is either made before it or refused."""
+    """If the permission is removed during a change, the change is either made before or refused."""
     from app.caregivers import service
 
     by, siti_id = _linked(Scope.MANAGE)

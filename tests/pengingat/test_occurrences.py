@@ -1,4 +1,4 @@
-"""Deliveries that reminders add to the outbox, and cancel."""
+"""Messages that a reminder adds to the outbox or cancels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_next_36_hours_are_rows_of_both_channels(siti: Client, moment: Time,
 
 
 def test_no_web_address_leaves_by_the_outbox(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    """No number is proven here. The rule holds for created, changed and topped up reminders."""
+    """Messages to an unverified number contain no web address. This is so after a creation, a change and a job."""
     details = {**obat["details"], "nama_obat": "Metformin judi.com"}
     created = siti.post("/pengingat/obat", {"judul": "Menang di https://judi.com", "details": details})
     siti.put(f"/pengingat/{created.json['id']}", {"details": {**details, "nama_obat": "Insulin www.judi.zzz"}})
@@ -38,17 +38,17 @@ def test_no_web_address_leaves_by_the_outbox(siti: Client, moment: Time, obat: d
     said = [str(words_of(row)) for row in db.session.scalars(sa.select(Delivery))]
     assert (len(said), "Insulin" in said[0]) == (10, True)
     assert not [words for words in said if "judi" in words]
-    assert created.json["details"]["nama_obat"] == "Metformin judi.com"  # the stored details keep it
+    assert created.json["details"]["nama_obat"] == "Metformin judi.com"  # the stored details keep the address
 
 
 def test_a_visit_is_reminded_of_an_hour_and_a_day_before_but_not_in_the_past(
     siti: Client, moment: Time, kontrol: dict[str, Any]
 ) -> None:
-    siti.post("/pengingat/", kontrol)  # in 26 hours
+    siti.post("/pengingat/", kontrol)  # the appointment is in 26 hours
     assert waiting() == ["02 03:00", "03 02:00"]
     siti.post(
         "/pengingat/", {**kontrol, "waktu": "2026-03-02T23:00:00Z"}
-    )  # in 22 hours: the notice one day before is past
+    )  # in 22 hours, so the notice of one day before is in the past
     assert waiting() == ["02 03:00", "02 22:00", "03 02:00"]
 
 
@@ -112,12 +112,12 @@ def test_what_is_late_survives_a_new_title_but_not_a_new_schedule(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     created = siti.post("/pengingat/obat", obat).json
-    moment.move(hours=11, minutes=10)  # the first dose is ten minutes late
+    moment.move(hours=11, minutes=10)  # the first dose was due ten minutes ago
     siti.put(f"/pengingat/{created['id']}", {"judul": "Baru"})
     assert waiting()[0] == "02 12:00"
     siti.put(f"/pengingat/{created['id']}", {"details": {**obat["details"], "frekuensi": 1,
              "jadwal": [{"jam": "12:05", "jumlah": 1, "satuan": "tablet"}]}})  # fmt: skip
-    assert waiting() == ["03 12:05"]  # today's new time is past too
+    assert waiting() == ["03 12:05"]  # today's new time is in the past too
 
 
 def test_a_client_that_sends_the_whole_record_back_changes_nothing(
@@ -127,7 +127,7 @@ def test_a_client_that_sends_the_whole_record_back_changes_nothing(
     moment.move(hours=11, minutes=10)
     siti.put(f"/pengingat/{created['id']}", created)
     assert waiting() == ["02 12:00", "03 00:00", "03 12:00"]
-    siti.put(f"/pengingat/{created['id']}", {**created, "is_done": True})  # for the dose that was just due
+    siti.put(f"/pengingat/{created['id']}", {**created, "is_done": True})  # answers the dose that was just due
     assert waiting() == ["03 00:00", "03 12:00", "04 00:00"]
 
 

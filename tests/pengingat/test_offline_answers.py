@@ -1,4 +1,7 @@
-"""Offline answers. An answer counts from the time it was given, and does not replace a newer one."""
+"""Answers that a person gave without a network.
+
+Such an answer counts from the time at which it was given. It does not replace a newer answer.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ def test_what_was_given_after_the_next_dose_is_too_late(dose: Reminder) -> None:
 
 
 def test_what_was_given_after_the_next_of_many_doses_is_too_late(dose: Reminder, moment: Time) -> None:
-    """The next dose is not among the last ten rows that an answer reads by default."""
+    """The next dose is older than the last ten rows, which an answer reads by default."""
     for _ in range(6):
         moment.move(hours=24)
         jobs.top_up()

@@ -1,4 +1,4 @@
-"""Pacing of alerts to caregivers, tested as pure functions of time."""
+"""Times at which alerts are sent to caregivers: at once, together with others, or as a digest."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_night_ends_at_six_where_the_caregiver_lives(zone: ZoneInfo, now: da
 def test_a_day_of_alerts_is_never_more_than_six_messages_and_a_digest(
     gaps: list[int], zone: ZoneInfo, start: datetime
 ) -> None:
-    """Simulate the scheduler in steps of five minutes. Each alert is sent exactly once, within the limits of a day."""
+    """Run the scheduler every five minutes. Each alert is sent exactly once, within the daily limits."""
     dues = [start + timedelta(minutes=sum(gaps[: n + 1])) for n in range(len(gaps))]
     waiting: list[datetime] = []
     messages: list[tuple[datetime, AlertMode, int]] = []

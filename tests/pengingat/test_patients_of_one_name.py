@@ -1,4 +1,4 @@
-"""Alerts to a caregiver with two patients of the same first name."""
+"""Alerts to a caregiver whose two patients have the same first name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Query plans: background jobs and a person's pages use an index instead of scanning whole tables."""
+"""Query plans: background jobs and routes use an index and do not scan whole tables."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def person() -> int:
 
 
 def generic_plan_of(statement: PreparedStatement, moment: str) -> str:
-    """Return the generic plan of a prepared statement, which does not depend on the moment given."""
+    """Return the generic plan of a prepared statement, which is the same for all values."""
     connection = db.session.connection()
     connection.exec_driver_sql("SET LOCAL plan_cache_mode = force_generic_plan")
     statement.rows(connection, {moment: local_time.now()})
@@ -117,5 +117,5 @@ def test_a_persons_pages_read_their_own_rows_alone(person: int) -> None:
     with plans_of_all() as plans:
         assert service.list_all(person, Query(Page(1, 20), tipe=None, is_done=None, date=None)).total == 50
         assert history.list_all(person, HistoryQuery(Page(1, 20), days, tipe=None, state=None)).total == 50
-    assert len(plans) == 5  # two pages, two totals, and the person's zones
+    assert len(plans) == 5  # two pages, two totals, and the person's time zones
     assert not [plan for plan in plans if "Seq Scan" in plan]

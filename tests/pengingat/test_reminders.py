@@ -1,4 +1,4 @@
-"""Stored fields of a reminder, including aliases and unusual values."""
+"""Stored fields of a reminder, including alternative field names and unusual values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_offsets_have_other_names(siti: Client, moment: Time, alias: str) -> Non
 def test_a_list_costs_one_statement(siti: Client, moment: Time, obat: dict[str, Any], statements: Any) -> None:
     for _ in range(5):
         siti.post("/pengingat/obat", obat)
-    with statements.at_most(2):  # one of them reads the session
+    with statements.at_most(2):  # one statement each for session and reminders
         siti.get("/pengingat/")
 
 

@@ -1,4 +1,4 @@
-"""Routes for reminders. See test_managed.py for access with `?patient_id=`."""
+"""Routes for reminders. test_managed.py tests access with `?patient_id=`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DOSE = OBAT["jadwal"][0]  # type: ignore[index]
 
 
 def assert_own(siti: Client, method: str, path: str, body: object = None) -> None:
-    """Check that other people get 404, and that requests without a token get 401."""
+    """Check that another person gets 404, and a request without a token 401."""
     assert_error(siti.as_(make_user()).open(method, path, body), 404, "not_found")
     assert_error(Client(siti.app).open(method, path, body), 401, "unauthorized")
 

@@ -1,4 +1,4 @@
-"""Schedules, compared with a simple reference that checks every minute of the zone."""
+"""Schedules, compared with a slow and simple computation that checks every minute."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ ZONES = (
     "Asia/Jayapura",
     "Europe/Berlin",
     "America/New_York",
-    "Australia/Lord_Howe",  # summer time of half an hour
-    "America/Sao_Paulo",  # summer time began at midnight
+    "Australia/Lord_Howe",  # summer time changes the clock by half an hour
+    "America/Sao_Paulo",  # summer time began at midnight, so the clocks skipped 00:00
     "Asia/Kathmandu",
-    "Pacific/Apia",  # skipped a whole day
+    "Pacific/Apia",  # the zone skipped a whole day
     "Africa/Casablanca",  # clock changes around Ramadan
     "America/St_Johns",
 )
@@ -37,7 +37,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def plainly(day: date, wall: time, zone: ZoneInfo) -> datetime:
-    """Return the first minute at which the wall clock shows this time of this day or a later time."""
+    """Return the first minute at which the local clock shows at least this time of this day."""
     wanted = datetime.combine(day, wall)
     moment = datetime.combine(day, wall, UTC) - timedelta(hours=26)
     while moment.astimezone(zone).replace(tzinfo=None) < wanted:
@@ -53,8 +53,8 @@ def test_a_wall_time_is_its_first_moment_or_the_next_valid_minute(zone: ZoneInfo
 @pytest.mark.parametrize(
     ("zone", "day", "wall", "expected"),
     [
-        ("Europe/Berlin", date(2026, 3, 29), time(2, 30), "2026-03-29T01:00:00+00:00"),  # the end of the gap
-        ("Europe/Berlin", date(2026, 10, 25), time(2, 30), "2026-10-25T00:30:00+00:00"),  # the first of two moments
+        ("Europe/Berlin", date(2026, 3, 29), time(2, 30), "2026-03-29T01:00:00+00:00"),  # the clocks skip 02:30
+        ("Europe/Berlin", date(2026, 10, 25), time(2, 30), "2026-10-25T00:30:00+00:00"),  # the clocks show 02:30 twice
         ("Australia/Lord_Howe", date(2026, 10, 4), time(2, 15), "2026-10-03T15:30:00+00:00"),
         ("America/Sao_Paulo", date(2018, 11, 4), time(0, 0), "2018-11-04T03:00:00+00:00"),
         ("Asia/Jakarta", date(2026, 3, 29), time(2, 30), "2026-03-28T19:30:00+00:00"),
@@ -123,7 +123,7 @@ def slots_of(times: list[time]) -> tuple[Slot, ...]:
 
 @st.composite
 def courses(draw: st.DrawFn) -> Schedule:
-    """Draw a course of up to 40 days, or without an end, with a temporary schedule inside or outside of it."""
+    """Draw a random course of up to 40 days or without an end. Its temporary schedule is inside or outside of it."""
     count = draw(st.integers(1, 3))
     times = st.lists(walls, min_size=count, max_size=count, unique=True)
     first, lasts, start, spans = draw(days), draw(st.integers(0, 40) | st.none()), draw(st.integers(-5, 45)), (0, 20)
@@ -138,7 +138,7 @@ def courses(draw: st.DrawFn) -> Schedule:
 
 
 def plain_dues(course: Schedule, until: date) -> list[Due]:
-    """Return the due times of a course, computed day by day from its first day."""
+    """Compute the due times of a course day by day, from its first day."""
     assert course.temporary is not None
     dues, day = set(), course.first
     while day <= min(course.last, until):

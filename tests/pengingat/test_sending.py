@@ -1,4 +1,4 @@
-"""Checks before a reminder is sent: the dose was answered since planning, or its first message was just sent."""
+"""Checks before a reminder is sent: the dose was answered, or its first message was sent a moment ago."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def siti_id(committed: Flask, gateway: Server) -> int:
 
 @pytest.fixture(autouse=True)
 def _by_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Disable the rule against repeats at night, so that the tests do not depend on the time of day."""
+    """Allow repeated messages at night, so that the tests do not depend on the time of day."""
     monkeypatch.setattr(upcoming, "is_night", lambda _: False)
 
 
 def messages(*which: sa.ColumnElement[bool]) -> list[Delivery]:
-    """Return the deliveries by message that are due within an hour, in order."""
+    """Return the outbox rows of chat messages that are due within an hour, in order."""
     soon = Delivery.due_at < sa.func.now() + timedelta(hours=1)
     query = sa.select(Delivery).where(Delivery.channel == Channel.MESSAGING, soon, *which)
     db.session.expire_all()
@@ -79,7 +79,7 @@ def texts(gateway: Server) -> list[str]:
 def test_a_dose_that_was_closed_meanwhile_is_not_asked_about_once_more(
     siti_id: int, gateway: Server, status: str
 ) -> None:
-    """For example, the person answers the push before WhatsApp requires a template for the message."""
+    """The person answers the push before WhatsApp requires a template for the message."""
     reminder_id = medicine(siti_id, "Metformin")
     jobs.drain("urgent")
     with unit_of_work():
@@ -97,7 +97,7 @@ def test_a_dose_that_was_closed_meanwhile_is_not_asked_about_once_more(
     ("state", "leaves"), [("pending", True), ("missed", True), ("done", False), ("skipped", False), ("void", False)]
 )
 def test_a_push_leaves_while_its_dose_can_be_done(siti_id: int, state: str, leaves: bool) -> None:
-    """A repeat after 60 minutes is sent too, because a missed dose can be done until the next one is due."""
+    """A push about a missed dose is sent, because the person can answer a missed dose until the next one is due."""
     with unit_of_work():
         db.session.add(PushSubscription(user_id=siti_id, endpoint="https://push.example.org/siti", p256dh="", auth=""))
     medicine(siti_id, "Metformin")
@@ -122,7 +122,7 @@ def test_a_dose_that_is_open_is_asked_about_once_more(siti_id: int, gateway: Ser
 def test_who_gives_another_number_than_they_proved_sends_no_address_there(
     siti_id: int, gateway: Server, is_proven: bool
 ) -> None:
-    """The reminder was planned while the old, proven number was stored."""
+    """In the second case, the person has an unverified number when the message is sent."""
     with unit_of_work():
         db.session.get_one(User, siti_id).phone_verified_at = local_time.now()
     medicine(siti_id, "judi.com Metformin")
@@ -137,7 +137,7 @@ def test_who_gives_another_number_than_they_proved_sends_no_address_there(
 
 
 def test_who_hears_of_a_dose_late_is_not_asked_again_in_the_same_minute(siti_id: int, gateway: Server) -> None:
-    """For example, sending was not possible from the due time until the time of the repeat."""
+    """The first message is late, for example because the provider was down until the time of the repeat."""
     medicine(siti_id, "Metformin", ingatkan_ulang_menit=30)
     assert len(messages()) == 2
     jobs.drain("urgent")

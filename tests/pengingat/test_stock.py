@@ -1,4 +1,4 @@
-"""Stock of a medicine: reduced once by each answer, and set by the person."""
+"""Stock of a medicine. Each done dose is subtracted once. The person can set the stock and add purchases."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_without_a_stock_nothing_is_counted(siti: Client, moment: Time, obat: di
     answer(siti, path, "done")
     assert "persediaan" not in siti.get(path).json["details"]
     siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 5}}})
-    answer(siti, path, "skipped")  # done took nothing, so skipped gives nothing back
+    answer(siti, path, "skipped")  # the done dose was not subtracted, so skipped adds nothing
     assert left(siti, path) == 5
 
 

@@ -1,4 +1,4 @@
-"""Notices before a medicine runs out: thresholds, time of day, and no duplicates."""
+"""Notices before a medicine runs out: the number of days before, the time of day, and no duplicates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def told(channel: str = "messaging") -> list[str]:
 
 
 def each_morning(moment: Time, days: int) -> list[tuple[str, str]]:
-    """Run the stock job every six hours for these days. Return (day, text) of each new notice."""
+    """Run the stock job every six hours for these days. Return the day and the text of each new notice."""
     found = []
     for _ in range(days * 4):
         moment.move(hours=6)
@@ -42,11 +42,11 @@ def each_morning(moment: Time, days: int) -> list[tuple[str, str]]:
 def test_the_person_is_told_at_their_border_and_two_days_before(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
-    # A day takes 1.5, and this evening 0.5. So the stock lasts for 4 more days and the morning of Saturday the 7th.
+    # A day needs 1.5 tablets, and this evening 0.5. So the stock is enough until the morning of Saturday the 7th.
     path = make(siti, obat, 0.5 + 4 * 1.5 + 1, persediaan={"ingatkan_hari": 3})
     said = []
     for _ in range(7):
-        moment.now = moment.now.replace(hour=2)  # 09:00
+        moment.now = moment.now.replace(hour=2)  # 09:00 in Jakarta
         tell_of_stock()
         said.append((f"{moment.now:%d}", told()))
         for due_at in ("12:00", "00:00"):
@@ -78,7 +78,7 @@ def test_a_template_can_say_it_too(siti: Client, moment: Time, obat: dict[str, A
 
 
 def test_it_is_told_at_nine_in_the_reminders_own_zone(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    make(siti, {**obat, "timezone": "Asia/Jayapura"}, 1)  # 10:00 there
+    make(siti, {**obat, "timezone": "Asia/Jayapura"}, 1)  # it is already 10:00 in Jayapura
     make(siti, obat, 1)
     assert [day for day, _ in each_morning(moment, 1)] == ["02", "03"]
     assert db.session.scalars(sa.select(Pengingat.stock_check_at).order_by(Pengingat.id)).all() == [
@@ -93,7 +93,7 @@ def test_both_borders_at_once_are_one_message(siti: Client, moment: Time, obat: 
 
 
 def test_a_stock_that_lasts_for_the_course_is_not_told_of(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    make(siti, obat, 3.5, selesai="2026-03-04")  # 0.5 + 1.5 + 1.5
+    make(siti, obat, 3.5, selesai="2026-03-04")  # the course needs 0.5 + 1.5 + 1.5 tablets
     make(siti, obat, 3, selesai="2026-03-04")
     texts = [text for _, text in each_morning(moment, 1)]
     assert texts == ["Halo Siti, Metformin Anda kira-kira habis Rabu, 4 Maret. Yuk, siapkan lagi sebelum habis."]
@@ -102,7 +102,7 @@ def test_a_stock_that_lasts_for_the_course_is_not_told_of(siti: Client, moment: 
 def test_the_estimate_knows_the_temporary_schedule(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     other = [{"jam": "11:00", "jumlah": 3, "satuan": "tablet"}, {"jam": "21:00", "jumlah": 3, "satuan": "tablet"}]
     temporary = {"mulai": "2026-03-03", "selesai": "2026-03-03", "jadwal": other}
-    make(siti, obat, 8, jadwal_sementara=temporary)  # 0.5, then 6, then 1 and 0.5 on the 4th
+    make(siti, obat, 8, jadwal_sementara=temporary)  # 0.5 today, 6 on the 3rd, 1.5 on the 4th
     assert [text for _, text in each_morning(moment, 1)] == [
         "Halo Siti, Metformin Anda kira-kira habis Rabu, 4 Maret. Yuk, siapkan lagi sebelum habis."
     ]
@@ -114,7 +114,7 @@ def test_who_bought_more_is_told_again_when_that_runs_out(siti: Client, moment: 
     tell_of_stock()
     assert len(told()) == 1
     siti.post(f"{path}/persediaan", {"tambah": 100})
-    assert told() == []  # cancelled, because it is wrong now and was not sent yet
+    assert told() == []  # the unsent notice was wrong, so it was cancelled
     assert each_morning(moment, 3) == []
     siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 3}}})
     assert len(each_morning(moment, 2)) == 1
@@ -124,7 +124,7 @@ def test_who_bought_too_little_is_not_told_the_same_again(siti: Client, moment: 
     path = make(siti, obat, 1)
     moment.move(hours=1)
     tell_of_stock()
-    siti.post(f"{path}/persediaan", {"tambah": 6})  # enough until Friday, less than 7 days ahead
+    siti.post(f"{path}/persediaan", {"tambah": 6})  # enough until Friday, which is less than 7 days ahead
     assert each_morning(moment, 1) == []
 
 
@@ -134,11 +134,11 @@ def test_a_change_of_something_else_loses_no_message(siti: Client, moment: Time,
     tell_of_stock()
     record = siti.get(path).json
     siti.put(path, {**record, "is_done": True})
-    assert len(told()) == 1  # not cancelled, because no second notice would be sent
+    assert len(told()) == 1  # the notice was not cancelled
 
 
 def test_who_has_less_than_was_thought_is_told_at_two_days(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    path = make(siti, obat, 9)  # until Sunday
+    path = make(siti, obat, 9)  # enough until Sunday
     assert len(each_morning(moment, 1)) == 1
     siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 2}}})
     assert len(each_morning(moment, 1)) == 1
@@ -148,7 +148,7 @@ def test_what_could_not_be_told_in_the_morning_is_not_told_at_night(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     make(siti, obat, 1)
-    moment.move(hours=13, minutes=30)  # 21.30
+    moment.move(hours=13, minutes=30)  # 21.30 in Jakarta
     tell_of_stock()
     assert told() == []
     moment.move(hours=12)
@@ -194,7 +194,7 @@ def test_each_browser_is_told_what_the_push_says(siti: Client, moment: Time, oba
     row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="push_fan_out")).one()
     said = words_of(row)
     assert said["title"] == "Persediaan obat"
-    row.channel = Channel.PUSH  # the fan-out adds one for each browser
+    row.channel = Channel.PUSH  # a push to one browser has the same text
     assert words_of(row) == said
 
 

@@ -1,4 +1,4 @@
-"""Texts of reminders."""
+"""Texts of reminders and stock notices."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_people_are_greeted_by_their_first_name(name: str, short: str) -> None:
 
 
 LINK = "https://judi.com/menang"
-#: Texts with web addresses that a person wrote, and the expected text for an unproven number.
+#: Details with web addresses, and the expected text of a message to an unverified number.
 WITH_ADDRESSES = [
     ("obat", {**METFORMIN, "nama_obat": f"Metformin {LINK}"}, "0", "minum Metformin (1 tablet, setelah makan) pukul"),
     ("obat", {**METFORMIN, "nama_obat": "judi.com"}, "0", "minum obat (1 tablet, setelah makan) pukul"),
@@ -267,7 +267,7 @@ def test_no_address_leaves_in_a_title_or_a_name() -> None:
         }
 
 
-# --- titles and joint messages ---------------------------------------------------------------------------------------
+# --- titles and grouped messages ------------------------------------------------------------------------------------
 
 
 def payload(judul: str, tipe: str = "obat", to: Recipient = PROVEN_SITI, **details: Any) -> dict[str, Any]:

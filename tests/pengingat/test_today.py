@@ -1,4 +1,4 @@
-"""Data for a page of today: the next occurrence of each reminder, and lists filtered by day and `is_done`."""
+"""Fields and filters of the list of reminders: `next_at`, `waktu`, the day and `is_done`."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_waktu_that_was_sent_stays(siti: Client, moment: Time) -> None:
     assert moved["waktu"] == "2026-03-09T05:00:00Z"
 
 
-# --- a visit that is over -------------------------------------------------------------------------------------------
+# --- an appointment in the past -------------------------------------------------------------------------------------
 
 
 def test_a_visit_in_the_past_is_kept_with_a_warning(siti: Client, moment: Time) -> None:
@@ -137,14 +137,14 @@ def test_the_list_is_narrowed_to_a_day(siti: Client, moment: Time, obat: dict[st
     assert listed(siti, "date=2026-03-03") == [medicine]
     assert listed(siti, "date=2026-03-10") == [medicine, visit]
     assert listed(siti, "date=2027-03-01&tipe=terapi") == [monday]
-    assert listed(siti, "date=2026-02-23") == [past]  # before the other reminders were created
+    assert listed(siti, "date=2026-02-23") == [past]  # a day before the other reminders were created
     assert siti.get("/pengingat/?date=2026-03-02&per_page=1").headers["X-Total-Count"] == "2"
     for wrong in ("besok", "2026-02-30", "20260302", "2026-W10-1", "0001-01-01", "9999-12-31"):
         assert_error(siti.get(f"/pengingat/?date={wrong}"), 400, field="date")
 
 
 def test_a_day_is_one_of_the_reminders_own_zone(siti: Client, moment: Time) -> None:
-    evening = {**VISIT, "datetime": "2026-03-10T16:00:00Z"}  # 23:00 in Jakarta, past midnight in Jayapura
+    evening = {**VISIT, "datetime": "2026-03-10T16:00:00Z"}  # 23:00 in Jakarta, 01:00 of the next day in Jayapura
     west = make(siti, "kontrol", evening, timezone="Asia/Jakarta")["id"]
     east = make(siti, "kontrol", evening, timezone="Asia/Jayapura")["id"]
     assert listed(siti, "date=2026-03-10") == [west]
@@ -163,7 +163,7 @@ def test_narrowed_lists_cost_a_fixed_number_of_statements(
 ) -> None:
     for _ in range(5):
         siti.post("/pengingat/obat", obat)
-    with statements.at_most(2):  # one of them reads the session
+    with statements.at_most(2):  # one statement each for session and reminders
         siti.get("/pengingat/?is_done=false&tipe=obat")
     with statements.at_most(2):
         siti.get("/pengingat/?date=2026-03-02")

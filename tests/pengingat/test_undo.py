@@ -1,4 +1,4 @@
-"""Undo of an answer. The ledger, the stock, the outbox and `is_done` are as before the answer."""
+"""Undo of an answer. After it, the ledger, the stock, the outbox and `is_done` are as before the answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.pengingat.ledgers import Time, ledger, settle, waiting
 
 @pytest.fixture
 def dose(siti: Client, moment: Time, obat: dict[str, Any]) -> Reminder:
-    """Create a dose of half a tablet that fell due five minutes ago, at 12:00 UTC. The stock is 10 tablets."""
+    """Create a dose of half a tablet that was due five minutes ago, at 12:00 UTC. The stock is 10 tablets."""
     details = {**obat["details"], "persediaan": {"sisa": 10}, "ingatkan_ulang_menit": 15}
     reminder = Reminder(siti, siti.post("/pengingat/obat", {**obat, "details": details}).json["id"])
     moment.move(hours=11, minutes=5)

@@ -1,4 +1,7 @@
-"""One day with three medicines: one is forgotten, one answer is taken back, one answer is given offline."""
+"""One day of a person with three medicines.
+
+The person forgets one dose, takes one answer back, and gives one answer offline.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ def medicine(siti: Client, name: str, jam: str, satuan: str = "tablet") -> Remin
 
 
 def at(moment: Time, hour: int, minute: int = 0) -> list[str]:
-    """Move to this time in Jakarta, send due reminders and run the jobs. Return the new alerts to the caregiver."""
+    """Set the clock to this time in Jakarta, send due reminders and run the jobs. Return the new alerts."""
     moment.now = moment.now.replace(hour=hour - 7, minute=minute)
     jobs.top_up()
     settle("sent", Delivery.kind == "reminder", Delivery.state == "pending", Delivery.due_at <= moment.now)
@@ -49,11 +52,11 @@ def test_a_day_of_three_medicines(siti: Client, moment: Time, caregiver_id: int)
     coming = ["12:00 Amlodipin: pending", "19:00 Insulin: pending"]
     assert page(siti) == ["09:00 Metformin: pending *", *coming]
 
-    at(moment, 9, 5)  # Siti takes Metformin without a network
+    at(moment, 9, 5)  # Siti answers Metformin without a network
     assert page(siti) == ["09:00 Metformin: pending *", *coming]
     assert at(moment, 10, 1) == ["Siti belum menandai obat pukul 09.00 WIB. Boleh tolong ditanyakan?"]
 
-    at(moment, 12, 2)  # she answers by mistake, and takes the answer back
+    at(moment, 12, 2)  # Siti answers by mistake, and takes the answer back
     amlodipin.say("done")
     assert page(siti)[1] == "12:00 Amlodipin: done"
     assert left(amlodipin) == 29
@@ -63,7 +66,7 @@ def test_a_day_of_three_medicines(siti: Client, moment: Time, caregiver_id: int)
     at(moment, 12, 40)
     assert amlodipin.say("done", due_at="2026-03-02T05:00:00Z").json["late"] is False
 
-    at(moment, 12, 41)  # the network is back
+    at(moment, 12, 41)  # Siti has a network again
     for _ in range(2):
         answer = metformin.say("done", due_at="2026-03-02T02:00:00Z", answered_at="2026-03-02T02:05:00Z")
         assert (answer.json["state"], answer.json["late"]) == ("done", False)

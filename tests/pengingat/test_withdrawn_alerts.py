@@ -1,4 +1,4 @@
-"""Alerts that are not sent because the scope, the link or the reminder was removed."""
+"""Alerts that are not sent because the permission, the caregiver link or the reminder was deleted."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_cut_takes_along_what_waits(
     else:
         with unit_of_work():
             caregivers.delete(caregiver_id, siti_id)
-    assert told() == []  # the alert in the outbox is cancelled too
+    assert told() == []  # the queued alert is cancelled too
     tick(moment, "05:00")
     assert told() == []
     assert db.session.scalar(sa.select(sa.func.count()).where(CaregiverAlert.told_at.is_(None))) == 0
@@ -64,10 +64,10 @@ def test_nobody_hears_of_who_takes_it_back_or_leaves(
     tick(moment, "03:00")
     tick(moment, "03:30")
     moment.now = moment.now.replace(hour=4, minute=0)
-    jobs.miss_overdue()  # then the scheduler is killed, before `tell_caregivers`
+    jobs.miss_overdue()  # the scheduler is killed before `tell_caregivers`
     assert len(told()) == 1
     stop(siti, how)
-    assert told() == []  # the alert in the outbox is cancelled too
+    assert told() == []  # the queued alert is cancelled too
     tick(moment, "04:00")
     tick(moment, "07:00")
     assert told() == []

@@ -1,4 +1,4 @@
-"""Rate limit of write requests for reminders: 60 a minute and 2,000 a day for each person."""
+"""Rate limit for changes of reminders: 60 requests a minute and 2,000 a day for each person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wall times, weekdays and meals in the zone of the reminder."""
+"""Times of day, weekdays and meals in the time zone of the reminder."""
 
 from __future__ import annotations
 

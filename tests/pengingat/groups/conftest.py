@@ -17,7 +17,7 @@ from tests.pengingat.groups.medicines import ADDRESS, ALL, answer, medicine, sen
 
 @pytest.fixture
 def grouping(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """Turn grouping and links on, and send messages to the simulator."""
+    """Turn on grouping and links, and send messages to a simulated provider."""
     config = replace(real_app.extensions["config"], reminder_grouping=True, public_url=ADDRESS)
     monkeypatch.setitem(real_app.extensions, "config", config)
     monkeypatch.setitem(real_app.extensions, "messenger", provider.make(config_for_tests(**sim.messaging.env())))
@@ -32,8 +32,8 @@ def siti_id() -> int:
 
 @pytest.fixture
 def three(grouping: Server, siti_id: int) -> list[int]:
-    """Create three medicines, each in its own transaction, that fell due five seconds ago."""
+    """Create three medicines that were due five seconds ago. Use one transaction for each."""
     return [medicine(siti_id, name) for name in ALL]
 
 
-__all__ = ["answer", "sent"]  # the tests of the inbox import them from here
+__all__ = ["answer", "sent"]  # exported for the tests of the inbox

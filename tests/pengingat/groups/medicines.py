@@ -35,7 +35,7 @@ def medicine(user_id: int, name: str, *, due_in_s: float = -5, title: str = "", 
 
 
 def move(reminder_id: int, due_at: datetime) -> None:
-    """Move the first dose, and its deliveries, to this moment."""
+    """Change the due time of the first dose and of its messages."""
     first = sa.select(sa.func.min(Occurrence.due_at)).where(Occurrence.reminder_id == reminder_id).scalar_subquery()
     with unit_of_work():
         which = Occurrence.reminder_id == reminder_id, Occurrence.due_at == first
@@ -47,7 +47,7 @@ def move(reminder_id: int, due_at: datetime) -> None:
 
 
 def end_lease() -> None:
-    """Expire the leases of claimed deliveries, and make waiting retries due."""
+    """Expire the leases of messages that a worker has claimed, and make all retries due now."""
     with unit_of_work():
         past = sa.func.now() - timedelta(seconds=1)
         is_tried = sa.and_(deliveries.c.claim_token.is_not(None), deliveries.c.state.in_(["pending", "claimed"]))
@@ -55,7 +55,7 @@ def end_lease() -> None:
 
 
 def messages(*reminder_ids: int) -> list[Delivery]:
-    """Return the deliveries by message of the first doses, in order."""
+    """Return the outbox rows of chat messages about the first doses, in order."""
     db.session.expire_all()
     rows = sa.select(Delivery).where(Delivery.about_id.in_(reminder_ids), Delivery.channel == Channel.MESSAGING)
     return list(

@@ -1,4 +1,4 @@
-"""Number of statements for a message with several reminders."""
+"""Number of SQL statements for sending a message with several reminders."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_message_of_several_costs_as_many_statements_as_one(
 
     for name in ("Aspirin", "Simvastatin"):
         medicine(siti_id, name)
-        alone = send()  # the first message of a day also records that the number is in use
+        alone = send()  # the first message of a day runs one more statement
     for name in ALL:
         medicine(siti_id, name)
     assert send() == alone == 6

@@ -1,4 +1,4 @@
-"""The single link of a grouped message answers all of its reminders."""
+"""Grouped messages have one link, which answers all reminders of the message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers with numbers to a grouped message. A number means the reminder with this number in the text."""
+"""Answers with numbers to a grouped message. A number selects the reminder with this number in the text."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def test_types_that_share_no_template_leave_apart(
     templates: tuple[str, ...],
     expected: list[list[int]],
 ) -> None:
-    """A joint message would fail because no template fits all types, although each type has its own template."""
+    """Reminders are not grouped if no WhatsApp template fits all their types."""
     named = {"messaging_provider": "whatsapp_cloud", "whatsapp_templates": tuple((name, name) for name in templates)}
     monkeypatch.setitem(real_app.extensions, "config", replace(real_app.extensions["config"], **named))
     ids = [row.id for row in messages(*three)]

@@ -1,4 +1,7 @@
-"""Workers that die while they send a grouped message. It is sent once, or repeated if its outcome is unknown."""
+"""Workers that are killed while they send a grouped message.
+
+The message is sent once. If the outcome of the first try is unknown, the message is sent again.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +116,7 @@ def test_an_outcome_that_was_parked_is_that_of_all(grouping: Server, three: list
 def test_a_receipt_settles_all_that_a_dead_worker_told_of(grouping: Server, three: list[int], siti_id: int) -> None:
     claimed = ready()
     answer(siti_id, three[0])
-    messaging.send(claimed)  # without the first reminder; then the worker is killed
+    messaging.send(claimed)  # send the message without the first reminder, then kill the worker
     answer(siti_id, three[1])
     told = {"receipt": Receipt.DELIVERED, "delivery": claimed.together[0].id}
     with unit_of_work():
@@ -166,7 +169,7 @@ def test_workers_that_come_at_once_send_one_message_a_person(grouping: Server, c
         thread.start()
     for thread in threads:
         thread.join()
-    while row := claims.claim("urgent", Channel.MESSAGING, which):  # claim the rest
+    while row := claims.claim("urgent", Channel.MESSAGING, which):  # claim all other messages
         claimed.append(row)
     assert [len(each.together) for each in claimed] == [3] * len(people)
     assert {each.user_id for each in claimed} == set(people)
