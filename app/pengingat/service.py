@@ -65,8 +65,8 @@ def get(user_id: int, pengingat_id: int) -> Pengingat:
 def create(user_id: int, data: NewPengingat) -> Pengingat:
     """Create a reminder, and put its messages of the next 36 hours into the outbox.
 
-    Raise `TooManyReminders` if the person would exceed a limit. All changes in this module lock the person before the
-    reminder, because the deletion of a person uses the same order.
+    Raise `TooManyReminders` if the person would exceed a limit. All changes lock the person before the reminder, in the
+    same order as the deletion of a person.
     """
     users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
@@ -193,8 +193,8 @@ def _details(tipe: str, sent: Details, course: Schedule | None, zone: str, now: 
 def _read_again(pengingat: Pengingat, now: datetime) -> Schedule | None:
     """Compute the schedule again from the stored details. Return None if the details are invalid.
 
-    The result is compared with the new schedule, so that a change to summer time does not count as a change by the
-    person. Old details may be invalid, because unknown fields are stored unchecked. A later version may define them.
+    The caller compares the result with the new schedule. So a change to summer time does not count as an edit. Old
+    details may be invalid, because unknown fields are stored unchecked.
     """
     try:
         details = load_details(pengingat.tipe, pengingat.details)

@@ -87,10 +87,10 @@ def _answered_at(data: NewAnswer, now: datetime) -> datetime | None:
 
 
 def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia) -> list[Occurrence]:
-    """Answer the pending ones of these occurrences. All belong to one person.
+    """Answer the pending ones of these occurrences of one person. Return the answered occurrences.
 
-    If no occurrence is pending, answer the missed ones. If no occurrence is missed, answer all. Return the answered
-    occurrences. If all are refused, raise the error of the first one.
+    If none is pending, answer the missed ones. If none is missed either, answer all. If all refuse the answer, raise
+    the first error.
     """
     held, ids = _lock(asked, AlreadyClosed()), {row.id for row in asked}
     rows = statements.near(held.reminders, held.now, ids=ids)
@@ -105,8 +105,8 @@ def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia)
 def undo_all(asked: Sequence[Occurrence]) -> list[Occurrence]:
     """Take back answers of the last 24 hours to these occurrences of one person. Return the changed occurrences.
 
-    An occurrence becomes pending again. It becomes missed if its due time, or the end of its snooze, is over 60 minutes
-    ago. The stock and `is_done` are updated. Raise `NothingToUndo` if there is no answer to take back.
+    An occurrence becomes pending again, or missed if it was due over 60 minutes ago. The end of a snooze counts as its
+    due time. Raise `NothingToUndo` if there is no answer to take back.
     """
     return _undo(_lock(asked, NothingToUndo()), {row.id for row in asked})
 
@@ -391,10 +391,9 @@ def _is_due(pengingat: Pengingat, second: datetime, slot: str | None) -> bool:
 
 
 def _meant(latest: Sequence[Row], now: datetime) -> Row | None:
-    """Return the current row. `latest` is sorted, newest first.
+    """Return the current row: the last due row that is pending, or else the next pending row.
 
-    The current row is the last due row that is pending. If there is none, it is the next pending row. If no row is
-    pending, it is the last row.
+    If no row is pending, return the last row. `latest` is sorted, newest first.
     """
     is_open = [row for row in latest if row.state == OccurrenceState.PENDING]
     due = [row for row in is_open if row.due_at <= now]

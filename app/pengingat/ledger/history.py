@@ -120,8 +120,8 @@ def _moments(start: date, end: date, now: datetime) -> tuple[datetime, datetime]
 def adherence(user_id: int, days: Days) -> Adherence:
     """Return counts of a person's occurrences by outcome: in total, by day and by reminder.
 
-    The percentage ignores pending and undelivered occurrences. The function runs two SQL statements. If the range
-    contains days more than 400 days ago, it runs three.
+    The percentage ignores pending and undelivered occurrences. The function runs two SQL statements, or three if the
+    range contains days more than 400 days ago.
     """
     now = local_time.now()
     with current_connection() as connection:

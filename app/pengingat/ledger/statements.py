@@ -55,7 +55,7 @@ class Entry:
 
 
 def record(entries: Sequence[Entry]) -> list[Occurrence]:
-    """Insert occurrences. If a row exists, update its title and type, its day and zone, and its link. Return the rows.
+    """Insert occurrences, and return their rows. If a row exists, update its title, type, day, zone and link.
 
     A cancelled row (`void`) becomes pending again. Other rows keep their state.
     """
@@ -194,8 +194,8 @@ def may_become(
 ) -> bool:
     """Return whether an answer at the time `at` may change `row` to this state. `rows` has the rows around `row`.
 
-    A missed row can become done until the reminder's next due time. An offline answer can also change it to skipped,
-    because the row may have been pending at that time. Done and skipped can replace each other for 24 hours.
+    A missed row can become done until the reminder's next due time. An offline answer can also make a missed row
+    skipped. Done and skipped can replace each other for 24 hours.
     """
     match row.state:
         case OccurrenceState.PENDING:
@@ -267,9 +267,9 @@ _change = _changing()
 
 
 def change(changes: Iterable[tuple[Row, Row]], followers: Iterable[Pengingat]) -> list[Occurrence]:
-    """Write rows, given as pairs of the old and the new row. Cancel their queued messages. Write the reminders too.
+    """Write new rows and the reminders `followers`, and cancel the rows' queued messages. Return the written rows.
 
-    A row whose state has changed since it was read is not written. Return the written rows.
+    `changes` has pairs of the old and the new row. A row whose state has changed since it was read is not written.
     """
     rows = [{**vars(after), "was": before.state} for before, after in changes]
     following = [{name: getattr(each, name) for name in ("id", *_FOLLOWING)} for each in followers]

@@ -61,8 +61,8 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
 def take(pengingat: Pengingat, row: Row, state: OccurrenceState) -> float | None:
     """Subtract a dose that becomes done, or add back a dose that was done. Return the new `stock_deducted` of the row.
 
-    `stock_deducted` and the lock on the reminder ensure that each dose is subtracted once. The stock stays unchanged
-    if the row is not a dose, because the reminder had another type when the row was recorded.
+    `stock_deducted` and the lock on the reminder ensure that each dose is subtracted once. A row that was recorded when
+    the reminder had another type is not subtracted.
     """
     stock, taken = _stock(pengingat), row.stock_deducted or 0.0
     if state != OccurrenceState.DONE:

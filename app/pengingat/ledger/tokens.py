@@ -1,8 +1,8 @@
 """Tokens for answers to reminders without a login.
 
-There is one push token and one link token of 128 bits for each person and minute. The push token is derived from the
-service's secret key, so all reminders of a person at one minute share it. The link token is derived from the push
-token. The ledger (table `occurrences`) stores only the hash of the link token.
+All reminders of a person at one minute share one push token and one link token. The push token is derived from the
+service's secret key, and the link token from the push token. Each has 128 bits. The ledger (table `occurrences`) stores
+only the hash of the link token.
 """
 
 from __future__ import annotations

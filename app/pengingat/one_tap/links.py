@@ -41,8 +41,8 @@ _sent_since = sa.exists().where(
     sa.func.coalesce(deliveries.c.settled_at, deliveries.c.due_at) > User.phone_changed_at,
 )
 #: SQL value: true if the person is a dependent, so that a caregiver receives the messages. NULL if the link must not
-#: work: the person has requested erasure, or has changed the phone number since the link was sent. After a change of
-#: the number, another person may have the link, for example a former caregiver.
+#: work, because the person has requested erasure or changed the phone number. After such a change, another person may
+#: have the link, for example a former caregiver.
 _is_dependent = sa.select(User.guardian_id.is_not(None)).where(
     User.id == _rows.user_id,
     erasure.IS_PRESENT,

@@ -31,8 +31,8 @@ from app.pengingat.one_tap import links
 from app.pengingat.one_tap.links import LIFETIME, AnswerTargets
 from app.pengingat.timetable.tipe import Tipe
 
-#: Time by which a reminder may be sent before its `due_at`. It may be sent together with an earlier one of the same
-#: minute, or the clock of the message provider may be slow.
+#: Time by which a reminder may be sent before its `due_at`. This happens if it is sent together with an earlier
+#: reminder of the same minute, or if the clock of the message provider is slow.
 AHEAD = timedelta(minutes=2)
 
 #: Maximum sent messages to read per person.
@@ -168,7 +168,7 @@ class Conversation:
     waiting: frozenset[int] = frozenset()
     #: True if the person quoted a reminder that is too old to answer.
     is_too_old: bool = False
-    #: True if the person quoted a message of this service that is no reminder, for example an alert about a patient.
+    #: True if the person quoted a message that is not a reminder, for example an alert about a patient.
     is_elsewhere: bool = False
     #: True if the person quoted a reminder or reacted to a reminder.
     is_quoted: bool = False
@@ -188,9 +188,8 @@ class Conversation:
     def times(self, ids: Iterable[int], status: str) -> list[RemindedTime]:
         """Return the occurrences with these ids, for an answer with this status.
 
-        Raise `AlreadyClosed` if the quoted reminder is too old. Raise `NothingAsked` if no occurrence is found. A
-        message may change an existing answer only if it quotes a reminder, or if other occurrences are unanswered.
-        Otherwise raise `NothingAsked`.
+        Raise `AlreadyClosed` if the quoted reminder is too old. Raise `NothingAsked` if no occurrence is found, or if
+        the answer would change an existing one without a quote while no occurrence is unanswered.
         """
         if self.is_too_old:
             raise AlreadyClosed

@@ -1,4 +1,4 @@
-"""Web page that opens from the link in a message, with the time and type of the reminder and three buttons.
+"""Web page behind the link in a message. It shows the time and type of the reminder, and three buttons.
 
 The page works without JavaScript, for simple phones. It does not name the person or the medicine, because people may
 forward the link. A GET request changes nothing, because chat apps fetch the page for a preview.

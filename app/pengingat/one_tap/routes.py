@@ -47,8 +47,8 @@ bp = Blueprint("konfirmasi", __name__, url_prefix="/konfirmasi", description="An
 def answer_link(data: QuickAnswer, token: str) -> LinkAnswer:
     """Answer all pending occurrences of a link or push, without a login.
 
-    An occurrence is one due time of a reminder. If none is pending, the missed ones are answered. If none is missed,
-    the existing answers are changed.
+    An occurrence is one due time of a reminder. If none is pending, the missed ones are answered. If none is missed
+    either, the existing answers are changed.
 
     The error is 410 a day after the due time. The errors 409 `too_early`, `already_closed` and `cannot_snooze` mean the
     same as for an answer with a login.

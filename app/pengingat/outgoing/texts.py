@@ -1,7 +1,7 @@
 """Texts of reminders in Indonesian, with times in the reminder's time zone.
 
-Web addresses are removed from names and titles. If the recipient's phone number is not verified, they are removed from
-all text that a person wrote, because the number may belong to a stranger.
+Web addresses are removed from names and titles. An unverified phone number may belong to a stranger. So messages to
+such a number contain no web address in any text that a person wrote.
 """
 
 from __future__ import annotations

@@ -41,11 +41,10 @@ def check_new(others: Collection[Schedule | None], schedule: Schedule, fallen: F
 
 
 def busiest_day(schedules: Iterable[Schedule], now: datetime, fallen: Fallen | None = None) -> int:
-    """Return the highest number of due times on one day. A day is counted in the time zone of each reminder.
+    """Return the highest number of due times on one day, from future ones and the past ones in `fallen`.
 
-    The function counts future due times and the past ones in `fallen`. It counts only the week after each slot's first
-    day, and the days with other due times. The result is exact, because repeating due times increase only on the first
-    days of slots.
+    Each due time counts on the day in its reminder's time zone. Only the week after each slot's first day is checked,
+    and days with single or past due times. This is enough, because repeating due times increase only in these weeks.
     """
     firsts, lasts = defaultdict[int | None, list[date]](list), defaultdict[int | None, list[date]](list)
     single = Counter[date](fallen)
@@ -72,7 +71,7 @@ def busiest_day(schedules: Iterable[Schedule], now: datetime, fallen: Fallen | N
 def check_day(others: list[Schedule], before: Schedule | None, after: Schedule, fallen: Fallen, now: datetime) -> None:
     """Raise `TooManyReminders` if a change from `before` to `after` puts more than 60 due times on one day.
 
-    If there are more than 60 already, the change is allowed if the busiest day does not get more due times.
+    If the limit was exceeded before, only a higher number of due times on the busiest day is refused.
     """
     most = busiest_day([*others, after], now, fallen)
     if most > MAX_PER_DAY and most > busiest_day([*others, before] if before else others, now, fallen):

@@ -272,7 +272,7 @@ def moment_of(day: date, wall: time, zone: ZoneInfo) -> datetime:
 
 
 def wall_time(jam: str, zone: ZoneInfo, now: datetime) -> time:
-    """Convert a time of day `HH:MM` in UTC into a wall time of the zone, with the zone's offset on the day of `now`."""
+    """Convert a time `HH:MM` in UTC into a wall time, with the offset that the zone has on the day of `now`."""
     hour, minute = map(int, jam.split(":"))
     moment = now.astimezone(UTC).replace(hour=hour, minute=minute, second=0, microsecond=0)
     return moment.astimezone(zone).time().replace(second=0)
