@@ -26,7 +26,7 @@ from app.pengingat.timetable.plans import says_when, schedule_of, with_first_day
 from app.pengingat.timetable.schedule import Schedule
 from app.pengingat.timetable.tipe import Details, Tipe
 
-#: Fields of a reminder that its schedule is computed from.
+#: Fields of a reminder from which its schedule is computed.
 SCHEDULING = frozenset({"tipe", "waktu", "timezone", "details"})
 
 #: Earliest and latest accepted time of a reminder. Within them, date arithmetic cannot exceed the limits of `datetime`.

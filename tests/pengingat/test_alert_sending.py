@@ -112,7 +112,7 @@ def test_a_medicine_that_may_not_be_named_any_more_is_not_named(sim: Server) -> 
 
 
 def test_what_tells_of_somebodys_health_is_for_proven_browsers_alone() -> None:
-    # `HINTED_AT` repeats these kinds, because its module must not import this one.
+    # `HINTED_AT` repeats these kinds, because its module must not import the modules of reminders.
     assert {upcoming.KIND, stock.KIND, alerts.KIND} == HINTED_AT
 
 

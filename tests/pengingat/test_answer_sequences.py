@@ -182,7 +182,7 @@ def name_one(draw: random.Random, reminder_id: int, now: datetime) -> dict[str, 
 def test_a_row_of_before_an_edit_is_no_dose_that_the_next_one_waits_for(
     app: Flask, moment: Time, is_corrected: bool
 ) -> None:
-    """A skipped row of the schedule before an edit must not extend `done_until`."""
+    """A skipped row of an old schedule must not extend `done_until` after an edit of the schedule."""
     sunday = moment.now.replace(day=8, hour=3)
     user_id = make_user().id
     reminder_id = make(user_id, "terapi", jadwal=[{"hari": "minggu", "jam": "03:00"}])

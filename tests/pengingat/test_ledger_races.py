@@ -36,7 +36,7 @@ Outcomes = dict[int, str]
 
 @pytest.fixture
 def owned(committed: Flask, moment: Time, obat: dict[str, Any]) -> tuple[int, list[int]]:
-    """Create a person with reminders whose first dose fell due five minutes ago. Return the ids."""
+    """Create a person with reminders whose first dose was due five minutes ago. Return the ids."""
     user_id, ids = make_reminders(COUNT, obat)
     moment.move(hours=11, minutes=5)
     return user_id, ids

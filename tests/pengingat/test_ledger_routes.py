@@ -21,7 +21,7 @@ from tests.pengingat.reports import report, text_of
 #: Invalid queries of the history routes, with the name of the invalid field.
 WRONG_DAYS = [
     ("start=2026-03-02&end=2026-03-01", "start"),
-    ("start=2026-01-01&end=2026-04-03", "end"),  # 93 days
+    ("start=2026-01-01&end=2026-04-03", "end"),  # 93 days, one more than allowed
     ("start=2025-01-01", "start"),
     ("start=kemarin", "start"),
     ("end=2026-13-01", "end"),

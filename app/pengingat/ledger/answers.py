@@ -145,7 +145,7 @@ def _undo(held: LockedReminders, ids: Collection[int]) -> list[Occurrence]:
 
 
 def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
-    """Return a copy of the row without its answer, and add the dose to the stock again."""
+    """Return a copy of the row without its answer. If its dose was subtracted from the stock, add it back."""
     due_at = max(row.due_at, row.snoozed_until or row.due_at)
     state = OccurrenceState.PENDING if now < due_at + LATE else OccurrenceState.MISSED
     taken = stock.take(pengingat, row, state)

@@ -31,7 +31,7 @@ STATE = enumeration("OccurrenceState", STATES)
 
 @dataclass(frozen=True)
 class QuickAnswer:
-    """Answer to all open occurrences of a link, a push or a message."""
+    """Answer to all pending occurrences of a link, a push or a message."""
 
     status: str  # one of STATUSES, or in `NewAnswer` also UNDO
     minutes: int = 30
@@ -49,7 +49,7 @@ class NewAnswer(QuickAnswer):
 
 
 class QuickAnswerCreate(Schema):
-    """Answer to all open occurrences of a link or a push."""
+    """Answer to all pending occurrences of a link or a push."""
 
     status = fields.String(required=True, validate=validate.OneOf(STATUSES), metadata={"example": "done"})
     minutes = fields.Integer(

@@ -300,9 +300,9 @@ def _conversation(
 
 
 def _last(messages: Sequence[Message]) -> Message | None:
-    """Return the last message with a pending occurrence. If there is none, return the last one with a missed one.
+    """Return the last message with a pending occurrence, or else the last message with a missed occurrence.
 
-    If there is none either, return the last message.
+    If all occurrences are answered, return the last message.
     """
     for state in (OccurrenceState.PENDING, OccurrenceState.MISSED):
         if found := next((message for message in messages if message.has(state)), None):
