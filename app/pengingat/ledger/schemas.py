@@ -145,7 +145,7 @@ class Occurrence(Schema):
     )
     snoozed_until = Timestamp(allow_none=True)
     undelivered = fields.Boolean(
-        metadata={"description": "Missed, and the service failed to deliver its message on every channel"}
+        metadata={"description": "No channel delivered the message. Set when the occurrence becomes missed"}
     )
 
 
@@ -196,7 +196,7 @@ class DoseOfDay(Schema):
     )
     snoozed_until = Timestamp(allow_none=True)
     undelivered = fields.Boolean(
-        metadata={"description": "Missed, and the service failed to deliver its message on every channel"}
+        metadata={"description": "No channel delivered the message. Set when the occurrence becomes missed"}
     )
     can_answer = fields.Boolean(
         metadata={"description": "Whether the answer done, with this due_at and slot, would be accepted now"}
