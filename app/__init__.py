@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the runner of the SQL console imports this package without Flask
+if TYPE_CHECKING:  # type checkers only, because the process of the SQL console imports this package without Flask
     from flask import Flask
 
     from config import Config
 
 
 def create_app(config: Config) -> Flask:
-    """Return the application for one configuration."""
+    """Return a Flask application with the settings `config`."""
     from flask import Flask
 
     from app import cli, sections, wiring

@@ -1,6 +1,7 @@
-"""`flask check`: tests every item that an installation needs. The result is ready, or a task for the operator.
+"""`flask check`: tests of everything that an installation needs.
 
-Checks only read. An optional item that is turned off counts as ready, and its text names it.
+Each item of the result is either ready or has a task for the operator. The tests only read. An optional part that is
+turned off counts as ready. The item's text lists such parts.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from config import Config, near_names, risks
 
 Answer = TypeVar("Answer")
 
-#: Minimum versions, with which the service is tested.
+#: Minimum versions. The service is tested with these versions.
 POSTGRESQL, REDIS = 150000, 7
 #: Largest accepted difference in seconds between the clocks of this machine and PostgreSQL.
 CLOCK_TOLERANCE_S = 5
@@ -46,7 +47,8 @@ CLOCK_TOLERANCE_S = 5
 FREE_BYTES = 500 * 2**20
 #: Placeholder address printed by `flask keys new`. The operator must replace it.
 NOBODYS_ADDRESS = "operator@example.com"
-#: Messages that may go to people who have not written for 24 hours. WhatsApp then requires a template.
+#: Kinds of messages that may go to people who have not written for 24 hours. WhatsApp requires a template for such
+#: messages.
 TEMPLATES = (
     "reminder",
     "stock",
@@ -66,7 +68,7 @@ REMINDER_TEMPLATES = ("pengingat_obat", "pengingat_makan", "pengingat_terapi", "
 class Finding:
     item: str
     ready: bool
-    #: Task for the operator. For a ready item: the optional parts that are turned off, or "".
+    #: Task for the operator if the item is not ready. For a ready item: the optional parts that are turned off, or "".
     todo: str
 
 
@@ -75,7 +77,7 @@ class NotReadyError(Exception):
 
 
 def findings(problems: list[str], env: Mapping[str, str]) -> Iterator[Finding]:
-    """Check all items in order. `problems` comes from `Config.read(env)`."""
+    """Run all checks in order. `problems` are the invalid settings from `Config.read(env)`."""
     wrong = {problem.partition(" ")[0] for problem in problems}
     hide = _hiding()
     for item, (needed, check) in ITEMS.items():
@@ -106,7 +108,10 @@ def _words(error: Exception) -> str:
 
 
 def _hiding() -> Callable[[str], str]:
-    """Return a function that masks all secrets of the settings in a text, because library errors may quote them."""
+    """Return a function that replaces all secrets of the settings in a text.
+
+    Error messages of libraries may contain secrets.
+    """
     config: Config = extensions()["config"]
     secrets = {
         text for spec in fields(config) if spec.metadata["secret"] for text in _texts(getattr(config, spec.name))
@@ -131,7 +136,7 @@ def _texts(value: object) -> Iterator[str]:
             yield password
 
 
-# --- the items --------------------------------------------------------------------------------------------------------
+# --- the checks, one function for each item ---------------------------------------------------------------------------
 
 
 def _settings(problems: list[str], env: Mapping[str, str]) -> str:
@@ -145,7 +150,7 @@ def _database(*_: object) -> str:
         version = connection.scalar(sa.text("SELECT current_setting('server_version_num')::int"))
     if not isinstance(version, int) or version < POSTGRESQL:
         raise NotReadyError(f"PostgreSQL {POSTGRESQL // 10000} or newer is needed.")
-    health.check_database()  # uses DATABASE_POOLER_URL, if set
+    health.check_database()  # the ORM connects to DATABASE_POOLER_URL, if set
     replica: sa.Engine | None = extensions()["replica"]
     if replica is not None:
         with replica.connect() as connection:
@@ -164,7 +169,7 @@ def _migrations(*_: object) -> str:
 
 def _redis(*_: object) -> str:
     redis = queue.connection()
-    redis.set("check:nothing", 1, xx=True)  # changes nothing, but fails if Redis refuses writes
+    redis.set("check:nothing", 1, xx=True)  # does not change Redis, but fails if Redis refuses writes
     info = redis.info()
     version = str(info["redis_version"])
     if int(version.partition(".")[0]) < REDIS:
@@ -204,7 +209,9 @@ def _sender(*_: object) -> str:
 
 
 def _if_reachable(read: Callable[[], Answer]) -> Answer | None:
-    """Return the result of a database query, or None if the database is unavailable: another item reports that."""
+    """Return the result of a database query. Return None if the database is unavailable, because another item reports
+    this.
+    """
     try:
         return read()
     except (DBAPIError, PoolTimeoutError):
@@ -286,7 +293,7 @@ def _console(*_: object) -> str:
 
 
 def _defaults(_: object, env: Mapping[str, str]) -> str:
-    """Report risky settings. A risky value is accepted if the operator has set it explicitly."""
+    """Report risky settings. A risky value counts as accepted if the operator has set it explicitly."""
     risky = risks(extensions()["config"])
     if by_default := [line for name, line in risky.items() if name not in env]:
         raise NotReadyError(f"Choose, and write each choice into the settings: {'; '.join(by_default)}.")
@@ -298,7 +305,8 @@ Check = Callable[[list[str], Mapping[str, str]], str]
 _DATABASE = ("DATABASE_URL", "DATABASE_POOLER_URL")
 _MESSAGING = ("MESSAGING_PROVIDER", "MESSAGING_TOKEN", "MESSAGING_SENDER_ID", "MESSAGING_URL")
 
-#: Checks by item, with the settings that each check needs. A check returns the optional parts that are turned off.
+#: Check functions by item, with the settings that each function needs. A function returns the optional parts that are
+#: turned off.
 ITEMS: dict[str, tuple[tuple[str, ...], Check]] = {
     "settings": ((), _settings),
     "database": ((*_DATABASE, "DATABASE_REPLICA_URL"), _database),

@@ -1,4 +1,4 @@
-"""Bulkheads: limits on the threads that expensive work may use, so that other requests are still served."""
+"""Limits on the threads that expensive work may use, so that other requests still find a free thread."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from app.core.errors import AppError
 
 
 class Bulkhead:
-    """At most `concurrent` threads of this process at a time. Others wait up to `wait_s` seconds for a slot.
+    """A limit on the threads of this process that run the same work.
 
-    At most `max_waiting` threads wait, because a waiting thread cannot serve other requests. Further callers are
-    refused at once.
+    At most `concurrent` threads run. At most `max_waiting` others wait, for up to `wait_s` seconds. Further callers get
+    the error of `refusal` at once, because a waiting thread cannot serve other requests.
     """
 
     def __init__(
         self, concurrent: int, *, wait_s: float, refusal: Callable[[], AppError], max_waiting: float = inf
     ) -> None:
-        """Store the limits. `refusal` creates the error for callers without a slot."""
+        """Store the limits. `refusal` creates the error that a caller gets if no slot is free."""
         self.concurrent = concurrent
         self.wait_s = wait_s
         self.max_waiting = max_waiting

@@ -1,4 +1,4 @@
-"""The sentence that refers people to the administrator, in messages and in the application."""
+"""The Indonesian sentence that tells users to contact the administrator."""
 
 from __future__ import annotations
 
@@ -6,5 +6,8 @@ from app.core.settings import settings
 
 
 def ask_administrator(lead: str) -> str:
-    """Return a space, `lead` and "hubungi administrator" with the setting `CONTACT`. Return "" without it."""
+    """Return a space, `lead` and "hubungi administrator" with the contact from the setting `CONTACT`.
+
+    Return "" if `CONTACT` is not set.
+    """
     return f" {lead} hubungi administrator ({settings.contact})." if settings.contact else ""

@@ -1,8 +1,8 @@
-"""Error codes that programs use to distinguish errors. The types of a client list them all."""
+"""Error codes, by which programs distinguish errors. The type definitions of an API client contain all of them."""
 
 from __future__ import annotations
 
-#: Complete list: a test compares it with the errors that services raise.
+#: All error codes. A test compares this list with the errors that services raise.
 ERROR_CODES = (
     "already_closed",
     "already_lifted",

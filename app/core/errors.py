@@ -1,6 +1,6 @@
-"""Errors that services raise, and the handlers that turn them into responses.
+"""Errors that services raise, and handlers that turn them into responses.
 
-A service raises an error such as `Conflict`, never a status code. `message` is for people, `code` for programs.
+A service raises an error such as `Conflict` and never sets a status code. `message` is for people, `code` for programs.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from app.core.contact import ask_administrator
 from app.core.error_codes import ERROR_CODES
 from app.core.lib import sentences
 
-#: Messages for each field, by its dotted path (`details.jadwal.0.jam`).
+#: Error messages by the dotted path of the field, such as `details.jadwal.0.jam`.
 FieldErrors = Mapping[str, list[str]]
 
-#: No space left, quota exceeded, or file too large.
+#: Operating-system errors: no space left, quota exceeded, file too large.
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
-#: Seconds for `Retry-After` when the database or the queue is unavailable.
+#: Seconds in the `Retry-After` header when the database or the queue is unavailable.
 RETRY_AFTER_S = 5
 
 
 class AppError(Exception):
-    """Base class of errors. A class sets `status` and `code`; `message` is one Indonesian sentence."""
+    """Base class of errors. A subclass sets `status` and `code`. `message` is one Indonesian sentence."""
 
     status = HTTPStatus.INTERNAL_SERVER_ERROR
     code = "internal_error"
@@ -49,7 +49,7 @@ class AppError(Exception):
         self.code = code or self.code
         self.errors = errors
         self.retry_after = retry_after
-        #: Additional fields of the response, such as `sqlstate` in the SQL console.
+        #: Additional fields of the response body, such as `sqlstate` in the SQL console.
         self.extra: dict[str, str] = {}
         super().__init__(self.message)
 
@@ -61,7 +61,7 @@ class BadRequest(AppError):
 
 
 class ValidationFailed(BadRequest):
-    """Invalid input. `errors` maps each field to its messages, flat or nested as in marshmallow."""
+    """Invalid input. `errors` maps each field to its messages, flat or nested like the errors of marshmallow."""
 
     code = "validation_error"
     message = "Data yang dikirim tidak valid."
@@ -96,7 +96,7 @@ class Conflict(AppError):
 
 
 class Gone(AppError):
-    """A record that existed and has ended for good."""
+    """A record that existed and is now permanently gone."""
 
     status = HTTPStatus.GONE
     code = "gone"
@@ -126,7 +126,7 @@ class TooManyRequests(AppError):
 
 
 class ProviderFailed(AppError):
-    """A provider failed, and there is no cached or stored value to use."""
+    """A provider failed, and no cached or stored value exists."""
 
     status = HTTPStatus.BAD_GATEWAY
     code = "provider_failed"
@@ -140,7 +140,7 @@ class ProviderTimeout(ProviderFailed):
 
 
 class Unavailable(AppError):
-    """The database, the queue or another part of the service is unavailable for now."""
+    """The database, the queue or another part of the service is temporarily unavailable."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     code = "service_unavailable"
@@ -164,7 +164,8 @@ HTTP_ERRORS: dict[int, tuple[str, str]] = {
 }
 
 
-#: Database errors for a value that no column can store: the input is invalid. Schemas reject most such values earlier.
+#: Database errors for a value that no column can store. They mean that the input is invalid. Schemas reject most such
+#: values earlier.
 UNSTORABLE = (
     pg.NumericValueOutOfRange,
     pg.UntranslatableCharacter,
@@ -234,7 +235,7 @@ def handle_app_error(error: AppError) -> Response:
 
 
 def handle_http_exception(error: HTTPException) -> Response:
-    """Return the response for a routing error or a crash. Flask has already logged the crash."""
+    """Return the response for a routing error or an unhandled exception. Flask has already logged the exception."""
     if error.response is not None:
         return error.response  # type: ignore[return-value]  # a redirect or a deliberate response
     status = error.code or 500
@@ -248,7 +249,11 @@ def handle_http_exception(error: HTTPException) -> Response:
 
 
 def handle_database_error(error: sqlalchemy.exc.DBAPIError) -> Response:
-    """Return 503 if the database is unavailable or a retry may help, 400 for unstorable values. Raise other errors."""
+    """Return 503 if the database is unavailable or a retry may help. Return 400 for values that the database cannot
+    store.
+
+    Raise all other errors.
+    """
     lost = error.connection_invalidated or isinstance(error, sqlalchemy.exc.OperationalError)
     repeatable = isinstance(error.orig, (pg.DeadlockDetected, pg.SerializationFailure, pg.QueryCanceled))
     if lost or repeatable:
@@ -265,7 +270,7 @@ def handle_unavailable(error: Exception) -> Response:
 
 
 def handle_os_error(error: OSError) -> Response:
-    """Return 503 if the disk is too full for an uploaded file. Raise any other error."""
+    """Return 503 if the disk is too full for an uploaded file. Raise all other errors."""
     if error.errno in FULL_DISK:
         current_app.logger.error("disk full: %s", error.strerror)
         return handle_app_error(Unavailable())

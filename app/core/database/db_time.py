@@ -1,6 +1,7 @@
-"""The database's clock, which all machines share.
+"""The current time by the database's clock.
 
-This clock decides what is scheduled, due and missed, because the clock of one machine may be wrong.
+The service decides by this clock which items are due or missed. All machines share this clock, and the clock of a
+single machine may be wrong.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ _NOW = PreparedStatement(sa.select(sa.func.clock_timestamp()))
 
 
 def now() -> datetime:
-    """Return the database's current time in UTC, timezone-aware. Reuse the connection of an open transaction."""
+    """Return the database's current time in UTC, timezone-aware. Use the connection of the open transaction, if there
+    is one.
+    """
     with current_connection() as connection:
         ((moment,),) = _NOW.rows(connection)
     now: datetime = moment
@@ -24,5 +27,5 @@ def now() -> datetime:
 
 
 def now_sql() -> sa.ColumnElement[datetime]:
-    """Return the current time as an SQL expression. The time is the same for the whole statement."""
+    """Return the current time as an SQL expression. The time does not change during a statement."""
     return sa.func.statement_timestamp()

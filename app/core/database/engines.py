@@ -1,4 +1,7 @@
-"""SQLAlchemy engines: a pool for transactions, a pool in autocommit mode, and unpooled connections for long reads."""
+"""SQLAlchemy engines of the service.
+
+One has a pool for transactions, one has a pool in autocommit mode. A third kind has no pool and serves long reads.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +16,26 @@ from app.core.database.session import db, migrate
 from app.core.settings import settings
 from config import Config
 
-#: Session settings, in milliseconds. A request ends within seconds, but an export lasts as long as its client reads.
-#: STREAM therefore overrides the settings that `keep_request_settings` stores in the database role.
+#: PostgreSQL session settings, in milliseconds. A request ends within seconds, but an export lasts as long as its
+#: client reads. STREAM therefore overrides the settings that `keep_request_settings` stores in the database role.
 REQUEST = {"timezone": "UTC", "statement_timeout": "15000", "idle_in_transaction_session_timeout": "30000"}
 STREAM = {
     "timezone": "UTC", "statement_timeout": "0", "default_transaction_read_only": "on",
     "idle_in_transaction_session_timeout": "300000",
 }  # fmt: skip
 UNLIMITED = {"timezone": "UTC", "statement_timeout": "0", "lock_timeout": "5000"}
-#: Short lock timeout, because all other users of the table wait behind a migration that waits for a lock.
+#: A short lock timeout for migrations. While a migration waits for a lock, all other users of the table wait too.
 MIGRATE = {**UNLIMITED, "lock_timeout": "1000"}
 
-#: Connections in each of the two pools of a process: one for each gunicorn thread. A pool may open twice as many under
-#: load, which a worker needs.
+#: Connections in each of the two pools of a process, one for each gunicorn thread. Under load a pool may open twice as
+#: many. A worker needs that.
 POOL_SIZE = 8
 
 
 def direct(options: Mapping[str, str]) -> sa.Engine:
-    """Return an engine without a pool. Its connections bypass the pooler and have the session settings `options`."""
+    """Return an engine without a pool and with the session settings `options`. Its connections bypass the database
+    pooler.
+    """
     engine = sa.create_engine(
         settings.database_url, poolclass=sa.NullPool, connect_args=_options(options), hide_parameters=True
     )
@@ -39,7 +44,9 @@ def direct(options: Mapping[str, str]) -> sa.Engine:
 
 
 def keep_request_settings() -> None:
-    """Store the session settings of a request in the database role, because a pooler ignores settings of a session."""
+    """Store the session settings of requests in the database role, because a database pooler ignores settings of a
+    session.
+    """
     with direct(UNLIMITED).begin() as connection:
         for name, value in REQUEST.items():
             connection.exec_driver_sql(f"ALTER ROLE CURRENT_USER SET {name} = '{value}'")
@@ -50,7 +57,7 @@ def _options(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _keep_values_out_of_errors(*engines: sa.Engine) -> None:
-    """Remove the DETAIL and the statement from database errors, because logs would otherwise contain personal data."""
+    """Remove the DETAIL and the statement from database errors. Otherwise the logs would contain personal data."""
 
     def cut(context: sa.ExceptionContext) -> None:
         without_detail(context.original_exception)
@@ -65,7 +72,9 @@ def _keep_values_out_of_errors(*engines: sa.Engine) -> None:
 
 
 def _forget_together(*engines: sa.Engine) -> None:
-    """Empty all pools when one loses its connection. Otherwise each stale connection would cause one 503."""
+    """Empty all pools when a connection of one pool breaks. Otherwise each broken connection would cause one 503
+    response.
+    """
 
     def forget(context: sa.ExceptionContext) -> None:
         if context.is_disconnect:
@@ -80,9 +89,9 @@ def _forget_together(*engines: sa.Engine) -> None:
 def init_app(app: Flask, config: Config) -> None:
     connect = {
         "connect_timeout": 3,
-        # A dead database host is noticed within 20 s. A hanging process on a live host is not noticed, because its
-        # kernel still acknowledges packets. nginx then answers (`proxy_read_timeout`), while up to 8 threads of a web
-        # process wait until the database resumes or its connections are closed.
+        # These settings detect a dead database host within 20 s. They do not detect a hanging process on a live host,
+        # because the host's kernel still acknowledges packets. nginx then answers after `proxy_read_timeout`. Up to 8
+        # threads of a web process wait until the database responds or its connections close.
         "keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 10000,
     }  # fmt: skip
     pooled = connect if config.database_pooler_url else {**connect, **_options(REQUEST)}
@@ -90,7 +99,7 @@ def init_app(app: Flask, config: Config) -> None:
     pool: dict[str, object] = {
         "pool_size": POOL_SIZE, "max_overflow": POOL_SIZE,
         "pool_timeout": 3, "pool_recycle": 1800, "pool_use_lifo": True, "connect_args": pooled,
-        # PostgreSQL writes 1e20 as an integer. Only orjson reads it as a number that orjson can write again.
+        # PostgreSQL writes 1e20 as an integer. Only orjson parses this integer into a value that orjson can write.
         "json_deserializer": orjson.loads,
         "hide_parameters": True,
     }  # fmt: skip

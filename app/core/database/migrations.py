@@ -1,4 +1,4 @@
-"""Check for missing migrations, and helpers for migrations: batched updates and the table filter of Alembic."""
+"""Check for missing migrations, and helpers for writing migrations."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from flask import current_app
 
 from app.core.database.session import autocommit
 
-#: First revision in this repository. Earlier revisions built the same schema step by step.
+#: The first Alembic revision in this repository. Earlier revisions created the same tables in several steps.
 FIRST = "0043"
 TOO_OLD = (
     "The database is at revision {revision}, older than the first migration of this version. Run `flask db upgrade`"
     " with the last version that has migrations/versions/0042_room_to_count.py, then with this one."
 )
 
-#: Maximum rows that one transaction of `fill` updates.
+#: Maximum rows that `fill` updates in one transaction.
 FILL_BATCH = 1000
 
 
 def missing() -> list[str]:
-    """Return the heads that the database has not reached. Return an empty list if the database is ahead of this code.
+    """Return the newest Alembic revisions of this code that the database does not have.
 
-    A newer version may have migrated the database. Migrations only add, so older code still works during a rollout.
+    Return an empty list if a newer version of the code has migrated the database. Migrations only add tables and
+    columns, so older code still works during a rollout.
     """
     with autocommit() as connection:
         current = MigrationContext.configure(connection).get_current_heads()
@@ -33,10 +34,10 @@ def missing() -> list[str]:
 
 
 def fill(statement: str) -> None:
-    """Repeat an UPDATE of at most `:batch` rows, each time in its own transaction, until it changes no row.
+    """Repeat an UPDATE of at most `:batch` rows until it changes no row. Each repetition is its own transaction.
 
     The statement selects unfilled rows by `WHERE id IN (SELECT id ... LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED)`.
-    So other transactions wait for one batch at most, and a killed migration resumes where it stopped.
+    Other transactions wait for one batch at most. A killed migration resumes where it stopped.
     """
     with op.get_context().autocommit_block():
         while op.get_bind().execute(sa.text(statement), {"batch": FILL_BATCH}).rowcount:
@@ -44,5 +45,7 @@ def fill(statement: str) -> None:
 
 
 def is_declared(name: str | None, kind: str, _parents: object) -> bool:
-    """Return whether Alembic compares this object with the models. Exclude partitions, which the service creates."""
+    """Return whether Alembic compares this object with the models. Exclude partitions, because the service creates
+    them.
+    """
     return not (kind == "table" and name is not None and name.startswith("activity_logs_"))

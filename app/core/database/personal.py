@@ -1,8 +1,10 @@
-"""Personal-data declarations of tables: the owners of a row, the content of the export, and the effect of erasure.
+"""Declarations of the personal data in tables.
 
-A model declares them as `__personal__ = Personal(...)`, a table without a class as `info={"personal": Personal(...)}`.
-A test requires a declaration for every table with a column that can identify a person.
-Export and erasure read the declarations, so a new table usually needs no code there. It needs its labels in
+A declaration names the owners of a row. It defines what a data export contains and what an erasure does. A model
+declares `__personal__ = Personal(...)`. A table without a class uses `info={"personal": Personal(...)}`. A test
+requires a declaration for every table with a column that can identify a person.
+
+Export and erasure read the declarations, so a new table usually needs no code there. A new table needs labels in
 `app.personal_data.table_labels`, and a function for each `Custom`.
 """
 
@@ -17,28 +19,27 @@ import sqlalchemy as sa
 
 @dataclass(frozen=True)
 class Rows:
-    """Export of the person's rows, except the columns in `without`: hashes, keys and data of other people."""
+    """Export of the person's rows without the columns in `without`: hashes, keys and data of other people."""
 
     without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Nothing:
-    """Exclusion of the table from the export, for the reason in `why`."""
+    """Exclusion of a table from the data export. `why` gives the reason."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Delete:
-    """Deletion of the rows."""
+    """Erasure that deletes the rows."""
 
 
 @dataclass(frozen=True)
 class Detach:
-    """Erasure that keeps the rows for other people.
-
-    The columns that identify the person and those in `clears` become null.
+    """Erasure that keeps the rows for other people. The columns that identify the person and those in `clears` become
+    null.
     """
 
     clears: tuple[str, ...] = ()
@@ -46,10 +47,10 @@ class Detach:
 
 @dataclass(frozen=True)
 class Custom:
-    """A custom function instead of a standard action, for the reason in `why`.
+    """A custom function instead of a standard export or erasure. `why` gives the reason.
 
-    `ERASERS` in `app.personal_data.erasers` names the function for an erasure, `EXPORTS` in `app.personal_data.archive`
-    the function for an export.
+    `ERASERS` in `app.personal_data.erasers` maps it to the function for an erasure. `EXPORTS` in
+    `app.personal_data.archive` maps it to the function for an export.
     """
 
     why: str
@@ -57,16 +58,13 @@ class Custom:
 
 @dataclass(frozen=True, kw_only=True)
 class Personal:
-    """Declaration of a table with personal data.
+    """Declaration of a table with personal data. A person owns a row if one of its owner columns identifies the person."""
 
-    A row belongs to every person whom one of its owner columns identifies.
-    """
-
-    #: Owner columns with a user's id. In `users` itself: `id`.
+    #: Owner columns with the id of a user. For the table `users`: `id`.
     of: tuple[str, ...] = ()
-    #: Columns with the id of a user who does not own the row. Their erasure sets the column to null.
+    #: Columns with the id of a user who does not own the row. The erasure of this user sets the column to null.
     mentions: tuple[str, ...] = ()
-    #: Owner columns with a phone number in E.164.
+    #: Owner columns with a phone number in E.164 format.
     phones: tuple[str, ...] = ()
     #: Owner columns with a text such as `user:12`.
     subjects: tuple[str, ...] = ()
@@ -76,7 +74,7 @@ class Personal:
 
 @dataclass(frozen=True)
 class Impersonal:
-    """Declaration of a table without personal data, although a column could hold some. `why` gives the reason."""
+    """Declaration of a table without personal data that has a column which could contain some. `why` gives the reason."""
 
     why: str
 
@@ -91,7 +89,7 @@ def declaration_of(table: sa.Table) -> Declaration | None:
 
 
 def personal_tables(metadata: sa.MetaData) -> Iterator[tuple[sa.Table, Personal]]:
-    """Yield the tables with personal data, each before the tables that it references: the order for deletions."""
+    """Yield the tables with personal data in the order for deletions: each before the tables that it references."""
     for table in reversed(metadata.sorted_tables):
         declaration = declaration_of(table)
         if isinstance(declaration, Personal):
@@ -100,22 +98,22 @@ def personal_tables(metadata: sa.MetaData) -> Iterator[tuple[sa.Table, Personal]
 
 @dataclass(frozen=True)
 class DataSubject:
-    """A person, as the owner of the rows to select."""
+    """A person whose rows are exported or erased."""
 
     id: int
-    #: Phone numbers in E.164.
+    #: Phone numbers in E.164 format.
     phones: tuple[str, ...] = ()
-    #: Time since which the person has these numbers. Older messages went to a previous owner. None: rows of any age
-    #: match.
+    #: Time since which the person has these phone numbers. Older rows with these numbers belong to a previous owner.
+    #: With None, rows of any age match.
     phones_since: datetime | None = None
 
 
-#: Columns with the creation time of a row. The first one that the table has is used.
+#: Columns that may contain the creation time of a row. The first one that exists in the table is used.
 _MADE_AT = ("created_at", "received_at", "at")
 
 
 def is_of(table: sa.Table, declaration: Personal, person: DataSubject) -> sa.ColumnElement[bool]:
-    """Return the SQL condition for the person's rows. A phone number matches only rows without a user id."""
+    """Return the SQL condition for the person's rows. A phone number only matches rows without a user id."""
     owners = [table.c[name] for name in declaration.of]
     conditions: list[sa.ColumnElement[bool]] = [owner == person.id for owner in owners]
     conditions += [table.c[name] == f"user:{person.id}" for name in declaration.subjects]

@@ -1,4 +1,4 @@
-"""Prepared statements for the few queries that most requests run. They bypass the slow parts of SQLAlchemy."""
+"""Prepared statements for the few queries that most requests run. They bypass slow parts of SQLAlchemy."""
 
 from __future__ import annotations
 
@@ -17,18 +17,17 @@ from app.core.settings import settings
 
 
 class PreparedStatement:
-    """A statement that is compiled once and prepared once per connection. Its rows are plain tuples from psycopg2.
+    """An SQL statement that is compiled once per process and prepared once per connection.
 
-    PostgreSQL needs twice as long to plan a join as to run it. SQLAlchemy's own execution costs the process twice as
-    much as this class.
-    Errors are SQLAlchemy's, and a dead connection leaves the pool. A transaction pooler keeps no prepared statements,
-    so the statement is sent as text there.
+    It saves time: PostgreSQL plans a join for twice as long as it runs the join. SQLAlchemy's own execution costs the
+    process twice as much as this class. A transaction pooler keeps no prepared statements, so the statement is sent as
+    text there.
     """
 
     _numbers = itertools.count(1)
 
     def __init__(self, statement: sa.ClauseElement, *, plans_by_values: bool = False) -> None:
-        """Compile the statement. With `plans_by_values`, send it as text: its best plan depends on the values."""
+        """Compile the statement. If its best plan depends on the values, set `plans_by_values` to send it as text."""
         self._names = statement.selected_columns.keys() if isinstance(statement, sa.SelectBase) else ()
         compiled = _compiled(statement)
         self._text = _with_constants(compiled)

@@ -1,7 +1,7 @@
-"""Database access: base class, unit of work, callbacks after a commit, and connections for reads.
+"""Database access: the base class of models, units of work, and connections for reads.
 
-Services flush and never commit. `unit_of_work` at the edge (request, job, command) commits once or rolls back. Use
-`own_transaction` for writes that must survive a refused request.
+A unit of work is the database transaction of one request, job or command. `unit_of_work` commits it once or rolls it
+back. Services flush, but never commit. For a write that must survive a refused request, they use `own_transaction`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from config import ROOT
 
 logger = logging.getLogger(__name__)
 
-#: Columns and their values, as a schema passes them to a service. A TypedDict of the section lists the keys.
+#: Column values by name, as a schema passes them to a service. A TypedDict of the section lists the names.
 Fields = Mapping[str, Any]
 AnySelect = sa.Select[*tuple[Any, ...]]
-#: A function that opens a connection, such as `autocommit` or `own_connection`.
+#: A function that opens a connection, for example `autocommit` or `own_connection`.
 Connect = Callable[[], AbstractContextManager[sa.Connection]]
 M = TypeVar("M", bound="Base")
 
@@ -48,7 +48,7 @@ NAMES = {
 
 
 class Base(orm.DeclarativeBase):
-    """Base class of the models: ids are 64-bit, times are timezone-aware."""
+    """Base class of the models: ids are 64-bit integers, times are timezone-aware."""
 
     registry = orm.registry(
         metadata=sa.MetaData(naming_convention=NAMES),
@@ -56,7 +56,7 @@ class Base(orm.DeclarativeBase):
     )
     __mapper_args__ = {"eager_defaults": True}  # noqa: RUF012  # SQLAlchemy reads a plain dict
 
-    #: Personal-data declaration of the table, which is also in the `info` of the table.
+    #: Personal-data declaration of the table. It is also stored in the `info` of the table.
     __personal__: ClassVar[Declaration | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -66,18 +66,18 @@ class Base(orm.DeclarativeBase):
 
 
 def trigrams(name: str, *columns: str) -> sa.Index:
-    """Return a trigram index for substring searches in these columns."""
+    """Return a trigram index of these columns, for substring searches."""
     return sa.Index(name, *columns, postgresql_using="gin", postgresql_ops=dict.fromkeys(columns, "gin_trgm_ops"))
 
 
 class Created:
-    """Mixin with the creation time of a row."""
+    """Base class that adds the creation time of a row."""
 
     created_at: orm.Mapped[datetime] = orm.mapped_column(server_default=sa.func.now())
 
 
 class Timestamps(Created):
-    """Mixin with the creation time and the last change of a row."""
+    """Base class that adds the creation time and the time of the last change of a row."""
 
     updated_at: orm.Mapped[datetime] = orm.mapped_column(server_default=sa.func.now(), onupdate=sa.func.now())
 
@@ -88,11 +88,11 @@ migrate = Migrate(directory=str(ROOT / "migrations"))
 
 @dataclass
 class UnitOfWork:
-    """Callbacks of a unit of work, by outcome, and whether the unit may be retried."""
+    """Callbacks to run after a commit or a rollback of a unit of work."""
 
     commit: list[Callable[[], object]] = field(default_factory=list)
     rollback: list[Callable[[], object]] = field(default_factory=list)
-    #: Whether the unit did something that a rollback does not undo. Such a unit is never retried.
+    #: Whether the unit did something that a rollback cannot undo. The unit is then never retried.
     is_retry_forbidden: bool = False
 
 
@@ -101,10 +101,10 @@ _open: ContextVar[UnitOfWork | None] = ContextVar("unit_of_work", default=None)
 
 @contextmanager
 def unit_of_work() -> Iterator[UnitOfWork]:
-    """Commit everything that the block did, or roll it all back. Then run the callbacks for that outcome.
+    """Commit the changes of the block, or roll them back if the block fails. Then run the callbacks for this outcome.
 
-    A failing callback is only logged: the data is saved, and a sweep repeats the effect later.
-    Raise RuntimeError if a unit is already open, so that code below the edge cannot commit by mistake.
+    An error in a callback is only logged: the data is saved, and a periodic job repeats the callback's effect later.
+    Raise RuntimeError if a unit is already open, so that a service cannot commit by mistake.
     """
     if _open.get() is not None:
         raise RuntimeError("a unit of work is open already")
@@ -113,7 +113,7 @@ def unit_of_work() -> Iterator[UnitOfWork]:
     due = unit.rollback
     try:
         yield unit
-        if db.session.registry.has():  # false if only prepared reads ran
+        if db.session.registry.has():  # no session exists if only prepared reads ran
             db.session.commit()
         due = unit.commit
     except BaseException:
@@ -134,17 +134,17 @@ def _run(calls: list[Callable[[], object]]) -> None:
 
 
 def after_commit(call: Callable[[], object]) -> None:
-    """Run `call` after the open unit of work has committed. A rollback discards `call`."""
+    """Run `call` after the open unit of work has committed. Do not run it after a rollback."""
     _open_unit("after_commit").commit.append(call)
 
 
 def on_rollback(call: Callable[[], object]) -> None:
-    """Run `call` if the open unit of work is rolled back, to undo changes outside the database."""
+    """Run `call` if the open unit of work is rolled back. `call` undoes changes outside the database."""
     _open_unit("on_rollback").rollback.append(call)
 
 
 def forbid_retry() -> None:
-    """Mark the open unit of work as not retryable, because a rollback cannot undo the next action."""
+    """Mark the open unit of work as not retryable. Call this before an action that a rollback cannot undo."""
     unit = _open.get()
     if unit is not None:
         unit.is_retry_forbidden = True
@@ -152,11 +152,10 @@ def forbid_retry() -> None:
 
 @contextmanager
 def own_transaction() -> Iterator[orm.Session]:
-    """Open a session that commits at the end of the block, even if the open unit of work is rolled back.
+    """Open a session that commits at the end of the block, even if the open unit of work is rolled back later.
 
-    Use it for writes that must survive a refused request, such as a counted attempt or a log entry. The open unit is
-    never retried after it.
-    Like `autocommit`, call it before the first statement of the unit.
+    Use it for writes that must survive a refused request, for example a log entry. The open unit of work is not retried
+    afterwards. Call this function before the first statement of the unit.
     """
     _refuse_second_connection()
     forbid_retry()
@@ -174,8 +173,8 @@ def _open_unit(asked_by: str) -> UnitOfWork:
 def autocommit() -> AbstractContextManager[sa.Connection]:
     """Open a connection in autocommit mode: each statement is its own transaction, without BEGIN, COMMIT or reset.
 
-    Use it for reads and for single-statement writes. It does not see uncommitted changes of the open unit of work.
-    Inside a transaction, use `current_connection`.
+    Use the connection for reads and for single-statement writes. It does not see uncommitted changes of the open unit
+    of work. Inside a transaction, use `current_connection`.
     """
     _refuse_second_connection()
     engine: sa.Engine = current_app.extensions["autocommit"]
@@ -184,9 +183,9 @@ def autocommit() -> AbstractContextManager[sa.Connection]:
 
 @contextmanager
 def current_connection() -> Iterator[sa.Connection]:
-    """Yield the connection that the open unit of work holds. If it holds none, yield a connection of `autocommit`.
+    """Yield the connection of the open unit of work. If the unit has no connection yet, yield one from `autocommit`.
 
-    Use it for statements that run both inside and outside a transaction, such as reading the database's clock.
+    Use this for statements that run both inside and outside a transaction, such as reading the database's clock.
     """
     if _holds_connection():
         yield db.session.connection()
@@ -196,9 +195,9 @@ def current_connection() -> Iterator[sa.Connection]:
 
 
 def _refuse_second_connection() -> None:
-    """Raise RuntimeError if the open unit of work holds a connection. In production only log an error.
+    """Raise RuntimeError if the open unit of work has a connection. In production, only log an error.
 
-    A request that holds one connection and waits for a second can exhaust the pool, so that requests block each other.
+    Requests with one connection that wait for a second one can exhaust the pool and block each other.
     """
     if not _holds_connection():
         return
@@ -209,9 +208,9 @@ def _refuse_second_connection() -> None:
 
 
 def _holds_connection() -> bool:
-    """Return whether the open unit of work holds a connection.
+    """Return whether the open unit of work has a connection.
 
-    A unit takes a connection with its first statement. It keeps the connection and all locks until it ends.
+    The first statement of a unit takes a connection. The unit keeps the connection and its locks until it ends.
     """
     return _open.get() is not None and db.session.registry.has() and db.session().in_transaction()
 
@@ -220,9 +219,8 @@ def _holds_connection() -> bool:
 def own_connection() -> Iterator[sa.Connection]:
     """Open a read-only connection outside the pools and close it after the block.
 
-    Use it for long reads such as exports, and for locks that last as long. A long block takes no connection from a
-    pool.
-    The block may end in another thread or outside any application context.
+    Use it for long reads such as exports, because such reads would occupy a pool. Also use it for locks of the same
+    duration. The block may end in another thread or outside any application context.
     """
     engine: sa.Engine = current_app.extensions["streams"]
     with engine.connect() as connection:
@@ -232,7 +230,7 @@ def own_connection() -> Iterator[sa.Connection]:
 def replica_connection() -> sa.Connection | None:
     """Open a read-only connection to the replica. Return None if there is no replica or it cannot be reached.
 
-    The replica's data may be stale by any amount. Use it for exports, statistics and the read-only console.
+    The data of the replica may be stale by any amount. Use it for exports, statistics and the read-only console.
     """
     engine: sa.Engine | None = current_app.extensions["replica"]
     try:
@@ -249,10 +247,10 @@ def replica_or(primary: Connect) -> AbstractContextManager[sa.Connection]:
 
 @contextmanager
 def map_constraint_errors(errors: Mapping[str, AppError], *, in_use: AppError | None = None) -> Iterator[None]:
-    """Replace constraint violations by errors of the application.
+    """Replace violations of database constraints by errors of the application.
 
-    `errors` maps constraint names to errors. `in_use` is raised when other rows still refer to the deleted row.
-    The block runs in a savepoint, so the unit of work stays usable.
+    `errors` maps constraint names to errors. `in_use` is raised if other rows still refer to the deleted row. The block
+    runs in a savepoint, so the unit of work stays usable after an error.
     """
     try:
         with db.session.begin_nested():
@@ -268,7 +266,7 @@ def map_constraint_errors(errors: Mapping[str, AppError], *, in_use: AppError | 
 
 
 def get_or_404(model: type[M], key: object, message: str | None = None) -> M:
-    """Return the row with this primary key. Raise `NotFound` if it is missing or the key is out of range."""
+    """Return the row with this primary key. Raise `NotFound` if the row is missing or the key is out of range."""
     row = db.session.get(model, key) if _is_possible(key) else None
     if row is None:
         raise NotFound(message)
@@ -278,10 +276,9 @@ def get_or_404(model: type[M], key: object, message: str | None = None) -> M:
 def get_locked_or_404(model: type[M], key: object, message: str | None = None, *, key_share: bool = False) -> M:
     """Return the current row, locked until the unit of work ends. Raise `NotFound` like `get_or_404`.
 
-    Lock a record this way before changing or deleting it or its children. If two requests arrive together, the second
-    waits and then reads the result of the first.
-    With `key_share`, other transactions can still insert rows that refer to it. Use this for changes, not for
-    deletions.
+    Call this before a change or a deletion of the row or its children. If two requests arrive together, the second
+    waits and reads the result of the first. With `key_share`, other transactions can still insert rows that refer to
+    this row. Use `key_share` for changes, not for deletions.
     """
     lock = {"of": model, "key_share": key_share}
     row = db.session.get(model, key, with_for_update=lock, populate_existing=True) if _is_possible(key) else None
@@ -291,12 +288,12 @@ def get_locked_or_404(model: type[M], key: object, message: str | None = None, *
 
 
 def _is_possible(key: object) -> bool:
-    """Return whether the key fits the column. PostgreSQL would reject the query otherwise."""
+    """Return whether the key fits the column. PostgreSQL rejects a query with a larger key."""
     return abs(key) < 2**63 if isinstance(key, int) else "\0" not in str(key)
 
 
 def assign(row: M, data: Fields) -> M:
-    """Set the columns in `data` and flush."""
+    """Set the columns in `data` and send the changes to the database, without a commit."""
     for name, value in data.items():
         setattr(row, name, value)
     db.session.flush()

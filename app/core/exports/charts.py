@@ -24,7 +24,7 @@ COLUMNS_MM = 46
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of labelled values: horizontal bars for named items, or columns (`upright`) for times."""
+    """A chart of labelled values: horizontal bars, or columns if `upright`. Columns are for values by time."""
 
     title: str
     values: Sequence[tuple[str, float]]
@@ -87,14 +87,14 @@ def _columns(pdf: FPDF, values: Sequence[tuple[str, float]], x: float, y: float,
         height = (COLUMNS_MM - 2) * value / top
         pdf.set_fill_color(*ACCENT)
         if value:
-            column = min(slot * 0.7, WIDEST_COLUMN_MM)  # limit the width when there are few columns
+            column = min(slot * 0.7, WIDEST_COLUMN_MM)  # a few columns would otherwise be too wide
             pdf.rect(left + slot * (n + 0.5) - column / 2, bottom - height, column, height, style="F")
         if n % every == 0:
             pdf.text(left + slot * (n + 0.5) - pdf.get_string_width(label) / 2, bottom + 4, label)
 
 
 def _round_up(value: float) -> int:
-    """Return a round upper limit that four grid lines divide evenly."""
+    """Return a round upper limit for the axis that four grid lines divide evenly."""
     if value <= 4:
         return 4
     unit = 10.0 ** floor(log10(value))

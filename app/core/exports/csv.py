@@ -16,7 +16,7 @@ from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, ColumnType, Table, escape_formula_sql
 from app.core.lib.csv_injection import guarded, guarded_inside
 
-#: Byte order mark, by which a spreadsheet detects UTF-8.
+#: Byte order mark, so that a spreadsheet program detects UTF-8.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 CHUNK_BYTES = 128 * 1024
@@ -24,7 +24,7 @@ CHUNKS_AHEAD = 4
 
 
 def stream(table: Table, connect: Connect = own_connection) -> Chunks:
-    """Stream the whole table at the client's speed, in constant memory."""
+    """Stream the whole table as fast as the client reads, in constant memory."""
     statement = table.source.with_only_columns(*(_as_text(column) for column in table.columns))
     with EXPORTS.slot(), connect() as connection:
         yield BYTE_ORDER_MARK + line([guarded(column.name) for column in table.columns])
@@ -51,7 +51,7 @@ def _as_text(column: Column) -> sa.ColumnElement[Any]:
         case ColumnType.TEXT:
             return escape_formula_sql(column.value)
         case ColumnType.TIME:
-            # `to_char` would give the same text, but take a fifth of the whole export.
+            # `to_char` would return the same text, but would take a fifth of the time of the whole export.
             quoted = sa.cast(sa.func.to_json(sa.func.timezone("UTC", column.value)), sa.Text)
             return sa.func.substr(quoted, 2, len("2026-03-02T00:00:00")).concat("Z")
         case ColumnType.FLAG:
@@ -61,7 +61,7 @@ def _as_text(column: Column) -> sa.ColumnElement[Any]:
 
 
 class _Copy:
-    """A COPY in its own thread. It writes at most `CHUNKS_AHEAD` chunks ahead of the reader."""
+    """A COPY that runs in its own thread. The thread stops when `CHUNKS_AHEAD` chunks wait for the reader."""
 
     def __init__(self, driver: PgConnection, statement: str) -> None:
         self._driver = driver
@@ -83,14 +83,14 @@ class _Copy:
                     yield item
         finally:
             self._given_up = True
-            if isinstance(item, bytes):  # neither end nor error, so the client disconnected
+            if isinstance(item, bytes):  # the last item is neither the end nor an error, so the client has disconnected
                 self._driver.cancel()
             while thread.is_alive():
                 self._forget()
                 thread.join(0.05)
 
     def write(self, data: bytes) -> None:
-        """Receive one row from psycopg2. The checks here cost a tenth of the same checks in SQL."""
+        """Receive one row from psycopg2. The formula check here takes a tenth of the time that SQL would need."""
         self._pending += guarded_inside(data)
         if len(self._pending) >= CHUNK_BYTES:
             self._hand_over(bytes(self._pending))
@@ -111,7 +111,7 @@ class _Copy:
             try:
                 self._ready.put(item, timeout=1)
             except Full:
-                continue  # slow client: keep waiting, but notice a disconnect
+                continue  # the client is slow: wait again, unless it has disconnected
             return
         if isinstance(item, bytes):
             raise _GivenUp
@@ -124,4 +124,4 @@ class _Copy:
 
 
 class _GivenUp(Exception):
-    """The reader has disconnected."""
+    """The client that reads the export has disconnected."""

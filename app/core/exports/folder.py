@@ -14,26 +14,27 @@ from tempfile import TemporaryDirectory
 PREFIX = "health-export-"
 LOCK = "lock"
 
-#: Seconds after which a folder without a lock is abandoned: its process was killed before it created the lock.
+#: Seconds after which a folder without a lock file counts as abandoned. Its process was killed before it created the
+#: lock.
 UNLOCKED_S = 3600
 
 
 @contextmanager
 def export_folder() -> Iterator[Path]:
-    """Create an empty temporary folder and remove it after the block. First remove abandoned folders."""
+    """Create an empty temporary folder and remove it after the block. Remove abandoned folders first."""
     sweep()
     with TemporaryDirectory(prefix=PREFIX) as name:
         folder = Path(name)
         with (folder / "new").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            (folder / "new").rename(folder / LOCK)  # the lock file appears only when it is locked
+            (folder / "new").rename(folder / LOCK)  # rename the lock file only after it is locked
             yield folder
 
 
 def sweep() -> None:
-    """Remove the folders whose lock is free. The kernel releases a lock when its process ends for any reason."""
+    """Remove the folders whose lock is free. The kernel releases a lock when the process ends for any reason."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError):  # another user's folder, or already removed
+        with suppress(OSError):  # the folder belongs to another user, or is already removed
             if _is_abandoned(folder):
                 shutil.rmtree(folder, ignore_errors=True)
 

@@ -10,7 +10,7 @@ from fontTools.ttLib import TTFont
 
 FOLDER = Path(__file__).parent / "data"
 
-#: Slightly narrow fonts, for tables.
+#: Fonts for tables, slightly narrowed.
 NOTO_SANS = FOLDER / "NotoSans.woff"
 NOTO_SANS_BOLD = FOLDER / "NotoSans-Bold.woff"
 
@@ -18,7 +18,7 @@ REPLACEMENT = "\ufffd"
 
 
 def replace_missing_glyphs(text: str) -> str:
-    """Replace each character that the fonts lack."""
+    """Replace each character that the fonts do not contain."""
     if text.isascii():
         return text
     known = covered(NOTO_SANS)

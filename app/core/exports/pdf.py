@@ -1,4 +1,4 @@
-"""PDF exports: printable reports with headings on every page, wrapped cells and a chart."""
+"""PDF exports: reports for printing, with headings on every page, wrapped cells and a chart."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HEADING_MM = 7.0
 FONT_PT = 7.5
 #: Font size and line height of the remarks above the table.
 REMARK_PT, REMARK_MM = 9, 5.0
-#: Maximum lines in a cell. Longer texts end with an ellipsis.
+#: Maximum lines in a cell. A longer text ends with an ellipsis.
 MAX_LINES = 12
 
 NOTHING = "Tidak ada data dalam rentang ini."
@@ -36,7 +36,7 @@ FAMILY = "Sans"
 
 
 def stream(table: Table, paper: Paper, connect: Connect = own_connection) -> Chunks:
-    """Return the document in one chunk. Raise `too_many_rows` above `MAX_ROWS`."""
+    """Return the document in one chunk. Raise `too_many_rows` if the table has more than `MAX_ROWS` rows."""
     with EXPORTS.slot():
         with connect() as connection:
             rows = connection.execute(table.statement.limit(MAX_ROWS + 1)).all()
@@ -195,7 +195,7 @@ class _Pages(FPDF):
         self.text(x + width - self._width(text) if right else x, y + 3.5, text)
 
     def _wrapped(self, text: str, width: float) -> list[str]:
-        """Split a cell text into lines at spaces. Split a word anywhere if it is wider than the cell."""
+        """Split the text of a cell into lines at spaces. Split a word that is wider than the cell at any character."""
         lines: list[str] = []
         for paragraph in text.split("\n"):
             line = ""
@@ -217,7 +217,7 @@ class _Pages(FPDF):
         return lines
 
     def _fitting(self, word: str, width: float) -> int:
-        """Return how many characters of a long word fit. Prefer a break after punctuation near the end."""
+        """Return how many characters of a long word fit on a line. Prefer a break after punctuation near the end."""
         n = 1
         while n < len(word) and self._width(word[: n + 1]) <= width:
             n += 1

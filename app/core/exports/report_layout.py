@@ -1,4 +1,4 @@
-"""Settings of a PDF report. They are separate from `pdf`, because its library loads slowly."""
+"""Definition of a PDF report. It is not in the module `pdf`, because the PDF library loads slowly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ReportRows = Sequence[Sequence[Any]]
 
 @dataclass(frozen=True)
 class Paper:
-    """Parts of a PDF report besides its rows. `chart` makes the chart from the rows."""
+    """The parts of a PDF report besides its rows. `chart` is a function that makes the chart from the rows."""
 
     title: str
     start: date

@@ -1,4 +1,4 @@
-"""Streamed export responses, limited in number, with cleanup after a disconnect."""
+"""Responses that stream an export. Their number is limited, and a disconnected client causes a cleanup."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from flask import Response
 from app.core.bulkhead import Bulkhead
 from app.core.errors import TooManyRequests
 
-#: Limit on concurrent exports. An export occupies a web thread while its client reads, and other requests need threads
-#: too.
+#: Limit on concurrent exports. An export occupies a web thread while its client reads. Other requests also need
+#: threads.
 EXPORTS = Bulkhead(
     4,
     wait_s=5,
     refusal=lambda: TooManyRequests("Terlalu banyak ekspor berjalan.", retry_after=30),
 )
 
-#: MIME types by format, kept here because the modules of the formats load large libraries.
+#: MIME types by format. They are here because the modules of the formats load large libraries.
 MIMETYPES = {
     "csv": "text/csv",
     "pdf": "application/pdf",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 
-#: Description of the formats in the OpenAPI document.
+#: Description of the export formats in the OpenAPI document.
 FORMATS = "xlsx and pdf are for people: Indonesian headings, WIB, ready to print. csv is for programs: raw values, UTC"
 
-#: Schema of such a file in the OpenAPI document.
+#: Schema of an export file in the OpenAPI document.
 FILE = {"type": "string", "format": "binary"}
 
 Chunks = Generator[bytes]
@@ -44,7 +44,7 @@ class Download:
 
 
 def start_eagerly(chunks: Chunks) -> Chunks:
-    """Produce the first chunk now, so that an early failure can still return an error response.
+    """Produce the first chunk now. If it fails, the route can still return an error response.
 
     A later failure breaks the connection, so that a client does not accept an incomplete file.
     """

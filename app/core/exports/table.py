@@ -1,4 +1,4 @@
-"""Definition of an export table: columns of a statement, with the kind of their values."""
+"""Definition of an export table: its columns and its SQL statement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.core.lib.csv_injection import STARTS
 
 class ColumnType(StrEnum):
     TEXT = "text"
-    #: Text that cannot start like a formula, because its validation forbids it: a username, a province.
+    #: Text that cannot start like a formula, because its validation forbids that: a username, a province.
     NAME = "name"
     NUMBER = "number"
     TIME = "time"
@@ -24,7 +24,7 @@ class ColumnType(StrEnum):
 
 @dataclass(frozen=True)
 class Column:
-    """A column. `name` is its heading in CSV, `label` in files for people; `share` is its relative width."""
+    """A column. `name` is its heading in CSV, `label` its heading in XLSX and PDF. `share` is its relative width."""
 
     name: str
     value: sa.ColumnElement[Any]
@@ -46,9 +46,9 @@ class Table:
 
 
 def escape_formula_sql(column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
-    """Return the text in SQL, with an apostrophe before a text that could run as a formula."""
+    """Return the text as an SQL expression. Put an apostrophe before a text that a spreadsheet could run as a formula."""
     first = sa.func.ascii(column)
-    # Common first characters (letters, digits) come first, so that most rows cost one or two comparisons.
+    # Check common first characters (letters, digits) first, so that most rows need only one or two comparisons.
     return sa.case(
         (first > max(map(ord, STARTS)), column),
         (first.between(ord("0"), ord("9")), column),

@@ -1,4 +1,4 @@
-"""XLSX exports: rows from a server-side cursor go through xlsxwriter to a file on disk, then to the client.
+"""XLSX exports. xlsxwriter writes the rows to a file on disk, which is then sent to the client.
 
 The format is for people: Indonesian headings, dates in WIB, a frozen header with filters. In print, all columns fit on
 one page width.
@@ -24,28 +24,29 @@ from app.core.lib.local_time import JAKARTA
 CHUNK_BYTES = 64 * 1024
 ROWS_AHEAD = 500
 
-#: Limits of a sheet. Further rows continue on the next sheet, longer texts are cut.
+#: Limits of a sheet. Further rows continue on the next sheet. Longer texts are cut off.
 SHEET_ROWS = 1_048_576
 CELL_CHARACTERS = 32_767
 
-A4 = 9  # xlsxwriter's code
+A4 = 9  # xlsxwriter's code for the paper size A4
 
 TEXTS = (ColumnType.TEXT, ColumnType.NAME)
 
 MOMENT_FORMAT = "dd-mm-yyyy hh:mm:ss"
 MOMENT_WIDTH = 20
 DAY_FORMAT = "dd-mm-yyyy"
-#: Width in characters of a column with share 1, and extra width of a heading for the filter arrow.
+#: Width of a column with share 1, and extra width of a heading for the filter arrow, both in characters.
 SHARE_WIDTH = 12
 ARROW_WIDTH = 4
 
 
 def stream(table: Table, connect: Connect = own_connection, *, title: str) -> Chunks:
-    """Stream the whole table in constant memory, through a file on disk."""
+    """Write the whole table to a file on disk, then stream the file. The memory use is constant."""
     with EXPORTS.slot(), export_folder() as folder:
         with connect() as connection:
             rows = connection.execute(table.statement, execution_options={"yield_per": ROWS_AHEAD})
-            yield b""  # the query has run, so its errors can no longer occur
+            # an empty first chunk: the query has run, so an error of the query still becomes an error response
+            yield b""
             path = folder / "export.xlsx"
             _write(path, table.columns, rows, title)
         with path.open("rb") as file:
@@ -69,7 +70,7 @@ def _write(path: Path, columns: Sequence[Column], rows: sa.CursorResult[Any], ti
                 if value is None:
                     continue
                 if kind in TEXTS:
-                    # Write text as a string. The quote prefix keeps it a string when a user edits the cell.
+                    # Write the text as a string. The quote prefix keeps it a string after a user edits the cell.
                     sheet.write_string(n, c, value[:CELL_CHARACTERS], quoted if is_dangerous(value) else None)
                 elif kind is ColumnType.NUMBER:
                     sheet.write_number(n, c, value)
@@ -99,19 +100,21 @@ def _workbook(path: Path) -> Iterator[Any]:
         book.close()
     finally:
         for sheet in book.worksheets():
-            sheet.row_data_fh.close()  # needed if the book was not closed; its folder is removed with the export
+            # `book.close()` was skipped after an error; the file is removed with the export folder
+            sheet.row_data_fh.close()
 
 
 def _sheets(book: Any, columns: Sequence[Column], title: str) -> Iterator[Any]:
-    """Yield the first sheet, and another sheet whenever the last one is full."""
+    """Yield the first sheet. Yield a further sheet each time the last one is full."""
     heading = book.add_format({"bold": True, "bg_color": "#DDEFEC", "bottom": 1})
     while True:
         number = len(book.worksheets()) + 1
         sheet = book.add_worksheet(title if number == 1 else f"{title} {number}")
         sheet.freeze_panes(1, 0)
         _fit_on_paper(sheet)
-        _filter(sheet, columns, SHEET_ROWS - 1)  # corrected later for the last sheet
-        sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{SHEET_ROWS}"})  # phone numbers are texts
+        _filter(sheet, columns, SHEET_ROWS - 1)  # the last sheet gets the correct number of rows later
+        # Excel would mark phone numbers as an error
+        sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{SHEET_ROWS}"})
         for c, column in enumerate(columns):
             sheet.set_column(c, c, _width(column))
             sheet.write_string(0, c, _heading(column), heading)
@@ -119,7 +122,7 @@ def _sheets(book: Any, columns: Sequence[Column], title: str) -> Iterator[Any]:
 
 
 def _fit_on_paper(sheet: Any) -> None:
-    """Print on A4 landscape, one page wide. Repeat the heading and the page number on each page."""
+    """Print on A4 landscape, one page wide, with the heading and the page number on each page."""
     sheet.set_paper(A4)
     sheet.set_landscape()
     sheet.fit_to_pages(1, 0)
