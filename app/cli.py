@@ -81,7 +81,7 @@ def init_app(app: Flask) -> None:
 
 
 def seed_all() -> None:
-    """Create all records that the service needs. A repeated run changes nothing."""
+    """Create all records that the service needs. Running this a second time changes nothing."""
     with unit_of_work():
         roles.seed()
         forum_seed.seed()
@@ -113,7 +113,9 @@ def create_user(role: str, **options: str | None) -> None:
 @click.argument("username")
 @click.argument("role", type=click.Choice([role.value for role in RoleName]))
 def set_role(username: str, role: str) -> None:
-    """Make ROLE the only role of USERNAME (or e-mail, or phone number). It applies to all their sessions at once."""
+    """Make ROLE the only role of USERNAME (or e-mail, or phone number). All open sessions of the user get this role at
+    once.
+    """
     with unit_of_work():
         user = _named(username)
         roles.set_only_role(user, RoleName(role))
@@ -123,7 +125,7 @@ def set_role(username: str, role: str) -> None:
 @users.command("remove-otp")
 @click.argument("username")
 def remove_otp(username: str) -> None:
-    """Remove the second factor of USERNAME, who has lost phone and recovery codes."""
+    """Remove the second factor of USERNAME, for a user who has lost the phone and the recovery codes."""
     with unit_of_work():
         user = _named(username)
         if not second_factor.remove(user.id):
@@ -145,9 +147,9 @@ nik = CommandGroup("nik", help="Encryption of NIK and second factors: rotate the
 
 @nik.command("rotate")
 def rotate_nik() -> None:
-    """Encrypt all NIK, second factors and secrets in unsent messages again, with the first of NIK_KEYS.
+    """Encrypt all NIK, second factors and secrets in unsent messages again, with the first key of NIK_KEYS.
 
-    If the command is killed, run it again: it continues.
+    If the command is killed, run it again. It resumes where it stopped.
     """
     notification_jobs.seal_anew()
     click.echo(f"{identity_jobs.rotate_nik()} NIK encrypted anew.")
@@ -155,7 +157,9 @@ def rotate_nik() -> None:
 
 @nik.command("verify")
 def verify_nik() -> None:
-    """Decrypt every NIK and every second factor. Exit code 1 and the user ids if any cannot be read."""
+    """Decrypt every NIK and every second factor. If any cannot be decrypted, print the user ids and exit with
+    code 1.
+    """
     fine, broken = identity_jobs.verify_nik()
     click.echo(f"{fine} NIK can be read.")
     unreadable = {"NIK": broken, "second factors": second_factor.unreadable()}
@@ -190,7 +194,9 @@ forum = CommandGroup("forum", help="Maintenance of the forum.")
 
 @forum.command("repair")
 def repair_forum() -> None:
-    """Recount likes, saves, replies and threads, and correct wrong counters. Normally there are none."""
+    """Recount likes, saves, replies and threads in the forum, and correct wrong counters. Normally no counter
+    is wrong.
+    """
     for table, count in forum_jobs.repair().items():
         click.echo(f"{table}: {count} rows repaired.")
 
@@ -200,7 +206,7 @@ media = CommandGroup("media", help="Maintenance of pictures.")
 
 @media.command("sweep")
 def sweep_pictures() -> None:
-    """Remove pictures older than a day that no record refers to. Killed processes leave such pictures."""
+    """Remove pictures that are older than a day and used by no record. A killed process leaves such pictures."""
     with unit_of_work():
         click.echo(f"{own_pictures.sweep()} pictures removed.")
 
@@ -214,7 +220,7 @@ sql_role = CommandGroup("sql-role", help="Database role that only the SQL consol
 @click.option("--name", default="sql_console", help="Name of the role.")
 @click.option("--write", is_flag=True, help="Allow writing, except to the audit log.")
 def create_sql_role(name: str, *, write: bool) -> None:
-    """Create the role, or give it a new password, and print the setting for the console.
+    """Create the database role of the SQL console, or change its password. Print the setting for the console.
 
     Without --write the role can only read. It owns no table and cannot change the audit log.
     """
@@ -228,14 +234,18 @@ def create_sql_role(name: str, *, write: bool) -> None:
 
 @command("seed")
 def seed() -> None:
-    """Create the records that the service needs: roles, categories, national emergency numbers. Safe to repeat."""
+    """Create the records that the service needs: roles, categories, national emergency numbers. Repeating
+    this is safe.
+    """
     seed_all()
     click.echo("Seeded.")
 
 
 @command("pooler")
 def pooler() -> None:
-    """Store the session settings of a request in the database role. Run once, before you set DATABASE_POOLER_URL."""
+    """Store the session settings of requests in the database role. Run this once, before you set
+    DATABASE_POOLER_URL.
+    """
     keep_request_settings()
     click.echo("The role has them. Now set DATABASE_POOLER_URL.")
 
@@ -252,8 +262,8 @@ def backup(folder: Path) -> None:
 def restore(folder: Path) -> None:
     """Restore the backup in FOLDER into an empty database and the picture store. Then run `flask db upgrade`.
 
-    People erased after the backup are erased again. Their tombstones come from the store and from the other backups in
-    the same directory.
+    People whose data was erased after the backup are erased again. Their tombstones (records of an erasure) come from
+    the store and from the other backups in the same directory.
     """
     click.echo(restore_backup(folder))
     if count := personal_data_jobs.erase_again():
@@ -273,9 +283,10 @@ def settings_table(env: bool) -> None:
 @command("check", cls=FreeCommand)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of {item, ready, todo}.")
 def check(*, as_json: bool) -> None:
-    """Check everything that an installation needs. Each item is ready, or says what to do. Changes and sends nothing.
+    """Check everything that an installation needs, without changing or sending anything.
 
-    Exit code 1 if an item is not ready. Optional parts that are turned off count as ready, and are listed.
+    Each item is either ready or has a task for you. The exit code is 1 if an item is not ready. Optional parts that are
+    turned off are listed and count as ready.
     """
     config, problems = Config.read(environment())
     is_usable = PROBLEM not in current_app.extensions
@@ -296,7 +307,7 @@ def check(*, as_json: bool) -> None:
 
 @command("worker-health")
 def worker_health() -> None:
-    """Check that messages are delivered: workers, scheduler, backlog. If not, exit code 1 and the reason."""
+    """Check that messages are delivered: workers, scheduler, backlog. If not, print the reason and exit with code 1."""
     try:
         problems = delivery_metrics.worker_problems()
     except (RedisError, DBAPIError) as error:
@@ -337,13 +348,13 @@ messaging = CommandGroup("messaging", help="Sender number of messages: status, r
 
 @messaging.command("status")
 def messaging_status() -> None:
-    """Print the state of our number, as last reported by the provider."""
+    """Print the state of the service's phone number, as last reported by the provider."""
     click.echo("\n".join(sender_report.status()))
 
 
 @messaging.command("resume")
 def resume_messaging() -> None:
-    """Resume sending at once. If the provider refuses a message, sending stops again."""
+    """Resume sending of messages at once. If the provider refuses a message, sending stops again."""
     sender_status.start()
     click.echo("\n".join(sender_report.status()))
 
@@ -351,7 +362,7 @@ def resume_messaging() -> None:
 @messaging.command("test")
 @click.argument("number")
 def test_messaging(number: str) -> None:
-    """Send one message to NUMBER. Print the provider's response and its receipts within 30 seconds."""
+    """Send one message to NUMBER. Print the provider's response, and the receipts that arrive within 30 seconds."""
     phone = phones.normalise(number)
     if phone is None or phones.country_problem(phone):
         raise click.BadParameter("is no phone number of a country in MESSAGING_COUNTRIES", param_hint="NUMBER")
@@ -394,5 +405,5 @@ pengingat = CommandGroup("pengingat", help="Ledger of reminders.")
 
 @pengingat.command("compact")
 def compact_pengingat() -> None:
-    """Turn occurrences older than 400 days into daily sums. The scheduler does this every day."""
+    """Replace occurrences of reminders older than 400 days by sums per day. The scheduler does this every day."""
     click.echo(f"{pengingat_jobs.compact()} occurrences summed up.")

@@ -58,7 +58,10 @@ class Custom:
 
 @dataclass(frozen=True, kw_only=True)
 class Personal:
-    """Declaration of a table with personal data. A person owns a row if one of its owner columns identifies the person."""
+    """Declaration of a table with personal data.
+
+    A person owns a row if one of its owner columns identifies the person.
+    """
 
     #: Owner columns with the id of a user. For the table `users`: `id`.
     of: tuple[str, ...] = ()
@@ -74,7 +77,7 @@ class Personal:
 
 @dataclass(frozen=True)
 class Impersonal:
-    """Declaration of a table without personal data that has a column which could contain some. `why` gives the reason."""
+    """Declaration of a table whose columns could contain personal data, but do not. `why` gives the reason."""
 
     why: str
 

@@ -46,7 +46,7 @@ class Table:
 
 
 def escape_formula_sql(column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
-    """Return the text as an SQL expression. Put an apostrophe before a text that a spreadsheet could run as a formula."""
+    """Return an SQL expression for the text. It adds an apostrophe if a spreadsheet could run the text as a formula."""
     first = sa.func.ascii(column)
     # Check common first characters (letters, digits) first, so that most rows need only one or two comparisons.
     return sa.case(

@@ -1,10 +1,10 @@
-"""Verified time: the database's clock, checked against the monotonic clock of this process.
+"""Verified time: the database's time, protected against jumps of the database's clock.
 
-The database's clock decides what is due and what is missed. If it jumps by more than 5 minutes, the verified time
-ignores the jump for 10 minutes.
-A jump that lasts longer is accepted, because a machine that was paused also resumes with a jump.
+The verified time decides which items are due or missed. Each tick of the scheduler compares the database's clock with
+the uptime of this machine. If the database's clock jumps by more than 5 minutes, the verified time ignores the jump for
+10 minutes. A jump that lasts longer is accepted, because the clock also jumps when a paused machine resumes.
 
-Each tick of the scheduler verifies the time. A drain starts from the time that its tick verified.
+A drain (a job that sends due deliveries) starts from the time that its tick verified.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from app.core.database import db_time
 
 logger = logging.getLogger(__name__)
 
-#: Largest difference between the two clocks that is accepted at once.
+#: Largest change of the database's clock, compared with the uptime, that is not treated as a jump.
 TOLERANCE = timedelta(minutes=5)
-#: Seconds that a jump must last before it is accepted.
+#: Seconds that a jump must last before the verified time accepts it.
 BELIEVED_AFTER_S = 600.0
-#: Seconds between log lines about the same jump.
+#: Minimum seconds between log lines about the same jump.
 LOG_AGAIN_S = 60.0
 
 
 class VerifiedTime:
-    """The verified time of one process. It equals the database's time until `verify` or `start_at` is called."""
+    """The verified time of one process. Before the first call of `verify` or `start_at`, it is the database's time."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
         """Discard the verified time."""
-        #: Seconds between the verified time and the uptime.
+        #: Seconds to add to the uptime to get the verified time.
         self._offset: float | None = None
-        #: The offset after the present jump, and the uptime at which the jump was seen.
+        #: The value of `_offset` after the current jump, and the uptime at which the jump was detected.
         self._jumped_offset = self._jumped_at = math.nan
         self._logged_at = -math.inf
 
     def verify(self) -> None:
-        """Compare the database's clock with the uptime. Raise the database's errors if it is unavailable."""
+        """Compare the database's clock with the uptime. If the database is unavailable, raise the database's error."""
         offset, uptime = _compare()
         if self._offset is None or _is_close(offset, self._offset) or self._has_lasted(offset, uptime):
             self._offset, self._jumped_offset = offset, math.nan
@@ -52,18 +52,22 @@ class VerifiedTime:
             logger.error("the database's clock has jumped", extra={"jump_s": round(self.jump_s)})
 
     def start_at(self, tick: datetime) -> None:
-        """Use the database's time if it is close to the tick's time. Otherwise use the tick's time."""
+        """Set the verified time to the database's time if the tick's time is close to it. Otherwise set it to the
+        tick's time.
+        """
         offset, uptime = _compare()
         by_tick = tick.timestamp() - uptime
         self._offset = offset if _is_close(offset, by_tick) else by_tick
 
     def now(self) -> datetime | None:
-        """Return the verified time, or None if nothing was verified in this process."""
+        """Return the verified time, or None before the first verification in this process."""
         return None if self._offset is None else datetime.fromtimestamp(self._offset + _uptime_s(), UTC)
 
     @property
     def jump_s(self) -> float:
-        """Return the seconds by which the database's clock jumped, or 0 if the jump was accepted."""
+        """Return the seconds by which the database's clock has jumped. Return 0 if there is no jump or it was
+        accepted.
+        """
         return 0.0 if math.isnan(self._jumped_offset) or self._offset is None else self._jumped_offset - self._offset
 
     def _has_lasted(self, offset: float, uptime: float) -> bool:
@@ -74,26 +78,26 @@ class VerifiedTime:
 
 verified_time = VerifiedTime()
 
-#: The verified time as an SQL expression. `values` returns its parameter.
+#: The verified time as an SQL expression with one parameter. `values` returns the parameter.
 now_sql = sa.func.coalesce(
     sa.bindparam("verified_now", type_=sa.DateTime(timezone=True)), sa.func.statement_timestamp()
 )
 
 
 def values() -> dict[str, datetime | None]:
-    """Return the parameter of `now_sql`."""
+    """Return the parameter of `now_sql` and its value."""
     return {"verified_now": verified_time.now()}
 
 
 def now() -> datetime:
-    """Return the verified time. Return the database's time if this process has not verified any."""
+    """Return the verified time, or the database's time before the first verification in this process."""
     return verified_time.now() or db_time.now()
 
 
 def _compare() -> tuple[float, float]:
-    """Return the seconds between the database's clock and the uptime, and the uptime.
+    """Return the difference in seconds between the database's clock and the uptime, and the uptime.
 
-    Read the uptime last, so that a slow response makes the verified time late, never early.
+    Read the uptime last. A slow response of the database then makes the verified time late, never early.
     """
     database_now = db_time.now()
     uptime = _uptime_s()
@@ -101,7 +105,7 @@ def _compare() -> tuple[float, float]:
 
 
 def _uptime_s() -> float:
-    """Return the seconds since this machine started, including suspended time."""
+    """Return the seconds since this machine started. They include the time in which the machine was suspended."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 

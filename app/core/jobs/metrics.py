@@ -1,6 +1,7 @@
 """Prometheus metrics of jobs, workers, schedulers and queues.
 
-Prometheus cannot scrape jobs, because they run in short-lived processes. Each job adds its counts to totals in Redis.
+Prometheus cannot read metrics from jobs, because each job runs in a short-lived process. Each job therefore adds its
+counts to totals in Redis.
 """
 
 from __future__ import annotations
@@ -24,22 +25,22 @@ from app.core.jobs.schedule import HEARTBEAT, HEARTBEAT_TTL_S
 
 logger = logging.getLogger(__name__)
 
-#: Redis hash with the counts of all jobs, by sample.
+#: Redis hash with the totals of all jobs. Its fields are Prometheus samples.
 COUNTS = "figures:jobs"
 
 #: RQ registries whose job counts are exported, in addition to the queue length.
 REGISTRIES: dict[str, type[BaseRegistry]] = {"started": StartedJobRegistry, "failed": FailedJobRegistry}
 
-#: Name suffixes of samples that can be added up.
+#: Name suffixes of the Prometheus samples that are counts.
 SUFFIXES = ("_total", "_bucket", "_count", "_sum")
 
-#: Counts of this process that are already in Redis, by field of the hash.
+#: Counts of this process that it has already added to Redis, by field of the hash.
 _handed_over: dict[str, float] = {}
 _lock = Lock()
 
 
 def init_app(app: Flask, counted: Mapping[MetricWrapperBase, str], zeros: Sequence[Sample]) -> None:
-    """Register the counters and histograms that jobs update, with their name prefixes in `/metrics`.
+    """Register the counters and histograms that jobs update, with the prefixes of their names in `/metrics`.
 
     `zeros` are samples that `/metrics` shows before the first update.
     """
@@ -47,7 +48,9 @@ def init_app(app: Flask, counted: Mapping[MetricWrapperBase, str], zeros: Sequen
 
 
 def hand_over() -> None:
-    """Add this process's new counts to the totals in Redis. If Redis is unavailable, the next call adds them."""
+    """Add this process's new counts to the totals in Redis. If Redis is unavailable, the next call adds these
+    counts.
+    """
     counted, _ = current_app.extensions["counted_by_jobs"]
     with _lock:
         counts = {
@@ -80,10 +83,10 @@ def counts() -> list[Sample]:
 
 
 def collect_counts() -> Iterator[Metric]:
-    """Yield the counts of all jobs.
+    """Yield the totals of all jobs from Redis.
 
-    Every gunicorn process yields the same counts. Metrics that web processes update too get a prefix. Without the
-    prefix, a sum over all gunicorn processes would count a job several times.
+    Every gunicorn process yields the same totals. A metric that web processes also update gets a prefix for the totals.
+    Without the prefix, a sum over all gunicorn processes would count a job several times.
     """
     counted, _ = current_app.extensions["counted_by_jobs"]
     samples = counts()
@@ -118,7 +121,7 @@ def collect() -> Iterator[Metric]:
         alive.add_metric([name], workers[name])
         jobs.add_metric([name, "waiting"], queue.count)
         for state, registry in REGISTRIES.items():
-            # RQ's cleanup may enqueue a job again, so a read must not run it.
+            # RQ's cleanup may enqueue a job again. Reading metrics must not cause this.
             jobs.add_metric([name, state], registry(queue=queue).get_job_count(cleanup=False))
     yield alive
     yield jobs
@@ -136,13 +139,13 @@ def collect() -> Iterator[Metric]:
 
 
 def clock_jump_s() -> float | None:
-    """Return by how many seconds the database's clock has jumped, or None if no scheduler ticks."""
+    """Return the seconds by which the database's clock has jumped, or None if no scheduler is running."""
     jump_s = connection().get(HEARTBEAT)
     return None if jump_s is None else float(jump_s)
 
 
 def _is_count(sample: Sample, metric: Metric) -> bool:
-    return sample.name.removeprefix(metric.name) in SUFFIXES  # excludes `_created`, which is a time
+    return sample.name.removeprefix(metric.name) in SUFFIXES  # the suffix `_created` is a time
 
 
 def _field(sample: Sample) -> str:

@@ -1,7 +1,7 @@
-"""RQ queues, filled after the commit.
+"""RQ queues. A job is enqueued after the transaction has committed.
 
-A job receives ids, reads the current rows and claims them. The rows decide; the queue only announces work.
-If a job is lost, a sweep of the scheduler enqueues it again. A job that runs twice does nothing the second time.
+A job receives ids, reads the current rows and claims them (marks them as its own). The work to do is stored in the
+rows. If a job is lost, a periodic job enqueues it again. If a job runs twice, the second run does nothing.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from config import Config
 
 #: Reminders, reset links, pushes and logs.
 URGENT = "urgent"
-#: Broadcasts, which must not delay other jobs.
+#: Broadcasts. They have their own queue, so that they do not delay other jobs.
 BULK = "bulk"
 QUEUES = (URGENT, BULK)
 
-#: Default timeout of a job, in seconds.
+#: Seconds after which a job is stopped, unless it has its own timeout.
 JOB_TIMEOUT_S = 60
 FAILED_JOB_TTL_S = 86400
 
@@ -36,13 +36,13 @@ def init_app(app: Flask, config: Config) -> None:
 
 
 def connection() -> Redis:
-    """Return the application's Redis connection. Its timeout is 0.2 s."""
+    """Return the application's Redis connection. Its timeout is 0.2 seconds."""
     redis: Redis = current_app.extensions["redis"]
     return redis
 
 
 def enqueue(job: Callable[..., object], *args: object, queue: str = URGENT) -> None:
-    """Enqueue `job` after the open unit of work has committed. `args` must be JSON: ids, never rows."""
+    """Enqueue `job` after the open unit of work has committed. `args` must be JSON values: ids, never rows."""
     after_commit(partial(enqueue_now, job, *args, queue=queue))
 
 
@@ -53,9 +53,9 @@ def enqueue_now(
     limit_s: int = JOB_TIMEOUT_S,
     details: Mapping[str, object] | None = None,
 ) -> None:
-    """Enqueue `job` immediately, with `details` as keyword arguments and a timeout of `limit_s` seconds.
+    """Enqueue `job` immediately, with `details` as keyword arguments. Raise Redis errors if the queue is unavailable.
 
-    Raise Redis errors if the queue is unavailable.
+    The job is stopped after `limit_s` seconds.
     """
     Queue(queue, connection=connection(), serializer=JSONSerializer).enqueue(
         _name(job),
@@ -67,12 +67,12 @@ def enqueue_now(
     )
 
 
-#: Milliseconds that a dedupe key lives in Redis. After that, a lost job may be enqueued again.
+#: Milliseconds after which a dedupe key in Redis expires. A lost job can then be enqueued again.
 DEDUPE_TTL_MS = 5000
 
 
 def enqueue_once(job: Callable[..., object], *args: object, queue: str = URGENT, limit_s: int = JOB_TIMEOUT_S) -> None:
-    """Enqueue `job` after the commit, unless an equal job is waiting on the queue.
+    """Enqueue `job` after the commit, unless the same job with the same arguments is already waiting.
 
     The worker releases the dedupe key before the job runs. Later commits can then enqueue the job again.
     """
@@ -86,7 +86,7 @@ def enqueue_once_now(
     limit_s: int = JOB_TIMEOUT_S,
     details: Mapping[str, object] | None = None,
 ) -> None:
-    """Enqueue `job` now, unless a job with the same `args` is waiting on the queue. `details` may differ.
+    """Enqueue `job` now, unless a job with the same `args` is already waiting. `details` may differ.
 
     Raise Redis errors if the queue is unavailable.
     """
@@ -95,7 +95,7 @@ def enqueue_once_now(
 
 
 def release(queue: str, name: str, args: Sequence[object]) -> None:
-    """Release the dedupe key of a job that starts. If Redis is unavailable, the key expires by itself."""
+    """Delete the dedupe key of a job that starts. If Redis is unavailable, the key expires after `DEDUPE_TTL_MS`."""
     with suppress(RedisError):
         connection().delete(_dedupe_key(queue, name, args))
 

@@ -8,7 +8,8 @@ from redis import Redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
-#: Web requests fail fast: redis-py's defaults block for 4.5 s if Redis refuses, and for 40 s if it hangs.
+#: Timeouts of web requests, which must fail fast. redis-py's defaults block for 4.5 s if Redis refuses connections, and
+#: for 40 s if Redis hangs.
 WEB: dict[str, Any] = {
     "socket_timeout": 0.2,
     "socket_connect_timeout": 0.2,
@@ -16,7 +17,7 @@ WEB: dict[str, Any] = {
     "health_check_interval": 0,
 }
 
-#: A worker waits until Redis is available again.
+#: Options for a worker, which waits until Redis is available again.
 WORKER: dict[str, Any] = {
     "socket_connect_timeout": 5,
     "socket_keepalive": True,
@@ -26,5 +27,5 @@ WORKER: dict[str, Any] = {
 
 
 def connect(url: str, **options: Any) -> Redis:
-    """Return a client for `url`. It connects on first use."""
+    """Return a Redis client for `url`. The client connects when it is first used."""
     return Redis.from_url(url, **options)

@@ -1,7 +1,8 @@
-"""The worker's scheduler: actions for every second, and jobs to enqueue periodically.
+"""The scheduler of a worker: functions that run every second, and jobs that are enqueued periodically.
 
-Each of our `rq worker` processes runs its own scheduler, so several may do the same work at once. Ticks only check and
-enqueue; jobs claim their rows. `app.wiring` lists the ticks and the periodic jobs.
+Each `rq worker` process starts its own scheduler, so several schedulers may do the same work at once. A tick (one run
+of the scheduler) only checks for due work and enqueues jobs. The jobs claim their rows. `app.wiring` lists the
+functions and the periodic jobs.
 """
 
 from __future__ import annotations
@@ -23,22 +24,21 @@ logger = logging.getLogger(__name__)
 
 TICK_S = 1.0
 
-#: Redis key that exists while a scheduler ticks. `flask worker-health` reads it. Its value is the jump of the
-#: database's clock in seconds, as seen by that scheduler.
+#: Redis key that exists while a scheduler is running. `flask worker-health` reads the key. Its value is the jump of the
+#: database's clock in seconds, as measured by the scheduler.
 HEARTBEAT = "clock:heartbeat"
 HEARTBEAT_TTL_S = 15
 
-#: Milliseconds in which one scheduler may enqueue a periodic job before another may. The job's dedupe key has expired
-#: by then.
+#: Milliseconds in which only one scheduler may enqueue a periodic job. The job's dedupe key expires earlier.
 TURN_MS = 2 * DEDUPE_TTL_MS
 
-#: A function that every scheduler process calls each second. It must be fast and safe to run concurrently.
+#: A function that every scheduler process calls each second. It must be fast, and concurrent calls must be safe.
 Tick = Callable[[], object]
 
 
 @dataclass(frozen=True)
 class Periodic:
-    """A job that is enqueued every `every_s` seconds by all schedulers together. An extra run does no harm."""
+    """A job that the schedulers enqueue once every `every_s` seconds in total. An additional run does no harm."""
 
     job: Callable[[], object]
     every_s: int
@@ -47,16 +47,16 @@ class Periodic:
 
 @dataclass
 class Scheduler:
-    """The work of one scheduler, and the time of its last runs."""
+    """A scheduler: its functions, its periodic jobs, and the times of its next checks."""
 
     ticks: Sequence[Tick]
     periodic: Sequence[Periodic]
-    #: Time of the next check of each periodic job, by this process's monotonic clock.
+    #: Time of the next check of each periodic job, in seconds of this process's monotonic clock.
     _next_at: dict[Periodic, float] = field(default_factory=dict)
     _failures: dict[str, tuple[str, float]] = field(default_factory=dict)
 
     def tick(self) -> None:
-        """Run all ticks and enqueue the periodic jobs that are due."""
+        """Call all tick functions and enqueue the periodic jobs that are due."""
         try:
             verified_time.verify()
         except (DBAPIError, PoolTimeoutError) as error:
@@ -76,11 +76,13 @@ class Scheduler:
 
     def _enqueue(self, periodic: Periodic) -> None:
         key = f"every:{periodic.job.__module__}.{periodic.job.__qualname__}"
-        # Half a second less than the period, so that two schedulers almost in step do not skip a round.
+        # The key expires half a second before the period ends. Otherwise two schedulers that run at nearly the same
+        # time could skip a period.
         period_ms = periodic.every_s * 1000 - 500
         if connection().set(key, 1, nx=True, px=min(TURN_MS, period_ms)):
             enqueue_once_now(periodic.job, queue=periodic.queue)
-            # Extend the key only now: a process that dies earlier delays the job by seconds, not by a period.
+            # Extend the key only after the job is enqueued. If this process dies before, the job is late by seconds,
+            # not by a period.
             connection().pexpire(key, period_ms)
             left_s = float(periodic.every_s)
         else:
@@ -88,7 +90,7 @@ class Scheduler:
         self._next_at[periodic] = monotonic() + left_s
 
     def _log_failure(self, what: str, error: Exception) -> None:
-        """Log a failing tick, but repeat the same failure at most once per `LOG_AGAIN_S`."""
+        """Log the error of a tick function. Log the same error again only after `LOG_AGAIN_S` seconds."""
         kind, at = self._failures.get(what, ("", 0.0))
         if kind == type(error).__name__ and monotonic() - at < LOG_AGAIN_S:
             return
@@ -96,7 +98,7 @@ class Scheduler:
         logger.error("clock: %s failed", what, exc_info=error)
 
 
-#: Seconds before the same failure of the same tick is logged again.
+#: Seconds before the same error of the same tick function is logged again.
 LOG_AGAIN_S = 60
 
 
@@ -105,16 +107,16 @@ def init_app(app: Flask, ticks: Sequence[Tick], periodic: Sequence[Periodic]) ->
 
 
 def tick() -> None:
-    """Run one tick of the current application's scheduler."""
+    """Call the tick functions once, with the scheduler of the current application."""
     schedule: Scheduler = current_app.extensions["schedule"]
     schedule.tick()
 
 
 def run(app: Flask, going_on: Callable[[], bool]) -> None:
-    """Tick while `going_on()` is true. Errors of PostgreSQL, Redis or a single tick do not end the loop."""
+    """Run a tick every second while `going_on()` is true. Errors of PostgreSQL, Redis or a tick do not end the loop."""
     while going_on():
         started = time()
         with app.app_context():
             tick()
-        # Tick at the start of each second, so that items due at that second are found at once.
+        # Start each tick at the beginning of a second, so that items due at that second are found without delay.
         sleep(max(0.05, TICK_S - time() % TICK_S if time() - started < TICK_S else 0.05))

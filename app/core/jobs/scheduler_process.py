@@ -1,4 +1,4 @@
-"""The scheduler as a child process of a worker. It starts and ends with the worker, and restarts if it dies."""
+"""The scheduler as a child process of a worker. It starts and ends with the worker. If it dies, it is restarted."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from app.core.jobs import schedule
 
 logger = logging.getLogger(__name__)
 
-#: Seconds to wait before a dead scheduler is restarted, so that repeated failures do not loop without a pause.
+#: Seconds to wait before a dead scheduler is restarted. Without the wait, a scheduler that always fails would restart
+#: in a fast loop.
 RESTART_S = 0.5
 
 
 class WithApp(Protocol):
-    """A worker class with the Flask application. A new process imports the class by name."""
+    """A worker class that has the Flask application. A new process imports this class by its name."""
 
     app: ClassVar[Flask]
 
 
 class SchedulerProcess:
-    """A context manager that keeps one scheduler process running."""
+    """A context manager that keeps one scheduler process running during its block."""
 
     def __init__(self, worker: type[WithApp]) -> None:
         self._worker = worker
@@ -39,7 +40,8 @@ class SchedulerProcess:
         self._keeper = Thread(target=self._keep, name="clock-keeper", daemon=True)
 
     def __enter__(self) -> Self:
-        # A forked process shares the application's memory: 19 MiB of its own instead of 114. No other thread runs yet.
+        # A forked process shares the application's memory. It needs 19 MiB of its own instead of 114 MiB. Forking is
+        # safe here, because no other thread runs yet.
         self._start(get_context("fork"))
         self._keeper.start()
         return self
@@ -48,7 +50,7 @@ class SchedulerProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._ended.set()
-        while self._keeper.is_alive():  # the keeper may just have started another process
+        while self._keeper.is_alive():  # the keeper thread may just have started another process
             self._process.kill()
             self._keeper.join(0.1)
 
@@ -58,22 +60,23 @@ class SchedulerProcess:
         self._process = process
 
     def _keep(self) -> None:
-        """Restart the scheduler whenever it ends. Spawn it, because forking is unsafe while other threads run."""
+        """Restart the scheduler whenever it ends. Use spawn, because fork is unsafe while other threads run."""
         while True:
             self._process.join()
             if self._ended.wait(RESTART_S):
                 return
             logger.warning("the clock ended (exit code %s) and is started again", self._process.exitcode)
-            with suppress(OSError):  # no memory for a process: retry after the next wait
+            with suppress(OSError):  # too little memory for a new process: try again after the next wait
                 self._start(get_context("spawn"))
 
 
 def _tick(worker: type[WithApp], parent: int) -> None:
-    """Tick until the worker is no longer the parent of this process.
+    """Run ticks until the parent of this process is no longer the worker.
 
-    The scheduler of a killed worker therefore ends at its next tick. Several schedulers may tick at the same time.
+    If the worker is killed, its scheduler ends at the next tick. Until then, several schedulers may run at the same
+    time.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C also reaches the worker, which ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C also reaches the worker, and the worker ends this process
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         with worker.app.app_context():

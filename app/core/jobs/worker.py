@@ -1,16 +1,17 @@
-"""RQ worker with the settings of this service and a scheduler process. It restarts its loop after a Redis outage.
+"""RQ worker with the settings of this service and a scheduler process.
 
 Jobs are JSON, because pickled jobs in Redis would allow code execution. The application is created once, before RQ
 forks. Each job runs in the application context and writes one log line.
 
 Only this module overrides undocumented methods of RQ, for these reasons:
 
-- `request_stop`: RQ writes to Redis in its signal handler, so it would not end during a Redis outage.
-- `register_birth`: RQ refuses the name of a registered worker, and we register again after a Redis outage.
-- `main_work_horse`: the forked process needs database connections of its own.
+- `request_stop`: RQ writes to Redis in its signal handler. During a Redis outage the worker would not stop.
+- `register_birth`: RQ refuses the name of a registered worker. After a Redis outage the worker registers again.
+- `main_work_horse`: the forked process needs its own database connections.
 - `handle_warm_shutdown_request`: RQ's log line is free text.
 
-RQ ends a hanging job with an alarm at its timeout, and with SIGKILL 60 s later. Other workers continue.
+At the timeout of a hanging job, RQ interrupts it with an alarm signal, and 60 s later with SIGKILL. Other workers
+continue.
 """
 
 from __future__ import annotations
@@ -42,22 +43,23 @@ __all__ = ["QUEUES", "Job", "Worker"]
 
 logger = logging.getLogger(__name__)
 
-#: One or several queues, by name or as RQ objects.
+#: One or several queues, as names or as RQ objects.
 Queues = str | rq.Queue | Sequence[str | rq.Queue]
 
-#: Seconds between RQ's own cleanups.
+#: Seconds between two runs of RQ's own cleanup.
 MAINTENANCE_S = 30
-#: RQ derives timeouts from this value, in seconds: 15 s less to wait for a job, 5 s less for a response of Redis. The
-#: registration of a dead worker expires 60 s after it.
+#: Seconds from which RQ derives other times. It waits 15 s less for a job, and 5 s less for a response of Redis. The
+#: registration of a dead worker expires after 60 s more.
 WORKER_TTL_S = 20
-#: Seconds between attempts to reconnect to Redis.
+#: Seconds between two attempts to reconnect to Redis.
 RETURN_S = 1.0
-#: Seconds to wait for the job that was running when Redis became unavailable. Its own timeout usually ends it earlier.
+#: Maximum seconds to wait for the end of the job that was running when Redis became unavailable. Usually the job's own
+#: timeout ends it earlier.
 LAST_JOB_S = 600.0
 
 
 class Job(rq.job.Job):
-    """A job that runs in the application context and writes one log line. It opens its own units of work."""
+    """A job that runs in the application context and writes one log line. Its code opens its own units of work."""
 
     app: ClassVar[Flask]
 
@@ -85,7 +87,7 @@ class Job(rq.job.Job):
 
 
 class Worker(rq.worker.Worker):
-    """A worker with our settings, which override the defaults of the command line."""
+    """A worker with the settings of this service. They override the options of the command line."""
 
     app: ClassVar[Flask]
     log_result_lifespan = False
@@ -108,11 +110,11 @@ class Worker(rq.worker.Worker):
         self._ending = False
 
     def work(self, burst: bool = False, logging_level: str | None = None, *args: Any, **options: Any) -> bool:
-        """Run RQ's loop with a scheduler process. Restart the loop if a Redis error ended it.
+        """Run RQ's loop and a scheduler process. Start the loop again after a Redis error.
 
-        Without a scheduler, run loops that end by themselves, such as a burst.
+        Loops that end by themselves, such as a burst, run without a scheduler.
         """
-        logging_level = "WARNING"  # RQ logs several lines per job, `Job` logs one
+        logging_level = "WARNING"  # RQ writes several log lines per job at INFO; the class `Job` writes one
         if burst or options.get("max_jobs") or options.get("max_idle_time"):
             return bool(super().work(burst, logging_level, *args, **options))
         worked = False
@@ -125,13 +127,13 @@ class Worker(rq.worker.Worker):
                 except StopRequested:
                     break
                 self._wait_for_job()
-                self.execution = None  # left over from a job that was running during the outage
+                self.execution = None  # the value belongs to a job that was running during the outage
                 if not self._ending:
                     sleep(RETURN_S)
         return worked
 
     def _wait_for_job(self) -> None:
-        """Wait for the job that was running when Redis became unavailable. Kill it after `LAST_JOB_S`."""
+        """Wait for the job that was running when Redis became unavailable. Kill it after `LAST_JOB_S` seconds."""
         stop = monotonic() + LAST_JOB_S
         while self.horse_pid:
             with suppress(ChildProcessError):
@@ -146,15 +148,15 @@ class Worker(rq.worker.Worker):
         self._ending = True
         try:
             super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
-        except RedisError:  # RQ writes the request to Redis there
+        except RedisError:  # RQ writes the stop request to Redis
             raise StopRequested from None
 
     def register_birth(self) -> None:
-        self.connection.delete(self.key)  # our registration from before the Redis outage
+        self.connection.delete(self.key)  # this worker's registration from before the Redis outage
         super().register_birth()  # type: ignore[no-untyped-call]
 
     def main_work_horse(self, job: rq.job.Job, queue: rq.Queue) -> None:
-        # Two processes on one database connection would read each other's results.
+        # Close inherited connections. Two processes on one database connection would read each other's results.
         with self.app.app_context():
             db.engine.dispose(close=False)
             self.app.extensions["autocommit"].dispose(close=False)

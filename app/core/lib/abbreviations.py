@@ -1,4 +1,4 @@
-"""Academic degrees and abbreviations with a full stop inside, as written in Indonesia. Case does not matter."""
+"""Academic degrees and abbreviations that contain a full stop, as written in Indonesia. Case does not matter."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: Degrees. These and chains of degrees stay unchanged: `S.Pd`, `S.Kep.Ns`.
+#: Degrees. A degree or a chain of degrees stays unchanged: `S.Pd`, `S.Kep.Ns`.
 DEGREES = _words(
-    # Bachelors, and applied bachelors
+    # Bachelors and applied bachelors
     "s.ag s.ak s.ap s.ars s.ds s.e s.e.i s.e.sy s.far s.farm s.fil s.ftr s.gz s.h s.h.i s.hi s.hum s.hut s.ik s.ikom "
     "s.i.k s.i.kom s.i.p s.ip s.kep s.ked s.kes s.kg s.kh s.km s.k.m s.kom s.kpm s.m s.mat s.mb s.or s.p s.pd s.pd.h "
     "s.pd.i s.pd.k s.pd.sd s.pdi s.pi s.psi s.pt s.s s.si s.sn s.sos s.sos.i s.st s.s.t s.stat s.sy s.t s.t.p s.th "
@@ -34,38 +34,38 @@ DEGREES = _words(
     "sp.thtkl sp.thtbkl sp.t.h.t sp.u sp.kep sp.kep.an sp.kep.j sp.kep.kom sp.kep.m sp.kep.mat sp.kep.mb"
 )
 
-#: Words that follow a degree after a full stop or a hyphen: fields, professions, consultants. No such word is a
-#: top-level domain.
+#: Words that follow a degree after a full stop or a hyphen: fields of study, professions, consultants. None of these
+#: words is a top-level domain.
 FIELDS = _words(
     "ak apt far ft ftr gz k keb kep kes kl kom mik ners ns ot pd psi rad rmik t "
     "fiha finasim kemd kfer kgeh kger kgh khom konk onk"
 )
 
-#: Consultants: words that follow a degree only after a hyphen, as in `Sp.PD-KR`.
+#: Words for consultants. They follow a degree only after a hyphen, as in `Sp.PD-KR`.
 CONSULTANTS = _words(
     "kai kaic kakv kao kap kar kbd kbl kbtkv kdm kfm kic kim kkv kneu ko kobgin kp kpti kr kra kt ktl kv ped"
 )
 
-#: Abbreviations before a word. A missing space is added: `dr.Ani` becomes `dr. Ani`.
+#: Abbreviations before a word. A missing space is added after them: `dr.Ani` becomes `dr. Ani`.
 PREFIXES = _words(
     # Titles and professions
     "apt bd dr dra drg drh drs ir ners ns prof subsp "
     # Forms of address, and religious titles
     "an bp bpk by fr ibu k.h kh nn ny pdt rm sdr sdri sr tgk tn ust yth "
-    # Parts of names
+    # Abbreviations in personal names
     "abd h hj md mhd moch moh mohd muh ra rr st "
-    # Places
+    # Abbreviations in place names
     "blok desa ds dsn gg jend jl jln kab kec kel komp kp lt perum prov rt rw "
-    # Facilities and firms
+    # Abbreviations in names of health facilities and companies
     "cv pkm pt pusk rs rsia rsj rsu rsud rsup tk ud "
     # Forms of medicines
     "amp cap caps co fl fls gtt inj kap kaps oint sal sir supp susp syr tab tabl ung vit "
-    # Other words
+    # Other abbreviations
     "a.n bag bid bln c.q cat cq d.a d.h dgn dkk dll dsb dst ext fax hal hp hr ket lamp lih maks max mgg min n.b nb no "
     "pk pkl rek s.d spt telp tgl th thn tlp tsb ttg u.p utk yg"
 )
 
-#: Words after a number. A missing space is added: `500.mg` becomes `500. mg`.
+#: Words after a number. A missing space is added before them: `500.mg` becomes `500. mg`.
 UNITS = _words(
     # Amounts
     "cc cm dd gr iu juta kali kalori kaps kapsul kg kkal mcg mg ml mm mmhg persen ribu rupiah sdm sdt sendok tab "

@@ -1,4 +1,6 @@
-"""Geographic positions and bounding boxes, in degrees; distances are in kilometres. Uses no Flask and no database."""
+"""Geographic positions and bounding boxes, in degrees. Distances are in kilometres. This module uses neither Flask nor
+the database.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ EARTH_RADIUS_KM = 6371.0088
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A point on the earth. Its creation raises `ValueError` if a value is not finite or out of range."""
+    """A point on the earth. The constructor raises `ValueError` for a coordinate that is not finite or out of range."""
 
     lat: float
     lng: float
@@ -25,7 +27,7 @@ class Position:
 
     @classmethod
     def parse(cls, lat: object, lng: object) -> Self:
-        """Return the position from numbers or numeric texts, as a provider or client sends them."""
+        """Return the position from two numbers or numeric texts, as a provider or client sends them."""
         return cls(degrees(lat), degrees(lng))
 
 
@@ -34,7 +36,7 @@ def degrees(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError("a coordinate must be a number")  # noqa: TRY004  # ValueError for every invalid input
     if isinstance(value, str) and "_" in value:
-        raise ValueError("a coordinate must be a number")  # only Python reads 1_0 as ten
+        raise ValueError("a coordinate must be a number")  # only Python accepts underscores in numbers, such as 1_0
     try:
         return float(value)
     except OverflowError as error:
@@ -43,7 +45,9 @@ def degrees(value: object) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle of latitudes and longitudes. `west` > `east` means that it spans the antimeridian."""
+    """A rectangle of latitudes and longitudes. If `west` > `east`, the rectangle crosses the antimeridian (longitude
+    180°).
+    """
 
     south: float
     west: float
@@ -52,7 +56,9 @@ class Box:
 
     @property
     def longitudes(self) -> tuple[tuple[float, float], ...]:
-        """The ranges of longitude, one or two, each from west to east."""
+        """The rectangle's ranges of longitude: two across the antimeridian, otherwise one. Each range runs from west to
+        east.
+        """
         if self.west <= self.east:
             return ((self.west, self.east),)
         return ((self.west, 180.0), (-180.0, self.east))
@@ -63,15 +69,15 @@ class Box:
         )
 
 
-#: About 1 cm added to every edge, so that rounding does not exclude a point exactly on the circle.
+#: Degrees added to every edge, about 1 cm. Otherwise rounding could exclude a point exactly on the circle.
 _MARGIN_DEGREES = 1e-7
 
 
 def box_around(lat: float, lng: float, radius_km: float) -> Box:
     """Return the smallest box around the circle of `radius_km` around a point.
 
-    If the circle reaches a pole, the box has all longitudes. The easternmost point of a circle is closer to the pole
-    than its centre. The calculation therefore uses the arcsine instead of dividing by the cosine.
+    If the circle contains a pole, the box has all longitudes. The easternmost point of a circle is closer to the pole
+    than the centre. The calculation therefore uses the arcsine instead of a division by the cosine.
     """
     if not (math.isfinite(radius_km) and radius_km >= 0):
         raise ValueError("a radius must be a finite number of kilometres, 0 or more")

@@ -1,4 +1,4 @@
-"""Sanitizer for external HTML. Its result may be inserted into a page without escaping."""
+"""Sanitizer for HTML from other sites. Its result may be inserted into a page without escaping."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import nh3
 
-#: Maximum characters of HTML. The rest is cut off.
+#: Maximum characters of the input. The rest is cut off.
 MAX_LENGTH = 200_000
 
 # fmt: off
@@ -14,7 +14,7 @@ TAGS = {
     "p", "br", "hr", "h2", "h3", "h4", "ul", "ol", "li", "blockquote", "strong", "b", "em", "i", "u", "sub", "sup", "a",
     "img", "figure", "figcaption", "table", "caption", "thead", "tbody", "tr", "th", "td",
 }
-#: Elements that are removed with their content. Other unknown elements keep their text.
+#: Elements that are removed together with their content. For other unknown elements, only the tags are removed.
 DROPPED = {
     "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "embed", "form", "button", "select",
     "textarea", "title",
@@ -29,7 +29,10 @@ ATTRIBUTES = {
 
 
 def sanitise(html: str, *, picture_allowed: Callable[[str], bool] | None = None) -> str:
-    """Return safe HTML. Links may be http, https, mailto or tel; pictures https or what `picture_allowed` accepts."""
+    """Return safe HTML.
+
+    Links may use http, https, mailto or tel. Pictures may use https, or an address that `picture_allowed` accepts.
+    """
 
     def keep(tag: str, name: str, value: str) -> str | None:
         if (tag, name) == ("img", "src") and not value.startswith("https://"):

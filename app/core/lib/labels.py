@@ -1,12 +1,13 @@
-"""Indonesian labels of the API's fields, for error messages."""
+"""Indonesian names of the API's fields, for error messages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-#: Labels by field name, or by parent and name. A name without a label is used itself: `nama_obat` is "Nama obat".
+#: Labels by field name, or by parent and field name. Without an entry, the label is made from the name: `nama_obat`
+#: becomes "Nama obat".
 LABELS = {
-    # people
+    # fields of users and caregivers
     "username": "Nama pengguna",
     "password": "Kata sandi",
     "new_password": "Kata sandi baru",
@@ -49,7 +50,7 @@ LABELS = {
     "health_data": "Persetujuan data kesehatan",
     "caregivers": "Persetujuan untuk pendamping",
     "consents": "Persetujuan",
-    # content
+    # fields of articles, videos, doctors, facilities and the forum
     "title": "Judul",
     "content": "Isi",
     "image": "Gambar",
@@ -72,7 +73,7 @@ LABELS = {
     "province": "Provinsi",
     "sections": "Bagian",
     "enabled": "Pilihan tampil",
-    # reminders
+    # fields of reminders
     "details": "Rincian",
     "tipe": "Jenis pengingat",
     "timezone": "Zona waktu",
@@ -99,7 +100,7 @@ LABELS = {
     "tambah": "Tambahan persediaan",
     "state": "Keadaan",
     "banding": "Tanda banding",
-    # pushes
+    # fields of push notifications
     "endpoint": "Alamat langganan",
     "kind": "Jenis",
     "keys": "Kunci langganan",
@@ -125,12 +126,12 @@ LABELS = {
     "date": "Tanggal",
     "start": "Tanggal mulai",
     "end": "Tanggal akhir",
-    # administration
+    # fields of the administration
     "action": "Tindakan",
     "query": "Kueri",
     "detail": "Pilihan rincian",
     "limit": "Jumlah baris",
-    # activity logs
+    # fields of activity logs
     "event_type": "Jenis kegiatan",
     "event_name": "Nama kegiatan",
     "screen_name": "Nama layar",
@@ -139,10 +140,10 @@ LABELS = {
     "user_ip": "Alamat IP",
 }
 
-#: Names of containers that a label omits: `details.jam` is "Jam".
+#: Objects that a label does not mention: the label of `details.jam` is "Jam".
 TRANSPARENT = frozenset({"details"})
 
-#: Label of the whole request data.
+#: Label of the request body as a whole.
 WHOLE = "Data yang dikirim"
 
 
@@ -165,5 +166,5 @@ def _derived(name: str) -> str:
 
 
 def _inside(text: str) -> str:
-    """Return a label for the middle of a sentence: in lower case, but `NIK` keeps its capitals."""
+    """Return a label for use inside a sentence: in lower case, except names such as `NIK`."""
     return text if text[:2].isupper() else text[:1].lower() + text[1:]

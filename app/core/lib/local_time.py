@@ -1,11 +1,11 @@
-"""Current time of this machine, in one module so that tests can set it."""
+"""The current time of this machine. Tests replace the time in this module only."""
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time
 from zoneinfo import ZoneInfo
 
-#: Timezone of the days in queries, statistics and file names.
+#: Timezone that defines a day in queries, statistics and file names.
 JAKARTA = ZoneInfo("Asia/Jakarta")
 
 MONTHS = (
@@ -35,5 +35,5 @@ def day_text(day: date) -> str:
 
 
 def rfc3339(moment: datetime) -> str:
-    """Return the time in UTC as `2026-03-02T00:00:00Z`, to the second."""
+    """Return the time in UTC as `2026-03-02T00:00:00Z`, without fractions of a second."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

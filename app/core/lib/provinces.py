@@ -1,6 +1,6 @@
 """The 38 provinces of Indonesia: official spelling, accepted spellings, time zones.
 
-There were 34 until the law of 2022 split Papua into six.
+Until 2022 there were 34 provinces. A law then split Papua into six.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-#: Spelling and order in the API contract. Responses use no other spelling.
+#: Official spelling and order, as in the API contract. Responses contain only this spelling.
 PROVINCES: tuple[str, ...] = (
     "Aceh",
     "Sumatera Utara",
@@ -51,7 +51,7 @@ PROVINCES: tuple[str, ...] = (
     "Papua Barat Daya",
 )
 
-#: ISO 3166-2:ID codes, which Nominatim returns in addition to the name.
+#: ISO 3166-2:ID codes. The map service Nominatim returns these codes in addition to the names.
 ISO_CODES: dict[str, str] = dict(
     zip(
         (
@@ -82,7 +82,7 @@ ISO_CODES: dict[str, str] = dict(
     )
 )
 
-#: Other spellings. `_key` and `_spellings` handle `Provinsi ...`, `Sumatra ...` and `West Java`.
+#: Other accepted spellings. `_key` and `_spellings` also accept `Provinsi ...`, `Sumatra ...` and `West Java`.
 _ALIASES: dict[str, tuple[str, ...]] = {
     "Aceh": ("Nanggroe Aceh Darussalam", "NAD", "Daerah Istimewa Aceh", "DI Aceh", "Atjeh", "Acheh"),
     "Sumatera Utara": ("Sumut",),
@@ -143,9 +143,9 @@ _FILLERS = frozenset({"provinsi", "propinsi", "prov", "prop", "province"})
 
 
 def _key(text: str) -> str:
-    """Return the text without case, accents, spaces, punctuation and the word for province. Unify Sumatra.
+    """Return the text without case, accents, spaces, punctuation and the word for province.
 
-    Return "" for letters that are not Latin, because ignoring them would be wrong.
+    `Sumatra` and `Sumatera` give the same result. Return "" for a text with letters that are not Latin.
     """
     plain = unicodedata.normalize("NFKD", text).casefold()
     if _FOREIGN.search(plain):
@@ -177,14 +177,14 @@ def _index() -> dict[str, str]:
 
 _BY_KEY = _index()
 
-#: Maximum length of the input. A longer text cannot be a province.
+#: Maximum characters of the input. A longer text is no province.
 _LONGEST = 100
 
 
 def canonical(text: str) -> str | None:
-    """Return the province in the spelling of the contract, or None if the text is no province.
+    """Return the province in its official spelling, or None if the text is no province.
 
-    Reject NUL, because a column cannot store it.
+    Reject a text with a NUL character, because PostgreSQL cannot store it.
     """
     return _BY_KEY.get(_key(text)) if len(text) <= _LONGEST and "\0" not in text else None
 
@@ -198,7 +198,9 @@ _CENTRAL = frozenset(p for p in PROVINCES if p.startswith(("Sulawesi", "Nusa Ten
 
 
 def timezone(province: str) -> str:
-    """Return the IANA time zone of a canonical province. Return the capital's zone for any other text."""
+    """Return the IANA time zone of a province in official spelling. For any other text, return the time zone of
+    Jakarta.
+    """
     if province in _EASTERN:
         return WIT
     return WITA if province in _CENTRAL else WIB

@@ -1,4 +1,4 @@
-"""Indonesian messages of validation errors, by the dotted path of the field, and one sentence for the user."""
+"""Indonesian error messages for invalid input: a list by field, and one sentence for the user."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from app.core.lib.labels import label
 #: Message for a value of the wrong type.
 UNFIT = "Isian ini tidak sesuai."
 
-#: marshmallow's messages, with their Indonesian translation.
+#: Messages of marshmallow, with their Indonesian translation.
 CATALOGUE = {
-    # fields
+    # messages of marshmallow's fields
     "Missing data for required field.": "wajib diisi.",
     "Field may not be null.": "tidak boleh kosong.",
     "Invalid value.": "tidak valid.",
@@ -31,7 +31,7 @@ CATALOGUE = {
     "Not a valid mapping type.": UNFIT,
     "Invalid type.": UNFIT,
     "Invalid input type.": UNFIT,
-    # validators
+    # messages of marshmallow's validators
     "Length must be between 0 and {max}.": "maksimal {max} karakter.",
     "Length must be between {min} and {max}.": "harus {min} sampai {max} karakter.",
     "Shorter than minimum length 1.": "wajib diisi.",
@@ -45,22 +45,26 @@ CATALOGUE = {
     "String does not match expected pattern.": UNFIT,
 }
 
-#: First words of messages that do not mention their field.
+#: First words of messages to which the label of the field must be added.
 REQUESTS = ("isi ", "tulis ", "pilih ")
 
-#: Maximum choices in a message. Longer lists are only in the API documentation.
+#: Maximum number of choices in a message. Longer lists of choices are only in the API documentation.
 MAX_CHOICES = 8
 TOO_MANY = "bukan salah satu dari pilihan."
 
-#: Maximum messages in a response. Otherwise, 1 MB of invalid items would cause a response of 10 MB.
+#: Maximum number of messages in a response. Without it, a request with 1 MB of invalid items would cause a 10 MB
+#: response.
 MAX_SENTENCES = 100
 
-#: marshmallow's key for a message about the whole data.
+#: marshmallow's key for a message about the whole input.
 WHOLE = "_schema"
 
 
 def flat(errors: object) -> dict[str, list[str]]:
-    """Return the first messages in Indonesian, by the dotted path of their field, from any nesting."""
+    """Return at most `MAX_SENTENCES` Indonesian messages by the dotted path of their field.
+
+    `errors` may be nested in any way.
+    """
     sentences: dict[str, list[str]] = {}
     for path, sentence in islice(_leaves(errors, ()), MAX_SENTENCES):
         sentences.setdefault(".".join(path) or WHOLE, []).append(indonesian(sentence))
@@ -68,10 +72,10 @@ def flat(errors: object) -> dict[str, list[str]]:
 
 
 def for_a_person(errors: Mapping[str, list[str]]) -> str | None:
-    """Return the first message with its field, or None if there is none.
+    """Return the first message as a sentence with the name of its field, or None without messages.
 
-    Examples: `NIK harus 16 digit angka.`, `Jam: tulis seperti 07:30.`, `Jadwal tidak sesuai.` A complete sentence stays
-    unchanged.
+    Examples: `NIK harus 16 digit angka.`, `Jam: tulis seperti 07:30.`, `Jadwal tidak sesuai.` A message that is already
+    a full sentence stays unchanged.
     """
     for path, (sentence, *_) in errors.items():
         field = label(() if path == WHOLE else path.split("."))
@@ -83,7 +87,7 @@ def for_a_person(errors: Mapping[str, list[str]]) -> str | None:
 
 
 def indonesian(sentence: str) -> str:
-    """Translate a message of marshmallow. Return any other text unchanged."""
+    """Translate a message of marshmallow into Indonesian. Return any other text unchanged."""
     for pattern, translation in _PATTERNS:
         if match := pattern.fullmatch(sentence):
             values = match.groupdict()

@@ -1,7 +1,7 @@
-"""Removal of web addresses and phone numbers from names and titles, before our messages contain them.
+"""Removal of web addresses and phone numbers from names and titles that appear in messages.
 
-Any `word.word` counts as an address, because every word can become a top-level domain. `abbreviations` lists the
-exceptions.
+Any `word.word` counts as a web address, because every word can become a top-level domain. Exceptions are the degrees
+and abbreviations in the module `abbreviations`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import unicodedata
 
 from app.core.lib import abbreviations
 
-#: Full stops that programs accept as the dot of a domain.
+#: Characters that programs accept as the dot of a domain.
 _DOT = r"[.\u2024\u3002\ufe52\uff0e\uff61]"
-#: A character of a domain label. Outside ASCII, nearly all are allowed: letters, marks, emoji, invisible ones.
+#: A character of a domain label, which is a part between two dots. Outside ASCII, nearly all characters are allowed:
+#: letters, marks, emoji, invisible ones.
 _LABEL = (
     r"[^\s!-,./:-@\[-^`{-~"
     r"\u2010-\u2027\u2030-\u205e\u3001-\u3003\u3008-\u3011\uff01-\uff0f\uff1a-\uff20\uff61-\uff65\xa1\xab\xbb\xbf\ufe52]"
@@ -31,13 +32,13 @@ _ADDRESS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-#: The part of an address after its host.
+#: The part of a web address after the host.
 _REST = re.compile(r"(?::\d+|[/?#\\])\S*")
 _BLANKS = re.compile(r"\s+")
 
-#: Maximum labels to check for abbreviations and degrees, because the check is slow.
+#: Maximum number of labels in a text that is checked for abbreviations and degrees, because the check is slow.
 _MAX_LABELS = 8
-#: A full stop inside a number, which must have no space after it.
+#: A full stop and a space inside a number. The space is removed.
 _DECIMALS = re.compile(r"(?<=\d)\. (?=\d)")
 
 _TIME = r"(?:[01]?\d|2[0-4])[.:][0-5]\d"
@@ -61,7 +62,7 @@ _NUMBER = re.compile(
 
 
 def without_addresses(text: str) -> str:
-    """Return the text on one line without web and e-mail addresses. It may be empty."""
+    """Return the text on one line without web and e-mail addresses. The result may be empty."""
     kept, position = [], 0
     while match := _ADDRESS.search(text, position):
         kept.append(text[position : match.start()])
@@ -76,7 +77,7 @@ def without_addresses(text: str) -> str:
 
 
 def without_contacts(text: str) -> str:
-    """Return the text without addresses and without phone numbers of eight digits or more."""
+    """Return the text without web addresses, e-mail addresses, and phone numbers of eight digits or more."""
     return _on_one_line(_NUMBER.sub(_honest_number, without_addresses(text)))
 
 
@@ -85,10 +86,10 @@ def _on_one_line(text: str) -> str:
 
 
 def _honest(text: str, *, has_path: bool) -> str | None:
-    """Return words joined by dots in their allowed form, or None if they are an address.
+    """Return words joined by dots in a permitted form, or None if they are a web address.
 
-    Words are allowed if none after the first can be a top-level domain. Degrees are allowed too. With a space added, an
-    abbreviation and a word, or a word and a degree, are allowed.
+    Words are permitted if no word after the first can be a top-level domain. Degrees are permitted too. An abbreviation
+    before a word, or a word before a degree, is permitted and gets a space.
     """
     labels = re.split(_DOT, text)
     words = [_plain(label) for label in labels]
@@ -106,7 +107,7 @@ def _honest(text: str, *, has_path: bool) -> str | None:
     while position < end and (count := _prefix_labels(labels, words, position)):
         parts.append(".".join(labels[position : position + count]))
         position += count
-    if position < end and (parts or degrees):  # one word of any kind
+    if position < end and (parts or degrees):  # one word that is no abbreviation
         parts.append(labels[position])
         position += 1
     while position < end and parts and words[position][:1].isdecimal():
@@ -118,7 +119,7 @@ def _honest(text: str, *, has_path: bool) -> str | None:
 
 
 def _prefix_labels(labels: list[str], words: list[str], n: int) -> int:
-    """Return the number of labels (0 to 2) at `n` that form an abbreviation, initial or number before a word."""
+    """Return how many labels from position `n` are an abbreviation, initial or number before a word: 0, 1 or 2."""
     for count in (2, 1):
         if n + count < len(words) and ".".join(words[n : n + count]) in abbreviations.PREFIXES:
             return count
@@ -135,20 +136,22 @@ def _prefix_labels(labels: list[str], words: list[str], n: int) -> int:
 
 
 def _plain(label: str) -> str:
-    """Return a label as programs read it: lower case, normalized, without marks and invisible characters."""
+    """Return the label in the form that programs compare: lower case, normalized, without marks and invisible
+    characters.
+    """
     decomposed = unicodedata.normalize("NFKD", label)
     return "".join(each for each in decomposed if unicodedata.category(each)[0] not in "MC").lower()
 
 
 def _is_ip_address(words: list[str]) -> bool:
-    """Return whether four numbers are an IPv4 address. Exclude round sums such as 1.500.000.000."""
+    """Return whether four numbers are an IPv4 address. Round sums of money such as 1.500.000.000 are not."""
     if len(words) != 4 or not all(word.isdecimal() and len(word) < 4 and int(word) < 256 for word in words):
         return False
     return any(len(word) < 3 for word in words[1:]) or int(words[-1]) > 0
 
 
 def _honest_number(match: re.Match[str]) -> str:
-    """Return the digits if they are a date, a time, a sum or no phone number. Otherwise return ""."""
+    """Return "" if the digits are a phone number. Return a date, a time, a sum of money or another number unchanged."""
     if match["honest"]:
         return match[0]
     groups = re.findall(r"\d+", match[0])

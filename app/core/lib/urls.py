@@ -1,4 +1,4 @@
-"""Web addresses in canonical form, so that addresses of the same page are equal."""
+"""Canonical form of web addresses. Two addresses of the same page then have the same text."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsp
 
 MAX_LENGTH = 2048
 
-#: Query parameters for tracking, which do not identify the page.
+#: Query parameters that only track visitors and do not change the page.
 TRACKING = re.compile(r"utm_\w+|fbclid|gclid|igshid|mc_[ce]id", re.IGNORECASE)
 
-#: Spaces, control characters and backslashes. Parsers disagree about them.
+#: Spaces, control characters and backslashes. URL parsers interpret them differently.
 AMBIGUOUS = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029\ufeff]")
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -19,10 +19,10 @@ HOST_V6 = re.compile(r"\[[0-9a-f:.]{2,45}\]")
 
 
 def canonical(address: str, base: str | None = None) -> str:
-    """Return the canonical http or https address: absolute ASCII, without tracking parameters and fragment.
+    """Return the canonical http or https address: absolute, in ASCII, without tracking parameters and fragment.
 
     `base` is the address of the page that contains the link. Raise `ValueError` for other schemes, user names and
-    ambiguous characters. All parsers read the result in the same way.
+    ambiguous characters. All URL parsers interpret the result in the same way.
     """
     address = address.strip()
     if len(address) > MAX_LENGTH or AMBIGUOUS.search(address):
@@ -35,7 +35,7 @@ def canonical(address: str, base: str | None = None) -> str:
     path = quote(_without_dots(parts.path), safe="/%:@!$&'()*+,;=~-._")
     fields = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not TRACKING.fullmatch(pair[0])]
     spelling = urlunsplit((parts.scheme, netloc, path, urlencode(fields), ""))
-    if len(spelling) > MAX_LENGTH:  # escaping made it longer
+    if len(spelling) > MAX_LENGTH:  # escaping made the address longer
         raise ValueError("too long an address")
     return spelling
 
@@ -47,7 +47,7 @@ def netloc_of(address: str) -> tuple[str, str]:
 
 
 def _host(name: str) -> str:
-    # Only ASCII, because some libraries map look-alikes (full-width letters, circled digits) to other names.
+    # Allow only ASCII. Some libraries replace similar characters (full-width letters, circled digits) by ASCII letters.
     host, pattern = (f"[{name}]", HOST_V6) if ":" in name else (name, HOST)
     if not pattern.fullmatch(host):
         raise ValueError("not a host name")
@@ -55,7 +55,7 @@ def _host(name: str) -> str:
 
 
 def _without_dots(path: str) -> str:
-    """Return the path with `.` and `..` resolved, as clients do before a request."""
+    """Return the path with `.` and `..` resolved. Clients do the same before they send a request."""
     resolved: list[str] = []
     segments = path.split("/")[1:]
     for segment in segments:

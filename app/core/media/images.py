@@ -1,4 +1,4 @@
-"""Uploaded pictures: converted to small WebP files in limited memory. Other files are rejected."""
+"""Uploaded pictures. They are converted to small WebP files in limited memory. Other files are rejected."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from app.core.errors import AppError, PayloadTooLarge, Unavailable, UnsupportedM
 
 MAX_BYTES = 5 * 1024 * 1024
 
-#: Limits in pixels. A JPEG is decoded near the wanted size, but a WebP or PNG in full: 40 megapixels took 0.5 s of CPU
-#: and 650 MiB.
+#: Limits in pixels. A JPEG is decoded near the final size, but a WebP or PNG at full size. 40 megapixels took 0.5 s of
+#: CPU time and 650 MiB.
 MAX_JPEG_PIXELS = 40_000_000
 MAX_PIXELS = 24_000_000
 
-#: Formats that Pillow may open. Its default also allows EPS, TIFF, GIF and 40 others.
+#: Formats that Pillow may open. Pillow's default also allows EPS, TIFF, GIF and 40 others.
 FORMATS = ("JPEG", "PNG", "WEBP")
 
 JPEG_START = b"\xff\xd8"
 
-#: Normal progressive JPEGs have about ten scans. Each scan costs a pass over the whole picture.
+#: Maximum scans of a progressive JPEG. Normal ones have about ten. Each scan is a pass over the whole picture.
 MAX_JPEG_SCANS = 100
 
-#: Decode one picture at a time per process: the largest allowed (a 24-megapixel WebP) takes about 400 MiB. Two more may
-#: wait. The other threads (of 8 per gunicorn process) stay free for other requests.
+#: Decode one picture at a time per process: the largest allowed one, a 24-megapixel WebP, takes about 400 MiB. Two more
+#: uploads may wait. The other 5 of the 8 threads in a gunicorn process stay free for other requests.
 DECODING = Bulkhead(
     1,
     wait_s=10,
@@ -52,7 +52,8 @@ NOT_A_PICTURE = "Berkas bukan gambar JPEG, PNG, atau WebP yang utuh."
 def normalise(stream: BinaryIO, *, longest_edge: int) -> bytes:
     """Convert the picture to WebP: upright, sRGB, without metadata, at most `longest_edge` pixels on each side.
 
-    Raise `PayloadTooLarge`, `UnsupportedMedia`, or `Unavailable` if too many uploads are waiting.
+    Raise `PayloadTooLarge` or `UnsupportedMedia` for an invalid upload. Raise `Unavailable` if too many uploads are
+    waiting.
     """
     data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
@@ -71,7 +72,7 @@ def normalise(stream: BinaryIO, *, longest_edge: int) -> bytes:
 def _decode(data: bytes, longest_edge: int) -> Image.Image:
     is_jpeg = data.startswith(JPEG_START)
     max_pixels = MAX_JPEG_PIXELS if is_jpeg else MAX_PIXELS
-    Image.MAX_IMAGE_PIXELS = max_pixels  # Pillow then checks the size of a WebP before it allocates memory
+    Image.MAX_IMAGE_PIXELS = max_pixels  # Pillow checks a WebP against this limit before it allocates memory
     with Image.open(BytesIO(data), formats=FORMATS) as image:
         if image.width * image.height > max_pixels:
             raise PayloadTooLarge(TOO_LARGE, code="image_too_large")
@@ -79,7 +80,7 @@ def _decode(data: bytes, longest_edge: int) -> Image.Image:
             raise UnsupportedMedia("Gambar bergerak tidak didukung.", code="not_an_image")
         if is_jpeg and data.count(b"\xff\xda") > MAX_JPEG_SCANS:
             raise UnsupportedMedia(NOT_A_PICTURE, code="not_an_image")
-        image.draft(None, (longest_edge, longest_edge))  # a JPEG is decoded near the wanted size
+        image.draft(None, (longest_edge, longest_edge))  # a JPEG is decoded near the final size
         image.load()
         orientation = _orientation(image)
         small = _plain_mode(image)
@@ -96,7 +97,11 @@ def _orientation(image: Image.Image) -> int:
 
 
 def _plain_mode(image: Image.Image) -> Image.Image:
-    """Convert to a mode that can be resized smoothly: no palette, no 1-bit, no 16-bit grey (it would clip to white)."""
+    """Convert the picture to a mode that can be resized smoothly.
+
+    Palette and 1-bit pictures cannot be resized smoothly. Scale 16-bit grey, because Pillow's own conversion clips
+    bright values to white.
+    """
     if image.mode == "P" or "transparency" in image.info:
         return image.convert("RGBA" if "transparency" in image.info else "RGB")
     if image.mode.startswith("I"):
@@ -107,7 +112,7 @@ def _plain_mode(image: Image.Image) -> Image.Image:
 
 
 def _in_srgb(image: Image.Image) -> Image.Image:
-    """Convert the colours to sRGB. Ignore an invalid colour profile."""
+    """Convert the colours to sRGB. An invalid colour profile is ignored."""
     profile = image.info.get("icc_profile")
     if profile and image.mode in ("RGB", "RGBA", "CMYK"):
         target = "RGBA" if image.mode == "RGBA" else "RGB"
@@ -124,7 +129,7 @@ def _in_srgb(image: Image.Image) -> Image.Image:
 def _webp(image: Image.Image) -> bytes:
     transparent = image.mode in ("RGBA", "LA", "PA", "RGBa", "La")
     plain = image.convert("RGBA" if transparent else "RGB")
-    plain.info.clear()  # otherwise the encoder would copy EXIF, XMP and the profile
+    plain.info.clear()  # otherwise the encoder would copy EXIF, XMP and the colour profile
     out = BytesIO()
     plain.save(out, "WEBP", quality=82, method=4)
     return out.getvalue()

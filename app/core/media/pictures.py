@@ -1,8 +1,10 @@
-"""Pictures of the sections: `save` a picture, store its name in the column `image`, return `url(name)`, `discard` it.
+"""Pictures of all sections of the API.
 
-A picture belongs to the unit of work that saves it. A rollback removes it, and `discard` removes it only after the
-commit. `sweep` removes pictures that a killed process left. A hidden picture moves to another store, which neither this
-service nor nginx serves.
+A section calls `save`, stores the returned name in the column `image`, and writes `url(name)` into responses. A
+rollback removes a saved picture. `discard` removes a picture only after the commit. `sweep` removes pictures that a
+killed process left.
+
+A hidden picture moves to another store. This service and nginx do not serve that store.
 """
 
 from __future__ import annotations
@@ -31,12 +33,12 @@ PROFILE_EDGE = 512
 CONTENT_TYPE = "image/webp"
 NAME = re.compile(r"[0-9a-f]{32}\.webp")
 
-#: Age below which a picture may belong to an open unit of work.
+#: Pictures younger than this are not removed, because their unit of work may not have committed yet.
 ORPHAN_AGE = timedelta(days=1)
 
 
 class Picture(fields.String):
-    """A picture: loaded as its stored name, written as its address."""
+    """A field for a picture. Its value is the stored name, and responses contain the address."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("metadata", {"example": "/media/3f0c1d0f8a5b4c6e9d2a7b1e4f5c6d7e.webp"})
@@ -58,7 +60,7 @@ class StoredName(str):
 
 
 def save(stream: BinaryIO, *, longest_edge: int = PICTURE_EDGE) -> StoredName:
-    """Store the picture and return its random name. A rollback removes it.
+    """Store the picture and return its random name. A rollback removes the picture.
 
     Raise `PayloadTooLarge`, `UnsupportedMedia` or `Unavailable`.
     """
@@ -72,9 +74,9 @@ def save(stream: BinaryIO, *, longest_edge: int = PICTURE_EDGE) -> StoredName:
 def columns(
     data: Mapping[str, object], *, replaces: str | None = None, longest_edge: int = PICTURE_EDGE
 ) -> dict[str, object]:
-    """Return `data` as columns: store the uploaded `image` and replace it by its name.
+    """Return `data` for the columns of a row: store the uploaded `image` and replace it by its name.
 
-    Discard the picture that it `replaces`, also if `image` is null. Without `image`, change nothing.
+    Discard the old picture `replaces`, also if `image` is null. Without the key `image`, change nothing.
     """
     if "image" not in data:
         return dict(data)
@@ -91,13 +93,13 @@ def discard(name: str | None) -> None:
 
 
 def remove(name: str) -> None:
-    """Remove a picture now, hidden or not."""
+    """Remove a picture now, from the normal store and from the store of hidden pictures."""
     store().remove(name)
     hidden().remove(name)
 
 
 def get(name: str) -> bytes:
-    """Return the bytes of a picture, hidden or not. Raise `NotFound` if there is none."""
+    """Return the bytes of a picture, hidden or not. Raise `NotFound` if the picture does not exist."""
     try:
         return store().get(name)
     except NotFound:
@@ -105,7 +107,7 @@ def get(name: str) -> bytes:
 
 
 def response(data: bytes, filename: str) -> Response:
-    """Return an uncached response with a picture. Clients save it as `filename`."""
+    """Return a response with a picture that must not be cached. Clients save it as `filename`."""
     return Response(data, headers={"Content-Disposition": f'inline; filename="{filename}"'}, mimetype=CONTENT_TYPE)
 
 
@@ -126,7 +128,7 @@ def url(name: str | None) -> str | None:
 
 
 def named() -> sa.CompoundSelect[str]:
-    """Return a query for the names in all columns called `image`, of any table."""
+    """Return a query for the names in the columns called `image` of all tables."""
     columns = [table.c.image for table in Base.metadata.sorted_tables if "image" in table.c]
     return sa.union_all(*(sa.select(column).where(column.is_not(None)) for column in columns))
 
@@ -143,7 +145,7 @@ def sweep() -> int:
 
 
 def init_app(app: Flask, config: Config) -> None:
-    """Serve the pictures at `/media/<name>`, outside the API."""
+    """Register the route `/media/<name>`, which is outside the API."""
     storage.init_app(app, config)
 
     @app.get("/media/<name>")
@@ -151,7 +153,8 @@ def init_app(app: Flask, config: Config) -> None:
         if not NAME.fullmatch(name):
             raise NotFound
         response = store().response(name, CONTENT_TYPE)
-        # Names are never reused, so a cached copy stays valid. A hidden picture is 404 even with a matching ETag.
+        # A name is never reused, so a cached picture stays valid. A hidden picture gives 404 even if the request has a
+        # matching ETag.
         if request.if_none_match.contains(name):
             response.close()
             response = Response(status=304)

@@ -1,6 +1,7 @@
-"""Stores for pictures: a folder or a bucket of an S3-compatible service. Callers check the names.
+"""File stores: a folder, or a bucket of an S3-compatible service.
 
-Other files have stores of their own (`Area`), which are not served and which the sweep of pictures skips.
+Callers must validate the names. Pictures are in the main store. Other files are in additional stores (`Area`). These
+are not served, and the cleanup of pictures skips them.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ from flask import Flask, Response, current_app, send_file
 from app.core.errors import NotFound, Unavailable
 from config import Config
 
-#: Suffix of unfinished files. A killed process leaves them until the next sweep.
+#: Suffix of unfinished files. A killed process leaves such files until the next cleanup.
 UNFINISHED = ".part"
 CHUNK_BYTES = 64 * 1024
 NAMES_A_CALL = 1000
 
 
 class Area(StrEnum):
-    """Additional stores next to the pictures."""
+    """Additional stores besides the main store of pictures."""
 
-    #: Data exports of users, each kept for a day.
+    #: Data exports of users. Each is kept for a day.
     EXPORTS = "exports"
-    #: Erased users, whom a restored backup must not bring back.
+    #: Records of erased users (tombstones). After a restore, they are used to erase these users again.
     TOMBSTONES = "tombstones"
-    #: Pictures that are currently not served.
+    #: Hidden pictures, which are not served.
     HIDDEN = "hidden"
 
 
@@ -42,31 +43,33 @@ class Store(Protocol):
     """A store of named, immutable byte strings. All methods raise `Unavailable` if the store is full or unreachable."""
 
     def put(self, name: str, data: bytes, content_type: str) -> None:
-        """Store the data completely or not at all. Afterwards it survives a crash."""
+        """Store the data completely or not at all. When this returns, the data survives a crash of the machine."""
 
     def put_file(self, name: str, file: Path, content_type: str) -> None:
-        """Store a file of any size like `put`. Replace a file of the same name."""
+        """Store a file of any size, completely or not at all. Replace an existing file with the same name."""
 
     def response(self, name: str, content_type: str) -> Response:
-        """Return a streamed response. Raise `NotFound` if the name is missing."""
+        """Return a response that streams the data. Raise `NotFound` if the name does not exist."""
 
     def get(self, name: str) -> bytes:
-        """Return the data. Raise `NotFound` if the name is missing."""
+        """Return the data. Raise `NotFound` if the name does not exist."""
 
     def remove(self, name: str) -> None:
-        """Remove the data. Do nothing if the name is missing."""
+        """Remove the data. Do nothing if the name does not exist."""
 
     def move(self, name: str, area: Self) -> None:
-        """Move the data to another room of this store. Do nothing if the name is missing."""
+        """Move the data to the store `area`. Do nothing if the name does not exist."""
 
     def names(self) -> Iterator[tuple[str, datetime]]:
-        """Yield all names with their storage time, including unfinished files, which a sweep needs."""
+        """Yield all names with the time at which they were stored. Include unfinished files, because the cleanup
+        removes them.
+        """
 
 
 class FolderStore:
-    """Files below one folder, in up to 256 subfolders by the first two letters of their random names.
+    """Store in a folder, with up to 256 subfolders for the first two letters of the random names.
 
-    A `private` store is readable only by the system user of this service: mode 0700 for folders, 0600 for files.
+    Only the system user of this service can read a `private` store: mode 0700 for folders, 0600 for files.
     """
 
     def __init__(self, root: Path, *, private: bool = False) -> None:
@@ -76,7 +79,7 @@ class FolderStore:
     def _path(self, name: str) -> Path:
         return self.root / name[:2] / name
 
-    def put(self, name: str, data: bytes, content_type: str) -> None:  # the suffix implies the type
+    def put(self, name: str, data: bytes, content_type: str) -> None:  # the name's suffix determines the type
         with self._writing(name) as file:
             file.write(data)
 
@@ -86,9 +89,9 @@ class FolderStore:
 
     @contextmanager
     def _writing(self, name: str) -> Iterator[BinaryIO]:
-        """Open a temporary file, and rename it to its name after the block."""
+        """Open a temporary file. After the block, rename the file to `name`."""
         path = self._path(name)
-        # Random suffix, so that files of killed processes do not conflict.
+        # The suffix is random, so that unfinished files of killed processes do not conflict.
         unfinished = path.with_suffix(f".{secrets.token_hex(4)}{UNFINISHED}")
         with _available():
             self._make_folder(path.parent)
@@ -107,7 +110,7 @@ class FolderStore:
 
     def _make_folder(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        if self.private:  # also for an existing folder
+        if self.private:  # set the mode of an existing folder too
             for each in (self.root, folder):
                 each.chmod(0o700)
 
@@ -140,14 +143,15 @@ class FolderStore:
 
     def names(self) -> Iterator[tuple[str, datetime]]:
         for path in self.root.glob("??/*"):
-            with suppress(FileNotFoundError):  # removed by another process
+            with suppress(FileNotFoundError):  # another process has removed the file
                 yield path.name, datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
 class BucketStore:
-    """Objects of one bucket. boto3 finds the credentials: `AWS_*` variables, files or the host.
+    """Store in a bucket of an S3-compatible service.
 
-    `requirements-s3.txt` installs boto3. `Config` requires it if a bucket is configured.
+    boto3 finds the credentials in `AWS_*` variables, in files or on the host. `requirements-s3.txt` installs boto3. If
+    a bucket is configured, `Config` requires boto3.
     """
 
     def __init__(self, bucket: str, endpoint: str | None, area: Area | None = None) -> None:
@@ -157,7 +161,7 @@ class BucketStore:
 
     @cached_property
     def client(self) -> Any:
-        import boto3  # takes 0.3 s, so import it with the first picture
+        import boto3  # the import takes 0.3 s, so it is delayed until the first picture
         from botocore.config import Config as BotoConfig
 
         waits = BotoConfig(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 2, "mode": "standard"})
@@ -184,7 +188,7 @@ class BucketStore:
         stored = self._call("get_object", Key=self.prefix + name)
         try:
             body: bytes = stored["Body"].read()
-        except BotoCoreError as error:  # connection lost or too slow
+        except BotoCoreError as error:  # the connection was lost or is too slow
             raise Unavailable from error
         finally:
             stored["Body"].close()
@@ -224,12 +228,12 @@ class BucketStore:
 
 
 def whole(store: Store) -> Iterator[str]:
-    """Return the names of a store without unfinished files."""
+    """Return the names in a store, without unfinished files."""
     return (name for name, _ in store.names() if not name.endswith(UNFINISHED))
 
 
 def create(config: Config, area: Area | None = None) -> Store:
-    """Return the configured store, or one of its rooms. Open nothing yet."""
+    """Return the configured main store, or the additional store `area`. Do not open a connection yet."""
     if config.media_s3_bucket:
         return BucketStore(config.media_s3_bucket, config.media_s3_endpoint, area)
     return FolderStore(config.media_root / area if area else config.media_root, private=area is Area.EXPORTS)
@@ -247,7 +251,7 @@ def area(name: Area) -> Store:
 
 @contextmanager
 def _available() -> Iterator[None]:
-    """Raise `Unavailable` for a full disk or a missing folder."""
+    """Raise `Unavailable` if the disk is full or the folder does not exist."""
     try:
         yield
     except OSError as error:
