@@ -1,11 +1,11 @@
 """Settings of the service. Only this module reads the environment.
 
-`Config.from_env` converts strings to typed values and reports all missing or invalid settings in one error.
-The environment variable of a setting is its name in capitals. `flask settings` and `flask settings --env` print the
-table of `docs/settings.md` and `.env.example` from the declarations below.
+`Config.from_env` converts strings to typed values. It reports all missing or invalid settings in one error. The
+environment variable of a setting is its name in capitals. `flask settings` prints the table of `docs/settings.md` from
+the declarations below. `flask settings --env` prints `.env.example`.
 
-This module must not import `app`. gunicorn's master process reads the settings, and processes started after a reload
-must import the new code, not a package that the master has loaded.
+This module must not import `app`, because gunicorn's master process imports this module. After a reload, new processes
+must import the new code of `app`, not a copy in the master process.
 """
 
 from __future__ import annotations
@@ -27,21 +27,22 @@ from dotenv import dotenv_values
 ROOT = Path(__file__).resolve().parent
 INSTANCE = ROOT / "instance"
 
-#: Default folder of pictures.
+#: Default folder for pictures.
 MEDIA = INSTANCE / "media"
 
-#: Addresses of development servers and generated secrets, written by `make run`. All processes of the checkout read it.
+#: File with addresses of development servers and generated secrets. `make run` writes it. All processes of a checkout
+#: read it.
 DEVELOPMENT_ENV = INSTANCE / "development.env"
 
 MIN_SECRET_BYTES = 32
 
 
-#: Settings that `flask keys new` prints.
+#: Settings whose values `flask keys new` prints.
 NEW_KEYS = ("SECRET_KEY", "JWT_SECRET_KEYS", "NIK_KEYS", "VAPID_PRIVATE_KEY", "VAPID_SUBJECT")
 
 
 class ConfigError(Exception):
-    """All problems of the settings, one line per setting."""
+    """Error with all problems of the settings, one line per setting."""
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
@@ -52,14 +53,17 @@ class ConfigError(Exception):
 
 
 def environment() -> dict[str, str]:
-    """Return the variables of the process, then of `.env`, then of `make run`. Empty values count as missing."""
+    """Return environment variables. The process has priority over `.env`, and `.env` over the file of `make run`.
+
+    An empty value counts as missing.
+    """
     variables = os.environ  # noqa: TID251  # the only place
     files = {} if variables.get("ENVIRONMENT") == "production" else dotenv_values(DEVELOPMENT_ENV)
     merged = {**files, **dotenv_values(ROOT / ".env"), **variables}
     return {name: value for name, value in merged.items() if value}
 
 
-# --- readers of values: the message of their ValueError says what the text must be ------------------------------------
+# --- readers of values: the message of a ValueError describes the required text ---------------------------------------
 
 
 def _boolean(text: str) -> bool:
@@ -144,7 +148,7 @@ def _url(text: str) -> str:
 
 
 def _page_url(text: str) -> str:
-    """Like `_url`, but keep the path unchanged, because the address is a page and not an API root."""
+    """Check an address like `_url`, but keep the path unchanged, because the address is a page."""
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be an http or https address")
@@ -158,14 +162,14 @@ def _origins(text: str) -> tuple[str, ...]:
 def _templates(text: str) -> tuple[tuple[str, str], ...]:
     try:
         names = json.loads(text)
-    except ValueError:  # not JSON
+    except ValueError:  # the text is not JSON
         names = None
     if not isinstance(names, dict) or not all(isinstance(name, str) and name for name in names.values()):
         raise ValueError('must be a JSON object of kinds and their templates, as in {"reminder": "pengingat"}')
     return tuple(names.items())
 
 
-#: Form of several hosts. SQLAlchemy cannot read libpq's own form, `h1:5432,h2:5432`.
+#: Pattern of a URL with several hosts. SQLAlchemy cannot read libpq's own format, `h1:5432,h2:5432`.
 SEVERAL_HOSTS = "postgresql://user:password@/health?host=h1:5432&host=h2:5432&target_session_attrs=read-write"
 
 
@@ -175,7 +179,7 @@ def _database_url(text: str) -> str:
         raise ValueError("must be a postgresql:// address")
     if "," in urlsplit(text).netloc.rpartition("@")[2]:
         raise ValueError(f"must name several hosts as in {SEVERAL_HOSTS}")
-    return "postgresql+psycopg2" + match[1]  # SQLAlchemy 2.1 would use psycopg 3 for `postgresql://`
+    return "postgresql+psycopg2" + match[1]  # for `postgresql://`, SQLAlchemy 2.1 would use psycopg 3
 
 
 def _redis_url(text: str) -> str:
@@ -191,7 +195,7 @@ def _nik_keys(text: str) -> tuple[tuple[str, bytes], ...]:
         kid, _, encoded = part.partition(":")
         try:
             keys[kid] = base64.b64decode(encoded, validate=True)
-        except ValueError:  # not base64
+        except ValueError:  # the text is not base64
             keys[kid] = b""
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,16}", kid) or len(keys[kid]) != 32:
             raise ValueError("must be a comma list of kid:base64 of 32 bytes")
@@ -215,7 +219,10 @@ def _vapid_subject(text: str) -> str:
 
 
 def vapid_public_key(private_key: str) -> str:
-    """Return the public key of a private key, both in unpadded base64url. Raise `ValueError` for an invalid key."""
+    """Return the public key of a private key. Both are in base64url without padding.
+
+    Raise `ValueError` if the private key is invalid.
+    """
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
@@ -231,22 +238,22 @@ def vapid_public_key(private_key: str) -> str:
 
 
 def setting(doc: str, read: Callable[[str], Any] = str, *, default: Any = MISSING, secret: bool = False) -> Any:
-    """Declare a setting: its documentation, the reader of its text, and its default.
+    """Declare a setting: its documentation, the function that parses its text, and its default.
 
-    A secret may come from a file, whose path is in `NAME_FILE`. It is left out of the representation.
+    A secret may be in a file. The variable `NAME_FILE` then contains the path. `repr` leaves secrets out.
     """
     return field(default=default, metadata={"doc": doc, "read": read, "secret": secret}, repr=not secret)
 
 
-#: Settings that only production requires.
+#: Settings that are required only in production.
 NEEDED_IN_PRODUCTION = ("vapid_private_key", "vapid_subject")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """All settings of the service, typed. The suffix of a name is the unit of a duration."""
+    """All settings of the service, with types. The suffix of a name gives the unit of a duration."""
 
-    # the process
+    # environment, addresses and monitoring
     environment: str = setting(
         "`development`, `testing` or `production`",
         _choice("development", "testing", "production"),
@@ -290,7 +297,7 @@ class Config:
         secret=True,
     )
 
-    # where the data lives
+    # database, Redis and files
     database_url: str = setting("PostgreSQL, 15 or newer", _database_url, secret=True)
     database_pooler_url: str | None = setting(
         "PgBouncer in transaction mode in front of `DATABASE_URL`. Only migrations, exports and the SQL console then "
@@ -313,7 +320,7 @@ class Config:
     )
     media_s3_endpoint: str | None = setting("Address of an S3-compatible store", _url, default=None)
 
-    # secrets
+    # secret keys
     secret_key: str = setting("Key for the tokens in links and pushes, and for hashes of codes", secret=True)
     jwt_secret_keys: tuple[str, ...] = setting(
         "Comma list of keys. The first signs access tokens, all verify them", _secrets, secret=True
@@ -322,7 +329,7 @@ class Config:
         "Comma list of `kid:base64 of 32 bytes`. The first encrypts NIK, all decrypt it", _nik_keys, secret=True
     )
 
-    # sessions
+    # sessions and login
     access_token_minutes: int = setting("Lifetime of an access token", _integer(1, 1440), default=15)
     refresh_token_days: int = setting("Lifetime of a session", _integer(1, 365), default=30)
     refresh_idle_days: int = setting("A session ends when it is unused for this time", _integer(1, 365), default=7)
@@ -352,7 +359,7 @@ class Config:
         secret=True,
     )
 
-    # messaging
+    # messages by WhatsApp
     messaging_provider: str = setting(
         "`fonnte`, `whatsapp_cloud`, or `outbox`: messages are stored and never sent",
         _choice("fonnte", "whatsapp_cloud", "outbox"),
@@ -407,7 +414,7 @@ class Config:
         default="off",
     )
 
-    # human verification
+    # protection against automated requests
     captcha_secret: str | None = setting(
         "Secret of reCAPTCHA, hCaptcha or Turnstile. Without it, registration needs no captcha",
         default=None,
@@ -420,7 +427,7 @@ class Config:
         "Address of `siteverify`", _url, default="https://www.google.com/recaptcha/api/siteverify"
     )
 
-    # places
+    # map services
     places_key: str | None = setting(
         "Key of the places provider. Without it, only facilities in the database are found", default=None, secret=True
     )
@@ -433,7 +440,7 @@ class Config:
     geocoder_key: str | None = setting("Key of the geocoder (`google`)", default=None, secret=True)
     geocoder_url: str | None = setting("Base address, instead of the geocoder's own", _url, default=None)
 
-    # content
+    # sources of videos and articles
     video_key: str | None = setting(
         "Key of the video platform. Without it, the live routes return 502", default=None, secret=True
     )
@@ -447,7 +454,7 @@ class Config:
         "Comma list of hosts (`host` or `host:port`) of articles (default: the source's)", _list, default=()
     )
 
-    # web push
+    # web push notifications
     vapid_public_key: str | None = setting("Public key of web push (default: that of the private key)", default=None)
     vapid_private_key: str | None = setting(
         "Private key of web push, base64url", _vapid_private_key, default=None, secret=True
@@ -459,7 +466,7 @@ class Config:
         default="open",
     )
 
-    # broadcasts
+    # broadcasts to many users
     broadcast_delay_seconds: tuple[int, int] = setting(
         "Range of the random delay before a broadcast", _range(0, 86400, "30-300"), default=(30, 300)
     )
@@ -483,15 +490,16 @@ class Config:
 
     @property
     def follows_whatsapp_hours(self) -> bool:
-        """Return whether people who have not written for 24 hours receive only templates, by WhatsApp's rule.
+        """Return whether WhatsApp's 24-hour rule applies: people who have not written for 24 hours receive only
+        templates.
 
-        Without templates and webhook, the rule is off and texts are sent: only the webhook reports when people wrote.
+        The rule is off if the service has no templates and no webhook. Only the webhook reports when people wrote.
         """
         return self.messaging_provider == "whatsapp_cloud" and bool(self.whatsapp_templates or self.whatsapp_app_secret)
 
     @property
     def hears_people(self) -> bool:
-        """Return whether messages from people are received."""
+        """Return whether the service can receive messages from people."""
         return bool(self.whatsapp_app_secret or self.fonnte_webhook_token)
 
     @property
@@ -500,7 +508,7 @@ class Config:
 
     @property
     def allowed_origins(self) -> tuple[str, ...]:
-        """The origins for CORS: the setting, or else the origin of the front end."""
+        """Return the origins for CORS. If the setting is empty, use the origin of the front end."""
         if self.cors_origins:
             return self.cors_origins
         parts = urlsplit(self.frontend_url)
@@ -508,9 +516,9 @@ class Config:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> Self:
-        """Read all settings from `env` (default: `environment()`).
+        """Read all settings from `env` (default: `environment()`). `NAME_FILE` reads a secret from a file.
 
-        `NAME_FILE` reads a secret from a file. Raise `ConfigError` with all missing and invalid settings.
+        Raise `ConfigError` with all missing and invalid settings.
         """
         config, problems = cls.read(environment() if env is None else env)
         if problems:
@@ -519,10 +527,10 @@ class Config:
 
     @classmethod
     def read(cls, env: Mapping[str, str]) -> tuple[Self, list[str]]:
-        """Return the settings and one line per problem.
+        """Return the settings, and one line per problem.
 
-        An invalid setting is replaced by its default or by the default of development, so that all other settings can
-        be checked.
+        An invalid setting gets its default, or the default for development. All other settings can then still be
+        checked.
         """
         problems: dict[str, str] = {}
         values: dict[str, Any] = {}
@@ -547,7 +555,7 @@ class Config:
 
 
 def development_defaults() -> dict[str, str]:
-    """Return the defaults of development and testing. Production refuses the secrets among them."""
+    """Return the defaults for development and testing. Production refuses the secrets among these defaults."""
     return {
         "DATABASE_URL": "postgresql://localhost/health",
         "REDIS_URL": "redis://localhost:6379/0",
@@ -575,12 +583,12 @@ def _derived_public_key(config: Config) -> str | None:
     return vapid_public_key(config.vapid_private_key) if config.vapid_private_key else None
 
 
-#: Settings in conflict with each other, and the problem.
+#: Names of settings that do not fit together, and a description of the problem.
 Conflict = tuple[tuple[str, ...], str]
 
 
 def _conflicts(config: Config) -> Iterator[Conflict]:
-    """Yield conflicts between settings that are valid on their own."""
+    """Yield problems of settings that are valid on their own but do not fit together."""
     provider = config.messaging_provider
     if provider != "outbox" and not config.messaging_token:
         yield ("MESSAGING_TOKEN", "MESSAGING_PROVIDER"), f"MESSAGING_TOKEN is missing: {provider} needs it"
@@ -632,7 +640,7 @@ OTHER_VARIABLES = ("BIND", "WEB_CONCURRENCY", "MAX_REQUESTS", "PROMETHEUS_MULTIP
 
 
 def risks(config: Config) -> dict[str, str]:
-    """Return the risky choices of a production environment, by setting, with the safer choice."""
+    """Return the risky choices in a production environment by setting. Each text names the safer choice."""
     return {
         name.upper(): f"{name.upper()}={value}: {risk}. Safer: {name.upper()}={safer}"
         for (name, value), (risk, safer) in RISKS.items()
@@ -641,7 +649,7 @@ def risks(config: Config) -> dict[str, str]:
 
 
 def near_names(env: Mapping[str, str]) -> list[str]:
-    """Return a question for each unknown variable whose name is close to an unset setting."""
+    """Return a question for each unknown variable whose name is similar to a setting that is not set."""
     names = [spec.name.upper() for spec in fields(Config)]
     files = [f"{spec.name.upper()}_FILE" for spec in fields(Config) if spec.metadata["secret"]]
     known = {*names, *files, *OTHER_VARIABLES}
@@ -650,5 +658,5 @@ def near_names(env: Mapping[str, str]) -> list[str]:
 
 
 def warnings(config: Config, env: Mapping[str, str]) -> list[str]:
-    """Return the warnings for the start of a process, one line each."""
+    """Return the warnings to log at the start of a process, one line each."""
     return [*near_names(env), *risks(config).values()]

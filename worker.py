@@ -1,4 +1,4 @@
-"""Configuration for `rq worker -c worker -w worker.Worker`: Redis, the queues and our worker class."""
+"""Configuration for `rq worker -c worker -w worker.Worker`: Redis, the queues and the worker class of this service."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app import create_app
 from app.core.operations.startup import loading, log_start
 from config import Config, environment, warnings
 
-# Jobs add their metrics to Redis. In the metrics folder of gunicorn, each job would leave a file behind.
+# Jobs add their metrics to Redis. Without this line, each job would leave a file in gunicorn's metrics folder.
 os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # noqa: TID251  # prometheus-client reads it
 
 with loading():
@@ -24,20 +24,20 @@ for line in warnings(config, environment()):
     logging.getLogger(__name__).warning("%s", line)
 log_start("worker")
 
-#: Read by `rq`'s command line. The worker itself connects through `app.core.jobs.redis`.
+#: RQ's command line reads this setting. The worker itself connects to Redis with `app.core.jobs.redis`.
 REDIS_URL = config.redis_url
-#: Default queues: one process serves both, the urgent one first.
+#: Default queues. One process works on both queues, the urgent one first.
 QUEUES = list(worker.QUEUES)
 
 
 class Job(worker.Job):
-    """A job of this application."""
+    """A job that runs in this application."""
 
     app = app
 
 
 class Worker(worker.Worker):
-    """A worker of this application, with its own scheduler."""
+    """A worker of this application. It starts its own scheduler process."""
 
     app = app
     job_class = Job

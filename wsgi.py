@@ -5,7 +5,7 @@ import os
 import click
 
 if click.get_current_context(silent=True) is not None:
-    # Commands update no metrics. Without gunicorn the folder may be missing, and prometheus-client would fail.
+    # Commands update no metrics. Without gunicorn the folder may not exist, and prometheus-client would fail.
     os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # noqa: TID251  # prometheus-client reads it
 
 from app import cli, create_app

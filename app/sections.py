@@ -35,7 +35,7 @@ from app.videos import routes as videos
 
 
 def blueprints() -> list[Blueprint]:
-    """Return the blueprints of all sections. The imports also load the models, so that migrations see every table."""
+    """Return the blueprints of all sections. The imports also load the models, because migrations need every table."""
     people = (accounts, otp, caregivers, roles, kategori)
     content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
     delivery = (pengingat, pengingat_links, pengingat_of_patients, push, logs)
@@ -44,5 +44,5 @@ def blueprints() -> list[Blueprint]:
 
 
 def pages() -> list[PageBlueprint]:
-    """Return the blueprints of pages for people, at the root."""
+    """Return the blueprints of the pages for people. These pages are at the root, not below `/api`."""
     return [pengingat_pages.bp, caregiver_pages.bp, console_pages.bp]

@@ -1,6 +1,7 @@
-"""Jobs, transports, handlers and metrics of all packages, in one place. No module registers itself on import.
+"""Lists of the jobs, transports, handlers and metrics of all packages.
 
-`create_app` passes them to the code that runs them. The worker creates its application in the same way.
+They are in one place because no module registers itself on import. `create_app` passes them to the code that uses them.
+The worker creates its application in the same way.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ from app.push import transport as push
 from app.roles import service as roles
 from app.videos import service as videos
 
-#: Functions that each scheduler calls every second. Each looks for due work, and enqueues a job or does one batch.
+#: Functions that each scheduler calls every second. Each function looks for due work. It enqueues a job or processes
+#: one batch.
 TICKS = (
     notifications.enqueue_due,
     broadcasts.enqueue_due,
@@ -59,7 +61,7 @@ TICKS = (
     inbox.enqueue_open,
 )
 
-#: Jobs that are enqueued at an interval in seconds, once for all schedulers.
+#: Periodic jobs and their interval in seconds. All schedulers together enqueue a job once per interval.
 PERIODIC = (
     Periodic(pengingat.top_up, every_s=60),
     Periodic(pengingat.tell_of_stock, every_s=60),
@@ -86,7 +88,7 @@ PERIODIC = (
     Periodic(personal_data.tend_tombstones, every_s=3600),
 )
 
-#: Renderers by kind. They read the words of a delivery when it is sent.
+#: Functions that create the text of a delivery when it is sent, by the kind of the delivery.
 RENDER: Mapping[str, Renderer] = {
     upcoming.KIND: render.render,
     stock.KIND: render.render_stock,
@@ -111,8 +113,8 @@ RENDER: Mapping[str, Renderer] = {
     ),
 }
 
-#: Transports, renderers and checks of deliveries, functions that join several deliveries into one message, and
-#: throttles of the queues.
+#: Functions for sending deliveries: transports, renderers, checks before sending, and throttles of the queues. The
+#: functions in `merge` combine several deliveries into one message.
 ROUTING = drain.Routing(
     transports={
         Channel.MESSAGING: messaging.send,
@@ -129,7 +131,8 @@ ROUTING = drain.Routing(
     on_recalled=missed.record_undelivered,
 )
 
-#: Handlers of the events of messaging providers, by kind, and of messages that fail after they were accepted.
+#: Handlers of the events that messaging providers report, by kind of event. `failed_receipts` handles messages that a
+#: provider accepted and could not deliver.
 INBOUND_HANDLERS = InboundHandlers(
     handlers={
         InboundKind.MESSAGE: conversation.handle,
@@ -139,7 +142,7 @@ INBOUND_HANDLERS = InboundHandlers(
     failed_receipts=(failed_receipts.record, missed.record_failed_receipt),
 )
 
-#: Checks of `/readyz`.
+#: Checks that `/readyz` runs, by name.
 HEALTH_CHECKS = {
     "database": health.check_database,
     "queue": health.check_queue,
@@ -148,7 +151,8 @@ HEALTH_CHECKS = {
     "sender": sender_report.check_sender,
 }
 
-#: Metrics that jobs update, and the prefix of their names in `/metrics`. Web processes also update the first two.
+#: Metrics that jobs update, with the prefix of their names in `/metrics`. Web processes also update the first two
+#: metrics.
 COUNTED_BY_JOBS = {
     http.CALLS: "jobs_",
     cache.CACHED: "jobs_",
@@ -156,10 +160,10 @@ COUNTED_BY_JOBS = {
     drain.LAG: "",
     conversation.DANGERS: "",
 }
-#: Their samples before the first update.
+#: Samples that these metrics show before their first update.
 ZEROS = (*drain.ZEROS, *conversation.ZEROS)
 
-#: Functions that collect metrics when `/metrics` is requested, in addition to the counts of the web processes.
+#: Functions that collect metrics when `/metrics` is requested. The counters of the web processes are added to them.
 METRIC_COLLECTORS = (
     job_metrics.collect_counts,
     job_metrics.collect,

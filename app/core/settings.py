@@ -1,4 +1,4 @@
-"""Configuration and extensions of the running application, for code below the routes, which does not import Flask."""
+"""Settings and extensions of the running application, for modules that do not import Flask."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def extensions() -> dict[str, Any]:
 
 
 def current() -> Config:
-    """Return the configuration object itself, for storing or as a cache key."""
+    """Return the configuration object itself. Use it to store the settings, or as a cache key."""
     config: Config = extensions()["config"]
     return config
 

@@ -1,4 +1,5 @@
-"""The version of the service. `/healthz`, the OpenAPI document and the logs show it."""
+"""The version of the service. It appears in `/healthz`, in the OpenAPI document and in the logs."""
 
-#: The newest version in CHANGELOG.md. Semantic versioning, by what clients of the API notice.
+#: The newest version in CHANGELOG.md. Semantic versioning applies to the API: a breaking change needs a new major
+#: version.
 VERSION = "1.0.0"

@@ -1,10 +1,11 @@
-"""Backup and restore of the database (pg_dump) and the pictures, in one folder.
+"""Backup and restore of the database (with pg_dump) and the pictures, in one folder.
 
-The backup is complete if the folder contains `manifest.json`. The database is dumped before the pictures are copied.
-Therefore every picture in the dump is copied, except those discarded in between.
+A folder with `manifest.json` is a complete backup. The database is dumped before the pictures are copied. The backup
+therefore has every picture of the dump, except pictures that were deleted before they were copied. It has no data
+exports of users.
 
-The backup contains the tombstones of erased users. A restore reads the tombstones of all backups in the same folder,
-because later backups have more of them. Backups contain no data exports of users.
+A tombstone is the record that a user was erased. The backup contains the tombstones. A restore reads the tombstones of
+all backups in the same parent folder, because later backups have more of them.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ MANIFEST = "manifest.json"
 
 
 class BackupError(Exception):
-    """A failed backup or restore, with a message for the operator."""
+    """A failed backup or restore. The message tells the operator the reason."""
 
 
 def backup(target: Path) -> str:
-    """Write a backup into the new folder `target`. Return a summary."""
+    """Write a backup into the new folder `target`. Return a summary for the operator."""
     if target.exists():
         raise BackupError(f"{target} is there already; a backup never overwrites another")
     for store in (*_picture_stores().values(), storage.area(Area.TOMBSTONES)):
@@ -49,7 +50,7 @@ def backup(target: Path) -> str:
     unfinished = target.with_name(f"{target.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
-    unfinished.chmod(0o700)  # the backup contains personal data
+    unfinished.chmod(0o700)  # only the owner may read it, because the backup contains personal data
     revisions = _revisions()
     with (unfinished / DUMP).open("xb") as dump:
         _run("pg_dump", "--format=custom", "--no-owner", "--no-acl", output=dump)
@@ -57,7 +58,7 @@ def backup(target: Path) -> str:
     for part, store in _picture_stores().items():
         (unfinished / part).mkdir()
         count += _copy(store, unfinished / part)
-    # Copy the hidden pictures again, because some were hidden before their copy was made.
+    # Copy the hidden pictures again. Some pictures may have been hidden before their first copy was made.
     count += _copy(pictures.hidden(), unfinished / HIDDEN_PICTURES)
     tombstones = storage.area(Area.TOMBSTONES)
     (unfinished / TOMBSTONES).mkdir()
@@ -79,13 +80,16 @@ def restore(source: Path) -> str:
         tables = sa.inspect(connection).get_table_names()
     if tables:
         raise BackupError(f"the database is not empty ({len(tables)} tables): restore into a new one")
-    # Pictures first, so that every row finds its picture. Random names do not collide.
+    # Restore pictures before rows, so that every row finds its picture. Names are random, so pictures do not overwrite
+    # others.
     for part, store in _picture_stores().items():
-        for path in sorted((source / part).glob("*")):  # older backups have no hidden ones
+        for path in sorted((source / part).glob("*")):  # older backups have no folder for hidden pictures
             store.put(path.name, path.read_bytes(), pictures.CONTENT_TYPE)
-    # Restore tombstones before the dump. If the restore is killed later, the service erases these people again.
+    # Restore tombstones before the dump. If the restore is killed later, the service still erases these people again.
     for path in sorted(source.absolute().parent.glob(f"*/{TOMBSTONES}/*")):
-        if path.is_file():  # `MEDIA_ROOT` may lie next to the backup; its tombstones are one folder deeper
+        # `MEDIA_ROOT` may be next to the backup and contains a folder of this name; tombstones there are one level
+        # deeper
+        if path.is_file():
             storage.area(Area.TOMBSTONES).put(path.name, path.read_bytes(), "text/plain")
     with (source / DUMP).open("rb") as dump:
         _run("pg_restore", "--no-owner", "--no-acl", "--exit-on-error", "--single-transaction", source=dump)
@@ -93,33 +97,36 @@ def restore(source: Path) -> str:
 
 
 def _picture_stores() -> dict[str, storage.Store]:
-    """Return the stores by backup folder. Hidden ones come first, because a picture may be shown before its copy."""
+    """Return the picture stores by backup folder.
+
+    Hidden pictures come first, because a picture may stop being hidden before its copy is made.
+    """
     return {HIDDEN_PICTURES: pictures.hidden(), PICTURES: pictures.store()}
 
 
 def _check(store: storage.Store) -> None:
-    """Raise `BackupError` for the first unreadable entry, because the dump that follows may take long."""
+    """Raise `BackupError` for the first unreadable file, because the dump that follows may take long."""
     if not isinstance(store, storage.FolderStore):
         return
     try:
-        with suppress(FileNotFoundError):  # no pictures yet
-            next(store.root.iterdir(), None)  # `glob` skips a folder that it cannot read
+        with suppress(FileNotFoundError):  # no picture has been stored yet
+            next(store.root.iterdir(), None)  # check this separately, because `glob` skips a folder that it cannot read
         for shard in store.root.glob("??/"):
             for path in shard.iterdir():
-                with suppress(FileNotFoundError):  # discarded since the listing
+                with suppress(FileNotFoundError):  # the file was deleted after it was listed
                     path.open("rb").close()
     except OSError as error:
         raise BackupError(f"{error.filename} cannot be read: {error.strerror}") from None
 
 
 def _copy(store: storage.Store, folder: Path) -> int:
-    """Copy the entries that the folder lacks. Return their number."""
+    """Copy the files that the backup folder does not have yet. Return their number."""
     count = 0
     for name in (name for name in storage.whole(store) if not (folder / name).exists()):
         try:
             (folder / name).write_bytes(store.get(name))
             count += 1
-        except NotFound:  # discarded since the listing
+        except NotFound:  # the file was deleted after it was listed
             continue
         except Unavailable as error:
             raise BackupError(f"{name} cannot be read: {error.__cause__}") from None
@@ -132,16 +139,18 @@ def _revisions() -> list[str]:
 
 
 def _run(program: str, *arguments: str, source: BinaryIO | None = None, output: BinaryIO | None = None) -> None:
-    """Run a PostgreSQL program on our database. Pass the password by environment, because arguments are public.
+    """Run a PostgreSQL program on the service's database.
 
-    The data goes through our pipe. If this process is killed, the pipe closes and the program fails too. A restore is
-    one transaction, so it then leaves nothing.
+    Pass the password in the environment, because other users of the machine can see arguments. The data goes through a
+    pipe of this process. If this process is killed, the pipe closes and the program fails. A killed restore leaves
+    nothing, because a restore is one transaction.
     """
     executable = shutil.which(program)
     if executable is None:
         raise BackupError(f"{program} is not in PATH: install PostgreSQL's client programs, as new as the server")
     url = sa.make_url(settings.database_url)
-    _, parameters = url.get_dialect()().create_connect_args(url)  # also handles several hosts with ports
+    # this dialect function also handles several hosts with ports
+    _, parameters = url.get_dialect()().create_connect_args(url)
     password = parameters.pop("password", None)
     env = {**environment(), **({"PGPASSWORD": password} if password else {})}
     with TemporaryFile() as errors:
@@ -166,7 +175,8 @@ def _run(program: str, *arguments: str, source: BinaryIO | None = None, output: 
 
 def _pass_on(process: subprocess.Popen[bytes], source: BinaryIO | None, output: BinaryIO | None) -> None:
     if process.stdin and source:
-        with suppress(BrokenPipeError), process.stdin as pipe:  # the program failed and reports the reason
+        # a broken pipe: the program failed, and its error output has the reason
+        with suppress(BrokenPipeError), process.stdin as pipe:
             shutil.copyfileobj(source, pipe)
     if process.stdout and output:
         shutil.copyfileobj(process.stdout, output)

@@ -1,4 +1,7 @@
-"""Base classes of the operator commands. Errors are one sentence instead of a traceback, and help needs no settings."""
+"""Base classes of the operator commands.
+
+A failed command prints one sentence instead of a traceback. `--help` works without settings.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ from sqlalchemy.exc import DBAPIError
 from app.core.errors import AppError, ValidationFailed
 from app.core.operations.backup import BackupError
 
-#: Extension key with the reason why the application has no settings.
+#: Key in `app.extensions` for the reason why the settings could not be read.
 PROBLEM = "settings_problem"
 
 
 class Command(click.Command):
-    """A command that reports an error as one sentence."""
+    """A command that prints an error as one sentence."""
 
     needs_settings = True
 
@@ -35,7 +38,7 @@ class Command(click.Command):
 
 
 class FreeCommand(Command):
-    """A command that works without settings."""
+    """A command that works without the service's settings."""
 
     needs_settings = False
 
@@ -45,14 +48,17 @@ class CommandGroup(AppGroup):
 
 
 class Commands(AppGroup):
-    """The commands of the service. `flask --help` groups them by job, below our own introduction."""
+    """The commands of the service. `flask --help` lists them by task, after an introduction."""
 
     def __init__(self, preamble: str, jobs: Mapping[str, Sequence[str]]) -> None:
         super().__init__()
         self.preamble, self.jobs = preamble, jobs
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Print the help and exit if the root command requested it, because Flask has no other hook for its help."""
+        """If the root command asks for this list, print the whole help and exit.
+
+        Flask offers no other way to replace its help.
+        """
         if ctx.parent is None and isinstance(ctx.command, click.Group) and not ctx.resilient_parsing:
             click.echo(self._help(ctx, ctx.command))
             raise SystemExit
@@ -76,13 +82,13 @@ class Commands(AppGroup):
 
 
 def command(name: str, *, cls: type[Command] = Command) -> Callable[[Callable[..., None]], click.Command]:
-    """Create a command with our class instead of `click.command`'s."""
+    """Create a command of this group's class, `Command`, instead of click's class."""
     return click.command(name, cls=cls)
 
 
 @contextmanager
 def errors_as_sentences() -> Iterator[None]:
-    """Turn errors that an operator can fix into click's error: one line, exit code 1."""
+    """Turn errors that an operator can fix into click's error, which prints one line and exits with code 1."""
     try:
         yield
     except AppError as error:
@@ -104,14 +110,16 @@ def first_line(error: BaseException | None) -> str:
 
 
 class _NothingSet(dict[str, Any]):
-    """Extensions of an application without settings. A lookup, such as by `flask db`, raises the reason."""
+    """Extensions of an application without settings. A missing key raises the reason, for example in `flask db`."""
 
     def __missing__(self, name: str) -> Any:
         raise click.ClickException(self[PROBLEM])
 
 
 def without_settings(problem: Exception) -> Flask:
-    """Return an application without settings for `flask`. Commands that need settings report the problem."""
+    """Return an application without settings, so that `flask --help` works. Commands that need settings print
+    `problem`.
+    """
     app = Flask("app")
     app.extensions = _NothingSet({PROBLEM: str(problem)})
     app.cli.add_command(migrations)

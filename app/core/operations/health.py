@@ -1,4 +1,7 @@
-"""Health checks outside `/api`: `/healthz` if this process runs, `/readyz` if everything that it needs is available."""
+"""Health checks outside `/api`.
+
+`/healthz` returns 200 if this process runs. `/readyz` returns 200 if everything that the service needs is available.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def check_database() -> None:
 
 
 def check_queue() -> None:
-    queue.connection().set("readyz", 1, ex=60)  # a full Redis answers a ping but refuses writes
+    queue.connection().set("readyz", 1, ex=60)  # test a write, because a full Redis answers a ping but refuses writes
 
 
 def check_migrations() -> None:
@@ -34,12 +37,12 @@ def check_migrations() -> None:
         raise RuntimeError(f"migrations up to {missing} are needed; run `flask db upgrade`")
 
 
-#: A check that raises if the service is not ready, or returns a value for the report.
+#: A check function. It raises an error if the service is not ready. Otherwise it may return a value for the report.
 Check = Callable[[], object]
 
 
 def init_app(app: Flask, checks: Mapping[str, Check]) -> None:
-    """Serve `/healthz` and `/readyz`. The latter runs all `checks` and reports each by its name."""
+    """Register `/healthz` and `/readyz`. `/readyz` runs all `checks` and reports each result by its name."""
     app.register_error_handler(sqlalchemy.exc.ProgrammingError, _handle_older_schema)
 
     @app.get("/healthz")
@@ -62,7 +65,7 @@ def init_app(app: Flask, checks: Mapping[str, Check]) -> None:
 
 
 def _handle_older_schema(error: sqlalchemy.exc.ProgrammingError) -> Response:
-    """Return 503 if a table, column or function is missing because of pending migrations. Raise other errors."""
+    """Return 503 if a table, column or function is missing because of pending migrations. Raise all other errors."""
     if isinstance(error.orig, (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)) and migrations.missing():
         logger.error("the database is older than this code; run `flask db upgrade`")
         return handle_app_error(Unavailable())

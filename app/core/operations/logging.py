@@ -1,4 +1,4 @@
-"""Logs: one JSON object per line on standard error, with the id of its request or job."""
+"""Logs: one JSON object per line on standard error, with the id of the request or job."""
 
 from __future__ import annotations
 
@@ -27,21 +27,22 @@ class ContextFilter(logging.Filter):
         return True
 
 
-#: Maximum seconds that a line is buffered.
+#: Maximum seconds that a log line stays in the buffer.
 FLUSH_EVERY_S = 0.1
 MAX_BUFFERED = 1000
 
 
 class BatchHandler(MemoryHandler):
-    """A handler that writes buffered lines ten times a second, and at once after a warning.
+    """A log handler that writes buffered lines ten times a second, and immediately after a warning.
 
-    A write releases the GIL, and the request then waits for all other threads. Under load this took longer than the
-    rest of the request outside its view.
+    A write releases Python's global lock (GIL). To get the lock back, the request then waits for other threads. Under
+    load this wait took longer than all other work of the request outside its view.
     """
 
     def __init__(self, target: logging.StreamHandler[TextIO]) -> None:
         super().__init__(MAX_BUFFERED, logging.WARNING, target)
-        self.filters = target.filters  # the filters need the context of the request or job
+        # run the filters before the buffering, because they need the context of the request or job
+        self.filters = target.filters
         self._stream, self._format = target.stream, target.format
         atexit.register(self.flush)
         Thread(target=self._keep_flushing, name="log", daemon=True).start()
@@ -67,15 +68,15 @@ class BatchHandler(MemoryHandler):
 
 
 def batch_lines() -> None:
-    """Buffer the log lines of a web process. A crash may lose the last 0.1 s."""
+    """Buffer the log lines of a web process. After a crash, the lines of the last 0.1 s may be missing."""
     root = logging.getLogger()
     root.handlers[:] = [
         BatchHandler(handler) for handler in root.handlers if isinstance(handler, logging.StreamHandler)
     ]
 
 
-#: Log levels of libraries; no other place sets levels. Lower levels contain addresses, tokens or nothing useful.
-#: Warnings of urllib3 quote full addresses, some with a provider's key.
+#: Log levels of libraries; no other module sets levels. Lower levels would log addresses, tokens or nothing useful.
+#: urllib3's warnings would log full addresses, some with the key of a provider.
 LIBRARIES = {
     "urllib3": logging.ERROR,
     **dict.fromkeys(("botocore", "boto3", "fontTools", "fpdf", "PIL", "alembic"), logging.WARNING),
@@ -83,7 +84,7 @@ LIBRARIES = {
 
 
 def configure(config: Config) -> None:
-    """Send all loggers of the process to one JSON handler."""
+    """Send the records of all loggers to one handler that writes JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         OrjsonFormatter(
@@ -94,7 +95,7 @@ def configure(config: Config) -> None:
         )
     )
     handler.addFilter(ContextFilter())
-    # Unused fields, which cost time for each record.
+    # Do not collect unused fields, because they cost time for each record.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     root = logging.getLogger()
     root.handlers[:] = [handler]

@@ -1,6 +1,6 @@
-"""Prometheus metrics at `/metrics`: counters of this gunicorn's processes, and values read at request time.
+"""Prometheus metrics at `/metrics`: counters of the gunicorn processes, and values read at the time of the request.
 
-gunicorn sets `PROMETHEUS_MULTIPROC_DIR`. With this variable, the counters of all processes are added up.
+gunicorn sets `PROMETHEUS_MULTIPROC_DIR`. If this variable is set, the counters of all gunicorn processes are added up.
 """
 
 from __future__ import annotations
@@ -38,12 +38,15 @@ REQUESTS = Histogram(
 )
 
 
-#: A function that reads metrics at request time, such as queue lengths.
+#: A function that reads metrics when `/metrics` is requested, such as queue lengths.
 Collect = Callable[[], Iterable[Metric]]
 
 
 class _Collected(Collector):
-    """Metrics of one source. If it is unavailable, its metrics are left out and all others are still returned."""
+    """Metrics from one function.
+
+    If Redis or the database is unavailable, these metrics are left out. All other metrics are still returned.
+    """
 
     def __init__(self, collect: Collect) -> None:
         self._collect = collect
@@ -57,7 +60,7 @@ class _Collected(Collector):
 
 
 def init_app(app: Flask, config: Config, collectors: Sequence[Collect]) -> None:
-    """Serve `/metrics`: the counters of the web processes and the current values of `collectors`."""
+    """Register `/metrics`, with the counters of the web processes and the metrics of `collectors`."""
 
     @app.get("/metrics")
     def metrics() -> Response:
@@ -67,7 +70,7 @@ def init_app(app: Flask, config: Config, collectors: Sequence[Collect]) -> None:
         ):
             raise Unauthorized
         registry = CollectorRegistry()
-        if values.ValueClass.__name__ == "MmapedValue":  # several processes write to one folder
+        if values.ValueClass.__name__ == "MmapedValue":  # several gunicorn processes write their counters to one folder
             MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         else:
             registry.register(REGISTRY)

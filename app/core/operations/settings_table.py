@@ -1,4 +1,4 @@
-"""Documentation of the settings in `config.py`: the table of `docs/settings.md`, and `.env.example`."""
+"""Documentation of the settings in `config.py`: the table in `docs/settings.md`, and the file `.env.example`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from config import NEEDED_IN_PRODUCTION, ROOT, Config
 
 
 def markdown_table() -> str:
-    """Return the table of `docs/settings.md`, one row per setting."""
+    """Return the table in `docs/settings.md`, with one row per setting."""
     head = ["| setting | meaning | default |", "|---|---|---|"]
     rows = [
         f"| `{spec.name.upper()}` | {spec.metadata['doc']} | {_NEEDED if is_needed(spec) else _shown(spec.default)} |"
@@ -22,7 +22,7 @@ _NEEDED = "**needed in production**"
 
 
 def is_needed(spec: Field[object]) -> bool:
-    """Return whether production requires the setting."""
+    """Return whether the setting is required in production."""
     return spec.default is MISSING or spec.name in NEEDED_IN_PRODUCTION
 
 
@@ -43,7 +43,7 @@ def _shown(value: object) -> str:
 
 
 def env_example() -> str:
-    """Return the text of `.env.example`: all settings with their meaning, required ones first."""
+    """Return the text of `.env.example`. It lists all settings with their meaning, required settings first."""
     blocks = ["# Copy to .env and fill in. `flask keys new` prints the secrets. What is commented out has a default."]
     for spec in sorted(fields(Config), key=lambda spec: not is_needed(spec)):
         doc = spec.metadata["doc"].replace("`", "")

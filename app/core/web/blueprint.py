@@ -1,6 +1,6 @@
-"""Blueprints with decorators that describe each route, and the OpenAPI document generated from these decorators.
+"""Blueprints whose decorators describe each route. The OpenAPI document is generated from these decorators.
 
-Every view must declare who may call it. `dispatch` wraps each call.
+Every view must declare its callers. `dispatch` wraps each call of a view.
 """
 
 from __future__ import annotations
@@ -31,32 +31,34 @@ PREFIX = "/api"
 
 V = TypeVar("V", bound=View)
 
-#: A body schema for a decorator: a schema, its class, or a part of the OpenAPI document.
+#: A schema for a decorator: a schema object, a schema class, or a part of the OpenAPI document.
 SchemaLike = Schema | type[Schema] | Mapping[str, object] | None
 
 
 class MessageSchema(Schema):
-    """Response to a deletion, or to an action that returns no record."""
+    """Response of a deletion, or of an action that returns no record."""
 
     message = fields.String(required=True, metadata={"example": "Berhasil."})
 
 
-#: Security requirements of routes that work without a token: public, and optional login.
+#: OpenAPI security requirements of routes that work without a token: public routes, and routes with optional login.
 ANYBODY: tuple[list[dict[str, list[str]]], ...] = ([], [{}, {"bearer": []}])
 
-#: Largest id that a column can hold. No row has it.
+#: Largest id that a database column can store. No row has this id.
 MAX_ID = 2**63 - 1
 
 
 class RecordIdConverter(IntegerConverter):
-    """Converter for `<int:id>`. It replaces numbers beyond 64 bits by `MAX_ID`, so that they result in 404."""
+    """Converter for `<int:id>` in a path. It replaces numbers beyond 64 bits by `MAX_ID`. Such a request then
+    gets 404.
+    """
 
     def to_python(self, value: str) -> int:
         return MAX_ID if len(value) >= len(str(MAX_ID)) else int(value)
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest publishes no types
-    """The routes of one section, below `/api`."""
+    """The routes of one section of the API, below `/api`."""
 
     ARGUMENTS_PARSER = Parser()
     DEFAULT_LOCATION_CONTENT_TYPE_MAPPING = {  # noqa: RUF012  # flask-smorest reads a plain dict
@@ -98,9 +100,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
 
     def arguments(self, schema: SchemaLike, *, location: str = "json", **kwargs: object) -> Callable[[V], View]:
-        """Extend flask-smorest's decorator: create the schema once instead of for each request.
+        """Extend flask-smorest's decorator: create the schema once, instead of once per request.
 
-        Set `locations` and `query_names` (names of the query parameters) on the view.
+        Store `locations` and `query_names` (names of the query parameters) on the view.
         """
         instance = schema() if isinstance(schema, type) else schema
         decorate: Callable[[V], View] = super().arguments(instance, location=location, **kwargs)
@@ -116,7 +118,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         return decorator
 
     def response(self, status_code: int, schema: SchemaLike = None, **kwargs: object) -> Callable[[View], View]:
-        """Extend flask-smorest's decorator: accept a `Listing` and set `status` on the view."""
+        """Extend flask-smorest's decorator: the view may return a `Listing`, and `status` is stored on the view."""
         render = super().response(status_code, schema, **kwargs)
 
         def decorator(view: View) -> View:
@@ -134,10 +136,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         return decorator
 
     def plain_response(self, status_code: int, schema: SchemaLike = None) -> Callable[[View], View]:
-        """Document a response of plain values, which are written without marshmallow.
+        """Document a response of plain values, which are written as JSON without marshmallow.
 
-        Use it for hot reads, where marshmallow would take half the time. Use it also for records that already have the
-        right shape, and for schemas that are parts of the OpenAPI document.
+        Use this for frequent reads, where marshmallow would take half of the time. Use it also for records that already
+        have the format of the response. The schema may be a part of the OpenAPI document.
         """
         describe = self.response(status_code, schema)
 
@@ -155,7 +157,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
         return decorator
 
-    if TYPE_CHECKING:  # flask-smorest's decorators have no types
+    if TYPE_CHECKING:  # flask-smorest's decorators have no type annotations
 
         def get(self, rule: str, **kwargs: object) -> Callable[[V], V]: ...
         def post(self, rule: str) -> Callable[[V], V]: ...
@@ -174,7 +176,7 @@ class PageBlueprint(flask.Blueprint):
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]
-    """flask-smorest's registry with our error schema."""
+    """flask-smorest's API object with the error schema of this service."""
 
     ERROR_SCHEMA = errors.ApiErrorSchema
 
@@ -214,13 +216,14 @@ BEARER = {
 
 
 def _add(view: View, name: str, values: set[str]) -> None:
-    """Add values to a set on the view, for its documentation and for `dispatch`."""
+    """Add values to a set that is stored on the view. The documentation and `dispatch` read this set."""
     setattr(view, name, values | getattr(view, name, set()))
 
 
 def init_app(app: Flask, blueprints: list[Blueprint]) -> None:
-    """Register the sections and the OpenAPI document at `/api/openapi.json`."""
-    app.url_map.strict_slashes = False  # both slash forms work; a redirect would lose the body and break CORS
+    """Register the sections, and the OpenAPI document at `/api/openapi.json`."""
+    # accept a path with or without a final slash, because a redirect would lose the body and break CORS
+    app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     app.url_map.converters["int"] = RecordIdConverter
     app.config["OPENAPI_URL_PREFIX"] = PREFIX

@@ -1,7 +1,7 @@
-"""HTTP caching of public reads: `Cache-Control` and `ETag`.
+"""HTTP caching of public reads, with the headers `Cache-Control` and `ETag`.
 
-A route declares it next to its access rule. Only a 200 or 404 response to a request without a token may be cached.
-All other responses have `no-store` (`app.core.web.request`). The service itself caches no responses.
+A route declares its caching next to its access rule. Only a 200 or 404 response to a request without a token may be
+cached. All other responses have `no-store` (see `app.core.web.request`). The service itself caches no responses.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ View = TypeVar("View", bound=Callable[..., object])
 A_DAY_S = 86_400
 TEN_MINUTES_S = 600
 
-#: hashlib releases the GIL for data of 2,048 bytes or more. Acquiring it again takes longer than the hash.
+#: Maximum bytes per call of hashlib. For 2,048 bytes or more, hashlib releases Python's global lock (GIL). Acquiring
+#: the GIL again takes longer than the hash.
 CHUNK = 2047
 
 
@@ -30,15 +31,15 @@ class Caching:
     """Cache headers of a route's successful responses."""
 
     def __init__(self, max_age_s: int, stale_if_error_s: int) -> None:
-        #: `stale-while-revalidate` equals `max-age`. Content that people write is therefore at most two seconds old,
-        #: and a hidden post disappears in that time.
+        #: `stale-while-revalidate` equals `max-age`. With 1 s each, posts of users are at most two seconds old in a
+        #: cache. A hidden post disappears from caches in the same time.
         stale_s = self.max_age_s = max_age_s
         self.header = (
             f"public, max-age={max_age_s}, stale-while-revalidate={stale_s}, stale-if-error={stale_if_error_s}"
         )
 
     def around(self, view: Callable[..., Response]) -> Callable[..., Response]:
-        """Wrap the view: make its successful responses to requests without a token cacheable."""
+        """Wrap the view so that caches may store its successful responses to requests without a token."""
 
         @wraps(view)
         def call(*args: object, **kwargs: object) -> Response:
@@ -55,21 +56,23 @@ class Caching:
             response.headers["Cache-Control"] = self.header
             response.headers["ETag"] = f'"{etag}"'
             if "HTTP_IF_NONE_MATCH" in environ and parse_etags(environ["HTTP_IF_NONE_MATCH"]).contains_weak(etag):
-                response.status_code = 304  # werkzeug drops the body and its headers
+                response.status_code = 304  # for a 304, werkzeug drops the body and its headers
             return response
 
         return call
 
     def _keep_absence(self, response: Response) -> Response:
-        """Make a 404 cacheable, but without `stale-while-revalidate`: it must replace the copy of a deleted record."""
+        """Let caches store a 404, but without `stale-while-revalidate`: the 404 must replace the cached copy of a
+        deleted record.
+        """
         response.headers["Cache-Control"] = f"public, max-age={self.max_age_s}"
         return response
 
 
 def cached(max_age_s: int, *, stale_if_error_s: int = TEN_MINUTES_S) -> Callable[[View], View]:
-    """Allow caches to store a public GET for `max_age_s` seconds, and for `stale_if_error_s` more during an outage.
+    """Let caches store a public GET for `max_age_s` seconds, and during an outage for `stale_if_error_s` seconds more.
 
-    Use 1 s for content that people write, 60 s for content that administrators edit.
+    Use 1 s for content from users, and 60 s for content from administrators.
     """
     caching = Caching(max_age_s, stale_if_error_s)
 
@@ -81,7 +84,7 @@ def cached(max_age_s: int, *, stale_if_error_s: int = TEN_MINUTES_S) -> Callable
 
 
 def hash_of(body: bytes) -> str:
-    """Return the SHA-1 of the body as hex, equal in every process."""
+    """Return the SHA-1 hash of the body in hex. All processes return the same hash."""
     digest = hashlib.sha1(usedforsecurity=False)
     whole = memoryview(body)
     for start in range(0, len(whole), CHUNK):

@@ -1,6 +1,7 @@
-"""CORS: origins that may call the API, and response headers that their pages may read.
+"""CORS: web origins that may call the API, and response headers that their pages may read.
 
-Flask answers OPTIONS requests itself. A preflight needs all headers of this module, other responses only the first two.
+Flask answers OPTIONS requests itself. The response to a preflight needs all headers of this module. Other responses
+need only the first two.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from app.core.settings import settings
 
 PATHS = ("/api/", "/media/")
 METHODS = ("DELETE", "GET", "OPTIONS", "POST", "PUT")
-#: Request headers that the client may send, in lower case. It sends the three cache-busting headers with every request.
+#: Request headers that the client application may send, in lower case. It sends the three cache-control headers with
+#: every request.
 CLIENT_HEADERS = frozenset(
     {"authorization", "content-type", "cache-control", "pragma", "expires", "x-request-id", "idempotency-key"}
 )
@@ -19,12 +21,12 @@ EXPOSED_HEADERS = (
     "Cache-Status, Content-Disposition, ETag, Idempotency-Replayed, Link, RateLimit, RateLimit-Policy, Retry-After, "
     "X-Request-ID, X-Total-Count"
 )
-#: Seconds for which a browser may cache a preflight.
+#: Seconds for which a browser may cache the response to a preflight.
 MAX_AGE_S = 7200
 
 
 def add_headers(request: Request, response: Response) -> None:
-    """Add the CORS headers if the request's origin is one of `CORS_ORIGINS`."""
+    """Add the CORS headers if `CORS_ORIGINS` contains the origin of the request."""
     origin = request.headers.get("Origin", "")
     if not f"{request.path}/".startswith(PATHS) or origin.lower() not in map(str.lower, settings.allowed_origins):
         return

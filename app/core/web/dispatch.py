@@ -1,6 +1,6 @@
-"""The wrapper around each call: access rule, unit of work and rendering of the response.
+"""The wrapper around each call of a view: access rule, unit of work and rendering of the response.
 
-A call that fails only because of a concurrent request is retried, or answered with a conflict.
+If a call fails only because of a concurrent request, the wrapper retries it or returns a conflict.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from app.core.settings import settings
 
 logger = logging.getLogger(__name__)
 
-#: Message for a record that another request changed or deleted between two of our statements.
+#: Message for a record that another request has changed or deleted while this request was running.
 CHANGED_MEANWHILE = "Data ini baru saja diubah atau dihapus. Silakan muat ulang."
 
 UNKNOWN_NAME = "bukan parameter yang dikenal."
@@ -31,20 +31,23 @@ View = Callable[..., Any]
 
 
 class AccessRule(Protocol):
-    """Access rule of a view. The decorators of `app.identity.access` set it as `access`."""
+    """Access rule of a view. The decorators of `app.identity.access` store it on the view as `access`."""
 
-    #: The OpenAPI security requirement: `[]` public, `[{}, {...}]` optional login, `[{...}]` login required.
+    #: The OpenAPI security requirement: `[]` for public, `[{}, {...}]` for optional login, `[{...}]` for required
+    #: login.
     security: list[dict[str, list[str]]]
-    #: One sentence for the API documentation.
+    #: One sentence about the callers, for the API documentation.
     description: str
-    #: Roles that give access. A caller without any of these gets 403.
+    #: Roles that may call the view. A caller without any of these roles gets 403.
     roles: Collection[str]
 
     def enforce(self) -> None:
-        """Raise `Unauthorized` or `Forbidden` if the caller has no access."""
+        """Raise `Unauthorized` or `Forbidden` if the caller may not call the view."""
 
     def record(self) -> None:
-        """Add records to the unit of work after the view has run. They are committed with the view's own changes."""
+        """Write records about the call, after the view has run. They are committed together with the changes of the
+        view.
+        """
 
 
 def around(view: View, access: AccessRule, query_names: Collection[str]) -> Callable[..., Response]:
@@ -61,7 +64,7 @@ def around(view: View, access: AccessRule, query_names: Collection[str]) -> Call
             if isinstance(error, IntegrityError) and not isinstance(error.orig, pg.ForeignKeyViolation):
                 raise
             logger.warning("a request met another that took away what it referred to: %s", type(error).__name__)
-            access.enforce()  # raises `Unauthorized` if the caller's account was deleted
+            access.enforce()  # raises `Unauthorized` if the caller's account has been deleted
             raise errors.Conflict(CHANGED_MEANWHILE, code="changed_meanwhile") from None
 
     return call
@@ -78,7 +81,7 @@ def in_a_unit(view: View) -> View:
 
 
 def _refuse_unknown_names(query_names: Collection[str]) -> None:
-    """Raise `ValidationFailed` for unknown query parameters. Only development calls this; production ignores them."""
+    """Raise `ValidationFailed` for unknown query parameters. Only development calls this function."""
     unknown = [name for name in request.args if name not in query_names]
     if unknown:
         raise errors.ValidationFailed({name: [UNKNOWN_NAME] for name in unknown})
@@ -87,7 +90,7 @@ def _refuse_unknown_names(query_names: Collection[str]) -> None:
 def _serve(
     view: View, access: AccessRule | None, args: tuple[object, ...], kwargs: dict[str, object], *, repeats: int
 ) -> Response:
-    """Run the view in one unit of work. Retry it after a deadlock, if the unit is retryable."""
+    """Run the view in one unit of work. After a deadlock, retry the view if the unit is retryable."""
     try:
         with unit_of_work() as unit:
             response: Response = view(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Marshmallow fields for several sections. They validate the format and never query the database."""
+"""Marshmallow fields that several sections use. They validate the format and never query the database."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from app.core.lib import provinces
 from app.core.lib.geo import degrees
 from app.core.lib.local_time import rfc3339
 
-#: Accepted years. The margins leave space for calculations with the date.
+#: Years that are accepted in a date. The range is smaller than Python's, so that calculations with the date stay in
+#: Python's range.
 YEARS = range(1900, 9001)
 
 #: Validated fields of a schema, by name. An optional field may be missing.
@@ -21,7 +22,7 @@ Loaded = dict[str, Any]
 
 
 class Timestamp(fields.AwareDateTime):
-    """RFC 3339 time with a timezone, loaded as UTC and written with `Z`."""
+    """A time in RFC 3339 format with a timezone. It is loaded as UTC and written with `Z`."""
 
     default_error_messages = {  # noqa: RUF012  # marshmallow reads a plain dict
         "invalid": "tulis seperti 2026-03-02T00:00:00Z.",
@@ -34,7 +35,7 @@ class Timestamp(fields.AwareDateTime):
 
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> datetime:
         try:
-            # PostgreSQL rejects UTC offsets beyond 15:59, which RFC 3339 allows.
+            # PostgreSQL rejects UTC offsets beyond 15:59. RFC 3339 allows them.
             moment = super()._deserialize(value, attr, data, **kwargs).astimezone(UTC)
         except OverflowError:
             raise self.make_error("invalid", input=value) from None
@@ -47,17 +48,17 @@ class Timestamp(fields.AwareDateTime):
 
 
 class AnyDay(fields.Date):
-    """Date as `YYYY-MM-DD`."""
+    """A date in the format `YYYY-MM-DD`."""
 
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> date:
         day = super()._deserialize(value, attr, data, **kwargs)
-        if day.isoformat() != value:  # Python also reads other forms of ISO 8601
+        if day.isoformat() != value:  # Python also accepts other formats of ISO 8601
             raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE)
         return day
 
 
 class Day(AnyDay):
-    """Date as `YYYY-MM-DD` within `YEARS`."""
+    """A date in the format `YYYY-MM-DD`, in a year of `YEARS`."""
 
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> date:
         day = super()._deserialize(value, attr, data, **kwargs)
@@ -67,21 +68,21 @@ class Day(AnyDay):
 
 
 class RecordId(fields.Integer):
-    """Record id: a positive 64-bit integer, or its digits in a form or a query."""
+    """The id of a record: a positive 64-bit integer. In a form or a query, the id arrives as text."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("metadata", {"example": 1})
         super().__init__(validate=validate.Range(1, 2**63 - 1, error="tidak dikenal."), **kwargs)
 
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> int:
-        # Reject fractions. Digits in a form or a query arrive as text.
+        # Reject fractions. In a form or a query, the number arrives as text.
         if isinstance(value, float):
             raise self.make_error("invalid", input=value)
         return super()._deserialize(value, attr, data, **kwargs)
 
 
 class Characters(validate.Length):
-    """Limits on the number of characters. The error for an empty text does not mention the maximum."""
+    """Validator for the number of characters. For an empty text, the error message does not mention the maximum."""
 
     def __call__(self, value: Any) -> Any:
         if self.min != 1:
@@ -90,7 +91,7 @@ class Characters(validate.Length):
 
 
 class Text(fields.String):
-    """Text with a maximum length. A required text must not be empty. `example` appears in the API documentation."""
+    """A text with a maximum length. A required text must not be empty. `example` appears in the API documentation."""
 
     def __init__(self, maximum: int, *, minimum: int | None = None, example: str | None = None, **kwargs: Any) -> None:
         low = minimum if minimum is not None else (1 if kwargs.get("required") else 0)
@@ -100,7 +101,7 @@ class Text(fields.String):
 
 
 class Items(validate.Length):
-    """Limits on the number of list items. The messages of marshmallow's `Length` mention characters instead."""
+    """Validator for the number of list items. marshmallow's own `Length` would mention characters in its messages."""
 
     message_min = "harus berjumlah minimal {min}."
     message_max = "harus berjumlah maksimal {max}."
@@ -108,9 +109,10 @@ class Items(validate.Length):
 
 
 class ListOf(fields.List[Any]):
-    """A list of `least` to `most` items. A list that is too long is rejected before its items are validated.
+    """A list of `least` to `most` items.
 
-    marshmallow checks the length last: a 1 MB list of 200,000 invalid items took 6 s.
+    A list that is too long is rejected before its items are validated. marshmallow would check the length last: a 1 MB
+    list of 200,000 invalid items took 6 s.
     """
 
     def __init__(self, item: fields.Field[Any], *, most: int, least: int | None = None, **kwargs: Any) -> None:
@@ -124,7 +126,9 @@ class ListOf(fields.List[Any]):
 
 
 def enumeration(name: str, values: Iterable[str]) -> dict[str, object]:
-    """Return field metadata that makes an enumeration a named type in the OpenAPI document."""
+    """Return field metadata that gives an enumeration a name in the OpenAPI document. Clients then have one type for
+    it.
+    """
     return {"title": name, "enum": list(values)}
 
 
@@ -136,7 +140,7 @@ class ProvinceName(fields.String):
 
 
 class Province(fields.String):
-    """One of the 38 provinces. It accepts any usual spelling and returns the canonical one."""
+    """One of the 38 provinces, in a request. All common spellings are accepted and replaced by the official one."""
 
     default_error_messages = {"invalid": "harus salah satu provinsi di Indonesia."}  # noqa: RUF012
 
@@ -155,7 +159,7 @@ class Province(fields.String):
 
 
 class Form(Schema):
-    """A schema for forms. It loads a blank input as null if the field allows null."""
+    """A schema for forms. An empty input becomes null if the field allows null."""
 
     @pre_load
     def blank_is_null(self, data: object, **_: object) -> object:
@@ -169,7 +173,7 @@ class Form(Schema):
 
 
 class Degrees(fields.Field[float]):
-    """Latitude or longitude: a finite number, or its text, from -`limit` to `limit`."""
+    """Latitude or longitude: a finite number from -`limit` to `limit`, or the same number as text."""
 
     default_error_messages = {"invalid": "isi dengan derajat dari -{limit} sampai {limit}."}  # noqa: RUF012
 
@@ -192,7 +196,7 @@ class Degrees(fields.Field[float]):
 
 
 class PositionSchema(Schema):
-    """Position of the caller: the query of every `nearby` route."""
+    """Position of the caller, as query parameters of the `nearby` routes."""
 
     lat = Degrees(90, required=True, example=-6.88)
     lng = Degrees(180, required=True, example=107.55)

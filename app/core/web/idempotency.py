@@ -1,8 +1,10 @@
-"""`Idempotency-Key`: a repeated POST with the same key returns the first response and creates nothing.
+"""Support for the request header `Idempotency-Key`.
 
-The key is a row, inserted in the transaction of the create. A concurrent request with the same key waits for this row.
-If the first request commits, the second returns its response. If the first is rolled back, the second does the work.
-Error responses are therefore never stored.
+A repeated POST with the same key returns the first response and creates nothing.
+
+The key is a row. The transaction that creates the record also inserts this row. A concurrent request with the same key
+waits for the row. If the first request commits, the second returns the same response. If the first is rolled back, the
+second does the work. Responses with errors are therefore never stored.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 HEADER, REPLAYED = "Idempotency-Key", "Idempotency-Replayed"
 KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
-#: Statuses of routes that create something, directly or by a job.
+#: Status codes of routes that create something, either immediately or by a job.
 CREATED = frozenset({201, 202})
 
 KEPT = timedelta(hours=24)
@@ -63,19 +65,21 @@ class IdempotencyKey(Base):
 
 
 def secret_answer(view: View) -> View:
-    """Exclude a view from `Idempotency-Key`: its response contains an unstored secret, such as a code."""
+    """Do not use `Idempotency-Key` for a view, because its response contains a secret that must not be stored."""
     view.has_secret_answer = True  # type: ignore[attr-defined]
     return view
 
 
 def takes_key(view: Callable[..., Any], methods: object, security: object) -> bool:
-    """Return whether the route accepts an `Idempotency-Key`: it creates something, and its caller is logged in."""
+    """Return whether the route supports `Idempotency-Key`. It must create something and require a login."""
     is_create = methods == ["POST"] and getattr(view, "status", None) in CREATED
     return is_create and security == [{"bearer": []}] and not hasattr(view, "has_secret_answer")
 
 
 def once(view: Callable[..., Response]) -> Callable[..., Response]:
-    """Wrap the view: return the stored response if its key was used before. Runs inside the unit of work."""
+    """Wrap the view. If the key was used before, return the stored response. The wrapper runs inside the unit
+    of work.
+    """
 
     @wraps(view)
     def call(*args: object, **kwargs: Any) -> Response:
@@ -101,18 +105,18 @@ def once(view: Callable[..., Response]) -> Callable[..., Response]:
 
 
 def delete_old() -> None:
-    """Delete expired responses."""
+    """Delete expired keys with their responses."""
     db.session.execute(sa.delete(IdempotencyKey).where(_is_over).execution_options(synchronize_session=False))
 
 
 def forget(user_id: int, blueprint: str) -> None:
-    """Delete stored responses of a blueprint's routes to this user, who has lost access to that data."""
+    """Delete stored responses of one blueprint to this user, because the user no longer has access to the data."""
     theirs = (IdempotencyKey.user_id == user_id, IdempotencyKey.endpoint.startswith(f"{blueprint}.", autoescape=True))
     db.session.execute(sa.delete(IdempotencyKey).where(*theirs).execution_options(synchronize_session=False))
 
 
 def forget_texts(blueprint: str, words: Collection[str], values: Collection[str]) -> None:
-    """Clear stored responses of a blueprint that contain one of `words`, or one of `values` as a whole text.
+    """Clear stored responses of one blueprint that contain one of `words`, or one of `values` as a whole JSON text.
 
     The keys remain, so a repeated request still creates nothing.
     """
@@ -131,7 +135,7 @@ _is_over = IdempotencyKey.created_at < sa.func.statement_timestamp() - KEPT
 
 
 def _claim(name: dict[str, object], fingerprint: bytes) -> bool:
-    """Insert the key; wait if a concurrent request has it. Return False if the key already has a response."""
+    """Insert the key. Wait if a concurrent request is using it. Return False if the key was already used."""
     now = sa.func.statement_timestamp()
     statement = insert(IdempotencyKey).values(**name, fingerprint=fingerprint, created_at=now)
     claimed = statement.on_conflict_do_update(
@@ -146,7 +150,7 @@ def _replay(name: dict[str, object], fingerprint: bytes) -> Response:
     stored = db.session.execute(
         sa.select(IdempotencyKey.fingerprint, IdempotencyKey.status, IdempotencyKey.body).filter_by(**name)
     ).one_or_none()
-    if stored is None or stored.status is None:  # cleared at this moment
+    if stored is None or stored.status is None:  # the stored response was cleared
         raise Conflict("Permintaan ini sedang diproses. Silakan coba lagi.", code="changed_meanwhile")
     if stored.fingerprint != fingerprint:
         raise Conflict(
@@ -159,9 +163,10 @@ def _replay(name: dict[str, object], fingerprint: bytes) -> Response:
 
 
 def _fingerprint() -> bytes:
-    """Return an HMAC of path, query and body. For a form, use fields and files: its boundary changes with each attempt.
+    """Return an HMAC (keyed hash) of the request's path, query and body.
 
-    The HMAC uses our secret, which is not in the database. A plain hash would help to guess a password in the body.
+    For a form, use its fields and files, because the boundary of the form changes with each attempt. The HMAC uses a
+    secret that is not in the database. A plain hash would help an attacker to guess a password in the body.
     """
     digest = hmac.new(settings.secret_key.encode(), digestmod=sha256)
     for part in (request.path.encode(), request.query_string, *_body()):

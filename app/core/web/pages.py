@@ -14,7 +14,8 @@ from app.core.web.blueprint import PageBlueprint
 from app.core.web.request import raw_json
 from app.core.web.small_pages import error_page
 
-#: The wheel of Swagger UI has all files. They use inline styles and data: images, and contact only this host.
+#: Content security policy for Swagger UI. The installed package contains all of its files. The page uses inline styles
+#: and data: images. It contacts only this host.
 DOCS_POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'"
@@ -44,7 +45,7 @@ def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
 
     @docs.after_request  # type: ignore[untyped-decorator]  # flask-swagger-ui publishes no types
     def add_our_own(response: Response) -> Response:
-        """Allow the page its own files, and add the script that stores the token after a login."""
+        """Extend Swagger UI's page: allow its own files, and add the script that stores the token after a login."""
         response.headers["Content-Security-Policy"] = DOCS_POLICY
         if response.mimetype == "text/html":
             response.set_data(
@@ -56,7 +57,9 @@ def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
 
     @app.get("/api/")
     def list_entry_points() -> Response:
-        """Return the entry points as paths relative to this address, independent of the host name."""
+        """Return the main addresses of the API as paths without a host, because the service may have several host
+        names.
+        """
         return raw_json(ENTRY_POINTS)
 
     @app.get("/")
@@ -70,7 +73,7 @@ def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
 
 
 def _show_nowhere(error: NotFound) -> Response:
-    """Return 404 as a page for browsers, and as JSON for other clients."""
+    """Return a 404 response, as a page for browsers and as JSON for other clients."""
     accepted = request.accept_mimetypes
     if request.routing_exception is not None and accepted["text/html"] > accepted["application/json"]:
         return error_page(error.code, NOWHERE, address=settings.frontend_url)

@@ -1,4 +1,4 @@
-"""Paged lists: `?page=` and `?per_page=` in the request, `X-Total-Count` and `Link` in the response."""
+"""Lists with pages: `?page=` and `?per_page=` in the request, `X-Total-Count` and `Link` in the response."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from marshmallow import Schema, fields, post_load, validate
 
 from app.core.database.session import AnySelect, db
 
-#: Maximum rows of a list without paging parameters.
+#: Maximum rows in the response to a list request without paging parameters.
 MAX_UNPAGED = 1000
 MAX_PAGE = 1_000_000
 
@@ -34,13 +34,18 @@ class Page:
         return (self.number - 1) * self.size
 
     def total(self, shown: int) -> int | None:
-        """Return the total if this page is the last one, else None. `shown` is its number of rows."""
+        """Return the number of rows on all pages if this page is the last one. Otherwise return None.
+
+        `shown` is the number of rows on this page.
+        """
         return self.offset + shown if shown < self.size and (shown or self.offset == 0) else None
 
 
 @dataclass(frozen=True)
 class Listing(Generic[T]):
-    """Rows of one page and the total. `Blueprint.response` turns it into body and headers."""
+    """The rows of one page, and the number of rows on all pages. `Blueprint.response` creates body and
+    headers from it.
+    """
 
     rows: Sequence[T]
     total: int
@@ -48,20 +53,26 @@ class Listing(Generic[T]):
 
     @property
     def body(self) -> object:
-        """Body for `Blueprint.plain_response`. A section overrides it if its lists have another format."""
+        """Return the body for `Blueprint.plain_response`. A section overrides this if its lists have another format."""
         return self.rows
 
 
 @dataclass(frozen=True)
 class KeysetListing(Listing[T]):
-    """A page of a list with `?before=<id>`. `before` is the id of the last row, or None on the last page."""
+    """A page of a list that is read with `?before=<id>`.
+
+    `before` is the id of the last row on this page. It is None on the last page.
+    """
 
     before: int | None
 
 
 @dataclass(frozen=True)
 class TruncatedRecord(Generic[T]):
-    """A record with the first part of its rows. If `after` is set, `?after=<id>` returns the next part."""
+    """A record with the first part of its child rows.
+
+    If `after` is set, a request with `?after=<id>` returns the next part.
+    """
 
     record: T
     after: int | None = None
@@ -69,14 +80,14 @@ class TruncatedRecord(Generic[T]):
 
 @dataclass(frozen=True)
 class Search:
-    """Page and filter of a list. A section adds its filters in a subclass."""
+    """The page and the filters of a list request. A section adds its own filters in a subclass."""
 
     page: Page
     q: str | None = None
 
     @property
     def is_narrowed(self) -> bool:
-        """Return whether the list has a filter."""
+        """Return whether the request filters the list."""
         return self != type(self)(self.page)
 
 
@@ -92,7 +103,7 @@ class PageSchema(Schema):
 
 
 class SearchSchema(PageSchema):
-    """Query parameters of a filtered list: page, `q`, and the filters that subclasses add for `search`."""
+    """Query parameters of a list with filters: the page, `q`, and the filters that a subclass adds."""
 
     search: ClassVar[type[Search]] = Search
 
@@ -103,13 +114,13 @@ class SearchSchema(PageSchema):
     @post_load
     def to_page(self, data: dict[str, Any], **kwargs: object) -> Search:
         paging = {name: data.pop(name) for name in ("page", "per_page") if name in data}
-        # An input that the user left blank is sent as an empty text.
+        # A form sends an empty text for an input that the user left blank. Ignore these inputs.
         narrowing = {name: value for name, value in data.items() if value != ""}
         return self.search(super().to_page(paging, **kwargs), **narrowing)
 
 
 def paginate(query: sa.Select[T], page: Page, *, most_counted: int | None = None) -> Listing[T]:
-    """Return one page of the objects that `query` selects. Stop counting the total at `most_counted`."""
+    """Return one page of the objects that `query` selects. Count at most `most_counted` rows for the total."""
     objects = db.session.scalars(query.limit(page.size).offset(page.offset)).unique().all()
     return Listing(objects, _total(query, page, len(objects), most_counted), page)
 
@@ -117,7 +128,7 @@ def paginate(query: sa.Select[T], page: Page, *, most_counted: int | None = None
 def paginate_rows(
     query: sa.Select[*Columns], page: Page, *, most_counted: int | None = None
 ) -> Listing[sa.Row[*Columns]]:
-    """Return one page of the rows that `query` selects. Stop counting the total at `most_counted`."""
+    """Return one page of the rows that `query` selects. Count at most `most_counted` rows for the total."""
     rows = db.session.execute(query.limit(page.size).offset(page.offset)).all()
     return Listing(rows, _total(query, page, len(rows), most_counted), page)
 
@@ -134,7 +145,7 @@ def headers(listing: Listing[T], request: Request) -> dict[str, str]:
     """Return the headers `X-Total-Count` and `Link` (RFC 8288) of a page."""
     page = listing.page
     fields = {"X-Total-Count": str(listing.total)}
-    if page.size > 100:  # no page was requested
+    if page.size > 100:  # the request had no paging parameters
         return fields
     if isinstance(listing, KeysetListing):
         if listing.before is not None:
@@ -153,21 +164,23 @@ def headers(listing: Listing[T], request: Request) -> dict[str, str]:
 
 
 def next_part(partial: TruncatedRecord[T], request: Request) -> dict[str, str]:
-    """Return the `Link` header (RFC 8288) to the next part of a record, or nothing if the record is complete."""
+    """Return the `Link` header (RFC 8288) to the next part of a record. Return no header if the record is complete."""
     if partial.after is None:
         return {}
     return {"Link": f'<{_address(request, "page", "per_page", "after")}after={partial.after}>; rel="next"'}
 
 
 def _address(request: Request, *names: str) -> str:
-    """Return the request's path and query without the parameters `names`, ready to append them.
+    """Return the request's path and query without the parameters `names`. The caller appends new values of them.
 
-    Omit the host, because a client can forge it. Clients resolve relative links themselves (RFC 8288).
+    The result has no host name, because a client can forge the host. Clients resolve relative links themselves (RFC
+    8288).
     """
     return _address_without(names, request.root_path + request.path, request.query_string)
 
 
-@lru_cache(maxsize=256)  # the same few pages repeat; without the cache this is 5% of a prepared list
+# requests repeat the same few addresses; without this cache, the function takes 5% of the time of a prepared list
+@lru_cache(maxsize=256)
 def _address_without(names: tuple[str, ...], path: str, query: bytes) -> str:
     sent = parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True)
     others = urlencode([(name, value) for name, value in sent if name not in names])
@@ -175,6 +188,6 @@ def _address_without(names: tuple[str, ...], path: str, query: bytes) -> str:
 
 
 def contains(text: str) -> str:
-    """Return the LIKE pattern for a substring, with `%`, `_` and backslash escaped."""
+    """Return the LIKE pattern that finds `text` anywhere. Escape `%`, `_` and backslash."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"

@@ -1,8 +1,8 @@
-"""Strict parser for JSON, multipart and query strings.
+"""Strict parser for JSON, multipart forms and query strings.
 
-Invalid input results in 400 with the common error body. Strings are stripped, except passwords.
-Rejected are texts that PostgreSQL cannot store (NUL, lone surrogates) and ambiguous JSON: duplicate keys, NaN, very
-deep nesting.
+Invalid input gives 400 with the common error body. Spaces around strings are removed, except in passwords. The parser
+rejects texts that PostgreSQL cannot store (NUL, lone surrogates). It also rejects ambiguous JSON: duplicate keys, NaN,
+very deep nesting.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NO_FILE = "pilih berkas."
 class Upload(fields.Field[object]):
     """An uploaded picture, loaded as a binary stream.
 
-    With `repeats`, also accept a text: the current picture's address, which means no change.
+    With `repeats`, the field also accepts the address of the current picture as text. The address means no change.
     """
 
     default_error_messages = {"invalid": NO_FILE}  # noqa: RUF012  # marshmallow reads a plain dict
@@ -57,11 +57,14 @@ class Upload(fields.Field[object]):
 
 
 class JsonText(fields.Field[object]):
-    """Any JSON value. In a form it is a JSON string."""
+    """Any JSON value. In a form, the field is a string that contains JSON."""
 
 
 class Parser(FlaskParser):
-    """webargs' parser with our body rules and statuses, and the location `multipart` (a form, or JSON)."""
+    """webargs' parser with the body rules and status codes of this service.
+
+    The additional location `multipart` accepts a form or JSON.
+    """
 
     DEFAULT_VALIDATION_STATUS = 400
     DEFAULT_UNKNOWN_BY_LOCATION = dict.fromkeys(
@@ -93,13 +96,13 @@ class Parser(FlaskParser):
         error_status_code: int | None,
         error_headers: object,
     ) -> NoReturn:
-        # webargs groups the messages by location, but clients need only the field.
+        # webargs groups the error messages by location. Clients need only the name of the field.
         (messages,) = error.messages_dict.values()
         raise ValidationFailed(messages) from None
 
 
 def parse_json(body: bytes | str) -> object:
-    """Parse strict JSON. Raise `BadRequest` (`invalid_json`) if it is invalid."""
+    """Parse strict JSON. Raise `BadRequest` (`invalid_json`) if the JSON is invalid."""
     try:
         text = body.decode("utf-8") if isinstance(body, bytes) else body
         value = json.loads(
@@ -117,7 +120,9 @@ def parse_json(body: bytes | str) -> object:
 
 
 def clean(value: T, key: str = "") -> T:
-    """Return the value with every string stripped. Raise `BadRequest` for a text that cannot be stored."""
+    """Return the value without spaces around its strings. Raise `BadRequest` for a text that PostgreSQL
+    cannot store.
+    """
     match value:
         case str():
             if "\0" in value or not _is_unicode(value):
@@ -135,19 +140,22 @@ def clean(value: T, key: str = "") -> T:
 
 
 def _from_form(form: MultiDict[str, str], files: MultiDict[str, FileStorage], schema: Schema) -> dict[str, object]:
-    """Convert a form to the equivalent JSON. Arrays are repeated fields or one JSON array, objects are JSON strings."""
+    """Convert a form to the equivalent JSON.
+
+    In the form, an array is a repeated field or one JSON array. An object is a string that contains JSON.
+    """
     data: dict[str, object] = {}
     for name, field in schema.load_fields.items():
         key = field.data_key or name
         if isinstance(field, Upload):
             upload = files.get(key)
-            # A browser sends an empty part for a file input without a file.
+            # A browser sends an empty part if the user selects no file.
             if upload is not None and upload.filename:
                 data[key] = upload
             elif form.get(key):
                 data[key] = form[key]
         elif form.get(key) == "" and key in PASSWORDS and not field.required:
-            continue  # a browser also sends the empty password input of an edit form
+            continue  # a browser also sends an edit form's password input when it is empty
         elif key in form:
             data[key] = _form_value(form.getlist(key), field)
     return data
@@ -183,7 +191,7 @@ def _finite(text: str) -> float:
 
 
 def _integer(text: str) -> int:
-    if len(text) > 20:  # no column can hold it, and no response could contain it
+    if len(text) > 20:  # no column can store this text, and no response could contain it
         raise ValueError(text)
     number = int(text)
     if not -(2**63) <= number < 2**64:

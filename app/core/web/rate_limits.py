@@ -1,7 +1,7 @@
-"""Rate limits, counted in Redis, or in each process if Redis is unavailable.
+"""Rate limits. Calls are counted in Redis, or in each process if Redis is unavailable.
 
-Only routes that allow guessing, spam or costs have limits here. A Redis call for each read would cost more than the
-read. The proxy limits all other routes by address (`deploy/nginx.conf`).
+Only routes that allow guessing, spam or costs have limits here. For reads, a call of Redis would take longer than the
+read. The proxy limits all other routes by the caller's address (`deploy/nginx.conf`).
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 View = TypeVar("View", bound=Callable[..., object])
 
-#: Seconds before the next attempt to reach Redis after two failures in a row.
+#: Seconds without attempts to reach Redis, after two failures in a row.
 AWAY_S = 1.0
 
 
 class RateLimits:
-    """Rate limits of one application, in `app.extensions["limits"]`. `enabled` turns them all on or off."""
+    """The rate limits of one application, in `app.extensions["limits"]`. `enabled` turns all of them on or off."""
 
     def __init__(self, redis: Redis, *, enabled: bool) -> None:
         self.enabled = enabled
@@ -48,7 +48,7 @@ class RateLimits:
         self._pause_s = 0.0
 
     def check(self, rate: RateLimitItem, *key: str) -> None:
-        """Count a call. Raise `TooManyRequests` if the window is full."""
+        """Count a call. Raise `TooManyRequests` if the limit for the time window is reached."""
 
         def ends_at(limiter: MovingWindowRateLimiter) -> float | None:
             return None if limiter.hit(rate, *key) else limiter.get_window_stats(rate, *key).reset_time
@@ -57,12 +57,12 @@ class RateLimits:
             raise TooManyRequests(retry_after=max(1, int(end - time()) + 1))
 
     def standing(self, rate: RateLimitItem, *key: str) -> tuple[int, int]:
-        """Return the calls left in the window, and the seconds until one more is allowed."""
+        """Return the number of calls left in the time window, and the seconds until another call is allowed."""
         stats = self._ask(lambda limiter: limiter.get_window_stats(rate, *key))
         return max(0, stats.remaining), max(1, int(stats.reset_time - time()) + 1)
 
     def give_back(self, rate: RateLimitItem, *key: str) -> None:
-        """Remove the latest call from the window."""
+        """Remove the latest call from the time window."""
         name = rate.key_for(*key)
 
         def drop(limiter: MovingWindowRateLimiter) -> None:
@@ -75,14 +75,14 @@ class RateLimits:
         self._ask(drop)
 
     def _ask(self, question: Callable[[MovingWindowRateLimiter], T]) -> T:
-        """Query Redis, or the memory of this process as a fallback, so that limits still apply during an outage.
+        """Run `question` with the counts in Redis. During an outage, use the counts in this process's memory.
 
-        A request waits for an unresponsive Redis only once, even if it has several limits.
+        A request waits for an unresponsive Redis only once, even if the request has several limits.
         """
         now = monotonic()
         in_request = has_request_context()
         if now >= self._away_until and not (in_request and "redis_is_away" in g):
-            self._away_until = now + self._pause_s  # only one call at a time checks whether Redis is back
+            self._away_until = now + self._pause_s  # only one call at a time tests whether Redis is available again
             try:
                 result = question(self._shared)
             except RedisError as error:
@@ -98,8 +98,8 @@ class RateLimits:
 
 
 def caller_address() -> str:
-    """Return the caller's IPv4 address or IPv6 /64 network, because one IPv6 user owns a whole /64."""
-    text = request.remote_addr or "127.0.0.1"  # a unix socket has no address
+    """Return the caller's IPv4 address or IPv6 /64 network. A single IPv6 user usually has a whole /64 network."""
+    text = request.remote_addr or "127.0.0.1"  # a connection by unix socket has no address
     if ":" not in text:
         return text
     with suppress(ValueError):
@@ -124,12 +124,14 @@ def limit(
     exempt_when: Callable[[], bool] = lambda: False,
     counter: str | None = None,
 ) -> Callable[[View], View]:
-    """Limit a route to `rate` calls per `key` (default: `caller_address`) in a moving window.
+    """Limit a route to `rate` calls per `key` in a moving time window. A call with the key None is not limited.
 
-    Routes with the same `counter` share their count. Without a `counter`, each route has its own.
-    A call whose key is None is not limited. With `counts`, only calls that raise this error count. Each call is counted
-    before it runs and given back if it succeeds, so concurrent calls cannot exceed the limit.
-    With several decorators, the upper limit is checked first. A call that it refuses does not count for the lower ones.
+    Routes with the same `counter` share one count. A route without `counter` has its own count.
+
+    With `counts`, only calls that raise one of these errors count. Each call is counted before it runs and subtracted
+    if it succeeds. Concurrent calls therefore cannot exceed the limit.
+
+    With several decorators, the top one is checked first. A call that it refuses does not count for the lower ones.
     """
     rates = parse_many(rate)
 
@@ -162,7 +164,10 @@ def limit(
 
 
 def _add_headers(limits: RateLimits, rates: list[RateLimitItem], key: tuple[str, ...], response: Response) -> Response:
-    """Add `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): allowed and remaining calls."""
+    """Add the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers).
+
+    `RateLimit-Policy` has the allowed calls, `RateLimit` the remaining calls.
+    """
     for rate in rates:
         remaining, seconds = limits.standing(rate, *key)
         _append(response, "RateLimit-Policy", f'"{rate}";q={rate.amount};w={rate.get_expiry()}')
@@ -171,19 +176,22 @@ def _add_headers(limits: RateLimits, rates: list[RateLimitItem], key: tuple[str,
 
 
 def _append(response: Response, name: str, item: str) -> None:
-    """Append an item to a header. Keep one line, because some clients read only the first."""
+    """Append an item to a header. Keep the header on one line, because some clients read only the first line."""
     others = response.headers.get(name)
     response.headers[name] = f"{others}, {item}" if others else item
 
 
 def are_enabled() -> bool:
-    """Return whether the running application counts calls."""
+    """Return whether rate limits are enabled in the running application."""
     limits: RateLimits = current_app.extensions["limits"]
     return limits.enabled
 
 
 def count(rate: str, *key: str) -> None:
-    """Count an action of a service instead of a route. Raise `TooManyRequests` if `rate` is exceeded for the key."""
+    """Count an action of a service, where a limit on a route does not fit.
+
+    Raise `TooManyRequests` if the actions with this key exceed `rate`.
+    """
     limits: RateLimits = current_app.extensions["limits"]
     if limits.enabled:
         limits.check(parse(rate), *key)
@@ -192,12 +200,13 @@ def count(rate: str, *key: str) -> None:
 def by_body(
     schema: type[Schema], name: str, resolve: Callable[[Any], object] = lambda value: value
 ) -> Callable[[], str | None]:
-    """Return a key function for the value of the field `name` of `schema` in the JSON body or the query.
+    """Return a key function that reads the field `name` of `schema` from the JSON body or the query.
 
-    The field parses the value and `resolve` normalizes it, so that all spellings of a value share a count. The key is
-    None if the value is missing or invalid, or if `resolve` returns None.
+    The field parses the value and `resolve` normalizes it, so all spellings of a value share one count. The key is None
+    if the value is missing or invalid, or if `resolve` returns None.
 
-    Redis stores only a digest, because the value may be a phone number, or a password in the wrong field.
+    Redis stores only a hash of the value. The value may be a phone number, or a password that a user typed into the
+    wrong field.
     """
     field = schema().fields[name]
 
@@ -214,7 +223,9 @@ def by_body(
 
 
 def _digest(value: str) -> str:
-    """Return an HMAC with our secret key, because a plain hash of a phone number can be found by trying all numbers."""
+    """Return an HMAC (hash with a secret key). With a plain hash, an attacker could find a phone number by trying all
+    numbers.
+    """
     return hmac.digest(settings.secret_key.encode(), value.encode(), "sha256").hex()[:32]
 
 

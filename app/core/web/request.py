@@ -1,11 +1,13 @@
-"""Common parts of all requests and responses: id, JSON, CORS, security headers, body limits, one log line."""
+"""Common parts of all requests and responses: request id, JSON, CORS, security headers, body limits, one log line."""
 
 from __future__ import annotations
 
 import logging
 import re
 from collections.abc import Iterable, Mapping
-from random import getrandbits  # ids may be guessable, and the kernel's random source would release the GIL
+
+# request ids may be guessable; the system's secure random source would release Python's global lock (GIL)
+from random import getrandbits
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("app.request")
 
-#: Methods that metrics distinguish. Clients can invent others, and each would create a permanent time series.
+#: HTTP methods that metrics distinguish. Clients can invent other methods. Each would create a permanent time series.
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
@@ -36,26 +38,28 @@ SAFE_HEADERS = [
     ("Referrer-Policy", "no-referrer"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
-    ("Cache-Control", "no-store"),  # cacheable responses set their own: pictures, and routes with `cached`
+    # responses that may be cached set their own value: pictures, and routes with `cached`
+    ("Cache-Control", "no-store"),
 ]
 STAY_SECURE = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
-#: Request headers that a response depends on, by path, so that a cached copy is not shown to another page.
+#: `Vary` headers by path. They prevent that a cache returns one user's or one origin's response to another.
 VARY = {"/api/": ("Vary", "Authorization, Origin"), "/media/": ("Vary", "Origin")}
 
 JSON = "application/json"
 
 WITH_BODY = frozenset({"POST", "PUT", "DELETE"})
 
-#: Paths that monitoring requests frequently. Their log lines would hide all others.
+#: Paths that monitoring requests frequently. They are not logged, because their log lines would hide all others.
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
 ORJSON_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_OMIT_MICROSECONDS | orjson.OPT_NON_STR_KEYS
 
 
 class ApiResponse(Response):
-    """A response with the request id and the security headers, unless it sets its own.
+    """A response with the request id and the security headers. A header that the response sets itself stays unchanged.
 
-    Add them after werkzeug has built the plain header list. Its `Headers` searches all headers for each addition.
+    The headers are added after werkzeug has built its plain list of headers. Earlier, each addition would search all
+    headers.
     """
 
     def get_wsgi_response(self, environ: WSGIEnvironment) -> tuple[Iterable[bytes], str, list[tuple[str, str]]]:
@@ -71,7 +75,7 @@ class ApiResponse(Response):
 
 
 class OrjsonProvider(JSONProvider):
-    """Flask's JSON with orjson: faster, and times are RFC 3339 in UTC instead of RFC 822."""
+    """JSON provider of Flask that uses orjson. It is faster and writes times in RFC 3339 format instead of RFC 822."""
 
     def dumps(self, obj: object, **_: object) -> str:
         return orjson.dumps(obj, option=ORJSON_OPTIONS).decode()
@@ -80,22 +84,22 @@ class OrjsonProvider(JSONProvider):
         return orjson.loads(s)
 
     def response(self, *args: object, **kwargs: object) -> Response:
-        return raw_json(args[0] if len(args) == 1 else kwargs or args)  # same arguments as `jsonify`
+        return raw_json(args[0] if len(args) == 1 else kwargs or args)  # accept the same arguments as `jsonify`
 
 
 def raw_json(payload: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a JSON response from plain values. It skips marshmallow, so a schema only documents the response."""
+    """Return a JSON response from plain values, without marshmallow. A schema only documents such a response."""
     return ApiResponse(orjson.dumps(payload, option=ORJSON_OPTIONS), status, headers, content_type=JSON)
 
 
 class NoSessions(SessionInterface):
-    """Disabled sessions: the service uses bearer tokens instead of cookies."""
+    """Disable Flask's sessions, because the service uses bearer tokens instead of cookies."""
 
     def open_session(self, app: Flask, request: Request) -> SessionMixin | None:
         return self.make_null_session(app)
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
-        """Do nothing."""
+        """Store nothing."""
 
 
 def init_app(app: Flask, config: Config) -> None:
@@ -116,11 +120,12 @@ def init_app(app: Flask, config: Config) -> None:
 def _begin() -> None:
     environ = request.environ
     g.started = perf_counter()
-    g.caller = None  # the access rule sets it
+    g.caller = None  # the access rule of the view sets the caller
     sent = environ.get("HTTP_X_REQUEST_ID", "")
     g.request_id = sent if sent and REQUEST_ID.fullmatch(sent) else f"{getrandbits(128):032x}"
     if "CONTENT_LENGTH" in environ:
-        # gunicorn claims that its stream ends by itself. werkzeug would then accept an incomplete body.
+        # gunicorn sets this flag, which means that its stream ends by itself. With the flag, werkzeug would accept an
+        # incomplete body.
         environ.pop("wsgi.input_terminated", None)
     if request.method in WITH_BODY and request.mimetype not in FORM_TYPES:
         request.max_content_length = MAX_JSON_BYTES
@@ -136,7 +141,10 @@ def _finish(response: Response) -> Response:
 
 
 def _log(response: Response) -> None:
-    """Write one log line and one metric per request: the rule instead of the path, without query, body or address."""
+    """Write one log line and one metric per request.
+
+    Use the URL rule instead of the path. Leave out query, body and caller's address.
+    """
     seconds = perf_counter() - g.started
     route = request.url_rule.rule if request.url_rule else "(none)"
     method = request.method if request.method in METHODS else "other"

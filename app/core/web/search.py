@@ -1,4 +1,4 @@
-"""Substring searches in lists. Trigram indexes keep their cost independent of the length of the list."""
+"""Substring searches in lists. With trigram indexes, the time of a search does not grow with the length of the list."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.core.web.pagination import contains
 
-#: Shortest text that a trigram index can find.
+#: Pattern of the shortest text that a trigram index can find.
 TRIGRAM = re.compile(r"[A-Za-z0-9]{3}")
 
-#: Maximum rows, newest first, that a search without a trigram reads.
+#: Maximum rows that a search without an index reads. The newest rows are read first.
 MAX_SEARCHED = 10_000
 
-#: Maximum count of a filtered list. Nobody pages further, and counting all matches is slow.
+#: Maximum number up to which the rows of a filtered list are counted. Counting all is slow, and nobody reads so many
+#: pages.
 MAX_COUNTED = 10_000
 
 
@@ -26,9 +27,9 @@ def has_trigram(q: str) -> bool:
 def containing(
     q: str, *columns: InstrumentedAttribute[object], newest_by: InstrumentedAttribute[object]
 ) -> sa.ColumnElement[bool]:
-    """Return the condition that one of the columns contains `q`, case-insensitively. They share a trigram index.
+    """Return the condition that one of the columns contains `q`, ignoring case. The columns share a trigram index.
 
-    `newest_by` is the indexed column of the same model that orders its rows by age.
+    `newest_by` is an indexed column of the same model that gives the age of a row.
     """
     if has_trigram(q):
         return like(contains(q), *columns)
@@ -45,7 +46,7 @@ def like_among_newest(
     newest_by: InstrumentedAttribute[object],
     most: int,
 ) -> sa.ColumnElement[bool]:
-    """Search only the newest `most` rows. This limits the cost of a text that no index can find."""
+    """Search only the newest `most` rows. This limits the time of a search for which no index can be used."""
     model = newest_by.class_
     newest = sa.select(model.id, *columns).order_by(newest_by.desc(), model.id.desc()).limit(most).subquery()
     matches = like(pattern, *(newest.c[column.key] for column in columns))

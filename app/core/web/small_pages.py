@@ -1,6 +1,6 @@
-"""Small pages for links in messages, without JavaScript, for simple phones.
+"""Small pages for links in messages. They have no JavaScript, so that they work on simple phones.
 
-They are not cached, not indexed by search engines, and send no referrer.
+The pages are not cached and not indexed by search engines. They send no referrer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from flask import Response, render_template
 
 from app.core.web.blueprint import PageBlueprint
 
-#: Works in browsers from 2016.
+#: Styles that work in browsers from 2016.
 STYLE = (
     "body{margin:0;font:18px/1.5 sans-serif;color:#1f2937;background:#fff}"
     "main{max-width:26em;margin:0 auto;padding:24px 16px}"
@@ -38,7 +38,7 @@ HEADERS = {
 
 
 class SmallPages(PageBlueprint):
-    """A blueprint of small pages. Errors are pages too, because limits and outages affect a person there."""
+    """A blueprint of small pages. Its errors are pages too, because people open these links in a browser."""
 
     def __init__(self, name: str, import_name: str) -> None:
         super().__init__(name, import_name)
@@ -59,12 +59,12 @@ def small_page(template: str, status: int, **values: object) -> Response:
     return Response(render_template(template, style=STYLE, **values), status, HEADERS)
 
 
-#: Headings of error pages, by status.
+#: Headings of error pages, by HTTP status.
 TITLES = {404: "Tidak ditemukan", 410: "Sudah tidak berlaku", 429: "Tunggu sebentar"}
 OTHER_TITLE = "Maaf, ada gangguan"
 
 
 def error_page(status: int, message: str, *, address: str | None = None) -> Response:
-    """Return an error page with a link to the application at `address`."""
+    """Return an error page with a link to the client application at `address`."""
     title = TITLES.get(status, OTHER_TITLE)
     return small_page("error_page.html", status, title=title, message=message, address=address)

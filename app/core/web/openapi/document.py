@@ -1,4 +1,4 @@
-"""Changes to the OpenAPI document that flask-smorest generates from the decorators."""
+"""Changes to the OpenAPI document that flask-smorest has generated from the decorators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import Any
 
-#: The document, or a part of it.
+#: The OpenAPI document, or a part of it.
 Document = dict[str, Any]
 
 METHODS = frozenset({"get", "post", "put", "delete"})
@@ -17,13 +17,13 @@ SCHEMAS = "#/components/schemas/"
 FORM, JSON = "multipart/form-data", "application/json"
 PICTURES = "image/jpeg, image/png, image/webp"
 
-#: Marker of a response property that may be missing. All others are always present.
+#: Marker of a response property that may be missing. All other properties are always present.
 OPTIONAL = "x-optional"
 
-#: Parameters of an operation in addition to those of its `arguments`, which `parameters` would replace.
+#: Key for additional parameters of an operation. The key `parameters` would replace the parameters from `arguments`.
 MORE_PARAMETERS = "x-more-parameters"
 
-#: Headers that several responses share, as components.
+#: Headers that several responses have. They become components of the document.
 HEADERS: dict[str, Document] = {
     "RequestId": {
         "description": "The request id: the value from the request, or a new one",
@@ -35,7 +35,7 @@ HEADERS: dict[str, Document] = {
         "schema": {"type": "integer", "minimum": 1, "example": 5},
     },
 }
-#: Rate-limit headers of a limited route. A 429 from the proxy has only `Retry-After`.
+#: Headers of a route with a rate limit. A 429 response of the proxy has only `Retry-After`.
 LIMIT_HEADERS = {
     "RateLimit-Policy": {
         "description": "draft-ietf-httpapi-ratelimit-headers: the route's limits, each with its quota (q) and window in"
@@ -47,7 +47,7 @@ LIMIT_HEADERS = {
         "schema": {"type": "string", "example": '"10 per 5 minute";r=0;t=42'},
     },
 }
-#: Responses with `Retry-After`.
+#: Responses that have the header `Retry-After`.
 PATIENCE = ("TOO_MANY_REQUESTS", "SERVICE_UNAVAILABLE")
 
 PAGE_HEADERS = {
@@ -85,7 +85,7 @@ FILE_HEADERS = {
 
 
 def complete(document: Document) -> None:
-    """Change the document in place, so that API clients can be generated from it."""
+    """Change the document in place so that API clients can be generated from it."""
     _split_bodies(document)
     _name_schemas(document)
     _add_parameters(document)
@@ -104,7 +104,7 @@ def operations(document: Document) -> Iterator[Document]:
 
 
 def _split_bodies(document: Document) -> None:
-    """Split bodies with a file into form and JSON: only the form has files, only JSON has null."""
+    """Split a request body with a file into a form and JSON. Only the form has files, and only JSON has null."""
     schemas = document["components"]["schemas"]
     for body in _bodies(document):
         content = body["content"]
@@ -131,7 +131,7 @@ def _split_bodies(document: Document) -> None:
 
 
 def _name_schemas(document: Document) -> None:
-    """Move each enumeration with a title to a component of that name, so that clients have one type for it."""
+    """Move each enumeration with a title to a component of this name. Clients then have one type for it."""
     schemas = document["components"]["schemas"]
     for node in list(_nodes([document["paths"], schemas])):
         if "enum" not in node or "title" not in node:
@@ -149,7 +149,7 @@ def _add_parameters(document: Document) -> None:
 
 
 def _describe_queries(document: Document) -> None:
-    """Remove null from query parameters, because a client leaves a parameter out instead of sending null."""
+    """Remove null from query parameters. A client leaves a parameter out instead of sending null."""
     for operation in operations(document):
         for parameter in operation.get("parameters", ()):
             schema = parameter["schema"]
@@ -186,9 +186,9 @@ def _describe_headers(document: Document) -> None:
 
 
 def _describe_responses(document: Document) -> None:
-    """Mark response properties as required unless they are optional, and remove `readOnly` from them.
+    """Mark response properties as required unless they are optional. Remove `readOnly` from these properties.
 
-    Skip schemas with additional properties, because these contain data as it was sent.
+    Skip schemas that allow additional properties, because their objects contain data as a client sent it.
     """
     schemas = document["components"]["schemas"]
     for name in _reached(document, [operation["responses"] for operation in operations(document)]):
@@ -201,7 +201,7 @@ def _describe_responses(document: Document) -> None:
 
 
 def _allow_unknown_fields(document: Document) -> None:
-    """Allow unknown fields in request bodies, because the parser ignores them."""
+    """Allow unknown fields in request bodies, because the parser ignores unknown fields."""
     for name in _reached(document, list(_bodies(document))):
         if document["components"]["schemas"][name].get("additionalProperties") is False:
             del document["components"]["schemas"][name]["additionalProperties"]
@@ -215,7 +215,9 @@ def _translate_patterns(document: Document) -> None:
 
 
 def _merge_paths(document: Document) -> None:
-    """Merge paths that differ only in parameter names. The merged parameter has both names."""
+    """Merge paths that differ only in the names of their parameters. The name of the merged parameter contains both
+    names.
+    """
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for path in document["paths"]:
         alike[re.sub(r"\{\w+\}", "{}", path)].append(path)
@@ -235,7 +237,7 @@ def _merge_paths(document: Document) -> None:
 
 
 def _drop_unused(document: Document) -> None:
-    """Remove unused schemas, such as flask-smorest's own pagination header."""
+    """Remove unused schemas, such as the pagination header of flask-smorest."""
     schemas = document["components"]["schemas"]
     for name in schemas.keys() - _reached(document, [document["paths"], document["components"]["responses"]]):
         del schemas[name]
@@ -254,7 +256,7 @@ def _variants(schema: Document) -> list[str]:
 
 
 def _nodes(root: object) -> Iterator[Document]:
-    """Yield all objects of the document from `root` down. Skip examples, which contain no schemas."""
+    """Yield all objects of the document below `root`. Skip examples, because they contain no schemas."""
     match root:
         case dict():
             yield root
@@ -267,7 +269,7 @@ def _nodes(root: object) -> Iterator[Document]:
 
 
 def _reached(document: Document, roots: Iterable[object]) -> set[str]:
-    """Return the names of all schemas that the roots refer to, directly or indirectly."""
+    """Return the names of all schemas to which the roots refer directly or indirectly."""
     names: set[str] = set()
     waiting = list(roots)
     while waiting:

@@ -1,4 +1,4 @@
-"""OpenAPI description of an operation, generated from its rule and its decorators."""
+"""OpenAPI description of an operation, generated from its access rule and its decorators."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def described(
     is_restricted: bool,
     is_cached: bool,
 ) -> Document:
-    """Return id, description, security and error responses of an operation.
+    """Return the id, description, security and error responses of an operation.
 
-    `who` describes the callers. `is_restricted` means that the caller needs a role.
+    `who` describes the callers. `is_restricted` means that the caller needs a certain role.
     """
     needs_token = {"bearer": []} in security
     responses: Document = _refusals(view, rule, methods, needs_token=needs_token, needs_role=is_restricted)
@@ -36,23 +36,23 @@ def described(
 
 
 def operation_id(view: str) -> str:
-    """Return the operation id for a view name: `listThreads` for `list_threads`."""
+    """Return the operation id for the name of a view: `listThreads` for `list_threads`."""
     first, *others = view.split("_")
     return first + "".join(map(str.capitalize, others))
 
 
 def _description(view: Callable[..., object]) -> str:
-    """Return the docstring without its summary."""
+    """Return the docstring without its first line, which is the summary."""
     return inspect.cleandoc(view.__doc__ or "").partition("\n\n")[2]
 
 
 def _refusals(
     view: Callable[..., object], rule: str, methods: Collection[str], *, needs_token: bool, needs_role: bool
 ) -> Document:
-    """Return the error responses implied by the rule and the decorators. A view adds its own with `alt_response`.
+    """Return the error responses that follow from the access rule and the decorators. `alt_response` adds others.
 
-    Every route may return 400 (unknown parameter in development), 429 (nginx limit) and 503 (database unavailable).
-    `default` describes unexpected errors, with the same schema.
+    Every route may return 400 (unknown parameter in development), 429 (limit of nginx) and 503 (database unavailable).
+    `default` stands for unexpected errors, with the same schema.
     """
     places: set[str] = getattr(view, "locations", set())
     refusals = {
@@ -60,7 +60,8 @@ def _refusals(
         401: needs_token,
         403: needs_role,
         404: "<" in rule,
-        409: needs_token and "GET" not in methods,  # another request may have deleted a referenced record
+        # another request may have deleted a record to which this request refers
+        409: needs_token and "GET" not in methods,
         413: bool(places & {"json", "multipart"}),
         415: "multipart" in places,
         429: True,

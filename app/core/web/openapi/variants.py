@@ -1,4 +1,6 @@
-"""Schemas in which one property determines the type of another, such as `tipe` for `details`."""
+"""Schemas in which one property determines the type of another property. Example: `tipe` determines the type of
+`details`.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,11 @@ from app.core.web.openapi.document import Document
 
 @dataclass(frozen=True)
 class Variants:
-    """Value of `variants` in a schema class: the value of property `by` selects one of `schemas` for property `of`.
+    """Value of the attribute `variants` of a schema class. The property `by` determines which of `schemas` the property
+    `of` has.
 
-    With `by`, the document has `oneOf` with a discriminator, so a client can derive the type from `by`. Without `by`,
-    for requests that may omit it, the document has `anyOf`.
+    With `by`, the OpenAPI document uses `oneOf` with a discriminator, so that a client can derive the type. Without
+    `by`, the document uses `anyOf`. Omit `by` for requests that may leave that property out.
     """
 
     of: str
@@ -29,7 +32,7 @@ class Variants:
 
 
 class Converter(OpenAPIConverter):
-    """apispec's converter with support for `variants`."""
+    """apispec's schema converter, extended by `variants`."""
 
     def schema2jsonschema(self, schema: Schema) -> Document:
         document: Document = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]  # apispec has no types
