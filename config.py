@@ -490,10 +490,10 @@ class Config:
 
     @property
     def follows_whatsapp_hours(self) -> bool:
-        """Return whether WhatsApp's 24-hour rule applies: people who have not written for 24 hours receive only
-        templates.
+        """Return whether WhatsApp's 24-hour rule applies.
 
-        The rule is off if the service has no templates and no webhook. Only the webhook reports when people wrote.
+        By this rule, people who have not written for 24 hours receive only templates. The rule is off if the service
+        has no templates and no webhook, because only the webhook reports when people wrote.
         """
         return self.messaging_provider == "whatsapp_cloud" and bool(self.whatsapp_templates or self.whatsapp_app_secret)
 

@@ -209,8 +209,9 @@ def _sender(*_: object) -> str:
 
 
 def _if_reachable(read: Callable[[], Answer]) -> Answer | None:
-    """Return the result of a database query. Return None if the database is unavailable, because another item reports
-    this.
+    """Return the result of a database query.
+
+    Return None if the database is unavailable, because another item reports this.
     """
     try:
         return read()

@@ -113,8 +113,9 @@ def create_user(role: str, **options: str | None) -> None:
 @click.argument("username")
 @click.argument("role", type=click.Choice([role.value for role in RoleName]))
 def set_role(username: str, role: str) -> None:
-    """Make ROLE the only role of USERNAME (or e-mail, or phone number). All open sessions of the user get this role at
-    once.
+    """Make ROLE the only role of USERNAME (or e-mail, or phone number).
+
+    All open sessions of the user get this role at once.
     """
     with unit_of_work():
         user = _named(username)
@@ -157,8 +158,9 @@ def rotate_nik() -> None:
 
 @nik.command("verify")
 def verify_nik() -> None:
-    """Decrypt every NIK and every second factor. If any cannot be decrypted, print the user ids and exit with
-    code 1.
+    """Decrypt every NIK and every second factor.
+
+    If any cannot be decrypted, print the user ids and exit with code 1.
     """
     fine, broken = identity_jobs.verify_nik()
     click.echo(f"{fine} NIK can be read.")
@@ -194,8 +196,9 @@ forum = CommandGroup("forum", help="Maintenance of the forum.")
 
 @forum.command("repair")
 def repair_forum() -> None:
-    """Recount likes, saves, replies and threads in the forum, and correct wrong counters. Normally no counter
-    is wrong.
+    """Recount likes, saves, replies and threads in the forum, and correct wrong counters.
+
+    Normally no counter is wrong.
     """
     for table, count in forum_jobs.repair().items():
         click.echo(f"{table}: {count} rows repaired.")
@@ -234,8 +237,9 @@ def create_sql_role(name: str, *, write: bool) -> None:
 
 @command("seed")
 def seed() -> None:
-    """Create the records that the service needs: roles, categories, national emergency numbers. Repeating
-    this is safe.
+    """Create the records that the service needs: roles, categories, national emergency numbers.
+
+    Repeating this is safe.
     """
     seed_all()
     click.echo("Seeded.")
@@ -243,8 +247,9 @@ def seed() -> None:
 
 @command("pooler")
 def pooler() -> None:
-    """Store the session settings of requests in the database role. Run this once, before you set
-    DATABASE_POOLER_URL.
+    """Store the session settings of requests in the database role.
+
+    Run this once, before you set DATABASE_POOLER_URL.
     """
     keep_request_settings()
     click.echo("The role has them. Now set DATABASE_POOLER_URL.")

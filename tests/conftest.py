@@ -1,4 +1,4 @@
-"""Fixtures of the whole suite: a real PostgreSQL, and each test in a transaction that is rolled back."""
+"""Fixtures for all tests. Tests use a real PostgreSQL. Each test runs in a transaction that is rolled back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.helpers.statements import Statements
 
-#: A hash of a password takes 47 ms of a core in production, and the tests check thousands of passwords.
+#: A cheap hash for passwords. The hash in production takes 47 ms of CPU time, and tests check thousands of passwords.
 CHEAP_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 pytest_plugins = ["dev.pytest_servers", "tests.helpers.migrations", "tests.helpers.simulated"]
@@ -34,7 +34,7 @@ pytest_plugins = ["dev.pytest_servers", "tests.helpers.migrations", "tests.helpe
 @pytest.fixture(scope="session")
 def variables(process_number: int) -> dict[str, str]:
     """Return the environment variables with the database and Redis of this test process."""
-    # Import here, because pytest registers the plugin before it is imported.
+    # Import here, because pytest must register the plugin before its first import.
     from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_database, own_redis
 
     servers = environment()
@@ -46,12 +46,16 @@ def variables(process_number: int) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
-    """Yield the seeded application. Commits are permanent, so tests use `app` or `committed`."""
+    """Yield the application with seeded records.
+
+    Its commits are permanent, so tests use `app` or `committed` instead.
+    """
     from app.cli import seed_all
 
     app = create_patient_app(config_for_tests(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threads, "NEWCOMER", timedelta())  # test users have just registered
+        # turn off the limits for new users, because test users have just registered
+        patch.setattr(threads, "NEWCOMER", timedelta())
         patch.setattr(passwords, "HASHER", CHEAP_HASHER)
         with app.app_context():
             seed_all()
@@ -60,9 +64,9 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 
 
 class _OneConnection:
-    """Replacement for the reading engines, so that reads see uncommitted changes of the test.
+    """Replacement for the engines of reads, so that reads see uncommitted changes of the test.
 
-    It does not use the session, so the code under test holds no connection before its first statement.
+    It does not use the session. The code under test therefore holds no connection before its first statement.
     """
 
     def __init__(self, connection: sa.Connection) -> None:
@@ -75,7 +79,7 @@ class _OneConnection:
 
 
 def forget(app: Flask) -> None:
-    """Empty Redis. Reset the verified time and the counts that are not in Redis yet."""
+    """Empty Redis. Reset the verified time and the job counts that are not in Redis yet."""
     with app.app_context():
         metrics.hand_over()
     app.extensions["redis"].flushdb()
@@ -84,7 +88,7 @@ def forget(app: Flask) -> None:
 
 @pytest.fixture
 def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
-    """Yield the application in a transaction that is rolled back. Commits of the code under test are savepoints."""
+    """Yield the application in a transaction that is rolled back. A commit of the tested code only ends a savepoint."""
     forget(real_app)
     with real_app.app_context():
         engine = db.engine
@@ -109,11 +113,14 @@ def limited(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def committed(real_app: Flask) -> Iterator[Flask]:
-    """Yield the application with real commits, for tests with several threads or processes. Clean up afterwards."""
+    """Yield the application with real commits, for tests with several threads or processes.
+
+    Empty the tables afterwards.
+    """
     forget(real_app)
     with real_app.app_context():
         if db.session.scalar(sa.text("SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM deliveries)")):
-            empty()  # a test of whole processes committed data before
+            empty()  # an earlier test that runs whole processes left data
         db.session.remove()
         yield real_app
         empty()
@@ -141,7 +148,7 @@ def budi(client: Client) -> Client:
 
 @pytest.fixture
 def caregiver(siti: Client, budi: Client) -> Client:
-    """Return Budi as Siti's caregiver without any scope."""
+    """Return the client of Budi. Budi is Siti's caregiver and has no permission (scope) for her data yet."""
     with unit_of_work():
         db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id))
     return budi
@@ -159,7 +166,7 @@ def superadmin(client: Client) -> Client:
 
 @pytest.fixture
 def statements(app: Flask) -> Iterator[Statements]:
-    """Count the SQL statements of a block: `with statements.at_most(2): ...`."""
+    """Counter of SQL statements in a block: `with statements.at_most(2): ...`."""
     recorder = Statements()
     connection = db.session.connection().connection.dbapi_connection
     connection.cursor_factory = recorder.cursor

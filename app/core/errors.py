@@ -249,8 +249,9 @@ def handle_http_exception(error: HTTPException) -> Response:
 
 
 def handle_database_error(error: sqlalchemy.exc.DBAPIError) -> Response:
-    """Return 503 if the database is unavailable or a retry may help. Return 400 for values that the database cannot
-    store.
+    """Return 503 if the database is unavailable or a retry may help.
+
+    Return 400 for values that the database cannot store.
 
     Raise all other errors.
     """

@@ -1,4 +1,4 @@
-"""Settings: types, completeness, errors."""
+"""Settings: conversion to types, required settings, and error messages."""
 
 from __future__ import annotations
 

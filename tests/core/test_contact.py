@@ -1,4 +1,7 @@
-"""`CONTACT`: with this setting, all sentences about the administrator name the contact. Without it, none does."""
+"""The setting `CONTACT`. If it is set, every sentence about the administrator contains the contact.
+
+If it is not set, no sentence mentions the administrator.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def delivery(**payload: object) -> list[Claimed]:
     return [cast(Claimed, SimpleNamespace(id=1, channel="messaging", payload=payload))]
 
 
-#: All sentences that can end with the administrator's contact.
+#: Functions for all sentences that can end with the administrator's contact.
 SENTENCES: dict[str, Callable[[], Any]] = {
     "account changed": lambda: notices.render_changed(delivery(fields=["email"]))[1]["text"],
     "number taken": lambda: notices.render_number(delivery(event="number_taken"))[1]["body"],
@@ -79,7 +82,7 @@ def test_a_crash_says_whom_to_ask(app: Flask, client: Client, contact: None, mon
 
 
 def test_no_sentence_names_the_administrator_without_the_contact() -> None:
-    """Only `ask_administrator` contains the phrase."""
+    """Only the module of `ask_administrator` contains the phrase "hubungi administrator"."""
     root = Path(__file__).resolve().parents[2] / "app"
     files = [path for path in root.rglob("*") if path.suffix in (".py", ".html", ".js")]
     named = [path for path in files if "hubungi administrator" in path.read_text().lower()]

@@ -1,4 +1,4 @@
-"""README, `docs/settings.md` and `.env.example` match the settings."""
+"""README, `docs/settings.md` and `.env.example` agree with the settings in `config.py`."""
 
 from __future__ import annotations
 

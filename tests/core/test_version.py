@@ -1,4 +1,4 @@
-"""One version: in the change log, in the OpenAPI document and in the log line of a start."""
+"""The same version is in the change log, in the OpenAPI document and in the log line at a start."""
 
 from __future__ import annotations
 

@@ -17,8 +17,9 @@ _NOW = PreparedStatement(sa.select(sa.func.clock_timestamp()))
 
 
 def now() -> datetime:
-    """Return the database's current time in UTC, timezone-aware. Use the connection of the open transaction, if there
-    is one.
+    """Return the database's current time in UTC, timezone-aware.
+
+    Use the connection of the open transaction, if there is one.
     """
     with current_connection() as connection:
         ((moment,),) = _NOW.rows(connection)

@@ -33,8 +33,9 @@ POOL_SIZE = 8
 
 
 def direct(options: Mapping[str, str]) -> sa.Engine:
-    """Return an engine without a pool and with the session settings `options`. Its connections bypass the database
-    pooler.
+    """Return an engine without a pool and with the session settings `options`.
+
+    Its connections bypass the database pooler.
     """
     engine = sa.create_engine(
         settings.database_url, poolclass=sa.NullPool, connect_args=_options(options), hide_parameters=True
@@ -72,8 +73,9 @@ def _keep_values_out_of_errors(*engines: sa.Engine) -> None:
 
 
 def _forget_together(*engines: sa.Engine) -> None:
-    """Empty all pools when a connection of one pool breaks. Otherwise each broken connection would cause one 503
-    response.
+    """Empty all pools when a connection of one pool breaks.
+
+    Otherwise each broken connection would cause one 503 response.
     """
 
     def forget(context: sa.ExceptionContext) -> None:

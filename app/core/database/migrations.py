@@ -34,7 +34,7 @@ def missing() -> list[str]:
 
 
 def fill(statement: str) -> None:
-    """Repeat an UPDATE of at most `:batch` rows until it changes no row. Each repetition is its own transaction.
+    """Repeat an UPDATE of at most `:batch` rows, each time in its own transaction, until it changes no row.
 
     The statement selects unfilled rows by `WHERE id IN (SELECT id ... LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED)`.
     Other transactions wait for one batch at most. A killed migration resumes where it stopped.
@@ -45,7 +45,8 @@ def fill(statement: str) -> None:
 
 
 def is_declared(name: str | None, kind: str, _parents: object) -> bool:
-    """Return whether Alembic compares this object with the models. Exclude partitions, because the service creates
-    them.
+    """Return whether Alembic compares this object with the models.
+
+    Exclude partitions, because the service creates them.
     """
     return not (kind == "table" and name is not None and name.startswith("activity_logs_"))

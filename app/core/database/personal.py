@@ -38,8 +38,9 @@ class Delete:
 
 @dataclass(frozen=True)
 class Detach:
-    """Erasure that keeps the rows for other people. The columns that identify the person and those in `clears` become
-    null.
+    """Erasure that keeps the rows for other people.
+
+    The columns that identify the person and those in `clears` become null.
     """
 
     clears: tuple[str, ...] = ()

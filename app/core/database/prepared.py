@@ -97,7 +97,7 @@ def without_detail(error: BaseException | None) -> None:
 
 
 def as_text(moment: object) -> sa.ColumnElement[str]:
-    """Return a time column cast to text, because a `datetime` for each row costs more than the rest of the row."""
+    """Return a time column cast to text. A `datetime` for each row would cost more than the rest of the row."""
     return sa.cast(moment, sa.Text)
 
 

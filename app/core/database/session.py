@@ -152,7 +152,7 @@ def forbid_retry() -> None:
 
 @contextmanager
 def own_transaction() -> Iterator[orm.Session]:
-    """Open a session that commits at the end of the block, even if the open unit of work is rolled back later.
+    """Open a session that commits at the end of the block, even after a rollback of the open unit of work.
 
     Use it for writes that must survive a refused request, for example a log entry. The open unit of work is not retried
     afterwards. Call this function before the first statement of the unit.
@@ -276,9 +276,8 @@ def get_or_404(model: type[M], key: object, message: str | None = None) -> M:
 def get_locked_or_404(model: type[M], key: object, message: str | None = None, *, key_share: bool = False) -> M:
     """Return the current row, locked until the unit of work ends. Raise `NotFound` like `get_or_404`.
 
-    Call this before a change or a deletion of the row or its children. If two requests arrive together, the second
-    waits and reads the result of the first. With `key_share`, other transactions can still insert rows that refer to
-    this row. Use `key_share` for changes, not for deletions.
+    Call this before a change or a deletion of the row or its children: a second request then waits for the first.
+    `key_share` lets other transactions insert rows that refer to this row. Use it only for changes.
     """
     lock = {"of": model, "key_share": key_share}
     row = db.session.get(model, key, with_for_update=lock, populate_existing=True) if _is_possible(key) else None

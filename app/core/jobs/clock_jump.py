@@ -52,8 +52,9 @@ class VerifiedTime:
             logger.error("the database's clock has jumped", extra={"jump_s": round(self.jump_s)})
 
     def start_at(self, tick: datetime) -> None:
-        """Set the verified time to the database's time if the tick's time is close to it. Otherwise set it to the
-        tick's time.
+        """Set the verified time to the database's time if the tick's time is close to it.
+
+        Otherwise set it to the tick's time.
         """
         offset, uptime = _compare()
         by_tick = tick.timestamp() - uptime
@@ -65,8 +66,9 @@ class VerifiedTime:
 
     @property
     def jump_s(self) -> float:
-        """Return the seconds by which the database's clock has jumped. Return 0 if there is no jump or it was
-        accepted.
+        """Return the seconds by which the database's clock has jumped.
+
+        Return 0 if there is no jump or it was accepted.
         """
         return 0.0 if math.isnan(self._jumped_offset) or self._offset is None else self._jumped_offset - self._offset
 

@@ -48,8 +48,9 @@ def init_app(app: Flask, counted: Mapping[MetricWrapperBase, str], zeros: Sequen
 
 
 def hand_over() -> None:
-    """Add this process's new counts to the totals in Redis. If Redis is unavailable, the next call adds these
-    counts.
+    """Add this process's new counts to the totals in Redis.
+
+    If Redis is unavailable, the next call adds these counts.
     """
     counted, _ = current_app.extensions["counted_by_jobs"]
     with _lock:

@@ -1,5 +1,6 @@
-"""Geographic positions and bounding boxes, in degrees. Distances are in kilometres. This module uses neither Flask nor
-the database.
+"""Geographic positions and bounding boxes, in degrees.
+
+Distances are in kilometres. This module uses neither Flask nor the database.
 """
 
 from __future__ import annotations
@@ -45,8 +46,9 @@ def degrees(value: object) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle of latitudes and longitudes. If `west` > `east`, the rectangle crosses the antimeridian (longitude
-    180°).
+    """A rectangle of latitudes and longitudes.
+
+    If `west` > `east`, the rectangle crosses the antimeridian (longitude 180°).
     """
 
     south: float
@@ -56,8 +58,9 @@ class Box:
 
     @property
     def longitudes(self) -> tuple[tuple[float, float], ...]:
-        """The rectangle's ranges of longitude: two across the antimeridian, otherwise one. Each range runs from west to
-        east.
+        """The rectangle's ranges of longitude: two across the antimeridian, otherwise one.
+
+        Each range runs from west to east.
         """
         if self.west <= self.east:
             return ((self.west, self.east),)

@@ -198,8 +198,9 @@ _CENTRAL = frozenset(p for p in PROVINCES if p.startswith(("Sulawesi", "Nusa Ten
 
 
 def timezone(province: str) -> str:
-    """Return the IANA time zone of a province in official spelling. For any other text, return the time zone of
-    Jakarta.
+    """Return the IANA time zone of a province in official spelling.
+
+    For any other text, return the time zone of Jakarta.
     """
     if province in _EASTERN:
         return WIT

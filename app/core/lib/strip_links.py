@@ -136,8 +136,9 @@ def _prefix_labels(labels: list[str], words: list[str], n: int) -> int:
 
 
 def _plain(label: str) -> str:
-    """Return the label in the form that programs compare: lower case, normalized, without marks and invisible
-    characters.
+    """Return the label in lower case and normalized, without marks and invisible characters.
+
+    Other programs compare domain names in this form.
     """
     decomposed = unicodedata.normalize("NFKD", label)
     return "".join(each for each in decomposed if unicodedata.category(each)[0] not in "MC").lower()

@@ -61,8 +61,9 @@ class Store(Protocol):
         """Move the data to the store `area`. Do nothing if the name does not exist."""
 
     def names(self) -> Iterator[tuple[str, datetime]]:
-        """Yield all names with the time at which they were stored. Include unfinished files, because the cleanup
-        removes them.
+        """Yield all names with the time at which they were stored.
+
+        Include unfinished files, because the cleanup removes them.
         """
 
 

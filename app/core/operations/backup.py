@@ -139,11 +139,10 @@ def _revisions() -> list[str]:
 
 
 def _run(program: str, *arguments: str, source: BinaryIO | None = None, output: BinaryIO | None = None) -> None:
-    """Run a PostgreSQL program on the service's database.
+    """Run a PostgreSQL program on the service's database. The data goes through a pipe of this process.
 
-    Pass the password in the environment, because other users of the machine can see arguments. The data goes through a
-    pipe of this process. If this process is killed, the pipe closes and the program fails. A killed restore leaves
-    nothing, because a restore is one transaction.
+    If this process is killed, the pipe closes and the program fails. A killed restore leaves nothing, because a restore
+    is one transaction.
     """
     executable = shutil.which(program)
     if executable is None:

@@ -117,8 +117,9 @@ class _NothingSet(dict[str, Any]):
 
 
 def without_settings(problem: Exception) -> Flask:
-    """Return an application without settings, so that `flask --help` works. Commands that need settings print
-    `problem`.
+    """Return an application without settings, so that `flask --help` works.
+
+    Commands that need settings print `problem`.
     """
     app = Flask("app")
     app.extensions = _NothingSet({PROBLEM: str(problem)})

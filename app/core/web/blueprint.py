@@ -49,8 +49,9 @@ MAX_ID = 2**63 - 1
 
 
 class RecordIdConverter(IntegerConverter):
-    """Converter for `<int:id>` in a path. It replaces numbers beyond 64 bits by `MAX_ID`. Such a request then
-    gets 404.
+    """Converter for `<int:id>` in a path.
+
+    It replaces numbers beyond 64 bits by `MAX_ID`. Such a request then gets 404.
     """
 
     def to_python(self, value: str) -> int:

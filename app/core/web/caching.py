@@ -62,8 +62,9 @@ class Caching:
         return call
 
     def _keep_absence(self, response: Response) -> Response:
-        """Let caches store a 404, but without `stale-while-revalidate`: the 404 must replace the cached copy of a
-        deleted record.
+        """Let caches store a 404, but without `stale-while-revalidate`.
+
+        The 404 must immediately replace the cached copy of a deleted record.
         """
         response.headers["Cache-Control"] = f"public, max-age={self.max_age_s}"
         return response

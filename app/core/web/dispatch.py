@@ -45,8 +45,9 @@ class AccessRule(Protocol):
         """Raise `Unauthorized` or `Forbidden` if the caller may not call the view."""
 
     def record(self) -> None:
-        """Write records about the call, after the view has run. They are committed together with the changes of the
-        view.
+        """Write records about the call, after the view has run.
+
+        They are committed together with the changes of the view.
         """
 
 

@@ -126,8 +126,9 @@ class ListOf(fields.List[Any]):
 
 
 def enumeration(name: str, values: Iterable[str]) -> dict[str, object]:
-    """Return field metadata that gives an enumeration a name in the OpenAPI document. Clients then have one type for
-    it.
+    """Return field metadata that gives an enumeration a name in the OpenAPI document.
+
+    Clients then have one type for it.
     """
     return {"title": name, "enum": list(values)}
 

@@ -77,8 +77,9 @@ def takes_key(view: Callable[..., Any], methods: object, security: object) -> bo
 
 
 def once(view: Callable[..., Response]) -> Callable[..., Response]:
-    """Wrap the view. If the key was used before, return the stored response. The wrapper runs inside the unit
-    of work.
+    """Wrap the view.
+
+    If the key was used before, return the stored response. The wrapper runs inside the unit of work.
     """
 
     @wraps(view)

@@ -57,8 +57,9 @@ def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
 
     @app.get("/api/")
     def list_entry_points() -> Response:
-        """Return the main addresses of the API as paths without a host, because the service may have several host
-        names.
+        """Return the main addresses of the API as paths.
+
+        The paths have no host, because the service may have several host names.
         """
         return raw_json(ENTRY_POINTS)
 

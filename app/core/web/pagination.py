@@ -43,8 +43,9 @@ class Page:
 
 @dataclass(frozen=True)
 class Listing(Generic[T]):
-    """The rows of one page, and the number of rows on all pages. `Blueprint.response` creates body and
-    headers from it.
+    """The rows of one page, and the number of rows on all pages.
+
+    `Blueprint.response` creates body and headers from it.
     """
 
     rows: Sequence[T]

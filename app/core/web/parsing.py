@@ -120,8 +120,9 @@ def parse_json(body: bytes | str) -> object:
 
 
 def clean(value: T, key: str = "") -> T:
-    """Return the value without spaces around its strings. Raise `BadRequest` for a text that PostgreSQL
-    cannot store.
+    """Return the value without spaces around its strings.
+
+    Raise `BadRequest` for a text that PostgreSQL cannot store.
     """
     match value:
         case str():

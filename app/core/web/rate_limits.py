@@ -126,13 +126,9 @@ def limit(
 ) -> Callable[[View], View]:
     """Limit a route to `rate` calls per `key` in a moving time window. A call with the key None is not limited.
 
-    Routes with the same `counter` share one count. A route without `counter` has its own count.
-
-    With `counts`, only calls that raise one of these errors count. Each call is counted before it runs and subtracted
-    if it succeeds. Concurrent calls therefore cannot exceed the limit.
-
-    With several decorators, the top one is checked first. A call that it refuses does not count for the lower ones.
+    Routes with the same `counter` share one count. With `counts`, only calls that raise one of these errors count.
     """
+    # With several decorators, the top one is checked first. A call that it refuses does not count for the lower ones.
     rates = parse_many(rate)
 
     def decorate(view: View) -> View:
@@ -147,6 +143,8 @@ def limit(
                 for each in rates:
                     limits.check(each, *counted_by)
                 return view(*args, **kwargs)
+            # Count each call before it runs, and subtract it if it succeeds. Concurrent calls then cannot exceed the
+            # limit.
             with ExitStack() as taken:
                 for each in rates:
                     limits.check(each, *counted_by)
@@ -204,9 +202,6 @@ def by_body(
 
     The field parses the value and `resolve` normalizes it, so all spellings of a value share one count. The key is None
     if the value is missing or invalid, or if `resolve` returns None.
-
-    Redis stores only a hash of the value. The value may be a phone number, or a password that a user typed into the
-    wrong field.
     """
     field = schema().fields[name]
 
@@ -223,8 +218,9 @@ def by_body(
 
 
 def _digest(value: str) -> str:
-    """Return an HMAC (hash with a secret key). With a plain hash, an attacker could find a phone number by trying all
-    numbers.
+    """Return an HMAC, because the value may be a phone number, or a password typed into the wrong field.
+
+    With a plain hash, an attacker could find a phone number by trying all numbers.
     """
     return hmac.digest(settings.secret_key.encode(), value.encode(), "sha256").hex()[:32]
 

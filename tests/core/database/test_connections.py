@@ -1,4 +1,4 @@
-"""Code takes no second connection from the pool while its unit of work holds one."""
+"""Code takes no second connection from the pool while its unit of work has one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Effect of the role settings from `flask pooler` on connections that bypass the pooler."""
+"""Settings that `flask pooler` stores in the database role, and connections that bypass the pooler."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.helpers.factories import make_user
 
 @pytest.fixture
 def hurried(committed: Flask) -> Iterator[None]:
-    """Give the role the statement timeout of a request, only in this test process's database."""
+    """Set the statement timeout of requests for the database role, only in the database of this test process."""
     name = committed.config["SQLALCHEMY_DATABASE_URI"].partition("?")[0].rpartition("/")[2]
     role = f'ALTER ROLE CURRENT_USER IN DATABASE "{name}"'
     with db.engine.begin() as connection:

@@ -1,4 +1,4 @@
-"""Every table declares its personal data, so that export and erasure are complete."""
+"""Tests that every table declares its personal data. Export and erasure are then complete."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from app.core.database.personal import Detach, Impersonal, Personal, Rows, decla
 from app.core.database.session import db
 from app.identity.models import User, user_roles
 
-#: Words in names of columns that identify a person or hold a number or address.
+#: Words in column names that identify a person or contain a phone number or address.
 PERSON = re.compile(
     r"(^|_)(user|actor|author|patient|caregiver|reporter|sender|recipient|target|phone|nomor|telepon|kontak|email|ip)(_|$)"
 )
 
-#: Words in names of columns that hold a key or another secret.
+#: Words in column names that contain a key or another secret.
 SECRET = re.compile(r"(^|_)(hash|secret|token|key|code|auth|p256dh)(_|$)")
 
-#: Columns that match SECRET but hold no secret.
+#: Columns whose names match SECRET but that contain no secret.
 NOT_SECRET = {"deliveries.dedupe_key"}
 
 
 def names_somebody(column: sa.Column[object]) -> bool:
-    """Return whether a column refers to a user, can hold any data, or has a name that matches PERSON."""
+    """Return whether a column can contain personal data: by its reference to a user, its type or its name."""
     is_reference = any(key.target_fullname == "users.id" for key in column.foreign_keys)
     return is_reference or isinstance(column.type, sa.JSON) or PERSON.search(column.name) is not None
 

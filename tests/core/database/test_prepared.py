@@ -1,4 +1,4 @@
-"""Prepared reads: plain rows, and the same errors as SQLAlchemy."""
+"""Prepared statements for reads: plain rows, and the same errors as SQLAlchemy."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def test_dead_connection_is_told_and_leaves_the_pool(committed: Flask) -> None:
 
 
 def test_a_statement_with_generic_parameters_keeps_its_plan(committed: Flask) -> None:
-    """With plain parameters PostgreSQL plans each call anew, because it takes an unknown array for ten ids."""
+    """With plain parameters, PostgreSQL makes a new plan for each call.
+
+    It assumes that an unknown array has ten ids.
+    """
     ids = generic("ids", postgresql.ARRAY(sa.BigInteger))
     since = generic("since", sa.DateTime(timezone=True))
     query = sa.select(User.id).where(User.id == sa.any_(ids), User.created_at > since)

@@ -31,7 +31,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def hold(temporary: Path) -> tuple[subprocess.Popen[str], Path]:
-    """Start a process in the middle of an export. Return it and its folder."""
+    """Start a process that stops in the middle of an export. Return the process and its temporary folder."""
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD],
         cwd=ROOT,
@@ -48,7 +48,7 @@ def test_the_next_export_removes_what_a_killed_process_left(temporary: Path) -> 
     process, folder = hold(temporary)
     with process:
         with export_folder():
-            assert (folder / "export.xlsx").exists()  # still in use
+            assert (folder / "export.xlsx").exists()  # the folder is still in use
         process.kill()
         process.wait()
     assert folder.exists()

@@ -1,4 +1,4 @@
-"""Scheduler: failing ticks do not stop others, and all schedulers together enqueue a periodic job once."""
+"""Scheduler: a failing tick function does not stop others. All schedulers together enqueue a periodic job once."""
 
 from __future__ import annotations
 
@@ -76,11 +76,12 @@ def test_a_clock_that_ends_before_it_has_enqueued_costs_seconds_and_no_period(
         patch.setattr(schedule, "enqueue_once_now", away)
         ending.tick()
     (turn,) = connection().keys("every:*")
-    left_ms = connection().pttl(turn)  # before the other scheduler checks, after which it waits no longer
+    # measured before the other scheduler's first check, so the other scheduler waits at most this long
+    left_ms = connection().pttl(turn)
     assert left_ms < 60_000
-    other.tick()  # the other scheduler's turn
+    other.tick()  # the key still exists, so the other scheduler enqueues nothing
     now[0] += left_ms / 1000
-    connection().delete(turn)  # simulates the expiry
+    connection().delete(turn)  # simulates the expiry of the key
     other.tick()
     assert enqueued() == ["app.identity.jobs.drop_dead_sessions"]
     assert connection().pttl(turn) > 86_000_000

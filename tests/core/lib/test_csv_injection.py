@@ -1,4 +1,4 @@
-"""Apostrophes before texts that a spreadsheet could run."""
+"""Apostrophes before texts that a spreadsheet could run as a formula."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sanitized HTML is small and harmless."""
+"""Sanitizer for HTML: the result is small and contains nothing dangerous."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The 38 provinces and their spellings."""
+"""Recognition of the 38 provinces of Indonesia in all their spellings."""
 
 from __future__ import annotations
 

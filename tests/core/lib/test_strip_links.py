@@ -1,4 +1,4 @@
-"""Removal of web addresses from names and titles before they are sent in messages."""
+"""Removal of web addresses from names and titles that appear in messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.core.lib.strip_links import without_addresses, without_contacts
 from tests.helpers.offenders import assert_none
 
-#: Addresses, one per line.
+#: Web addresses that must be removed, one per line.
 ADDRESSES = """\
 klaim.help
 bank.support
@@ -125,7 +125,7 @@ siti.aminah+1@judi.co.id
 siti@пример.рф
 """.splitlines()
 
-#: Allowed texts, one per line: names, degrees, abbreviations, times, sums and dates.
+#: Texts that must stay unchanged, one per line: names, degrees, abbreviations, times, sums of money and dates.
 HONEST = """\
 Siti Aminah
 Nur'aini-Putri
@@ -220,7 +220,7 @@ Keluarga 👨‍👩‍👧 sehat
 สวัสดี
 """.splitlines()
 
-#: Texts that get a space after an abbreviation or number, which keeps programs from making links.
+#: Texts that get a space after an abbreviation or number. With the space, programs do not make a link.
 SPACED = [
     ("dr.Ani Sp.PD", "dr. Ani Sp.PD"),
     ("dr.Ani/dr.Budi", "dr. Ani/dr. Budi"),
@@ -263,7 +263,7 @@ CASES = [
     ("“judi.com”", "“”"),
     ("Hadiah\nhttps://a.b\n\ndi sini", "Hadiah di sini"),
     ("RT.03/judi.com", "RT.03/"),
-    ("Sudah sembuh.Terima kasih", "Sudah kasih"),  # cannot be distinguished from a domain
+    ("Sudah sembuh.Terima kasih", "Sudah kasih"),  # `sembuh.Terima` looks like a domain
     ("", ""),
 ]
 
@@ -307,7 +307,8 @@ def test_the_tables_are_long() -> None:
 
 PIECES = ["judi", "com", "рф", "S", "Pd", "dr", "Ani", "no", "M", "1", "24", "mg", "me", "t", "xn--p1ai", "a.n", "K",
           ".", ".", "．", "。", "\u200b", " ", "/", ":", "@", "(", ")", "-", "_", "[", "😀", "://", "www"]  # fmt: skip
-#: Texts that a phone may turn into a link: a dot before a word of an address, a scheme, an e-mail address.
+#: Pattern of texts that a phone may show as a link: a dot before a typical word of an address, a URL scheme, an e-mail
+#: address.
 CLICKABLE = re.compile(r"[\w😀\u200b-][.．。]\u200b*(?:judi|com|рф|me|xn--)|://|www[.．。]\w|\w@[^\W\d]")
 
 

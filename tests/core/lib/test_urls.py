@@ -1,4 +1,4 @@
-"""Canonical web addresses, and rejection of everything else."""
+"""Canonical form of web addresses, and rejection of invalid addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures for tests: valid ones of all kinds, and hostile ones."""
+"""Pictures for tests: valid pictures of all kinds, and pictures that try to use much memory or time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def png(header: bytes, *chunks: bytes) -> bytes:
 
 
 def _png_bomb() -> bytes:
-    """Return a PNG of 17 KiB with 13,000 x 13,000 pixels, which takes 700 MiB when decoded."""
+    """Return a PNG of 17 KiB that has 13,000 x 13,000 pixels. It takes 700 MiB of memory when decoded."""
     packer = zlib.compressobj(9)
     row = b"\0" * (13_000 * 4 + 1)
     data = b"".join(packer.compress(row) for _ in range(300)) + packer.flush()
@@ -37,7 +37,7 @@ def _png_bomb() -> bytes:
 
 
 def _webp_bomb() -> bytes:
-    """Return an extended WebP with a canvas of 16,384 x 16,384 pixels."""
+    """Return a WebP in the extended format with a canvas of 16,384 x 16,384 pixels."""
     canvas = b"\0\0\0\0" + struct.pack("<I", 16_383)[:3] * 2
     body = b"WEBP" + b"VP8X" + struct.pack("<I", 10) + canvas + plain("WEBP")[12:]
     return b"RIFF" + struct.pack("<I", len(body)) + body
@@ -55,7 +55,7 @@ def _animated(kind: str) -> bytes:
 
 
 def _text_bomb() -> bytes:
-    """Return a PNG with a text chunk that unpacks to 200 MiB."""
+    """Return a PNG with a compressed text that takes 200 MiB when unpacked."""
     packer = zlib.compressobj(9)
     packed = b"".join(packer.compress(b"a" * 1_000_000) for _ in range(200)) + packer.flush()
     after_header = 33
@@ -67,7 +67,7 @@ EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n(/etc/pa
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 CROPPED = plain("JPEG", (600, 600))
 
-#: Functions that make hostile files, by description.
+#: Functions that make pictures that try to use much memory or time, by description.
 HOSTILE: dict[str, Callable[[], bytes]] = {
     "a PNG bomb of 17 KiB": _png_bomb,
     "a WebP bomb": _webp_bomb,
@@ -90,7 +90,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 
 
 def with_metadata(kind: str) -> bytes:
-    """Return a picture with metadata about place, owner and software."""
+    """Return a picture with metadata about its place, owner and software."""
     exif = Image.Exif()
     exif[0x010F] = "MARKER-camera"
     exif[0x8298] = "MARKER-owner"

@@ -1,4 +1,4 @@
-"""Uploads are converted to plain WebP, or rejected."""
+"""Conversion of uploaded pictures to plain WebP, and rejection of other files."""
 
 from __future__ import annotations
 
@@ -126,7 +126,8 @@ def test_script_behind_a_good_picture_does_not_come_through() -> None:
     assert kept.startswith(b"RIFF")
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # a warning of Pillow, which is an error only in tests
+# Pillow warns here, and only the test suite turns warnings into errors
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_nonsense_in_exif_does_no_harm() -> None:
     huge = b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + b"\x01\x12\0\x03\xff\xff\xff\xff" * 8000
     assert normalised(encoded(Image.new("RGB", (40, 30)), "JPEG", exif=huge[:65_000])).size == (40, 30)
@@ -134,7 +135,7 @@ def test_nonsense_in_exif_does_no_harm() -> None:
 
 @pytest.mark.slow
 def test_hostile_pictures_take_little_memory() -> None:
-    """Decode all of them in one process and measure its peak memory."""
+    """Decode all hostile pictures in one process and measure the process's peak memory."""
     script = """
 import resource, sys
 from io import BytesIO
@@ -185,7 +186,7 @@ def test_two_wait_for_their_turn_and_the_third_is_refused_at_once(monkeypatch: p
         with pytest.raises(Unavailable) as refused:
             images.normalise(BytesIO(plain()), longest_edge=1600)
         assert refused.value.retry_after
-        assert images.DECODING.waiting == 2  # so the refusal was not a timeout
+        assert images.DECODING.waiting == 2  # both still wait, so the refusal was not a timeout
     for thread in waiting:
         thread.join()
     assert normalised(plain()).size == (64, 48)

@@ -1,4 +1,4 @@
-"""Storage and delivery of pictures, and their link to the unit of work."""
+"""Pictures: storage, delivery, and the effect of a commit or rollback."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def endpoint(object_store: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture(params=["folder", "bucket"])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Flask]:
-    """Yield an application with pictures only: no database, no queue."""
+    """Yield an application that has pictures, but no database and no queue."""
     env = {"ENVIRONMENT": "testing", "MEDIA_ROOT": str(tmp_path / "media")}
     if request.param == "bucket":
         env |= {"MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": request.getfixturevalue("endpoint")}
@@ -94,7 +94,8 @@ def test_saved_picture_is_served_and_may_be_kept_for_ever(client: FlaskClient) -
     assert answer.content_length == len(answer.data)
     assert answer.headers["Content-Type"] == "image/webp"
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    assert answer.headers["Vary"] == "Origin"  # a copy cached for an image has no CORS headers for a page
+    # a picture cached without an Origin has no CORS headers; a request with an Origin must not get it
+    assert answer.headers["Vary"] == "Origin"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
@@ -228,7 +229,7 @@ def test_full_disk_is_unavailable_and_leaves_nothing(folder: Flask, monkeypatch:
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)  # a full disk cannot be produced in another way
+    monkeypatch.setattr(os, "fsync", full)  # simulates a full disk
     with pytest.raises(Unavailable), unit_of_work():
         pictures.save(BytesIO(plain()))
     root: Path = folder.extensions["media"].root

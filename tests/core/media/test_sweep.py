@@ -1,4 +1,4 @@
-"""The sweep removes pictures without a reference."""
+"""Periodic removal of pictures that no row refers to."""
 
 from __future__ import annotations
 

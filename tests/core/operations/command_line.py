@@ -1,4 +1,4 @@
-"""The `flask` command in its own process, as an operator runs it."""
+"""Helpers that run the `flask` command in its own process, like an operator."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import sys
 
 from config import ROOT
 
-#: A valid address without a server.
+#: A valid database address where no server listens.
 DEAD_DATABASE = "postgresql://health@127.0.0.1:1/health"
 
 
 def flask(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run a `flask` command with an environment of only these settings."""
+    """Run a `flask` command. Its environment contains only these settings."""
     env = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), **settings}
     command = [sys.executable, "-m", "flask", *words]
     return subprocess.run(command, cwd=ROOT, env=env, check=False, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Alert rules and dashboard: their metrics exist, and each alert fires."""
+"""Prometheus alerts and the Grafana dashboard: their metrics exist, and each alert can fire."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tests.helpers.client import Client
 RULES, TROUBLES = ROOT / "deploy/prometheus/alerts.yml", ROOT / "deploy/prometheus/alerts_test.yml"
 DASHBOARD = ROOT / "deploy/grafana/dashboard.json"
 
-#: Metric names in these files, each followed by labels or a range.
+#: Pattern of metric names in the two files. Labels or a time range follow the name.
 METRIC = re.compile(r"\b([a-z][a-z0-9_]*)(?=[{\[])")
-#: Metrics that Prometheus itself adds.
+#: Metrics that Prometheus adds itself.
 OF_PROMETHEUS = {"up"}
 
 
@@ -47,7 +47,8 @@ def known(client: Client) -> set[str]:
     text = client.get("/metrics").text
     families = list(text_string_to_metric_families(text))
     of_type = {family.name: family.type for family in families}
-    # A gauge may have no sample yet. A histogram has three names, but may have no observation.
+    # A gauge may have no sample yet, so use its name. A histogram may have no observation yet, so derive its sample
+    # names.
     gauges = {name for name, kind in of_type.items() if kind == "gauge"}
     histograms = {
         f"{name}{suffix}" for name, kind in of_type.items() if kind == "histogram" for suffix in ("_bucket", "_count")
@@ -76,7 +77,7 @@ def test_a_figure_at_the_top_is_of_this_moment_and_red_when_it_is_bad() -> None:
     stats = [panel for panel in json.loads(DASHBOARD.read_text())["panels"] if panel["type"] == "stat"]
     assert len(stats) > 5
     for panel in stats:
-        # With a range, Grafana would show the last value for hours after an outage of Redis.
+        # Query the current value. For a time range, Grafana would show an old value for hours after an outage of Redis.
         assert all(target["instant"] for target in panel["targets"]), panel["title"]
         colors = {step["color"] for step in panel["fieldConfig"]["defaults"]["thresholds"]["steps"]}
         assert colors & {"red", "orange"}, panel["title"]

@@ -1,4 +1,7 @@
-"""A killed backup or restore ends its PostgreSQL programs. Unfinished files of killed processes are not backed up."""
+"""A killed backup or restore also ends its PostgreSQL programs.
+
+A backup contains no unfinished files of killed processes.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def count(url: str, statement: str, *values: object) -> int:
 
 @pytest.fixture
 def large(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fill the database until its dump exceeds a pipe's buffer. Random text cannot be compressed."""
+    """Fill the database until its dump is larger than the buffer of a pipe. Random text cannot be compressed."""
     monkeypatch.setenv("PATH", PATH)
     with unit_of_work():
         make_article(content=os.urandom(4_000_000).hex())
@@ -62,7 +65,7 @@ def test_a_killed_restore_leaves_nothing_running_and_nothing_restored(
     folder = tmp_path / "backup"
     backup.backup(folder)
     with closing(psycopg2.connect(empty)) as blocking, blocking.cursor() as cursor:
-        cursor.execute("CREATE TABLE users ()")  # uncommitted, so a second CREATE TABLE waits
+        cursor.execute("CREATE TABLE users ()")  # not committed, so the restore's CREATE TABLE waits
         restore = flask({**variables, "DATABASE_URL": empty}, "restore", str(folder))
         wait_until(lambda: count(empty, f"{RUNNING} AND wait_event_type = 'Lock'", "pg_restore", name_of(empty)) == 1)
         restore.kill()
@@ -84,7 +87,7 @@ def test_a_killed_backup_leaves_nothing_running(variables: dict[str, str], tmp_p
         blocking.rollback()
     wait_until(lambda: count(url, RUNNING, "pg_dump", name_of(url)) == 0)
     unfinished = tmp_path / "backup.unfinished" / backup.DUMP
-    assert unfinished.stat().st_size < 4_000_000  # the dump did not continue alone
+    assert unfinished.stat().st_size < 4_000_000  # the dump did not continue after its parent was killed
 
 
 def test_what_a_killed_process_left_is_in_no_backup_and_no_tombstone(
@@ -94,11 +97,11 @@ def test_what_a_killed_process_left_is_in_no_backup_and_no_tombstone(
     for store in (pictures.store(), storage.area(Area.TOMBSTONES)):
         assert isinstance(store, FolderStore)
         with pytest.raises(KeyboardInterrupt), store._writing("ab12.key"):
-            raise KeyboardInterrupt  # as after SIGKILL: no cleanup
+            raise KeyboardInterrupt  # an exception that skips the cleanup, like SIGKILL
     tombstones.check_keys()
     backup.backup(tmp_path / "backup")
     files = {path.name for path in (tmp_path / "backup").rglob("*") if path.is_file()}
-    assert {backup.DUMP, backup.MANIFEST} <= files  # and pictures left by other tests
+    assert {backup.DUMP, backup.MANIFEST} <= files  # other tests may have left pictures here
     assert not [name for name in files if name.endswith(storage.UNFINISHED)]
     for store in (pictures.store(), storage.area(Area.TOMBSTONES)):
         for name in [name for name, _ in store.names() if name.endswith(storage.UNFINISHED)]:

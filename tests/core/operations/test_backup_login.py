@@ -1,4 +1,4 @@
-"""A backup logs in like the service: with a password, on the host that responds."""
+"""A backup connects to PostgreSQL like the service: with a password, and to the host that responds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PASSWORD = "a:b@c/d e'f%g"
 
 @pytest.fixture(scope="module")
 def sockets() -> Iterator[str]:
-    """Yield the socket folder of a server that requires a password."""
+    """Yield the socket folder of a PostgreSQL server that requires a password."""
     with temporary_servers() as servers:
         address = servers[DATABASE_VARIABLE]
         with closing(psycopg2.connect(address, user="postgres")) as connection:
@@ -38,7 +38,7 @@ def sockets() -> Iterator[str]:
 
 
 def log_in(app: Flask, monkeypatch: pytest.MonkeyPatch, query: str, password: str = PASSWORD) -> None:
-    """Use the server as the service's database, with this query in its URL."""
+    """Use this PostgreSQL server as the service's database, with the given query in the URL."""
     url = f"postgresql+psycopg2://health:{quote(password, safe='')}@/health?{query}"
     monkeypatch.setitem(app.extensions, "config", dataclasses.replace(app.extensions["config"], database_url=url))
     monkeypatch.setenv("PATH", f"{programs()}:{environment()['PATH']}")
@@ -61,7 +61,7 @@ def test_a_wrong_password_is_said_and_not_shown(
     app: Flask, sockets: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log_in(app, monkeypatch, f"host={sockets}", password="wrong")
-    monkeypatch.setattr(backup, "_revisions", list)  # it would fail first
+    monkeypatch.setattr(backup, "_revisions", list)  # the original function would fail before the dump
     with pytest.raises(BackupError, match="password authentication failed") as refused:
         backup.backup(tmp_path / "backup")
     assert "wrong" not in str(refused.value)

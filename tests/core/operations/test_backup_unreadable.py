@@ -1,4 +1,4 @@
-"""A backup reports an unreadable picture at once, by name."""
+"""A backup stops immediately at an unreadable picture, and the error contains the picture's name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = f"{'ab' * 16}.webp"
 
 @pytest.fixture
 def shard(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder of the application's pictures."""
+    """Return a subfolder with pictures of the application."""
     monkeypatch.setitem(app.extensions, "media", FolderStore(tmp_path / "media"))
     folder = tmp_path / "media" / "ab"
     folder.mkdir(parents=True)
@@ -36,7 +36,7 @@ def make_loop(path: Path) -> None:
 def test_a_backup_names_the_entry_that_it_cannot_read(
     app: Flask, shard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None]
 ) -> None:
-    monkeypatch.setenv("PATH", "")  # prevents the dump, which would take minutes
+    monkeypatch.setenv("PATH", "")  # do not run the dump, because it would take minutes
     make(shard / NAME)
     result = app.test_cli_runner().invoke(args=["backup", str(tmp_path / "backup")])
     assert result.exit_code == 1

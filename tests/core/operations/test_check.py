@@ -1,4 +1,4 @@
-"""`flask check`: all items, one line each, even if some fail."""
+"""`flask check`: one line for each item, even if some checks fail."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Found = dict[str, dict[str, Any]]
 def configure(
     app: Flask, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], tmp_path: Path
 ) -> Callable[..., None]:
-    """Give the application complete production settings, with the given changes."""
+    """Give the application complete production settings with these changes."""
 
     def change(**changes: str) -> None:
         env = {name: value for name, value in {**FINE, **changes}.items() if value}
@@ -64,7 +64,7 @@ def configure(
 
 @pytest.fixture
 def production(app: Flask, configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Set up a complete installation: administrator, workers, scheduler."""
+    """Set up a complete installation with an administrator, workers and a scheduler."""
     make_superadmin()
     monkeypatch.setattr("app.notifications.delivery.metrics.workers_by_queue", lambda: {"urgent": 1, "bulk": 1})
     monkeypatch.setattr("app.notifications.delivery.metrics.clock_jump_s", lambda: 0.0)

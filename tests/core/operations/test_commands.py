@@ -1,4 +1,4 @@
-"""The `flask` command: sentences instead of tracebacks, and help without settings."""
+"""The `flask` command: errors are sentences without a traceback, and `--help` works without settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Health, metrics, pages and the OpenAPI document."""
+"""Health checks, `/metrics`, entry pages and the OpenAPI document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffered log lines: none is lost, warnings are immediate, and a full disk causes no error."""
+"""The log buffer: no line is lost, warnings are written immediately, and a full disk causes no error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics of jobs and queues in `/metrics`: present from the start, also during outages."""
+"""Metrics of jobs and queues in `/metrics`. They are present before the first job, and during outages."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_jobs_are_counted_and_looking_moves_none(committed: Flask) -> None:
     client = Client(committed)
     redis = queue.connection()
     queue.enqueue_now(repair)
-    # RQ's usual count would enqueue this job again, because it looks like a job of a dead worker.
+    # RQ's usual count would enqueue this job again, because its worker seems to be dead.
     redis.zadd(StartedJobRegistry("urgent", redis).key, {"abandoned:execution": 1})
     redis.zadd(FailedJobRegistry("urgent", redis).key, {"failed": 2**31})
     for _ in range(2):
@@ -78,7 +78,7 @@ def test_jobs_are_counted_and_looking_moves_none(committed: Flask) -> None:
 
 
 def perform(committed: Flask) -> None:
-    """Run a job like a worker, but without a fork."""
+    """Run a job like a worker does, but in this process."""
 
     class OurJob(Job):
         app = committed
@@ -94,12 +94,12 @@ def test_what_one_job_counted_is_added_to_what_others_did(committed: Flask) -> N
     for seconds in (0.07, 3.0):
         CALLS.labels(**labels).observe(seconds)
         perform(committed)
-        perform(committed)  # nothing new to add
+        perform(committed)  # no new counts to add
     assert sample(client, "jobs_provider_call_seconds_count", **labels) == 2.0
     assert sample(client, "jobs_provider_call_seconds_sum", **labels) == pytest.approx(3.07)
     assert sample(client, "jobs_provider_call_seconds_bucket", le="0.1", **labels) == 1.0
     assert sample(client, "jobs_provider_call_seconds_bucket", le="+Inf", **labels) == 2.0
-    # The metrics of this process remain, under their own name.
+    # The metrics of this test process still exist, under the name without the prefix.
     assert REGISTRY.get_sample_value("provider_call_seconds_count", labels) == 2.0
 
 

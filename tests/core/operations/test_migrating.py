@@ -1,4 +1,7 @@
-"""`flask db`: concurrent upgrades, an old database, a downgrade in production, and a migration that waits."""
+"""Tests of `flask db`.
+
+They cover concurrent upgrades, an old database, a downgrade in production, and a migration that waits for a lock.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 
 MIGRATION_LOCK = 7_263_545
 
-#: Query for the upgrades that wait for another. They poll and hold no snapshot.
+#: Query that counts upgrades that wait for another upgrade. A waiting upgrade polls and holds no snapshot.
 WAITING = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND state = 'idle' AND query LIKE 'SELECT pg_try_advisory_lock%'"""
@@ -87,7 +90,7 @@ def test_a_new_database_has_the_months_of_logs(variables: dict[str, str], databa
     assert scalar(database, "SELECT count(*) FROM pg_inherits WHERE inhparent = 'activity_logs'::regclass") == 4
 
 
-# --- a migration as CONTRIBUTING describes it -----------------------------------------------------------------------
+# --- a migration in batches, as described in CONTRIBUTING -------------------------------------------------------------
 
 STEP = """
 from alembic import op
@@ -108,7 +111,7 @@ def upgrade():
 
 @pytest.fixture
 def step(variables: dict[str, str], database: str, tmp_path: Path) -> list[str]:
-    """Return the arguments of an upgrade to a test migration, for a table with 2,500 rows."""
+    """Return the command-line arguments of an upgrade to a test migration. The migrated table has 2,500 rows."""
     assert output(flask({**variables, "DATABASE_URL": database}, "db", "upgrade"))[0] == 0
     with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as cursor:
         cursor.execute("INSERT INTO kategori (nama_kategori) SELECT 'k' || n FROM generate_series(1, 2500) n")
@@ -130,13 +133,13 @@ def test_nobody_waits_long_behind_a_step_that_waits_for_a_lock(
     variables: dict[str, str], database: str, step: list[str]
 ) -> None:
     with closing(psycopg2.connect(database)) as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM kategori")  # holds a lock until the transaction ends
+        cursor.execute("SELECT count(*) FROM kategori")  # this takes a lock until the end of the transaction
         upgrade = flask({**variables, "DATABASE_URL": database}, *step)
         wait_until(lambda: scalar(database, WAITS_FOR_A_LOCK) == 1)
         started = time.monotonic()
         assert scalar(database, "SELECT count(*) FROM kategori") == 2500
         assert time.monotonic() - started < int(MIGRATE["lock_timeout"]) / 1000 + 1
-        wait_until(lambda: scalar(database, WAITS_FOR_A_LOCK) == 1)  # the next attempt
+        wait_until(lambda: scalar(database, WAITS_FOR_A_LOCK) == 1)  # the migration tries again
         connection.commit()
     code, text = output(upgrade)
     assert code == 0, text

@@ -1,4 +1,4 @@
-"""Input of users appears in no log of the service or of PostgreSQL, also after a failed statement."""
+"""The logs of the service and of PostgreSQL contain no input of users, even after a failed statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Web processes of two versions on one database, as during a rollout."""
+"""Web processes of two versions that use one database, as during a rollout."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def migrate_to(revision: str) -> None:
 
 @pytest.fixture
 def client(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
-    """Yield a client. Restore the database's revision afterwards."""
+    """Yield a client. Restore the stored revision of the database afterwards."""
     monkeypatch.setitem(committed.config, "PROPAGATE_EXCEPTIONS", False)
     with db.engine.connect() as connection:
         head = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one()
@@ -39,7 +39,7 @@ def client(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client
 
 @pytest.fixture
 def without_a_table(client: Client) -> Iterator[None]:
-    """Simulate the time before the migrations that add a table and a column."""
+    """Simulate a database without the migrations that add a table and a column."""
     run("ALTER TABLE kategori RENAME TO kategori_later", "ALTER TABLE roles RENAME COLUMN name TO name_later")
     yield
     run("ALTER TABLE kategori_later RENAME TO kategori", "ALTER TABLE roles RENAME COLUMN name_later TO name")

@@ -1,4 +1,4 @@
-"""Cache headers of public reads: lifetime, ETag and 304."""
+"""Cache headers of public reads: lifetime, ETag and 304 responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.forum.posts import write_thread
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin, make_user
 
-#: `Cache-Control` by kind of route.
+#: Expected `Cache-Control` by kind of route.
 PEOPLE = "public, max-age=1, stale-while-revalidate=1, stale-if-error=600"
 ADMINISTRATORS = "public, max-age=60, stale-while-revalidate=60, stale-if-error=600"
 EMERGENCY = "public, max-age=60, stale-while-revalidate=60, stale-if-error=86400"
@@ -72,7 +72,7 @@ def test_no_error_is_kept(client: Client, method: str, path: str, status: int) -
 
 
 def test_a_cache_may_keep_for_as_long_that_there_is_nothing(client: Client) -> None:
-    """Otherwise a cache would show a deleted record while it fetches the next version."""
+    """A cache may otherwise return a deleted record while it requests the new response."""
     response = client.get("/forum/threads/999999999")
     assert_error(response, 404)
     assert response.headers["Cache-Control"] == "public, max-age=1"

@@ -1,4 +1,4 @@
-"""Common parts of all responses: ids, CORS, security headers, error body, both slash forms."""
+"""Common parts of all responses: request ids, CORS, security headers, error bodies, and paths with a final slash."""
 
 from __future__ import annotations
 

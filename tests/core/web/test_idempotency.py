@@ -1,4 +1,4 @@
-"""A create that is repeated with its `Idempotency-Key` returns the same response and creates nothing."""
+"""Repeated requests with an `Idempotency-Key`: the response is the same, and nothing is created."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_key_costs_two_statements_and_a_replay_three(siti: Client, statements:
         counts.append(len(statements.seen) - before)
     without, with_key, replay = counts
     assert with_key == without + 2
-    assert replay == 3  # session, key, stored response
+    assert replay == 3  # one statement each for the session, the key and the stored response
 
 
 def test_the_same_fields_in_another_order_are_the_same_request(siti: Client) -> None:
@@ -143,7 +143,7 @@ def test_after_a_day_a_key_is_new_and_its_row_is_swept(siti: Client) -> None:
 def test_what_is_kept_of_a_body_is_worth_nothing_without_our_secret(
     app: Flask, siti: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A plain hash would help to guess a password in the body."""
+    """With a plain hash, an attacker could guess a password in the body."""
     write(siti)
     config = dataclasses.replace(app.extensions["config"], secret_key="another-secret-" * 4)
     monkeypatch.setitem(app.extensions, "config", config)
@@ -163,7 +163,7 @@ def test_every_create_of_a_known_person_takes_a_key_and_says_so(app: Flask) -> N
             assert ("Idempotency-Key" in names) is (takes_key and not has_secret), f"{method} {path}"
 
 
-#: Creates whose response contains a secret that is stored nowhere else.
+#: Routes that create something and return a secret. The secret is stored nowhere else.
 WITH_SECRETS = {"beginOtp", "createHandover", "createInvitation", "createPhoneVerification", "replaceRecoveryCodes"}
 
 
@@ -183,7 +183,7 @@ def create(person: Person) -> Call:
 def test_a_hundred_equal_creates_at_once_are_one_row(scene: Scene) -> None:
     siti = scene.person()
     responses = scene.meet([create(siti) for _ in range(100)])
-    # A hundred threads exceed the pool. Requests that wait too long for a connection get 503.
+    # A hundred threads need more connections than the pool has. A request that waits too long for one gets 503.
     assert {response.status for response in responses} <= {201, 503}
     responses = [scene.send(create(siti)) if response.status == 503 else response for response in responses]
     assert [response.status for response in responses] == [201] * 100
@@ -213,7 +213,7 @@ def test_what_was_committed_before_a_crash_is_answered_at_the_next_try(
     siti = scene.person()
     monkeypatch.setitem(scene.app.config, "PROPAGATE_EXCEPTIONS", False)
     with monkeypatch.context() as broken:
-        broken.setattr(session, "_run", lambda _: 1 / 0)  # the first call after the commit
+        broken.setattr(session, "_run", lambda _: 1 / 0)  # this function runs first after the commit
         assert scene.send(create(siti)).status == 500
     again = scene.send(create(siti))
     assert again.status == 201

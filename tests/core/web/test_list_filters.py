@@ -1,4 +1,4 @@
-"""Filters of the lists of content and places: they work alike, and none scans a whole table."""
+"""Filters of the lists of content and places. All lists filter in the same way, and no filter scans a whole table."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def kategori(app: Flask) -> dict[str, int]:
 
 @pytest.fixture
 def rows(kategori: dict[str, int]) -> None:
-    """Add two rows of each kind. The first has the value that tests search for."""
+    """Add two rows of each kind. Tests search for the value in the first row."""
     add(
         Komunitas(nama="Sahabat Jiwa", deskripsi="50% warga", province="Bali", kategori_id=kategori["Kesehatan Mental"])
     )
@@ -146,7 +146,7 @@ def test_pages_of_a_narrowed_list_keep_the_filter(client: Client) -> None:
 def test_a_narrowed_list_costs_a_fixed_number_of_statements(client: Client, path: str, statements: Statements) -> None:
     has_kategori = path in ("/komunitas", "/articles/all")
     tags = {"tag": ["islam", "mental_health"]} if has_kategori else {}
-    # The page, the count, and the categories or a doctor's facilities.
+    # One statement each for the page, the count, and the categories or a doctor's facilities.
     with statements.at_most(3 if has_kategori or path == "/dokter" else 2):
         assert client.get(path, query_string={"q": "a", "per_page": 1, **tags}).status_code == 200
 
@@ -192,7 +192,7 @@ def many(committed: Flask) -> None:
     analyse(*TABLES, "kategori")
 
 
-#: List functions with their filter class, filters that match few rows, and filters that match nearly all.
+#: List functions with their filter class, filters that match few rows, and filters that match nearly all rows.
 LISTS: list[tuple[Callable[[Any], object], type[Search], list[dict[str, Any]], list[dict[str, Any]]]] = [
     (komunitas.list_all, KomunitasFilter, [{"province": "Bali"}, {"tag": ("islam",)}], [{"province": "Banten"}]),
     (lambda search: articles.list_all(search, None), KategoriFilter, [{"tag": ("islam",)}], []),
@@ -219,7 +219,7 @@ def test_no_filter_scans_its_table() -> None:
         for narrowing in [{"q": "umum"}, {"q": "%"}, *most]:
             with unit_of_work(), plans_of_all() as plans:
                 list_all(kind(Page(1, 20), **narrowing))
-            _check(plans[:1], narrowing)  # the count of the first 10,000 may scan
+            _check(plans[:1], narrowing)  # the count reads at most 10,000 rows, so it may scan the table
 
 
 @pytest.mark.slow
@@ -227,7 +227,7 @@ def test_no_filter_scans_its_table() -> None:
 def test_a_search_of_facilities_scans_no_table() -> None:
     with unit_of_work(), plans_of_all() as plans:
         faskes.search(NameQuery("abcd", Page(1, 1)))
-    assert len(plans) == 2  # the page and the count
+    assert len(plans) == 2  # one statement for the page and one for the count
     _check(plans, {"keyword": "abcd"})
 
 

@@ -1,4 +1,4 @@
-"""Keys of the rate limits in deploy/nginx.conf: an IPv4 address, an IPv6 network."""
+"""Rate limits in deploy/nginx.conf. They count calls by IPv4 address or by IPv6 network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dev.system_packages import require
 
 pytestmark = pytest.mark.processes
 
-#: Take the client address from the request, as from a trusted proxy. A network may send one request.
+#: nginx configuration for the tests. It reads the client address from the request. A network may send one request.
 CONF = """
 daemon off;
 pid {folder}/pid;
@@ -46,7 +46,7 @@ http {{
 
 @pytest.fixture
 def refuses(tmp_path: Path) -> Iterator[Callable[[str], bool]]:
-    """Return a function that checks whether nginx refuses a request from an address."""
+    """Return a function that returns whether nginx refuses a request from an address."""
     nginx = require("nginx")
     shipped = (ROOT / "deploy/nginx.conf").read_text()
     network = re.search(r"map \$binary_remote_addr \$network \{.*?\n    \}", shipped, re.DOTALL)

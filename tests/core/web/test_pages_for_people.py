@@ -1,4 +1,4 @@
-"""Unknown addresses: a small page for a browser, JSON for a program."""
+"""Responses for unknown addresses: a small page for a browser, JSON for a program."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_an_unknown_link_is_a_page_for_everybody(client: Client, path: str, acce
 
 
 def assert_small(page: str) -> None:
-    """Assert a heading, one short paragraph, at most one link, and the emergency line."""
+    """Assert that a page has a heading, one short paragraph, at most one link, and the emergency number."""
     assert page.count("<h1>") == 1
     assert page.count("<a ") <= 1
     paragraphs = [text.strip() for text in re.findall(r"<p[^>]*>([^<]+)</p>", page)]

@@ -1,4 +1,4 @@
-"""Request bodies: strict JSON, forms, and values that no column can hold."""
+"""Parser of request bodies: strict JSON, forms, and rejection of values that no column can store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rate-limit headers, which let a client slow down before it is refused."""
+"""Rate-limit headers. With them, a client can slow down before it is refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REFRESH = {"refresh_token": "x"}
 
 
 def items(header: str) -> dict[str, dict[str, int]]:
-    """Return the parameters of each policy in a header, by policy name."""
+    """Return the parameters of each policy in the header by the policy's name."""
     return {
         match[1]: {name: int(value) for name, value in re.findall(r";(\w)=(\d+)", match[2])}
         for match in re.finditer(r'"([^"]+)"((?:;\w=\d+)+)', header)

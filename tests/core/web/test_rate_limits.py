@@ -1,4 +1,7 @@
-"""Counting of calls: in Redis, in the process during an outage of Redis, and separately for each application."""
+"""Rate limits: counts in Redis, and counts in the process while Redis is unavailable.
+
+Each application has its own counts.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +28,13 @@ from tests.helpers.client import Client, assert_error
 REFRESH = {"refresh_token": "x"}
 #: Redis key of the limit. It must not change, because processes of two versions share it during a rollout.
 REFRESH_KEY = "LIMITS:LIMITER/limit/127.0.0.1/accounts.refresh/120/1/minute"
-#: Seconds after which a call stops waiting for the others.
+#: Seconds after which a call stops waiting for the other calls.
 PATIENCE_S = 10
 TWICE = parse("2 per minute")
 
 
 class Clock:
-    """Replacement for `monotonic` in `app.core.web.rate_limits`."""
+    """Replacement for `monotonic` in `app.core.web.rate_limits`. Tests set its time."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
@@ -53,7 +56,7 @@ def silent() -> Iterator[socket.socket]:
 
 @pytest.fixture
 def moving(app: Flask, silent: socket.socket) -> Iterator[Redis]:
-    """Yield a client of the silent server. `back` connects it to the test Redis."""
+    """Yield a Redis client of the silent server. Its method `back` connects the client to the test Redis."""
     client = connect(f"redis://127.0.0.1:{silent.getsockname()[1]}/0", **WEB)
     yield client
     client.connection_pool.disconnect()
@@ -67,7 +70,7 @@ def back(client: Redis, app: Flask) -> None:
 
 
 def connections(server: socket.socket) -> int:
-    """Return the number of connections to `server` since the last call."""
+    """Return the number of new connections to `server` since the last call."""
     count = 0
     while True:
         try:
@@ -124,7 +127,7 @@ def test_a_call_that_one_limit_refuses_is_not_counted_by_the_next(app: Flask, cl
 def test_calls_at_once_that_all_fail_pass_a_limit_of_failures_no_more_often(
     app: Flask, limited: None, monkeypatch: pytest.MonkeyPatch, is_away: bool
 ) -> None:
-    """Each call waits for the others before it fails, so all have passed the check by then."""
+    """Each call waits for the other calls before it fails. All calls have then passed the check of the limit."""
     if is_away:
         monkeypatch.setattr(app.extensions["limits"], "_away_until", inf)
     passed, refused, done = [], [], Event()
@@ -170,7 +173,7 @@ def test_calls_that_end_well_leave_a_limit_of_failures_as_it_was(
         for well in (True, True, True, False, True, False):
             with suppress(NotFound):
                 look(well=well)
-        for _ in range(3):  # the minute limit refuses, so the hour limit keeps its last call
+        for _ in range(3):  # the limit per minute refuses these calls, so they do not count for the limit per hour
             with pytest.raises(TooManyRequests):
                 look(well=True)
         limits = app.extensions["limits"]
@@ -191,7 +194,7 @@ def test_a_dead_redis_is_asked_once_a_pause(moving: Redis, silent: socket.socket
     limits = RateLimits(moving, enabled=True)
     for n in range(20):
         limits.check(TWICE, str(n))
-    assert connections(silent) == 2  # one failure could be chance
+    assert connections(silent) == 2  # a single failure does not start the pause
     clock.now += AWAY_S
     for n in range(20, 40):
         limits.check(TWICE, str(n))
@@ -201,7 +204,7 @@ def test_a_dead_redis_is_asked_once_a_pause(moving: Redis, silent: socket.socket
 def test_a_login_waits_once_for_a_silent_redis(
     app: Flask, client: Client, moving: Redis, silent: socket.socket, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two limits count the call, and one of them again when it fails."""
+    """Two limits count the login. One of them counts the login again if it fails."""
     monkeypatch.setitem(app.extensions, "limits", RateLimits(moving, enabled=True))
     waits = []
     for _ in range(4):

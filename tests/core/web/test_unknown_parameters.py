@@ -1,4 +1,4 @@
-"""Unknown query parameters: an error in development, ignored in production."""
+"""Unknown query parameters. They are an error in development and ignored in production."""
 
 from __future__ import annotations
 

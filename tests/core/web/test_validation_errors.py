@@ -1,4 +1,4 @@
-"""Error messages for invalid input: one sentence with a readable label, and messages by dotted path."""
+"""Error messages for invalid input: one sentence for the user, and messages by the dotted path of the field."""
 
 from __future__ import annotations
 

@@ -215,8 +215,9 @@ def _translate_patterns(document: Document) -> None:
 
 
 def _merge_paths(document: Document) -> None:
-    """Merge paths that differ only in the names of their parameters. The name of the merged parameter contains both
-    names.
+    """Merge paths that differ only in the names of their parameters.
+
+    The name of the merged parameter contains both names.
     """
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for path in document["paths"]:

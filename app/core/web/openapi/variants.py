@@ -1,5 +1,6 @@
-"""Schemas in which one property determines the type of another property. Example: `tipe` determines the type of
-`details`.
+"""Schemas in which one property determines the type of another property.
+
+Example: `tipe` determines the type of `details`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from app.core.web.openapi.document import Document
 
 @dataclass(frozen=True)
 class Variants:
-    """Value of the attribute `variants` of a schema class. The property `by` determines which of `schemas` the property
-    `of` has.
+    """Value of the attribute `variants` of a schema class.
+
+    The property `by` determines which of `schemas` the property `of` has.
 
     With `by`, the OpenAPI document uses `oneOf` with a discriminator, so that a client can derive the type. Without
     `by`, the document uses `anyOf`. Omit `by` for requests that may leave that property out.

@@ -1,6 +1,6 @@
-"""nginx with deploy/nginx.conf, in front of a fake service.
+"""Fixtures: nginx with deploy/nginx.conf, in front of a fake service.
 
-The fake service returns the response that a test sets, and records the requests.
+The fake service returns the response that a test sets. It records the requests.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def nginx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edge]:
 
 @pytest.fixture
 def edge(nginx: Edge) -> Iterator[Edge]:
-    """Yield nginx with a fake service in its initial state."""
+    """Yield nginx and the fake service, both reset to the initial state."""
     service = nginx.service
     service.asked.clear()
     yield nginx
@@ -35,5 +35,5 @@ def edge(nginx: Edge) -> Iterator[Edge]:
 
 @pytest.fixture
 def thread() -> str:
-    """Return an address that no test has requested."""
+    """Return an address that no test has requested yet."""
     return f"/forum/threads/{next(_numbers)}"

@@ -1,4 +1,4 @@
-"""nginx with deploy/nginx.conf, in front of a fake service with responses set by the test."""
+"""nginx with deploy/nginx.conf, in front of a fake service. Tests set the responses of the fake service."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FRESH_FOR_LONG = "public, max-age=1000, stale-while-revalidate=1000, stale-if-er
 
 @dataclass
 class Asked:
-    """A request that reached the service."""
+    """A request that nginx passed to the fake service."""
 
     method: str
     path: str
@@ -31,13 +31,13 @@ class Asked:
 
 @dataclass
 class Service:
-    """Response of the fake service, and the requests that it received."""
+    """The response of the fake service, and the requests that the fake service received."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=lambda: {"Cache-Control": FRESH_FOR_LONG})
     body: bytes | None = None
     asked: list[Asked] = field(default_factory=list)
-    #: The service responds only while this event is set.
+    #: The fake service sends responses only while this event is set.
     answers: threading.Event = field(default_factory=threading.Event)
 
     def answer(self, asked: Asked) -> tuple[int, dict[str, str], bytes]:
@@ -77,11 +77,11 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_OPTIONS = answer  # noqa: N815  # `http.server` sets the names
 
     def log_message(self, *_: object) -> None:
-        """Log nothing, because `asked` has the requests."""
+        """Do not log requests. They are recorded in `asked`."""
 
 
 class Edge(DeployedStack):
-    """nginx in front of a fake service."""
+    """A running nginx in front of a fake service."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__({}, folder)
@@ -116,12 +116,12 @@ class Edge(DeployedStack):
         self.close_sockets()
         yield
         self.open_sockets()
-        wait_until(self.is_ready)  # nginx avoids a failed server for two seconds
+        wait_until(self.is_ready)  # for two seconds, nginx sends no requests to a server that has failed
 
     def __exit__(self, *_: object) -> None:
         super().__exit__()
         self.close_sockets()
 
     def get(self, path: str, **headers: str) -> requests.Response:
-        """Send a browser's GET without a token. `X_Name="..."` sets the header `X-Name`."""
+        """Send a GET without a token, like a browser. `X_Name="..."` sets the header `X-Name`."""
         return self.call("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})

@@ -1,4 +1,4 @@
-"""Lifetime of nginx's cached copies, and their use while the service fails."""
+"""Lifetime of cached responses in nginx, and their use while the service fails."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 
 
 def age_s(response: requests.Response) -> float:
-    """Return the age of a copy in seconds, from its Date. nginx uses whole seconds too."""
+    """Return the age of a cached response in whole seconds, from its Date header. nginx also uses whole seconds."""
     return int(time.time()) - parsedate_to_datetime(response.headers["Date"]).timestamp()
 
 
 def grow_old(response: requests.Response, seconds: int) -> None:
-    """Wait until a copy is older than this many seconds."""
+    """Wait until a cached response is older than this number of seconds."""
     wait_until(lambda: age_s(response) > seconds)
 
 
@@ -69,7 +69,8 @@ def test_however_many_ask_the_service_is_asked_once_a_second(edge: Edge, thread:
 
     with ThreadPoolExecutor(32) as readers:
         assert sum(readers.map(read, range(32))) == 0
-    assert len(edge.service.asked) <= time.monotonic() - started + 2  # the first copy, and one request in each second
+    # one request for the first response, and one request per second
+    assert len(edge.service.asked) <= time.monotonic() - started + 2
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])

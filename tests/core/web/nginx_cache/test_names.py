@@ -1,4 +1,4 @@
-"""Cache keys of nginx: which requests share a copy."""
+"""Cache keys of nginx: which requests get the same cached response."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ pytestmark = pytest.mark.processes
 OUR_PAGE = "https://app.example.org"
 
 
-#: Headers with which a client could change the copies of others. The service must not receive their values.
+#: Headers by which a client could change the cached responses of other clients. nginx must not pass their values to the
+#: service.
 LIES = {
     "X-Forwarded-Host": "evil.example", "X-Forwarded-For": "203.0.113.7", "X-Forwarded-Prefix": "/evil",
     "X-Forwarded-Port": "81", "X-Forwarded-Proto": "gopher", "X-Real-IP": "203.0.113.7", "Forwarded": "host=evil",
@@ -49,7 +50,7 @@ def test_the_service_is_asked_for_exactly_what_the_copy_is_named_after(edge: Edg
         path = spelling.format(thread, id=thread.rpartition("/")[2])
         for _ in range(2):
             request = requests.Request("GET", edge.url).prepare()
-            request.url = edge.url + path  # `get` would resolve the dots
+            request.url = edge.url + path  # `edge.get` would resolve the dots in the path
             assert edge.session.send(request, timeout=PATIENCE_S).text == f"answer {n} to /api{path}"
     assert len(edge.service.asked) == len(SPELLINGS)
 

@@ -1,4 +1,4 @@
-"""Requests that nginx answers from the cache, and requests whose response it caches."""
+"""Requests that nginx answers from its cache, and requests whose response nginx stores."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_head_and_get_share_a_copy(edge: Edge, thread: str) -> None:
 def test_who_has_the_copy_gets_304_from_nginx(edge: Edge, thread: str, method: str, sent: str) -> None:
     edge.service.headers["ETag"] = '"abc"'
     edge.service.headers["X-Total-Count"] = "7"
-    assert edge.get(thread, If_None_Match=sent).status_code == 304  # while there was no copy
+    assert edge.get(thread, If_None_Match=sent).status_code == 304  # nothing was cached yet
     again = edge.call(method, thread, headers={"If-None-Match": sent})
     assert (again.status_code, again.content) == (304, b"")
     assert (again.headers["ETag"], again.headers["X-Total-Count"]) == ('"abc"', "7")
