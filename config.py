@@ -635,7 +635,7 @@ RISKS = {
     ("phone_verification", "off"): ("alerts and broadcasts go to numbers that nobody has proven", "soft"),
 }
 
-#: Variables of this project that are not settings.
+#: Environment variables of this project that are not settings of `Config`.
 OTHER_VARIABLES = ("BIND", "WEB_CONCURRENCY", "MAX_REQUESTS", "PROMETHEUS_MULTIPROC_DIR")
 
 

@@ -1,4 +1,4 @@
-"""The application for gunicorn and for the `flask` command."""
+"""The WSGI application for gunicorn and for the `flask` command."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The health-support service. Importing this package opens no connections; `create_app` builds the application."""
+"""The health-support service. `create_app` builds the application. Importing this package opens no connections."""
 
 from __future__ import annotations
 

@@ -41,11 +41,11 @@ Answer = TypeVar("Answer")
 
 #: Minimum versions. The service is tested with these versions.
 POSTGRESQL, REDIS = 150000, 7
-#: Largest accepted difference in seconds between the clocks of this machine and PostgreSQL.
+#: Maximum accepted difference in seconds between the clock of this machine and the clock of PostgreSQL.
 CLOCK_TOLERANCE_S = 5
-#: Minimum free bytes on a disk.
+#: Minimum free space on a disk, in bytes.
 FREE_BYTES = 500 * 2**20
-#: Placeholder address printed by `flask keys new`. The operator must replace it.
+#: Placeholder e-mail address that `flask keys new` prints. The operator must replace it.
 NOBODYS_ADDRESS = "operator@example.com"
 #: Kinds of messages that may go to people who have not written for 24 hours. WhatsApp requires a template for such
 #: messages.
@@ -73,7 +73,7 @@ class Finding:
 
 
 class NotReadyError(Exception):
-    """An item that is not ready. The message is the operator's task."""
+    """Error that an item of the check is not ready. The message is the operator's task."""
 
 
 def findings(problems: list[str], env: Mapping[str, str]) -> Iterator[Finding]:

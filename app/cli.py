@@ -179,7 +179,7 @@ keys = CommandGroup("keys", help="Secrets for the settings.")
 
 @keys.command("new", cls=FreeCommand)
 def new_keys() -> None:
-    """Print new values for all secrets that an operator needs, in the format of an environment file."""
+    """Print new values for all secrets that an installation needs, in the format of an environment file."""
     _, private = vapid.new_keys()
     key_id = secrets.token_hex(2)
     click.echo(f"SECRET_KEY={secrets.token_urlsafe(48)}")
@@ -278,7 +278,7 @@ def restore(folder: Path) -> None:
 @command("settings", cls=FreeCommand)
 @click.option("--env", is_flag=True, help="Print .env.example instead.")
 def settings_table(env: bool) -> None:
-    """Print the table of docs/settings.md."""
+    """Print the table of settings in docs/settings.md."""
     click.echo(env_example() if env else markdown_table(), nl=not env)
 
 
@@ -343,7 +343,7 @@ def resume_broadcasts() -> None:
 
 @broadcast.command("status")
 def broadcast_status() -> None:
-    """Print whether broadcasts are paused, and the progress of the last ten."""
+    """Print whether broadcasts are paused, and the progress of the last ten broadcasts."""
     with unit_of_work():
         click.echo("\n".join(broadcasts.status()))
 

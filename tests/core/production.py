@@ -1,4 +1,4 @@
-"""Minimum settings of production."""
+"""The minimum of settings with which the service starts in production."""
 
 from __future__ import annotations
 

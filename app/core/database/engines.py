@@ -45,8 +45,9 @@ def direct(options: Mapping[str, str]) -> sa.Engine:
 
 
 def keep_request_settings() -> None:
-    """Store the session settings of requests in the database role, because a database pooler ignores settings of a
-    session.
+    """Store the session settings of requests in the database role.
+
+    This is needed because a database pooler ignores the settings of a session.
     """
     with direct(UNLIMITED).begin() as connection:
         for name, value in REQUEST.items():

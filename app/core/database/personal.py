@@ -70,7 +70,7 @@ class Personal:
     mentions: tuple[str, ...] = ()
     #: Owner columns with a phone number in E.164 format.
     phones: tuple[str, ...] = ()
-    #: Owner columns with a text such as `user:12`.
+    #: Owner columns that contain a text such as `user:12`, where 12 is the user's id.
     subjects: tuple[str, ...] = ()
     export: Rows | Nothing | Custom
     erase: Delete | Detach | Custom
@@ -87,7 +87,7 @@ Declaration = Personal | Impersonal
 
 
 def declaration_of(table: sa.Table) -> Declaration | None:
-    """Return the table's declaration, or None if it has none."""
+    """Return the personal-data declaration of the table, or None if it has none."""
     declaration: Declaration | None = table.info.get("personal")
     return declaration
 

@@ -40,10 +40,10 @@ class PreparedStatement:
         places = ", ".join(f"%({name})s" for name in names)
         self._execute = f"EXECUTE {self._name} {f'({places})' if places else ''}"
         if not names:
-            self._text = numbered  # psycopg2 does not unescape a text without values
+            self._text = numbered  # without values, psycopg2 does not replace `%%` by `%`
 
     def rows(self, connection: sa.Connection, values: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
-        """Return all rows for these parameter values. Unused values are ignored."""
+        """Return all rows for these parameter values. Values that the statement does not use are ignored."""
         raw: Any = connection.connection
         try:
             with raw.cursor() as cursor:
@@ -52,8 +52,8 @@ class PreparedStatement:
                 return rows
         except psycopg2.Error as error:
             without_detail(error)
-            # A migration can make a prepared plan invalid. Drop that connection, so the next one prepares the statement
-            # again.
+            # A migration can make a prepared plan invalid. Drop this connection. The next connection prepares the
+            # statement again.
             lost = bool(raw.dbapi_connection.closed) or isinstance(error, pg.FeatureNotSupported)
             if lost:
                 connection.invalidate(error)
@@ -67,7 +67,9 @@ class PreparedStatement:
         return [dict(zip(self._names, row, strict=True)) for row in self.rows(connection, values)]
 
     def _ready(self, connection: sa.Connection, cursor: Any) -> str:
-        """Return the SQL to send on this connection. Prepare the statement there if necessary."""
+        """Return the SQL text to send on this connection. If necessary, prepare the statement on the
+        connection first.
+        """
         if self._plans_by_values:
             return self._text
         prepared: set[str] = connection.info.setdefault("prepared", set())
@@ -80,18 +82,21 @@ class PreparedStatement:
 
 
 def generic(name: str, type_: sa.types.TypeEngine[Any]) -> sa.ColumnElement[Any]:
-    """Return a parameter whose value the planner does not see, so that PostgreSQL keeps one plan of the statement.
+    """Return a parameter whose value is hidden from PostgreSQL's planner. PostgreSQL then keeps one plan.
 
-    PostgreSQL plans anew for each value that promises fewer rows than a general plan. For small statements that takes
-    longer than to run them: 320 of 400 microseconds, measured.
+    Otherwise PostgreSQL makes a new plan for each value that seems to match few rows. For small statements, the
+    planning took 320 of 400 microseconds.
     """
     value = sa.select(sa.bindparam(name, type_=type_)).scalar_subquery()
-    # Without the cast ANY would take the subselect for a list of rows.
+    # Without the cast, ANY would treat the subquery as a list of rows.
     return sa.cast(value, type_) if isinstance(type_, postgresql.ARRAY) else value
 
 
 def without_detail(error: BaseException | None) -> None:
-    """Keep only the first line of an error: DETAIL and CONTEXT quote values. `diag` keeps the constraint name."""
+    """Keep only the first line of a database error, because its DETAIL and CONTEXT lines quote values.
+
+    The name of a violated constraint is still available in `diag`.
+    """
     if isinstance(error, psycopg2.Error) and error.args:
         error.args = (str(error.args[0]).partition("\n")[0],)
 
@@ -102,7 +107,7 @@ def as_text(moment: object) -> sa.ColumnElement[str]:
 
 
 def rfc3339(text: str) -> str:
-    """Return `2026-03-02T07:00:00Z` for `2026-03-02 07:00:00.123+00`. Our database sessions run in UTC."""
+    """Return `2026-03-02T07:00:00Z` for `2026-03-02 07:00:00.123+00`. The database sessions of the service use UTC."""
     return f"{text[:10]}T{text[11:19]}Z"
 
 
@@ -114,7 +119,7 @@ def _compiled(statement: sa.ClauseElement) -> Any:
 
 
 def _with_constants(compiled: Any) -> str:
-    """Return the SQL text with all constant values written into it."""
+    """Return the SQL text in which all constants are replaced by their values."""
     text = str(compiled)
     for name, bound in compiled.binds.items():
         if not bound.required:

@@ -241,7 +241,7 @@ def replica_connection() -> sa.Connection | None:
 
 
 def replica_or(primary: Connect) -> AbstractContextManager[sa.Connection]:
-    """Open a connection to the replica, or call `primary` if there is none."""
+    """Open a connection to the replica. If there is no replica, call `primary`."""
     return replica_connection() or primary()
 
 
@@ -292,7 +292,7 @@ def _is_possible(key: object) -> bool:
 
 
 def assign(row: M, data: Fields) -> M:
-    """Set the columns in `data` and send the changes to the database, without a commit."""
+    """Set the columns of `row` to the values in `data`. Send the changes to the database, without a commit."""
     for name, value in data.items():
         setattr(row, name, value)
     db.session.flush()

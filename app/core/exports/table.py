@@ -35,7 +35,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns, and the statement that selects their rows."""
+    """An export table: its columns, and the statement that selects its rows."""
 
     columns: tuple[Column, ...]
     source: AnySelect

@@ -35,10 +35,10 @@ class VerifiedTime:
         self.reset()
 
     def reset(self) -> None:
-        """Discard the verified time."""
+        """Return to the state before the first verification."""
         #: Seconds to add to the uptime to get the verified time.
         self._offset: float | None = None
-        #: The value of `_offset` after the current jump, and the uptime at which the jump was detected.
+        #: The value that `_offset` gets if the current jump is accepted, and the uptime at which the jump was detected.
         self._jumped_offset = self._jumped_at = math.nan
         self._logged_at = -math.inf
 

@@ -20,9 +20,9 @@ from app.core.database.session import after_commit
 from app.core.jobs.redis import WEB, connect
 from config import Config
 
-#: Reminders, reset links, pushes and logs.
+#: Queue for reminders, reset links, push notifications and activity logs.
 URGENT = "urgent"
-#: Broadcasts. They have their own queue, so that they do not delay other jobs.
+#: Queue for broadcasts and periodic jobs. It is separate, so that these jobs do not delay urgent jobs.
 BULK = "bulk"
 QUEUES = (URGENT, BULK)
 

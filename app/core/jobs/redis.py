@@ -1,4 +1,4 @@
-"""Redis connections with short timeouts. The URL may be plain, TLS or a unix socket."""
+"""Redis connections with short timeouts. The URL may use plain TCP, TLS or a unix socket."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ DEGREES = _words(
     "s.i.k s.i.kom s.i.p s.ip s.kep s.ked s.kes s.kg s.kh s.km s.k.m s.kom s.kpm s.m s.mat s.mb s.or s.p s.pd s.pd.h "
     "s.pd.i s.pd.k s.pd.sd s.pdi s.pi s.psi s.pt s.s s.si s.sn s.sos s.sos.i s.st s.s.t s.stat s.sy s.t s.t.p s.th "
     "s.th.i s.ti s.tp s.tr s.tr.farm s.ud "
-    # Diplomas
+    # Diploma degrees
     "a.ma a.ma.pd a.md a.md.farm a.md.pk a.md.ro a.md.tw amd a.p "
-    # Masters
+    # Master's degrees
     "m.a m.ag m.ak m.ap m.ars m.biomed m.bmd m.div m.ds m.e m.e.i m.e.sy m.eng m.epid m.far m.farm m.fil m.fis m.gizi "
     "m.gz m.h m.h.i m.hi m.hum m.i.kom m.ikom m.ip m.k.k.k m.k.m m.keb m.ked m.kep m.kes m.kkk m.km m.kn m.kom m.m "
     "m.mat m.med m.mr m.or m.p m.pd m.pd.i m.pdi m.phil m.psi m.psi.t m.s m.sc m.sc.ph m.si m.sn m.sos m.st m.stat m.t "
@@ -48,9 +48,9 @@ CONSULTANTS = _words(
 
 #: Abbreviations before a word. A missing space is added after them: `dr.Ani` becomes `dr. Ani`.
 PREFIXES = _words(
-    # Titles and professions
+    # Abbreviations of titles and professions
     "apt bd dr dra drg drh drs ir ners ns prof subsp "
-    # Forms of address, and religious titles
+    # Abbreviations of forms of address and religious titles
     "an bp bpk by fr ibu k.h kh nn ny pdt rm sdr sdri sr tgk tn ust yth "
     # Abbreviations in personal names
     "abd h hj md mhd moch moh mohd muh ra rr st "
@@ -58,7 +58,7 @@ PREFIXES = _words(
     "blok desa ds dsn gg jend jl jln kab kec kel komp kp lt perum prov rt rw "
     # Abbreviations in names of health facilities and companies
     "cv pkm pt pusk rs rsia rsj rsu rsud rsup tk ud "
-    # Forms of medicines
+    # Abbreviations of forms of medicines
     "amp cap caps co fl fls gtt inj kap kaps oint sal sir supp susp syr tab tabl ung vit "
     # Other abbreviations
     "a.n bag bid bln c.q cat cq d.a d.h dgn dkk dll dsb dst ext fax hal hp hr ket lamp lih maks max mgg min n.b nb no "
@@ -67,12 +67,12 @@ PREFIXES = _words(
 
 #: Words after a number. A missing space is added before them: `500.mg` becomes `500. mg`.
 UNITS = _words(
-    # Amounts
+    # Units of amounts
     "cc cm dd gr iu juta kali kalori kaps kapsul kg kkal mcg mg ml mm mmhg persen ribu rupiah sdm sdt sendok tab "
     "tablet tetes ui unit "
-    # Times
+    # Units of time, and time zones
     "detik hari jam malam menit minggu pagi siang sore bulan tahun wib wit wita "
-    # Months
+    # Names of months
     "jan feb mar apr mei jun jul agu ags agt sep okt nov des januari februari maret april juni juli agustus september "
     "oktober november desember"
 )

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-#: Mean radius of the earth (IUGG), used for all distances of the service.
+#: Mean radius of the earth in kilometres (IUGG). All distances of the service use it.
 EARTH_RADIUS_KM = 6371.0088
 
 
@@ -33,7 +33,7 @@ class Position:
 
 
 def degrees(value: object) -> float:
-    """Return a number or numeric text as a float. Raise `ValueError` for anything else."""
+    """Return a number or numeric text as a float. Raise `ValueError` for any other value."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError("a coordinate must be a number")  # noqa: TRY004  # ValueError for every invalid input
     if isinstance(value, str) and "_" in value:

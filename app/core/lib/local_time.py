@@ -25,7 +25,7 @@ def today() -> date:
 
 
 def midnight(day: date) -> datetime:
-    """Return the time at which a day begins in Jakarta."""
+    """Return the start of a day in Jakarta as a timezone-aware time."""
     return datetime.combine(day, time(), JAKARTA)
 
 

@@ -138,7 +138,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 _FOREIGN = re.compile(r"[^\W\d_a-z]")
 _GLUED = re.compile(r"^pro[pv]insi")
 
-#: Words that only mean "province".
+#: Words that mean "province". They are ignored in the input.
 _FILLERS = frozenset({"provinsi", "propinsi", "prov", "prop", "province"})
 
 
@@ -155,7 +155,7 @@ def _key(text: str) -> str:
 
 
 def _spellings() -> Iterator[tuple[str, str]]:
-    """Yield all spellings with their province."""
+    """Yield all accepted spellings, each with its province."""
     for province in PROVINCES:
         yield province, province
         yield from ((alias, province) for alias in _ALIASES.get(province, ()))

@@ -41,7 +41,7 @@ def canonical(address: str, base: str | None = None) -> str:
 
 
 def netloc_of(address: str) -> tuple[str, str]:
-    """Return scheme and `host` or `host:port` of a canonical address."""
+    """Return the scheme and the host of a canonical address. The host includes the port, if there is one."""
     parts = urlsplit(address)
     return parts.scheme, parts.netloc
 

@@ -112,7 +112,7 @@ def response(data: bytes, filename: str) -> Response:
 
 
 def hide(name: str | None) -> None:
-    """Stop serving a picture after the open unit of work has committed."""
+    """Hide a picture after the open unit of work has committed. It is then no longer served."""
     if name is not None:
         after_commit(partial(store().move, name, hidden()))
 
@@ -134,7 +134,7 @@ def named() -> sa.CompoundSelect[str]:
 
 
 def sweep() -> int:
-    """Remove the pictures that no row refers to, and return their number."""
+    """Remove the pictures that no row refers to. Return the number of removed pictures."""
     oldest = local_time.now() - ORPHAN_AGE
     old = {name for name, stored_at in store().names() if stored_at < oldest}
     for name in db.session.scalars(named().execution_options(yield_per=1000)):

@@ -40,7 +40,10 @@ class Area(StrEnum):
 
 
 class Store(Protocol):
-    """A store of named, immutable byte strings. All methods raise `Unavailable` if the store is full or unreachable."""
+    """A store of files with names. A file never changes.
+
+    All methods raise `Unavailable` if the store is full or unreachable.
+    """
 
     def put(self, name: str, data: bytes, content_type: str) -> None:
         """Store the data completely or not at all. When this returns, the data survives a crash of the machine."""

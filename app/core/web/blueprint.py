@@ -168,7 +168,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
 
 class PageBlueprint(flask.Blueprint):
-    """Public pages outside the API. Each call is one unit of work."""
+    """A blueprint of public pages outside the API. Each request is one unit of work."""
 
     def add_url_rule(
         self, rule: str, endpoint: str | None = None, view_func: View | None = None, *args: Any, **options: Any

@@ -28,7 +28,7 @@ CHUNK = 2047
 
 
 class Caching:
-    """Cache headers of a route's successful responses."""
+    """The caching of one route: the headers of its successful responses."""
 
     def __init__(self, max_age_s: int, stale_if_error_s: int) -> None:
         #: `stale-while-revalidate` equals `max-age`. With 1 s each, posts of users are at most two seconds old in a

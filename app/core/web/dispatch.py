@@ -52,7 +52,7 @@ class AccessRule(Protocol):
 
 
 def around(view: View, access: AccessRule, query_names: Collection[str]) -> Callable[..., Response]:
-    """Wrap an API view that has the query parameters `query_names`."""
+    """Wrap a view of the API. `query_names` are the names of the query parameters that it accepts."""
 
     @wraps(view)
     def call(*args: object, **kwargs: object) -> Response:
@@ -72,7 +72,7 @@ def around(view: View, access: AccessRule, query_names: Collection[str]) -> Call
 
 
 def in_a_unit(view: View) -> View:
-    """Wrap the view of a public page."""
+    """Wrap a view of a public page."""
 
     @wraps(view)
     def call(*args: object, **kwargs: object) -> Response:

@@ -1,4 +1,4 @@
-"""Entry pages: `/` for people, the API documentation at `/api/docs`, and `/api` for programs."""
+"""Entry pages: `/` for people, the API documentation at `/api/docs`, and a list of addresses for programs at `/api`."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def caller_address() -> str:
 
 
 def caller_network() -> str:
-    """Return the caller's network: /24 for IPv4, /64 for IPv6."""
+    """Return the network of the caller's address: /24 for IPv4, /64 for IPv6."""
     address = caller_address()
     with suppress(ValueError):
         return str(IPv4Network((address, 24), strict=False))

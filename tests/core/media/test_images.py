@@ -43,7 +43,7 @@ def test_longest_edge_is_bounded_and_nothing_is_enlarged(
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_sideways_photo_is_turned_upright(orientation: int) -> None:
     upright = Image.new("RGB", (60, 40), "white")
-    upright.paste("red", (0, 0, 30, 20))  # the top left corner
+    upright.paste("red", (0, 0, 30, 20))  # a red area in the top left corner
     inverse = {6: 8, 8: 6}.get(orientation, orientation)
     turn = images.UPRIGHT.get(inverse)
     exif = Image.Exif()

@@ -181,7 +181,8 @@ def test_a_room_beside_the_pictures_holds_files_that_nobody_is_served(
     room = storage.area(storage.Area.EXPORTS)
     file = tmp_path / "large"
     name = "0" * 32 + ".webp"
-    for content in (b"before", bytes(3 * storage.CHUNK_BYTES + 1)):  # the second file replaces the first
+    # both files have the same name, so the second file replaces the first
+    for content in (b"before", bytes(3 * storage.CHUNK_BYTES + 1)):
         file.write_bytes(content)
         room.put_file(name, file, "application/zip")
         assert room.get(name) == content
