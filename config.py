@@ -1,11 +1,10 @@
 """Settings of the service. Only this module reads the environment.
 
-`Config.from_env` converts strings to typed values. It reports all missing or invalid settings in one error. The
-environment variable of a setting is its name in capitals. `flask settings` prints the table of `docs/settings.md` from
-the declarations below. `flask settings --env` prints `.env.example`.
+`Config.from_env` converts strings to typed values, and reports all invalid settings in one error. The environment
+variable of a setting is its name in capitals. `flask settings` prints the table of `docs/settings.md`, and `flask
+settings --env` prints `.env.example`.
 
-This module must not import `app`, because gunicorn's master process imports this module. After a reload, new processes
-must import the new code of `app`, not a copy in the master process.
+This module must not import `app`, because gunicorn's master process would then keep old code of `app` after a reload.
 """
 
 from __future__ import annotations

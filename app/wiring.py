@@ -50,7 +50,7 @@ from app.push import transport as push
 from app.roles import service as roles
 from app.videos import service as videos
 
-#: Functions that each scheduler calls every second. Each function looks for due work. It enqueues a job or processes
+#: Functions that each scheduler calls every second. Each function looks for due work, and enqueues a job or processes
 #: one batch.
 TICKS = (
     notifications.enqueue_due,

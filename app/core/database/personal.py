@@ -1,11 +1,10 @@
 """Declarations of the personal data in tables.
 
-A declaration names the owners of a row. It defines what a data export contains and what an erasure does. A model
-declares `__personal__ = Personal(...)`. A table without a class uses `info={"personal": Personal(...)}`. A test
-requires a declaration for every table with a column that can identify a person.
+A declaration names the owners of a row. It defines what a data export contains and what an erasure does. Models declare
+`__personal__ = Personal(...)`, and other tables `info={"personal": Personal(...)}`. A test requires a declaration for
+every table with a column that can identify a person.
 
-Export and erasure read the declarations, so a new table usually needs no code there. A new table needs labels in
-`app.personal_data.table_labels`, and a function for each `Custom`.
+A new table also needs labels in `app.personal_data.table_labels`, and a function for each `Custom`.
 """
 
 from __future__ import annotations
@@ -50,8 +49,8 @@ class Detach:
 class Custom:
     """A custom function instead of a standard export or erasure. `why` gives the reason.
 
-    `ERASERS` in `app.personal_data.erasers` maps it to the function for an erasure. `EXPORTS` in
-    `app.personal_data.archive` maps it to the function for an export.
+    Functions for an erasure are in `ERASERS` in `app.personal_data.erasers`. Functions for an export are in `EXPORTS`
+    in `app.personal_data.archive`.
     """
 
     why: str

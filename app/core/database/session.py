@@ -1,7 +1,8 @@
 """Database access: the base class of models, units of work, and connections for reads.
 
-A unit of work is the database transaction of one request, job or command. `unit_of_work` commits it once or rolls it
-back. Services flush, but never commit. For a write that must survive a refused request, they use `own_transaction`.
+A unit of work is the database transaction of one request, job or command. `unit_of_work` commits this transaction once
+or rolls it back. Services flush, but never commit. For a write that must survive a refused request, services use
+`own_transaction`.
 """
 
 from __future__ import annotations

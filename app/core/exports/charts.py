@@ -24,7 +24,7 @@ COLUMNS_MM = 46
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of labelled values: horizontal bars, or columns if `upright`. Columns are for values by time."""
+    """A chart of labelled values: horizontal bars, or columns if `upright`. Use columns for values by time."""
 
     title: str
     values: Sequence[tuple[str, float]]

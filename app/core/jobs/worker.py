@@ -1,17 +1,9 @@
 """RQ worker with the settings of this service and a scheduler process.
 
 Jobs are JSON, because pickled jobs in Redis would allow code execution. The application is created once, before RQ
-forks. Each job runs in the application context and writes one log line.
+forks. RQ interrupts a hanging job with an alarm signal at the job's timeout, and with SIGKILL 60 s later.
 
-Only this module overrides undocumented methods of RQ, for these reasons:
-
-- `request_stop`: RQ writes to Redis in its signal handler. During a Redis outage the worker would not stop.
-- `register_birth`: RQ refuses the name of a registered worker. After a Redis outage the worker registers again.
-- `main_work_horse`: the forked process needs its own database connections.
-- `handle_warm_shutdown_request`: RQ's log line is free text.
-
-At the timeout of a hanging job, RQ interrupts it with an alarm signal, and 60 s later with SIGKILL. Other workers
-continue.
+Only this module overrides undocumented methods of RQ. A comment in each method gives the reason.
 """
 
 from __future__ import annotations
@@ -148,11 +140,13 @@ class Worker(rq.worker.Worker):
         self._ending = True
         try:
             super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
-        except RedisError:  # RQ writes the stop request to Redis
+        except RedisError:
+            # RQ writes the stop request to Redis. During a Redis outage the worker would otherwise not stop.
             raise StopRequested from None
 
     def register_birth(self) -> None:
-        self.connection.delete(self.key)  # this worker's registration from before the Redis outage
+        # RQ refuses a registered name. After a Redis outage, this worker may still be registered.
+        self.connection.delete(self.key)
         super().register_birth()  # type: ignore[no-untyped-call]
 
     def main_work_horse(self, job: rq.job.Job, queue: rq.Queue) -> None:
@@ -163,6 +157,7 @@ class Worker(rq.worker.Worker):
         super().main_work_horse(job, queue)
 
     def handle_warm_shutdown_request(self) -> None:
+        # RQ's own log line is free text, but the logs of the service are JSON with fields.
         logger.info("worker ends after its present job", extra={"signal": signal.SIGTERM.name})
 
 

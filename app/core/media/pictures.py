@@ -1,10 +1,8 @@
 """Pictures of all sections of the API.
 
 A section calls `save`, stores the returned name in the column `image`, and writes `url(name)` into responses. A
-rollback removes a saved picture. `discard` removes a picture only after the commit. `sweep` removes pictures that a
-killed process left.
-
-A hidden picture moves to another store. This service and nginx do not serve that store.
+rollback removes a saved picture. `discard` removes a picture after the commit. `sweep` removes pictures that a killed
+process left. A hidden picture moves to another store, which is not served.
 """
 
 from __future__ import annotations

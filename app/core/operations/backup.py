@@ -1,11 +1,10 @@
 """Backup and restore of the database (with pg_dump) and the pictures, in one folder.
 
-A folder with `manifest.json` is a complete backup. The database is dumped before the pictures are copied. The backup
-therefore has every picture of the dump, except pictures that were deleted before they were copied. It has no data
-exports of users.
+A folder with `manifest.json` is a complete backup. It contains no data exports of users. The pictures are copied after
+the dump, so only pictures deleted in between are missing.
 
-A tombstone is the record that a user was erased. The backup contains the tombstones. A restore reads the tombstones of
-all backups in the same parent folder, because later backups have more of them.
+A tombstone is the record that a user was erased. A restore reads the tombstones of all backups in the same parent
+folder, because later backups have more.
 """
 
 from __future__ import annotations

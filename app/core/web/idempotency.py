@@ -1,10 +1,9 @@
 """Support for the request header `Idempotency-Key`.
 
-A repeated POST with the same key returns the first response and creates nothing.
-
-The key is a row. The transaction that creates the record also inserts this row. A concurrent request with the same key
-waits for the row. If the first request commits, the second returns the same response. If the first is rolled back, the
-second does the work. Responses with errors are therefore never stored.
+A repeated POST with the same key returns the first response and creates nothing. The key is a row that is inserted in
+the same transaction as the new record. A concurrent request with the same key waits for this row. If the first request
+commits, the second returns the same response. If the first is rolled back, the second does the work, so errors are
+never stored.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from app.core.web.blueprint import PageBlueprint
 from app.core.web.request import raw_json
 from app.core.web.small_pages import error_page
 
-#: Content security policy for Swagger UI. The installed package contains all of its files. The page uses inline styles
-#: and data: images. It contacts only this host.
+#: Content security policy for Swagger UI. The installed package contains all files of the page. The page uses inline
+#: styles and data: images. The page contacts only this host.
 DOCS_POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'"

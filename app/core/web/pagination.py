@@ -172,10 +172,10 @@ def next_part(partial: TruncatedRecord[T], request: Request) -> dict[str, str]:
 
 
 def _address(request: Request, *names: str) -> str:
-    """Return the request's path and query without the parameters `names`. The caller appends new values of them.
+    """Return the request's path and query without the parameters `names`.
 
-    The result has no host name, because a client can forge the host. Clients resolve relative links themselves (RFC
-    8288).
+    The caller appends new values for these parameters. The result has no host name, because a client can forge the
+    host. Clients resolve relative links themselves (RFC 8288).
     """
     return _address_without(names, request.root_path + request.path, request.query_string)
 
