@@ -61,7 +61,7 @@ def _as_text(column: Column) -> sa.ColumnElement[Any]:
 
 
 class _Copy:
-    """A COPY that runs in its own thread. The thread stops when `CHUNKS_AHEAD` chunks wait for the reader."""
+    """A COPY that runs in its own thread. The thread pauses while `CHUNKS_AHEAD` chunks wait for the reader."""
 
     def __init__(self, driver: PgConnection, statement: str) -> None:
         self._driver = driver

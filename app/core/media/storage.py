@@ -71,7 +71,7 @@ class Store(Protocol):
 
 
 class FolderStore:
-    """Store in a folder, with up to 256 subfolders for the first two letters of the random names.
+    """A folder as a store, with up to 256 subfolders for the first two letters of the random names.
 
     Only the system user of this service can read a `private` store: mode 0700 for folders, 0600 for files.
     """
@@ -152,7 +152,7 @@ class FolderStore:
 
 
 class BucketStore:
-    """Store in a bucket of an S3-compatible service.
+    """A store in a bucket of an S3-compatible service.
 
     boto3 finds the credentials in `AWS_*` variables, in files or on the host. `requirements-s3.txt` installs boto3. If
     a bucket is configured, `Config` requires boto3.
