@@ -1,4 +1,8 @@
-"""Jobs of the outbox: send due deliveries, take back expired messages, delete old rows. Also the scheduler's tick."""
+"""Jobs of the outbox: send due deliveries, take back expired messages, and delete old rows.
+
+A drain is a job that sends the due deliveries of one queue. The scheduler calls `enqueue_due` every second. One such
+call is a tick. A suspect is a delivery whose worker died while it sent the delivery.
+"""
 
 from __future__ import annotations
 
@@ -24,35 +28,36 @@ from app.notifications.senders import sender_status
 
 logger = logging.getLogger(__name__)
 
-#: Function that sends on these (queue, channel) lanes for at most this number of seconds.
+#: Function that sends the due deliveries of these (queue, channel) pairs. The number is its time limit in seconds.
 Run = Callable[[list[tuple[str, Channel]], float], None]
 
-#: Seconds in which a drain claims rows, and seconds after which the job is ended. In between, its last calls finish.
+#: Seconds for which a drain takes new deliveries, and seconds after which RQ kills the job. Calls to providers that are
+#: still running at the first limit finish before the second.
 DRAIN_S = 15.0
 DRAIN_LIMIT_S = 35
-#: An urgent delivery that is due for longer is drained by the workers of both queues.
+#: An urgent delivery that has been due for longer than this is sent by the workers of both queues.
 LATE = timedelta(seconds=10)
 
-#: Maximum time between WhatsApp's acceptance of a message and a later refusal.
+#: Maximum time after which WhatsApp still refuses a message that it had accepted.
 ANSWER_WITHIN = timedelta(minutes=10)
 
-#: Days after its creation that a settled row is kept, for the development page and for operators.
+#: Days after creation for which a sent, failed or cancelled delivery is kept, for operators and the development page.
 KEEP_DAYS = 30
 PRUNE_BATCH = 5000
 
 
 def drain(queue: str, *, tick: str | None = None) -> None:
-    """Send the due deliveries of a queue.
+    """Send the due deliveries of a queue. If the job is killed, a later job sends its unsent deliveries.
 
-    If the job is killed, nothing is lost: an unsent row is claimed again when its lease ends. `tick` is the verified
-    time of the tick that enqueued the job, in ISO format. Without it, the job uses the database's time.
+    `tick` is the scheduler's verified time when it enqueued the job, in ISO format. Without `tick`, the job uses the
+    time of the database.
     """
     _start_at(tick)
     send_due(queue)
 
 
 def drain_suspects(queue: str, *, tick: str | None = None) -> None:
-    """Send rows over which a worker died, one at a time, in a process that does nothing else."""
+    """Send suspects one at a time, in a process that does nothing else."""
     _start_at(tick)
     send_due(queue, delivery_drain.run_suspects)
 
@@ -63,7 +68,7 @@ def _start_at(tick: str | None) -> None:
 
 
 def send_due(queue: str, run: Run = delivery_drain.run) -> None:
-    # A bulk drain serves both queues, so that a worker of both never lets a reminder wait behind broadcasts.
+    # A drain of the bulk queue also sends urgent deliveries. Otherwise reminders would wait while it sends broadcasts.
     queues = QUEUES if queue == BULK else (URGENT,)
     unsaved_outcomes.record_all()
     sender_status.clear_cache()
@@ -77,16 +82,16 @@ def send_due(queue: str, run: Run = delivery_drain.run) -> None:
 
 _rows = deliveries.c
 _is_due = sa.and_(
-    # The channels are literals, so that the plan is a few simple searches in the index of open rows.
+    # The channels are literals, so that PostgreSQL uses the index `ix_deliveries_open`.
     _rows.channel.in_([sa.literal_column(f"'{channel}'") for channel in Channel]),
     sa.literal_column("state IN ('pending', 'claimed')"),
     _rows.next_try_at <= clock_jump.now_sql,
 )
-#: The only statement of a tick when nothing is due.
+#: Query whether anything is due. If nothing is due, the scheduler runs no other query in this second.
 _anything_due = sa.select(
     sa.exists().where(_rows.queue.in_([sa.literal_column(f"'{queue}'") for queue in QUEUES]), _is_due)
 )
-#: Condition: broadcasts are paused, have no budget left, or wait for the next slot of their rate.
+#: Condition: broadcasts are paused, the provider's limit is used up, or the rate limit allows no message yet.
 _bulk_waits = sa.exists().where(
     sa.or_(
         broadcast_pace.c.paused,
@@ -100,7 +105,7 @@ def _is_any(queue: str, *which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool
     return sa.exists().where(_rows.queue == queue, _is_due, *which)
 
 
-#: A job that the scheduler enqueues: its function, the queue that it drains, the queue that it waits in, its condition.
+#: A job that the scheduler may enqueue: function, queue whose deliveries it sends, RQ queue of the job, and condition.
 Drain = tuple[Callable[[str], None], str, str, sa.ColumnElement[bool]]
 
 
@@ -117,7 +122,7 @@ _due = sa.select(*(condition for *_, condition in _drains))
 
 
 def enqueue_due() -> None:
-    """Enqueue a drain for each queue in which something is due. The scheduler calls this every second."""
+    """Enqueue a drain for each queue with due deliveries. The scheduler calls this function every second."""
     now = clock_jump.now()
     values = {"verified_now": now}
     with autocommit() as connection:
@@ -133,12 +138,12 @@ def enqueue_due() -> None:
             _drain_here(drained)
 
 
-#: The scheduler's own drains while Redis is unavailable, by queue.
+#: Threads in which the scheduler sends deliveries itself while Redis is unavailable, by queue.
 _threads: dict[str, Thread] = {}
 
 
 def _drain_here(queue: str) -> None:
-    """Drain in a thread of the scheduler, because without Redis no worker gets a job."""
+    """Send the due deliveries in a thread of the scheduler, because workers get no jobs without Redis."""
     thread = _threads.get(queue)
     if thread is None or not thread.is_alive():
         new_context = current_app.app_context
@@ -153,7 +158,10 @@ def _drain_here(queue: str) -> None:
 
 
 def take_back() -> None:
-    """Take back expired messages that the provider has not sent yet. If the job is killed, the next run continues."""
+    """Take back expired messages that the provider accepted but has not sent yet.
+
+    If the job is killed, its next run continues with the remaining messages.
+    """
     for ref in recall.list_held():
         if (is_taken_back := recall.cancel(ref)) is None:
             return
@@ -166,9 +174,10 @@ def take_back() -> None:
 
 
 def seal_anew() -> None:
-    """Encrypt with the first key all sealed words that have another key. They are few, because sending deletes them.
+    """Encrypt the stored texts of unsent deliveries with the first key, if they are encrypted with another key.
 
-    Words whose key is gone stay unchanged, and their delivery fails.
+    There are few such texts, because a text is deleted when it is sent. A text whose key is no longer configured stays
+    unchanged, and its delivery fails.
     """
     others = ~_rows.sealed.startswith(field_encryption.stored_prefix(), autoescape=True)
     waiting = sa.select(_rows.id, _rows.sealed, _rows.user_id).where(_rows.sealed.is_not(None), others)
@@ -183,7 +192,11 @@ def seal_anew() -> None:
 
 
 def prune() -> None:
-    """Delete sealed words that WhatsApp can no longer refuse. Delete old settled rows in small transactions."""
+    """Delete the encrypted texts of sent messages, and old deliveries.
+
+    A text is kept for `ANSWER_WITHIN`, because WhatsApp may still refuse the message. Old deliveries are deleted in
+    small transactions.
+    """
     is_told = _rows.settled_at < sa.func.statement_timestamp() - ANSWER_WITHIN
     with autocommit() as connection:
         connection.execute(sa.update(deliveries).where(_rows.sealed.is_not(None), is_told).values(sealed=None))

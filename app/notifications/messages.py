@@ -1,4 +1,4 @@
-"""Messages to people: adds them to the outbox, from which the worker sends them."""
+"""Functions that add messages to the outbox. A worker sends the messages from there."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def send_message(
     due_at: datetime | None = None,
     payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Send a message to one E.164 number. If its owner has another number by then, nothing is sent.
+    """Add a message to one E.164 number. The message fails if the owner of the number has changed numbers before then.
 
-    The message leaves at `due_at`, or at once. Calls with the same `dedupe_key` send one message.
+    The message is sent at `due_at`, or at once. Several calls with the same `dedupe_key` add only one message.
     """
     user_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
     message_user(
@@ -50,10 +50,10 @@ def message_user(
     due_at: datetime | None = None,
     payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Send a message to a person, at the number that they have when it is sent.
+    """Add a message to a person. The message is sent to the number that the person has at that time.
 
-    With `only_to`, it is sent only if the person still has this number. A `text` is encrypted until it is sent. Without
-    a text, the renderer of the kind reads the words at that time. Calls with the same `dedupe_key` send one message.
+    With `only_to`, the message is sent only if the person still has this number. A `text` is stored encrypted. Without
+    `text`, the text is read from the database when the message is sent.
     """
     outbox.add(
         outbox.NewDelivery(
@@ -80,9 +80,9 @@ def notify_user(
     due_at: datetime | None = None,
     payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Notify a person by message and by push, because one of them may not arrive.
+    """Notify a person by message and by push, because one of the two may not arrive.
 
-    The deliveries have the keys `{dedupe_key}:messaging` and `{dedupe_key}:push_fan_out`.
+    The `dedupe_key` of the message ends with `:messaging`. The `dedupe_key` of the push ends with `:push_fan_out`.
     """
     outbox.add_all(
         [

@@ -1,6 +1,6 @@
-"""Tables of the outbox: every message and push is stored as a row before it is sent.
+"""Tables of the outbox, of events from messaging providers, and of broadcasts.
 
-Also the events that messaging providers send us, and broadcasts.
+The outbox stores each message and each push as one row before it is sent. Such a row is called a delivery.
 """
 
 from __future__ import annotations
@@ -18,33 +18,35 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.database.personal import Delete, Detach, Personal, Rows
 from app.core.database.session import Base, Created
 
-#: Kind of the messages about changes to an account. People cannot switch them off, because a thief would do that first.
+#: Kind of the messages about changes to an account. Users cannot switch these messages off, because a thief of the
+#: account would switch them off first.
 SECURITY_NOTICE = "security_notice"
 
 
 class Channel(StrEnum):
-    """The way a delivery leaves. Each channel has its own lane in a drain, so a failing channel delays no other."""
+    """The way a delivery is sent. Workers send each channel in separate threads, so a slow channel delays no other."""
 
     MESSAGING = "messaging"
     PUSH = "push"
-    #: A push to a person. When it is due, it becomes one push to each subscription that the person has then.
+    #: A push to a person. When this row is due, the worker adds one `PUSH` row for each browser of the person.
     PUSH_FAN_OUT = "push_fan_out"
 
 
 class DeliveryState(StrEnum):
     PENDING = "pending"
-    #: A worker is sending it. `next_try_at` is the end of the lease. After that the row is a suspect.
+    #: One worker may send the delivery until `next_try_at`, the end of its lease. A row still in this state after that
+    #: time is a suspect: its worker probably died.
     CLAIMED = "claimed"
     SENT = "sent"
-    #: Refused for good, or called twice with an unknown outcome.
+    #: The provider refused the delivery for good, or two calls to the provider had an unknown outcome.
     FAILED = "failed"
-    #: Not sent before it expired.
+    #: The delivery expired before it was sent.
     MISSED = "missed"
     CANCELLED = "cancelled"
 
 
 class Receipt(StrEnum):
-    """The provider's report on a message that it accepted, in order. An earlier value never replaces a later one."""
+    """The provider's report on a message that it accepted. A value never replaces a value that is further down here."""
 
     ACCEPTED = "accepted"
     SENT = "sent"
@@ -59,7 +61,7 @@ OPEN = (DeliveryState.PENDING, DeliveryState.CLAIMED)
 
 
 class About(NamedTuple):
-    """The subject of a delivery, such as a reminder. Deliveries can be cancelled by their subject."""
+    """The subject of a delivery, such as one reminder. All deliveries with one subject can be cancelled together."""
 
     type: str
     id: int
@@ -130,7 +132,7 @@ class Delivery(Base, Created):
     )
 
     __table_args__ = (
-        # The tick, the claim and the expiry read only open rows, however many settled rows there are.
+        # The scheduler and the workers query only unsent rows. This index contains no other rows, so it stays small.
         sa.Index(
             "ix_deliveries_open",
             "queue",
@@ -138,7 +140,7 @@ class Delivery(Base, Created):
             "next_try_at",
             postgresql_where=sa.text("state IN ('pending', 'claimed')"),
         ),
-        # Rows over which a worker died. A claim of suspects does not read the other due rows.
+        # Suspects: rows whose worker died while it sent them. With this index, a query for suspects reads no other rows.
         sa.Index(
             "ix_deliveries_suspects",
             "queue",
@@ -146,15 +148,15 @@ class Delivery(Base, Created):
             "next_try_at",
             postgresql_where=sa.text("state IN ('pending', 'claimed') AND (state = 'claimed' OR deaths > 0)"),
         ),
-        # Only rows with a subject. Otherwise, while few rows are open, the planner would use this index for a claim and
-        # read all of them.
+        # Only unsent rows with a subject. If the index had all unsent rows, PostgreSQL could choose it for the query
+        # that claims a row, and read all of them.
         sa.Index(
             "ix_deliveries_about",
             "about_type",
             "about_id",
             postgresql_where=sa.text("state IN ('pending', 'claimed') AND about_id IS NOT NULL"),
         ),
-        # Reminders that may leave in one message, see `delivery.groups`.
+        # Reminders that may be sent together in one message, see `delivery.groups`.
         sa.Index(
             "ix_deliveries_beside",
             "user_id",
@@ -163,11 +165,11 @@ class Delivery(Base, Created):
                 "state IN ('pending', 'claimed') AND channel = 'messaging' AND occurrence_id IS NOT NULL"
             ),
         ),
-        # Messages to a number without an account. Export and erasure find them by number.
+        # Messages to a number without an account. The export and the erasure of personal data find them by number.
         sa.Index("ix_deliveries_target", "target", postgresql_where=sa.text("user_id IS NULL")),
         sa.Index("ix_deliveries_created_at", "created_at"),
         sa.Index("ix_deliveries_sealed", "settled_at", postgresql_where=sa.text("sealed IS NOT NULL")),
-        # Outcomes of recent messages.
+        # Queries of recently sent or failed messages.
         sa.Index(
             "ix_deliveries_settled",
             "queue",
@@ -175,7 +177,7 @@ class Delivery(Base, Created):
             postgresql_where=sa.text("channel = 'messaging' AND settled_at IS NOT NULL"),
         ),
         sa.Index("ix_deliveries_occurrence_id", "occurrence_id", postgresql_where=sa.text("occurrence_id IS NOT NULL")),
-        # Receipts find their delivery by these references.
+        # A receipt names its message by one of these two references.
         sa.Index("ix_deliveries_provider_ref", "provider_ref", postgresql_where=sa.text("provider_ref IS NOT NULL")),
         sa.Index(
             "ix_deliveries_provider_state_ref",
@@ -190,7 +192,7 @@ class InboundKind(StrEnum):
 
     MESSAGE = "message"
     RECEIPT = "receipt"
-    #: A person switched broadcasts on or off in the provider's own menu.
+    #: A person switched broadcasts on or off in the menu of WhatsApp.
     PREFERENCE = "preference"
     #: Events about our own number: its connection, its quality rating, and the provider's decisions on the account.
     DEVICE = "device"
@@ -221,26 +223,26 @@ class Inbound(Base):
     __table_args__ = (
         sa.CheckConstraint("length(text) <= 1000", name="text_is_short"),
         sa.Index("ix_inbound_open", "kind", "id", postgresql_where=sa.text("handled_at IS NULL")),
-        # Finds the time of a person's last message, and the number of our answers.
+        # Queries of the time of a person's last message, and of the number of our answers.
         sa.Index("ix_inbound_phone", "phone", "received_at", postgresql_where=sa.text("kind = 'message'")),
         sa.Index("ix_inbound_received_at", "received_at", postgresql_using="brin"),
     )
 
 
-#: Function that handles one event, once, in the transaction that closes its row. It returns the row's `outcome`.
+#: Function that handles one event in the transaction that sets its `handled_at`. The function returns the `outcome`.
 InboundHandler = Callable[[Inbound], str]
 
 
 class BroadcastState(StrEnum):
-    #: Waiting for its start time, or being fanned out page by page.
+    #: The broadcast waits for its start time, or a worker is adding its deliveries.
     OPEN = "open"
-    #: Stopped until somebody releases it.
+    #: The broadcast is stopped until somebody releases it.
     HELD = "held"
     DONE = "done"
 
 
 class Broadcast(Base, Created):
-    """An announcement to many people. The worker fans it out to the recipients."""
+    """An announcement to many people. A worker adds one delivery for each recipient."""
 
     __tablename__ = "broadcasts"
     __personal__ = Personal(of=("except_user_id",), export=Rows(), erase=Detach())
@@ -277,7 +279,7 @@ class BroadcastPace(Base):
 
 
 class BroadcastDay(Base):
-    """The number of broadcasts that a person gets on one day, in the person's time zone."""
+    """The number of broadcasts that a person gets on one day. The day is in the person's time zone."""
 
     __tablename__ = "broadcast_days"
     __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())

@@ -1,4 +1,7 @@
-"""Interface of the outbox: adds or cancels a delivery, in the transaction that causes it."""
+"""Interface of the outbox: functions that add or cancel deliveries in the caller's transaction.
+
+A delivery is one message or push, stored as a row. A worker sends it after the transaction.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +23,17 @@ from app.notifications.models import OPEN, About, Channel, Delivery, DeliverySta
 
 @dataclass(frozen=True, kw_only=True)
 class NewDelivery:
-    """A delivery to add. Deliveries with the same `dedupe_key` are one delivery.
+    """A delivery to add. A second delivery with the same `dedupe_key` is not added.
 
-    Without `target`, it goes to the person's current address. When it is sent, its words are read from the database,
-    by `kind` and `payload`. Words stored nowhere else, such as a reset link, are passed in `words` and encrypted.
+    Without `target`, the delivery is sent to the person's current address. Its text is read from the database when it
+    is sent. Text that is stored nowhere else, such as a reset link, is passed in `words` and stored encrypted.
     """
 
     kind: str
     channel: Channel
     dedupe_key: str
     expires_at: datetime
-    due_at: datetime | None = None  # None: at once
+    due_at: datetime | None = None  # None: send at once
     user_id: int | None = None
     occurrence_id: int | None = None
     target: str | None = None
@@ -41,23 +44,23 @@ class NewDelivery:
 
 
 def add(delivery: NewDelivery) -> bool:
-    """Add one delivery. Return whether it is new."""
+    """Add one delivery. Return whether the delivery is new or was cancelled before."""
     return add_all([delivery]) == 1
 
 
 def add_all(deliveries: Sequence[NewDelivery]) -> int:
-    """Add deliveries, each once, for the next tick of the scheduler. Return how many are new or were cancelled before.
+    """Add deliveries. Return the number of deliveries that are new or were cancelled before.
 
-    A cancelled delivery that is added again is sent after all. If a worker had claimed it, it waits for the end of that
-    worker's lease, so that it is not sent twice.
+    A cancelled delivery that is added again is sent after all. If a worker had claimed this delivery, it is due only
+    when that worker's claim expires. Otherwise two workers could send it.
     """
     return _insert(deliveries) if deliveries else 0
 
 
 def cancel(about: About, kinds: Collection[str] = (), *, to: int | None = None) -> None:
-    """Cancel the unsent deliveries about a subject. A call in progress is not stopped.
+    """Cancel the unsent deliveries about a subject. A call to the provider that is in progress continues.
 
-    With `kinds`, cancel only deliveries of these kinds. With `to`, cancel only those to this person.
+    With `kinds`, cancel only deliveries of these kinds. With `to`, cancel only deliveries to the person with this id.
     """
     of_kinds = Delivery.kind.in_(kinds) if kinds else sa.true()
     _cancel(*is_about(about), of_kinds, sa.true() if to is None else Delivery.user_id == to)
@@ -69,12 +72,12 @@ def is_about(about: About) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[boo
 
 
 def cancel_one(dedupe_key: str) -> bool:
-    """Cancel one delivery. Return whether it was still unsent."""
+    """Cancel one delivery. Return whether the delivery was still unsent."""
     return _cancel(Delivery.dedupe_key == dedupe_key) == 1
 
 
 def cancel_to_number(phone: str, user_id: int | None, kinds: Collection[str] = ()) -> None:
-    """Cancel the unsent deliveries to exactly this E.164 number, if they belong to this person or to nobody.
+    """Cancel the unsent deliveries whose `target` is this E.164 number, if they belong to this person or to nobody.
 
     With `kinds`, cancel only deliveries of these kinds.
     """
@@ -133,7 +136,7 @@ def _insert(deliveries: Sequence[NewDelivery]) -> int:
                 "target": new.target,
                 "due_at": new.due_at,
                 "expires_at": new.expires_at,
-                # A row that was never claimed has no lease. It takes the new time, even if that is earlier.
+                # A row that no worker ever claimed takes the new time, even if the new time is earlier.
                 "next_try_at": sa.case(
                     (Delivery.claim_token.is_(None), new.next_try_at),
                     else_=sa.func.greatest(new.next_try_at, Delivery.next_try_at),

@@ -1,6 +1,7 @@
-"""Claims of deliveries.
+"""Claims: a worker claims a delivery before it sends the delivery, so that no other worker sends it.
 
-One statement claims a delivery. The call runs outside of a transaction. `settlements` records its outcome.
+A claim has a lease. If the worker dies, the lease expires, and the delivery is then a suspect. A suspect is sent alone,
+because sending it may be what killed the worker.
 """
 
 from __future__ import annotations
@@ -24,17 +25,20 @@ from app.notifications.delivery.sealing import Words
 from app.notifications.delivery.settlements import MAX_RETRY_S, Claim, of_claim, token
 from app.notifications.models import About, Channel, DeliveryState, deliveries
 
-#: Seconds of a claim's lease, longer than every provider's time budget. A dead worker's row waits until the lease ends.
+#: Seconds of a lease, longer than the time limit of any call to a provider. After a worker has died, its deliveries
+#: wait until the lease expires.
 LEASE_S = 30
-#: Minimum seconds of the lease at the start of a call: more than twice the longest time budget of a provider.
+#: Minimum seconds that are left of the lease when a call to a provider starts. This is more than twice the longest time
+#: limit of such a call.
 CALL_S = 20
-#: Number of dead workers after which a row is sent alone, and waits longer after each further death.
+#: Number of workers that died while they sent one delivery, after which the delivery gets a message of its own. After
+#: each further death, its lease is doubled.
 POISON_CRASHES = 3
 
 
 @dataclass
 class Claimed(Claim):
-    """A delivery that only this worker may send now, and the other deliveries of its message, see `groups`."""
+    """A delivery that only this worker may send now. `others` are deliveries for the same message, see `groups`."""
 
     dedupe_key: str
     queue: str
@@ -57,7 +61,7 @@ class Claimed(Claim):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.others: tuple[Claimed, ...] = ()
-        #: The rendered words, see `rendering`.
+        #: The text or the push fields to send, see `rendering`.
         self.words: Words = {}
 
     @property
@@ -66,20 +70,23 @@ class Claimed(Claim):
 
     @property
     def together(self) -> list[Claimed]:
-        """Return the deliveries that the message still contains: not cancelled, with words, and short enough."""
+        """Return the deliveries whose texts the message contains.
+
+        Deliveries that were cancelled, have no text any more, or are too long for one message are not included.
+        """
         return [each for each in (self, *self.others) if each.id in self.ids]
 
 
 class UndeliverableError(Exception):
-    """The delivery has no recipient or no content. It fails without a retry."""
+    """The delivery has no recipient or no content. The delivery fails without a retry."""
 
 
 class UnwantedError(Exception):
-    """The delivery is not wanted or not allowed on this channel. It is cancelled."""
+    """The recipient does not want this delivery, or a rule forbids this channel. The delivery is cancelled."""
 
 
 class PostponedError(Exception):
-    """The delivery waits until `until`. This does not count as an attempt."""
+    """The delivery waits until the time `until`. The postponement does not count as an attempt."""
 
     def __init__(self, until: datetime) -> None:
         self.until = until
@@ -87,15 +94,14 @@ class PostponedError(Exception):
 
 
 class ClaimLostError(Exception):
-    """Another worker has claimed the delivery, or it was cancelled. It is not sent."""
+    """Another worker has claimed the delivery, or the delivery was cancelled. This worker must not send it."""
 
 
 _rows = deliveries.c
 
-#: Condition: a worker died over the row. The row is sent alone, because it may be what kills workers. The index of
-#: suspects has the same condition.
+#: Condition of due rows: the row is a suspect. The index `ix_deliveries_suspects` has the same condition.
 is_suspect = sa.or_(_rows.state == DeliveryState.CLAIMED, _rows.worker_crashes > 0)
-#: Seconds for which a due row counts as new.
+#: Seconds after its due time for which a delivery counts as newly due.
 NEW_S = 30
 
 
@@ -105,12 +111,12 @@ def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[time
 
 _new_since = clock_jump.now_sql - _interval(NEW_S)
 _worker_crashes = groups.worker_crashes_of(_rows)
-#: Seconds of the lease, doubled after each death from the third on.
+#: SQL for the seconds of the lease. They double for each dead worker from the third on, up to `MAX_RETRY_S`.
 _lease_s = sa.func.least(
     LEASE_S * sa.func.power(2, sa.func.greatest(_worker_crashes - POISON_CRASHES + 1, 0), type_=sa.Float), MAX_RETRY_S
 )
-#: The later of verified time and database time. Otherwise the lease would seem expired to a worker that follows the
-#: database's clock.
+#: Start of the lease: the later of the verified time and the database's time. If the lease started earlier, a worker
+#: that uses the database's time would consider it expired.
 _lease_start = sa.func.greatest(clock_jump.now_sql, sa.func.statement_timestamp())
 _claiming = sa.update(deliveries).values(
     state=DeliveryState.CLAIMED, claim_token=token, attempts=_rows.attempts + 1, worker_crashes=_worker_crashes
@@ -118,9 +124,9 @@ _claiming = sa.update(deliveries).values(
 
 
 def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
-    """Return the statement that claims the row of a channel that has been due longest.
+    """Return the statement that claims one due row of a channel: the row that has been due longest.
 
-    If `is_grouped`, the row must be the first of its message.
+    With the parameter `is_grouped`, skip rows that are sent in one message with an earlier row, see `groups`.
     """
     is_grouped = generic("is_grouped", sa.Boolean())
     due = (
@@ -128,7 +134,7 @@ def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
         .where(
             _rows.queue == sa.bindparam("of_queue"),
             _rows.channel == sa.bindparam("of_channel"),
-            sa.literal_column("state IN ('pending', 'claimed')"),  # same text as in the index
+            sa.literal_column("state IN ('pending', 'claimed')"),  # same text as in the index, so that it is used
             _rows.next_try_at <= clock_jump.now_sql,
             _rows.expires_at > clock_jump.now_sql,
             sa.or_(~is_grouped, groups.is_first(_rows)),
@@ -147,7 +153,8 @@ def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
 
 
 _columns = (*(_rows[name] for name in Claimed.__dataclass_fields__), delivery_preferences_of(_rows.user_id))
-#: The rows that a lane claims. `OLDEST` and `NEWEST` skip suspects.
+#: Statements that claim the longest due row, the longest due of the newly due rows, or the longest due suspect. The
+#: first two skip suspects.
 OLDEST = _first_of(~is_suspect)
 NEWEST = _first_of(~is_suspect, _rows.next_try_at > _new_since, _rows.due_at > _new_since)
 SUSPECTS = _first_of(is_suspect)
@@ -162,7 +169,7 @@ _begin = PreparedStatement(
     .where(*of_claim, _rows.state == DeliveryState.CLAIMED, _rows.expires_at > clock_jump.now_sql)
     .values(
         unconfirmed_calls=_rows.unconfirmed_calls + 1,
-        # Extend the lease only if little of it is left. An update that changes no indexed column is cheap.
+        # Extend the lease only if little time is left, because an update of the indexed `next_try_at` costs more.
         next_try_at=sa.case(
             (_rows.next_try_at < _lease_start + _interval(CALL_S), _lease_start + _interval(LEASE_S)),
             else_=_rows.next_try_at,
@@ -173,9 +180,10 @@ _begin = PreparedStatement(
 
 
 def claim(queue: str, channel: str, which: PreparedStatement = OLDEST) -> Claimed | None:
-    """Claim the delivery of a channel that has been due longest, or return None. Skip locked rows.
+    """Claim the delivery of a channel that has been due longest, or return None. Skip rows that are locked.
 
-    Claim its siblings in the same transaction. After `POISON_CRASHES` deaths each row is sent alone.
+    In the same transaction, claim the other deliveries of its message, see `groups`. After `POISON_CRASHES` deaths of
+    workers, claim only the one delivery.
     """
     is_grouped = settings.reminder_grouping and channel == Channel.MESSAGING
     values = {"token": uuid.uuid4(), "is_grouped": is_grouped, **clock_jump.values()}
@@ -208,10 +216,10 @@ def _of_row(row: Sequence[Any]) -> Claimed:
 
 
 def begin(delivery: Claimed) -> None:
-    """Record that the provider is called now, and make sure that enough of the lease is left.
+    """Record that the call to the provider starts now. Extend the lease if it is short.
 
-    The outcome is unknown until it is settled, because a worker that dies from now on may have sent the delivery.
-    Deliveries cancelled since the claim are left out. Raise `ClaimLostError` if none is left.
+    Until an outcome is recorded, the outcome is unknown, because a worker that dies now may have sent the delivery.
+    Remove deliveries that were cancelled since the claim. Raise `ClaimLostError` if no delivery remains.
     """
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, **clock_jump.values()}
     with autocommit() as connection:
