@@ -140,7 +140,7 @@ class Delivery(Base, Created):
             "next_try_at",
             postgresql_where=sa.text("state IN ('pending', 'claimed')"),
         ),
-        # Suspects: rows whose worker died while it sent them. With this index, a query for suspects reads no other rows.
+        # Suspects: rows whose worker died while it sent them. A query that uses this index reads no other rows.
         sa.Index(
             "ix_deliveries_suspects",
             "queue",

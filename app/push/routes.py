@@ -15,11 +15,11 @@ target = by_body(schemas.PushCreate, "user_id")
 
 
 def _has_token() -> bool:
-    """Return whether the request has a token, which proves the owner of the subscription."""
+    """Return whether the request has an access token."""
     return optional_caller() is not None
 
 
-#: Counter of the rate limits of `send_push`. The name is older than the function.
+#: Name of the rate limit counter of `send_push`.
 SENDING = "push.send"
 
 bp = Blueprint("push", __name__, url_prefix="/push", description="Web push subscriptions and sending")

@@ -33,12 +33,13 @@ from app.providers import webpush
 from app.push import transport
 from app.push.models import PushSubscription
 
-#: Maximum number of subscriptions of a person. Beyond it, unverified ones are deleted first, then the oldest.
+#: Maximum number of subscriptions of a person. Above this number, unverified subscriptions are deleted first, then the
+#: oldest ones.
 MAX_PER_USER = 10
 
 #: Replacement for a text that contains only a web address.
 UNTITLED = "Pemberitahuan"
-#: First words of a push without a token. Otherwise people would take the push for a message from us.
+#: First words of a push that was sent without a token. Without these words, people would think that we wrote the push.
 FROM_OUTSIDE = "Pesan dari luar layanan: "
 
 NOT_FOUND = "Langganan tidak ditemukan."
@@ -56,11 +57,10 @@ def public_key() -> str:
 
 
 def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bool]:
-    """Store a browser's subscription, or replace the owner and the keys of a known one. Return (it, whether it is new).
+    """Store a browser's subscription, or update the owner and the keys of an existing one. Return (subscription, is new).
 
-    A caller's subscription is verified, and is deleted with their session. Without a caller, `user_id` is only a claim.
-    Raise `Conflict` if a claim would replace a verified subscription. Lock the owner, so that concurrent requests
-    respect `MAX_PER_USER`.
+    With a caller, the subscription is verified, and is deleted with the caller's session. Without a caller, `user_id`
+    is not verified. Raise `Conflict` if such a request would replace a verified subscription.
     """
     if not webpush.may_be_endpoint(data["endpoint"], settings):
         raise ValidationFailed({"endpoint": ["isi dengan alamat https layanan push."]})
@@ -97,18 +97,17 @@ def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bo
 
 
 def unsubscribe(endpoint: str) -> None:
-    """Delete a subscription. A caller who has its endpoint is allowed to do so."""
+    """Delete the subscription with this endpoint. No token is needed, because only the browser knows its endpoint."""
     result = db.session.execute(sa.delete(PushSubscription).where(PushSubscription.endpoint == endpoint))
     if not result.rowcount:  # type: ignore[attr-defined]  # a DELETE's result counts rows
         raise NotFound(NOT_FOUND)
 
 
 def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
-    """Add a delivery for each of a person's subscriptions. Return their number as `queued`.
+    """Add a delivery for each of a person's subscriptions. Return the number of deliveries as `queued`.
 
-    All counts are zero for an unknown person, and for a person without subscriptions. Recipients take the texts for
-    ours. So web addresses are removed, and a push without a token says that it comes from outside. With
-    `PUSH_SEND=admin`, only administrators may send.
+    Web addresses are removed from the texts, because recipients may think that we wrote them. Without a caller, the
+    texts start with `FROM_OUTSIDE`. With `PUSH_SEND=admin`, only administrators may send.
     """
     if settings.push_send == "admin" and not (caller and caller.has(*PRIVILEGED)):
         raise Forbidden if caller else Unauthorized
@@ -122,7 +121,7 @@ def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
     url = data["payload"]["url"]
     if url is not None and not is_own_url(url):
         raise ValidationFailed({"payload": {"url": ["isi dengan jalur atau alamat di situs ini."]}})
-    # The database's clock, because a wrong clock of a web machine must not let a push expire early.
+    # Use the clock of the database, because a push could expire too early if the clock of a web server were wrong.
     expiry = sa.func.statement_timestamp() + timedelta(seconds=transport.OTHER_TTL_S)
     subscriptions = db.session.execute(
         sa.select(PushSubscription.id, expiry).where(
@@ -164,7 +163,7 @@ def is_own_url(url: str) -> bool:
 
 
 def _delete_surplus(user_id: int) -> None:
-    """Delete the person's subscriptions beyond `MAX_PER_USER`, first the unverified ones, then the oldest."""
+    """Delete the person's subscriptions above `MAX_PER_USER`, first the unverified ones, then the oldest."""
     surplus = (
         sa.select(PushSubscription.id)
         .where(PushSubscription.user_id == user_id)

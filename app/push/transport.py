@@ -1,4 +1,7 @@
-"""Transports of web pushes: one adds a delivery for each of a person's browsers, the other sends to a browser."""
+"""Sending of web pushes: `fan_out` adds a delivery for each of a person's browsers, and `send` sends to one browser.
+
+A browser is verified if it subscribed with an access token of its user.
+"""
 
 from __future__ import annotations
 
@@ -23,36 +26,37 @@ from app.push.models import PushSubscription
 
 logger = logging.getLogger(__name__)
 
-#: Content of a reminder for an unverified browser. Only verified browsers of the person get the text.
+#: Content of a reminder for an unverified browser. Only verified browsers of the person get the text of the reminder.
 NEUTRAL = {"title": "Pengingat", "body": "Anda punya pengingat"}
 
-#: Fields of a payload that a browser gets.
+#: Fields of a delivery's content that are sent to a browser.
 SHOWN = ("title", "body", "url", "actions", "token")
 
 REMINDER = "reminder"
-#: Kind of a push that anybody may send. An unverified browser gets it too.
+#: Kind of a push from `POST /push/send`, which needs no token. Unverified browsers get such a push too.
 ANYBODYS = "push"
-#: Kinds for which an unverified browser gets `NEUTRAL`. It gets no other kinds except `ANYBODYS`.
+#: Kinds for which an unverified browser gets `NEUTRAL`. Of the other kinds, an unverified browser gets only `ANYBODYS`.
 HINTED_AT = frozenset({REMINDER, "stock", "alert"})
 UNPROVEN = "not proven to be the person's"
 REMINDER_TTL_S = 3600
 OTHER_TTL_S = 86400
 
-#: Kinds without personal text. A verified browser gets them even after its session has expired.
+#: Kinds without personal text. A verified browser gets these pushes even after its session has expired.
 IMPERSONAL = frozenset({"moderation"})
 
-#: Addition to a reminder in a verified browser, if the person's number is invalid.
+#: Sentence that is added to a reminder for a verified browser if the person's phone number is invalid.
 UNREACHED = "Pesan WhatsApp ke nomor HP Anda tidak sampai. Periksa nomor Anda di profil."
 
-#: Number of refusals of our keys in a row after which a subscription is deleted, because it belongs to other keys.
+#: Number of consecutive key errors after which a subscription is deleted. The subscription was then created with other
+#: VAPID keys than ours.
 MAX_REFUSALS = 2
 
 _subscriptions = PushSubscription.__table__.c
 
 
 _of_user = sa.bindparam("of_user", type_=sa.BigInteger)
-#: Query of a subscription by `id`, with its session and its person. `is_receivers` is true if it belongs to the
-#: receiver of messages to `of_user`.
+#: Query of a subscription by `id`, with its session and its user. `is_receivers` is true if the subscription belongs to
+#: the person who receives the messages to `of_user`.
 _subscription = (
     sa.select(
         _subscriptions.user_id,
@@ -63,7 +67,7 @@ _subscription = (
         _subscriptions.refusals,
         sa.func.clock_timestamp().label("now"),
         sa.or_(_subscriptions.session_id.is_(None), sessions.IS_ALIVE).label("is_signed_in"),
-        # Messages to the person probably do not arrive.
+        # True if messages to the person's phone number probably do not arrive.
         User.phone_invalid_at.is_not(None).label("is_unreached"),
         (_subscriptions.user_id == dependents.receiver_of(_of_user)).label("is_receivers"),
     )
@@ -74,7 +78,7 @@ _subscription = (
 
 
 def fan_out(delivery: Claimed) -> None:
-    """Add one delivery for each subscription that the receiver has now. A second call adds nothing."""
+    """Add one delivery for each subscription that the receiver has now. A repeated call adds no delivery twice."""
     with unit_of_work():
         # Lock the person before their deliveries, in the same order as the deletion of a person.
         person = sa.select(User.id).where(User.id == delivery.user_id)
@@ -86,7 +90,7 @@ def fan_out(delivery: Claimed) -> None:
                 deliveries.c.claim_token == delivery.claim_token,
                 deliveries.c.state == DeliveryState.CLAIMED,
             )
-            .with_for_update()  # a cancellation comes before this, or cancels the new deliveries too
+            .with_for_update()  # a concurrent cancellation waits, and then cancels the new deliveries too
         )
         if open_id is None:
             raise ClaimLostError
@@ -113,16 +117,16 @@ def _to_subscription(delivery: Claimed, subscription_id: int) -> outbox.NewDeliv
 
 
 def send(delivery: Claimed) -> str | None:
-    """Send one push. Return the push service's reference.
+    """Send one push to one browser. Return the push service's reference.
 
-    A verified browser whose session has expired counts as unverified until the sweep deletes the session. A
-    subscription is deleted if it has ended, or after it refused our keys `MAX_REFUSALS` times in a row. Raise
-    `ProviderError` or `UndeliverableError`. The latter includes a browser that belongs to another person now.
+    A verified browser whose session has expired is treated as unverified. If the push service reports that the
+    subscription has ended, the subscription is deleted. Raise `UndeliverableError` if the browser now belongs to
+    another person.
     """
     subscription_id = int(delivery.target or 0)
     with autocommit() as connection:
         row = connection.execute(_subscription, {"id": subscription_id, "of_user": delivery.user_id}).one_or_none()
-    # The browser may belong to another person now, who must not get this push.
+    # If the browser belongs to another person now, that person must not get this push.
     if row is None or (delivery.user_id is not None and not row.is_receivers):
         raise UndeliverableError("unsubscribed")
     is_reminder = delivery.kind == REMINDER
@@ -158,7 +162,10 @@ def send(delivery: Claimed) -> str | None:
 
 
 def topic_of(delivery: Claimed) -> str:
-    """Return a topic of 32 characters, the same for all attempts, so that a browser shows a repeated push once."""
+    """Return a topic of 32 characters for the push service. It is the same for all attempts to send a delivery.
+
+    Because of the topic, a browser shows a repeated push only once.
+    """
     digest = hashlib.sha256(delivery.dedupe_key.encode()).digest()[:24]
     return base64.urlsafe_b64encode(digest).decode()
 

@@ -1,7 +1,7 @@
-"""Fan-out of broadcasts: one delivery for each recipient, inserted page by page.
+"""Fan-out of broadcasts: a job inserts one delivery for each recipient of an announcement.
 
-Broadcasts start after a random delay. They respect the daytime and the daily limit of each recipient, and a rate for
-all. They have their own queue, so that no reminder waits behind them.
+The deliveries are inserted page by page. They are sent only in the daytime, and up to a daily limit for each recipient.
+Broadcasts have their own queue, so that no reminder waits behind them.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from app.notifications.models import (
 )
 
 KIND = "broadcast"
-#: Recipients in one transaction.
+#: Number of recipients whose deliveries are inserted in one transaction.
 PAGE = 1000
-#: Maximum seconds of one job. The scheduler enqueues the next one within a second.
+#: Seconds after which one job stops. The scheduler enqueues the next job within a second.
 SLICE_S = 2.0
 #: Time after which an unsent broadcast is missed.
 LIFETIME = timedelta(days=7)
@@ -45,7 +45,7 @@ KEEP_DAYS = 30
 
 
 def enqueue_due() -> None:
-    """Enqueue a job for each broadcast that is due. The scheduler calls this every second."""
+    """Enqueue a job for each broadcast that is due. The scheduler calls this function every second."""
     due = sa.select(Broadcast.id).where(
         Broadcast.state == BroadcastState.OPEN, Broadcast.starts_at <= clock_jump.now_sql
     )
@@ -56,14 +56,14 @@ def enqueue_due() -> None:
 
 
 def fan_out(broadcast_id: int) -> None:
-    """Insert the deliveries of one broadcast, page by page. After an interruption, the next job continues there."""
+    """Insert the deliveries of one broadcast, page by page. If the job is interrupted, the next job continues."""
     stop = monotonic() + SLICE_S
     while fan_out_page(broadcast_id) and monotonic() < stop:
         pass
 
 
 def fan_out_page(broadcast_id: int) -> bool:
-    """Insert one page of deliveries and move the cursor, in one transaction. Return whether more may follow."""
+    """Insert one page of deliveries in one transaction. Return whether another page may remain."""
     with unit_of_work():
         broadcast = db.session.scalar(
             sa.select(Broadcast)
@@ -104,7 +104,10 @@ def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
 
 
 def _told(broadcast: Broadcast, user_ids: Sequence[int]) -> set[int | None]:
-    """Return the people who already have a delivery of this broadcast. After a hold, it starts from the beginning."""
+    """Return the ids of the people who already have a delivery of this broadcast.
+
+    A broadcast that was stopped and released starts again with the first recipient.
+    """
     keys = [_key(broadcast, user_id) for user_id in user_ids]
     rows = sa.select(deliveries.c.user_id).where(
         deliveries.c.dedupe_key.in_(keys), deliveries.c.state != DeliveryState.CANCELLED
@@ -141,7 +144,7 @@ def next_daytime(zone: ZoneInfo, now: datetime) -> datetime:
 
 
 def reserve_days(days: Sequence[tuple[int, date]]) -> set[int]:
-    """Count one more broadcast on each of these days. Return the people who had not reached the daily limit."""
+    """Count one more broadcast for each of these people and days. Return the ids of people below the daily limit."""
     cap = settings.broadcast_per_user_per_day
     if not days or cap == 0:
         return set()

@@ -1,4 +1,4 @@
-"""Periodic job that updates the limits of broadcasts, and pauses unwelcome ones."""
+"""Periodic job that updates the limits of broadcasts, and pauses all broadcasts after many opt-outs or failures."""
 
 from __future__ import annotations
 

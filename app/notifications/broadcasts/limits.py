@@ -1,4 +1,7 @@
-"""Limits of broadcasts: the provider's limit, the warm-up of a new number, and a pause after opt-outs or failures."""
+"""Limits of broadcasts: the provider's limit, the warm-up of a new number, and a pause after opt-outs or failures.
+
+Warm-up means that a new sending number writes to a limited number of new recipients each day.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ from app.notifications.senders.models import Sender, SenderState, senders
 logger = logging.getLogger(__name__)
 
 PACE_ID = 1
-#: Broadcasts pause if at least 10 of the last 200 messages (5 %) failed or made their recipient opt out.
+#: Broadcasts are paused if at least 10 of the last 200 messages (5 %) failed, or if their recipients opted out.
 LOOKED_AT, TOO_MANY = 200, 10
-#: Warm-up of a new number: 50 new people a day, twice as many after every three good days, and all people after 33.
+#: Warm-up of a new number: 50 new recipients a day, doubled after every three good days. After 33 good days, the number
+#: of new recipients is unlimited.
 FIRST_PEOPLE, GOOD_DAYS = 50, 3
 WARM_AFTER_DAYS = 33
 
@@ -32,7 +36,10 @@ _day = timedelta(hours=24)
 
 
 def count_budget() -> None:
-    """Store how many broadcast messages may leave: the provider's limit minus all other messages of 24 hours."""
+    """Store the number of broadcast messages that may be sent now.
+
+    This is the provider's limit minus the recipients of the last 24 hours and of the next 24 hours.
+    """
     sender = sender_status.current()
     with autocommit() as connection:
         budget = None if sender is None else _left(connection, sender)
@@ -44,11 +51,11 @@ def count_budget() -> None:
 
 
 def _left(connection: sa.Connection, sender: Sender) -> int | None:
-    """Return how much is left of the sender's 24-hour limit or of its paid messages, or None if there is no limit."""
+    """Return the smaller rest of the sender's 24-hour limit and of its paid messages, or None if there is no limit."""
     lefts = []
     if sender.limit_24h is not None:
         lefts.append(sender.limit_24h - (connection.scalar(_people_of_a_day) or 0))
-    if sender.quota:  # for 0, wait until the provider refuses a message
+    if sender.quota:  # with 0 paid messages, send until the provider refuses a message
         lefts.append(sender.quota - (connection.scalar(_coming_messages) or 0))
     return max(0, min(lefts)) if lefts else None
 
@@ -57,11 +64,11 @@ _is_message = _rows.channel == Channel.MESSAGING
 _is_coming = sa.and_(
     _rows.queue == URGENT,
     _is_message,
-    sa.literal_column("state IN ('pending', 'claimed')"),  # same text as in the index of open rows
+    sa.literal_column("state IN ('pending', 'claimed')"),  # same text as in the index, so that it is used
     _rows.next_try_at < _now + _day,
 )
 _whom = sa.func.coalesce(sa.cast(_rows.user_id, sa.Text), _rows.target)
-#: Recipients of the last 24 hours, and of the next 24 hours.
+#: Number of different recipients in the last 24 hours and in the next 24 hours.
 _people_of_a_day = sa.select(sa.func.count()).select_from(
     sa.union(
         sa.select(_whom).where(
@@ -80,7 +87,7 @@ _people_a_day = sa.cast(FIRST_PEOPLE * sa.func.power(2, sa.func.div(senders.c.wa
 
 
 def is_newcomer() -> sa.ColumnElement[bool]:
-    """Return the condition that our number is new, and the person has received no message from us."""
+    """Return the condition that our number is in its warm-up, and that we have never sent the person a message."""
     which = sender_status.key()
     if which is None:
         return sa.false()
@@ -89,7 +96,7 @@ def is_newcomer() -> sa.ColumnElement[bool]:
 
 
 def meet_newcomer(today: date) -> bool:
-    """Count one more new recipient of a new number today. Return whether the day's limit allows it."""
+    """Count one more new recipient of today. Return False if the warm-up limit of today is reached."""
     which = sender_status.key()
     if which is None:
         return True
@@ -110,9 +117,9 @@ def meet_newcomer(today: date) -> bool:
 
 
 def end_day(today: date) -> None:
-    """End the last warm-up day of a new number, and count it if it was good. After `WARM_AFTER_DAYS`, end the warm-up.
+    """Count the last warm-up day of our number if the day was good. After `WARM_AFTER_DAYS` good days, end the warm-up.
 
-    On a good day the number is not down, its quality is not red, and broadcasts are not paused.
+    A day is good if the number can send, its quality is not red, and broadcasts are not paused.
     """
     is_over = sa.and_(senders.c.warmup_days.is_not(None), senders.c.warmup_on < today, senders.c.new_people > 0)
     is_good = sa.and_(
@@ -131,7 +138,10 @@ def end_day(today: date) -> None:
 
 
 def pause_if_unwelcome() -> bool:
-    """Pause broadcasts if too many of the last messages failed or made people opt out. Return whether they paused."""
+    """Pause broadcasts if too many of the last messages failed, or too many of their recipients opted out.
+
+    Return whether this call paused the broadcasts.
+    """
     bad = db.session.scalar(_unwelcome) or 0
     if bad < TOO_MANY:
         return False
@@ -154,7 +164,7 @@ _last = (
         sa.or_(
             sa.and_(_rows.state == DeliveryState.FAILED, _rows.last_error.like("messaging:%")),
             _rows.receipt.is_not_distinct_from(Receipt.FAILED),
-            # The recipient accepted broadcasts when this was sent, and has opted out since.
+            # The recipient has opted out after this message was sent, because it is sent only to people who accept it.
             sa.and_(_rows.state == DeliveryState.SENT, User.accepts_broadcasts.is_(False)),
         ).label("is_bad")
     )

@@ -1,4 +1,4 @@
-"""Checks before a broadcast is sent: the recipient's hours, daily limit and opt-out, and the rate for all."""
+"""Checks before a broadcast message is sent: the recipient's daytime, daily limit and opt-out, and the rate limit."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ from app.notifications.delivery.claims import Claimed, ClaimLostError, Postponed
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 from app.notifications.senders import sender_status
 
-#: Time for which unused slots of the rate can be used later.
+#: Time for which unused messages of the rate limit may still be sent later.
 BURST = timedelta(seconds=5)
 
 
 def check_recipient(delivery: Claimed) -> None:
-    """Raise an error unless this person may get a broadcast now. Check their hours, daily limit and opt-out."""
+    """Raise an error unless this person may get a broadcast now.
+
+    Check the person's daytime, daily limit and opt-out, and the warm-up of our number.
+    """
     with autocommit() as connection:
         wish = sa.select(User.accepts_broadcasts, User.domicile, limits.is_newcomer())
         row = connection.execute(wish.where(User.id == delivery.user_id)).one_or_none()
@@ -46,7 +49,7 @@ def check_recipient(delivery: Claimed) -> None:
 
 
 def _count_newcomer(delivery: Claimed, day: date) -> bool:
-    """Return whether a new number may write to this new person on a day. A retry on that day is not counted again."""
+    """Count this new recipient on a day. Return False if the warm-up limit is reached. Count a retry only once a day."""
     if delivery.payload.get("met_on") == day.isoformat():
         return True
     if not limits.meet_newcomer(day):
@@ -57,17 +60,17 @@ def _count_newcomer(delivery: Claimed, day: date) -> bool:
 
 
 def _move_to(delivery: Claimed, day: date) -> bool:
-    """Count the delivery on another day than planned. A retry on that day is not counted again."""
+    """Count the delivery on a later day than planned. Return False if the person has reached the limit of that day."""
     assert delivery.user_id is not None  # noqa: S101  # every broadcast has a recipient
     with unit_of_work():
         if not reserve_days([(delivery.user_id, day)]):
             return False
-        _record(delivery, day=day)  # if it was cancelled, the rollback frees the day
+        _record(delivery, day=day)  # if the delivery was cancelled, the error rolls the count back
         return True
 
 
 def _record(delivery: Claimed, **days: date) -> None:
-    """Store days in a delivery's payload. Raise `ClaimLostError` if the delivery was cancelled."""
+    """Store these dates in the payload of a delivery. Raise `ClaimLostError` if the delivery was cancelled."""
     noted = sa.literal({name: day.isoformat() for name, day in days.items()}, JSONB)
     which = deliveries.c.id == delivery.id, deliveries.c.state.in_(OPEN)
     update = sa.update(deliveries).where(*which).values(payload=deliveries.c.payload.concat(noted))
@@ -84,7 +87,7 @@ _bulk_due = sa.exists().where(
 
 
 def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
-    """Take the next slot of the rate, which all workers share. Return whether a due message may leave now."""
+    """Count one message of the rate limit, which all workers share. Return whether a due message may be sent now."""
     if not sender_status.may_send(channel):
         return False
     now, values = clock_jump.now_sql, {"of_channel": channel, **clock_jump.values()}
@@ -107,7 +110,7 @@ def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
     with unit_of_work():
         row = db.session.execute(slot, values).first()
         if row is None:
-            # Before the first broadcast the row does not exist, or another lane is inserting it.
+            # Before the first broadcast the row does not exist, or another thread is inserting it.
             db.session.execute(first_pace())
             row = db.session.execute(slot, values).first()
     return row is not None

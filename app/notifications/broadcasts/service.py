@@ -1,4 +1,4 @@
-"""Broadcasts: other packages announce news to many people, and operators control it. Workers do the fan-out."""
+"""Broadcasts: functions that announce news to many people, and functions for operators. Workers send the messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from app.notifications.models import (
     deliveries,
 )
 
-#: Age after which a broadcast has reached its recipients.
+#: Age after which a finished broadcast can no longer be stopped, because all its messages were sent or have expired.
 NEWS = timedelta(days=7)
 
 
@@ -38,10 +38,10 @@ def announce(
     except_user_id: int | None = None,
     is_held: bool = False,
 ) -> None:
-    """Broadcast news once, after a random delay, to everybody with `preference_tag` (None: to all).
+    """Add a broadcast about a subject, unless there is one already. It starts after a random delay.
 
-    Skip the author, `except_user_id`. The request inserts only the row of the broadcast. With `is_held`, it waits for
-    `release`.
+    The recipients are the people with `preference_tag`, or all people for None, but not the author `except_user_id`.
+    With `is_held`, the broadcast waits for `release`.
     """
     shortest, longest = settings.broadcast_delay_seconds
     delay = timedelta(seconds=shortest + secrets.randbelow(longest - shortest + 1))
@@ -60,7 +60,7 @@ def announce(
 
 
 def retag(about: About, preference_tag: str | None) -> None:
-    """Change the preference of a broadcast, for the people whom it has not reached yet."""
+    """Change the `preference_tag` of a broadcast. Deliveries that were already added stay unchanged."""
     db.session.execute(  # waits for a page in progress
         sa.update(Broadcast).where(*_is_of(about)).values(preference_tag=preference_tag)
     )
@@ -84,7 +84,7 @@ def hold(about: About) -> None:
 
 
 def _cancel(about: About) -> None:
-    """Cancel unsent deliveries, and subtract them from the daily counts of their recipients."""
+    """Cancel the unsent deliveries about a subject, and subtract them from the daily counts of their recipients."""
     day = sa.cast(deliveries.c.payload["day"].astext, sa.Date).label("day")
     unsent = (
         sa.select(deliveries.c.user_id, day)
@@ -111,7 +111,7 @@ def _is_of(about: About) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]
 
 
 def release(about: About) -> None:
-    """Release a held broadcast. It starts from the beginning, and skips people who already have it."""
+    """Release a held broadcast. It starts with the first recipient, and skips people who already have a delivery."""
     db.session.execute(
         sa.update(Broadcast)
         .where(*_is_of(about), Broadcast.state == BroadcastState.HELD)
@@ -120,7 +120,7 @@ def release(about: About) -> None:
 
 
 def set_paused(paused: bool) -> None:
-    """Pause all broadcasts, or let them continue where they stopped."""
+    """Pause all broadcasts, or continue them."""
     db.session.execute(first_pace())
     values: dict[str, object] = {"paused": paused, "pause_reason": None}
     if not paused:
@@ -129,7 +129,7 @@ def set_paused(paused: bool) -> None:
 
 
 def pace() -> BroadcastPace | None:
-    """Return the row with the pause and its reason, or None before the first broadcast."""
+    """Return the only row of `broadcast_pace`, or None before the first broadcast."""
     return db.session.scalar(sa.select(BroadcastPace).execution_options(populate_existing=True))
 
 
@@ -138,7 +138,7 @@ def count(state: BroadcastState) -> int:
 
 
 def status() -> list[str]:
-    """Return the state of broadcasts for an operator, as lines."""
+    """Return the state of the broadcasts as lines of text for an operator."""
     now = pace()
     lines = [f"Broadcasts are {'paused' if now and now.paused else 'going out'}."]
     if now and now.pause_reason:
@@ -177,7 +177,7 @@ def _outcomes(broadcasts: Sequence[Broadcast]) -> dict[About, list[str]]:
 
 
 def collect() -> Iterator[Metric]:
-    """Yield whether broadcasts are paused, and their remaining budget."""
+    """Yield two metrics: whether broadcasts are paused, and the number of messages that the provider's limit allows."""
     columns = (broadcast_pace.c.paused, broadcast_pace.c.budget)
     with autocommit() as connection:
         pace = connection.execute(sa.select(*columns).where(broadcast_pace.c.id == PACE_ID)).one_or_none()

@@ -1,4 +1,4 @@
-"""Delivery preferences, checked before a delivery is sent: the channel and the quiet hours."""
+"""Check of the recipient's delivery preferences: which channels are switched on, and the quiet hours."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from app.notifications.delivery.claims import Claimed, PostponedError, UnwantedE
 from app.notifications.models import SECURITY_NOTICE, Channel
 from app.notifications.senders import numbers
 
-#: Kinds that no setting holds back: what a person requests at this moment, warnings of a stolen account (a thief would
-#: switch everything off first), and the notice that a moderator has lifted a pseudonym.
+#: Kinds that are sent whatever the preferences are: messages that the person has just requested, warnings about a
+#: stolen account, and the notice that a moderator has lifted a pseudonym.
 ALWAYS_WANTED = frozenset({"password_reset", *numbers.PROOFS, SECURITY_NOTICE, "pseudonym_lifted"})
-#: Kinds that are also sent in quiet hours. Quiet hours delay news, never a reminder.
+#: Kinds that are also sent in quiet hours. Quiet hours never delay a reminder.
 AT_ANY_HOUR = ALWAYS_WANTED | {"reminder"}
-#: Minimum time to send a delivery after its quiet hours.
+#: Time that a delayed delivery has before it expires, counted from the end of the quiet hours.
 TIME_LEFT = timedelta(hours=1)
-#: Reason of a cancelled delivery: its channel is switched off.
+#: Reason stored in a delivery that is cancelled because its channel is switched off.
 SWITCHED_OFF = "switched off"
 
 

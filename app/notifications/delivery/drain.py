@@ -1,6 +1,7 @@
-"""Drains send due deliveries.
+"""Sending of due deliveries by the jobs `drain` and `drain_suspects`, see `app.notifications.jobs`.
 
-Each channel of a queue has its own threads (a lane), so that a hanging provider delays no other channel.
+Each channel of a queue has its own threads, called a lane, so that a slow provider delays no other channel. A suspect
+is a delivery whose worker died while it sent the delivery.
 """
 
 from __future__ import annotations
@@ -34,26 +35,28 @@ from app.providers.messenger import SenderError, TooManyPeopleError
 
 logger = logging.getLogger(__name__)
 
-#: Function that sends a delivery and returns the provider's reference. It calls `claims.begin` before anything leaves
-#: the service, and raises `ProviderError` or an error of `claims`.
+#: Function that sends a delivery and returns the provider's reference. The function must call `claims.begin` before it
+#: calls the provider. It raises `ProviderError` or an error of `claims`.
 Transport = Callable[[Claimed], str | None]
 
 
 @dataclass(frozen=True)
 class Routing:
-    """The functions by which deliveries leave the service. `app.wiring` sets them."""
+    """Functions of other packages that this module calls to send deliveries. `app.wiring` sets them."""
 
     #: Function that sends a delivery, by channel.
     transports: Mapping[Channel, Transport]
-    #: Renderer, by kind. It reads the current words of deliveries.
+    #: Function that reads the current texts of deliveries from the database, by kind of delivery.
     render: Mapping[str, Renderer]
-    #: Check before a delivery is sent, by kind. It raises an error of a transport if the delivery must not leave now.
+    #: Check before a delivery is sent, by kind. The check raises an error of `claims` if the delivery must not be sent
+    #: now.
     checks: Mapping[str, Callable[[Claimed], None]]
-    #: Function that joins the words of several deliveries into one message, by kind. See `groups`.
+    #: Function that joins the texts of several deliveries into one message, by kind. See `groups`.
     merge: Mapping[str, Callable[[Sequence[Words]], Words]]
     #: Function that returns whether the next row of a channel may be claimed, by queue.
     throttles: Mapping[str, Callable[[Channel], bool]]
-    #: Function called with the occurrences whose messages were taken back, in the transaction that records it.
+    #: Function called after messages were taken back from the provider. Its argument is the ids of the occurrences of
+    #: reminders whose messages these were.
     on_recalled: Callable[[Sequence[int]], object]
 
 
@@ -66,23 +69,24 @@ def routing() -> Routing:
     return routing
 
 
-#: Maximum number of concurrent calls for one channel of a queue. Of the urgent queue's calls, `NEWEST_THREADS` send
-#: only newly due rows, so that a new dose does not wait behind a backlog.
+#: Maximum number of threads for one channel of a queue. In the urgent queue, `NEWEST_THREADS` of them send only newly
+#: due deliveries, so that a new reminder does not wait behind a backlog.
 THREADS = 16
 NEWEST_THREADS = 4
-#: Seconds for which suspects are claimed. If one worker does everything, newly due deliveries wait for this time.
+#: Seconds for which one job claims suspects. If there is only one worker, new deliveries wait for this time.
 SUSPECTS_S = 5.0
-#: Seconds to wait after a busy provider gave no `Retry-After`.
+#: Seconds to wait after a provider was busy and its response had no `Retry-After`.
 BUSY_S = 5.0
-#: Seconds that a delivery waits while our sender is down, and while the provider accepts no new recipients.
+#: Seconds that a delivery waits if our number cannot send, and if the provider accepts no new recipients.
 SENDER_S, PEOPLE_S = 30.0, 300.0
-#: Seconds until an idle lane looks for due rows again while another lane is busy.
+#: Seconds until a lane without work queries due deliveries again while another lane is still sending.
 POLL_S = 0.2
-#: Seconds after which a call marks its lane as slow.
+#: A lane is slow while one of its calls has been running for more than this number of seconds.
 SLOW_S = 1.0
 
 OUTCOMES = ("sent", "failed", "retried", "unknown", "needs_template", "taken_back")
-#: Web processes never update these two metrics. `app.core.jobs.metrics` exports them, so they have no registry.
+#: Only workers and the scheduler update the two metrics below. `app.core.jobs.metrics` exports these metrics, so they
+#: have no registry.
 ATTEMPTS = Counter(
     "deliveries",
     "Outcomes of attempts: sent (of these taken back), failed for good (of these for want of a template), retried, "
@@ -98,7 +102,8 @@ LAG = Histogram(
     buckets=LAG_BUCKETS_S,
     registry=None,
 )
-#: Samples of 0 before the first delivery. With them, the first failure is an increase.
+#: Samples with the value 0, for the time before the first delivery. Without them, Prometheus would not see the first
+#: failure as an increase.
 ZEROS = (
     *(
         Sample("deliveries_total", {"outcome": outcome, "channel": str(channel)}, 0.0)
@@ -114,7 +119,7 @@ ZEROS = (
 
 
 class Lane:
-    """The threads that send one channel of one queue, until nothing is due. With no threads, the caller sends."""
+    """Threads that send the due deliveries of one channel of one queue. With `threads=0`, the caller's thread sends."""
 
     def __init__(
         self,
@@ -130,7 +135,7 @@ class Lane:
         self._busy, self._rests_until = 0, 0.0
         self.open = True
         self._context = context
-        self._changed = changed  # also guards what the threads share: `_calls`, `_threads`, `_busy`
+        self._changed = changed  # its lock also guards `_calls`, `_threads` and `_busy`
         self._threads = 0
         self._calls: dict[object, float] = {}  # by claim token, because a row can have two claims after its lease ends
 
@@ -140,16 +145,16 @@ class Lane:
 
     @property
     def resting(self) -> bool:
-        """Return whether nothing is claimed for a while, because the provider was busy several times in a row."""
+        """Return whether the lane is paused, because the provider was busy several times in a row."""
         return self.open and monotonic() < self._rests_until
 
     @property
     def slow(self) -> bool:
-        """Return whether one of its calls has been running for more than `SLOW_S` seconds."""
+        """Return whether a call of this lane has been running for more than `SLOW_S` seconds."""
         return any(monotonic() - started > SLOW_S for started in list(self._calls.values()))
 
     def start(self) -> None:
-        """Start one more thread, up to the lane's limit. Each thread that claims a row starts another."""
+        """Start one more thread, up to the lane's limit. A thread that has claimed a row starts the next thread."""
         with self._changed:
             if not self.open or self.resting or self._threads >= self._limit:
                 return
@@ -162,7 +167,7 @@ class Lane:
                 while self.send_next():
                     pass
         except (DBAPIError, PoolTimeoutError) as error:
-            # Nothing is lost: the claims expire, and the scheduler enqueues a drain when the database is back.
+            # No delivery is lost. Its claim expires, and the scheduler enqueues a new job when the database is back.
             logger.error("database away during a drain: %s", type(error).__name__)  # noqa: TRY400
             self.open = False
         except Exception:
@@ -174,7 +179,7 @@ class Lane:
                 self._changed.notify_all()
 
     def send_next(self) -> bool:
-        """Send a row that may be sent now. Return whether there was one."""
+        """Claim and send one due delivery. Return False if there was none."""
         if not self.open or self.resting or (delivery := self.next()) is None:
             return False
         self.start()
@@ -182,7 +187,7 @@ class Lane:
         return True
 
     def next(self) -> Claimed | None:
-        """Claim a row that may be sent now, or return None."""
+        """Claim and return a delivery that may be sent now, or return None."""
         throttle = routing().throttles.get(self.queue)
         may_claim = throttle is None or throttle(self.channel)
         return claims.claim(self.queue, self.channel, self._which) if may_claim else None
@@ -205,7 +210,7 @@ class Lane:
         unsaved_outcomes.persist(delivery, outcome)
 
     def _unsaved_outcome(self, delivery: Claimed) -> Outcome | None:
-        """Return the final outcome that the previous worker could not save before its lease ended, if any."""
+        """Return the outcome of an earlier call if it is final and its worker could not save it in PostgreSQL."""
         unsaved = unsaved_outcomes.get(delivery.id) if delivery.worker_crashes else None
         if unsaved is None or unsaved.outcome.result not in (OutcomeKind.SENT, OutcomeKind.FAILED):
             return None
@@ -244,7 +249,7 @@ class Lane:
                 raise
             return self._unknown(delivery, type(error).__name__)
         except Exception as error:
-            # A bug may affect only this row, so it is logged and retried like a provider's failure.
+            # Retry like after an error of the provider, because a bug may affect only this delivery.
             logger.exception("delivery %s broke its transport", delivery.id)
             name = type(error).__name__
             return self._unknown(delivery, name) if delivery.call_started else self._retry(delivery, name, None)
@@ -264,7 +269,10 @@ class Lane:
         return Outcome(OutcomeKind.RETRY, reason, delay_s=settlements.retry_delay_s(delivery.attempts, retry_after_s))
 
     def _postponed(self, delay_s: float) -> Outcome:
-        """Postpone a delivery whose provider is busy. After several in a row, pause the lane to spare the database."""
+        """Postpone a delivery because the provider is busy.
+
+        After several busy responses in a row, pause the lane, so that it does not query the database in vain.
+        """
         with self._changed:
             self._busy += 1
             if self._busy >= self._limit:
@@ -273,7 +281,10 @@ class Lane:
         return Outcome(OutcomeKind.POSTPONED, delay_s=delay_s * jitter)
 
     def _held_back(self, error: SenderError | TooManyPeopleError) -> Outcome:
-        """Postpone a delivery whose sender or new recipient the provider refuses. This does not count as an attempt."""
+        """Postpone a delivery because the provider refuses our number or any new recipient.
+
+        The postponement does not count as an attempt.
+        """
         delay_s = SENDER_S if isinstance(error, SenderError) else PEOPLE_S
         jitter = random.uniform(1.0, 1.5)  # noqa: S311  # jitter, not a secret
         return Outcome(OutcomeKind.POSTPONED, str(error), delay_s=delay_s * jitter)
@@ -289,11 +300,10 @@ class Lane:
 
 
 def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
-    """Send due deliveries on these (queue, channel) lanes until none is left or `limit_s` is over. Skip suspects.
+    """Send the due deliveries of these (queue, channel) pairs, except suspects, until none is due.
 
-    Idle lanes look for due rows while another lane is busy. After `limit_s` seconds, slow lanes stop claiming. The
-    others continue until the slow lanes have ended, so that no channel waits for another channel's last calls. If the
-    job's timeout ends this function, calls in progress have an unknown outcome, and each is repeated once.
+    After `limit_s` seconds, lanes with a slow call claim nothing more. The other lanes continue until these calls have
+    ended. If the job is killed, the outcome of its calls in progress is unknown, and each call is repeated once.
     """
     changed, stop = Condition(), monotonic() + limit_s
     lanes = [lane for queue, channel in lanes_of for lane in _lanes(queue, channel, changed)]
@@ -326,10 +336,10 @@ def _lanes(queue: str, channel: Channel, changed: Condition) -> list[Lane]:
 
 
 def run_suspects(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
-    """Send rows over which a worker died, one at a time and with no other call in the process. The channels take turns.
+    """Send suspects one at a time, in turns from each channel, for at most `SUSPECTS_S` seconds.
 
-    A delivery that kills its worker also ends that worker's other calls. In parallel, these calls would be ended
-    together again, and would fail for good after two unknown outcomes.
+    A delivery that kills its worker also interrupts all other calls of that worker. A delivery fails for good after two
+    interrupted calls. So in parallel, one such delivery could make others fail.
     """
     stop, changed = monotonic() + min(limit_s, SUSPECTS_S), Condition()
     lanes = [Lane(*each, current_app.app_context, changed, claims.SUSPECTS, threads=0) for each in lanes_of]

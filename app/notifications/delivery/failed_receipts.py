@@ -1,4 +1,4 @@
-"""Reactions to a message that the provider accepted and later could not deliver."""
+"""Handling of messages that the provider accepted and later reported as failed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from app.providers import fonnte, whatsapp
 
 
 def record(delivery_id: int, code: str | None) -> None:
-    """Handle a failed receipt, once for each message. `code` is the provider's code (Fonnte: its status word)."""
+    """Handle the provider's report that a message failed. `code` is the provider's error code, or Fonnte's status word.
+
+    Called once for each message.
+    """
     if code == str(whatsapp.OUTSIDE_HOURS):
         template_fallback.send_as_template(delivery_id)
     elif code in _NOBODY_THERE and (phone := db.session.scalar(_phone, {"of_delivery": delivery_id})) is not None:

@@ -1,8 +1,8 @@
-"""Groups: reminders of one person that fall due within 60 seconds leave as one message (`REMINDER_GROUPING`).
+"""Groups: reminders to one person that are due within 60 seconds are sent as one message (`REMINDER_GROUPING`).
 
-Each reminder keeps its own row. A claim takes the first row, and a second statement takes its siblings. One call sends
-them all, and its outcome applies to each row. A retry sends the same rows together, without those cancelled since. Rows
-over which several workers died are sent one by one.
+Each reminder has its own row in `deliveries`. A worker claims the first row of a group and then the other rows, called
+siblings. The worker sends one message for all rows, and stores the outcome in each row. A retry sends the same rows
+together again, except cancelled rows. After several workers died, the rows are sent one by one.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from app.core.jobs import clock_jump
 from app.core.settings import settings
 from app.notifications.models import DeliveryState, deliveries
 
-#: Limits of one message: rows, characters of one row's sentence, characters of all sentences. A text holds 4,096
-#: characters and a template 800. The limit of a template applies to WhatsApp, where a text may become a template.
+#: Limits of one message: number of rows, characters of one row's sentence, and characters of all sentences. A text may
+#: have 4,096 characters, and a WhatsApp template 800. WhatsApp messages have the limit of a template, because a text
+#: may be sent again as a template.
 MAX_ROWS = 10
 CHARACTERS = 350
 CHARACTERS_OF_ALL, CHARACTERS_OF_A_TEMPLATE = 3500, 600
 
-#: Columns that are equal in all rows of one message. Time, deaths and last claim are compared in addition.
+#: Columns that are equal in all rows of one message. `_is_beside` compares further properties of the rows.
 SHARED = ("user_id", "queue", "kind", "unconfirmed_calls")
 
 _span: sa.ColumnElement[object] = sa.literal_column("interval '60 seconds'")
@@ -38,15 +39,15 @@ _first = SimpleNamespace(
 
 
 def worker_crashes_of(rows: Any) -> sa.ColumnElement[int]:
-    """Return how many workers died over a row. A lease that has ended counts as a death."""
+    """Return the number of workers that died while they sent a due row. A row still claimed counts one death more."""
     return rows.worker_crashes + sa.case((rows.state == DeliveryState.CLAIMED, 1), else_=0)  # type: ignore[no-any-return]
 
 
 def is_first(rows: Any) -> sa.ColumnElement[bool]:
     """Return the condition that no earlier row of the same message is due now.
 
-    A claim takes only such a row, and its siblings in the same transaction. So two workers that claim at the same time
-    never send parts of one message.
+    Workers claim only such rows, and claim the siblings in the same transaction. Otherwise two workers could each send
+    a part of one message.
     """
     earlier = deliveries.alias("earlier")
     return ~sa.exists().where(
@@ -70,14 +71,14 @@ def siblings() -> sa.Select[int]:
 
 
 def values_of(first: Mapping[str, object]) -> dict[str, object]:
-    """Return the parameters of `siblings`. `claim_token` is the row's token before the present claim."""
+    """Return the parameters of `siblings`. `claim_token` must be the token of the row's previous claim."""
     return {f"first_{name}": first[name] for name in vars(_first)}
 
 
 def fitting(kind: str, words: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Return the indexes of the words that fit into one message with the first. A long sentence is sent alone.
+    """Return the indexes of the texts that fit into one message with the first text. A long sentence is sent alone.
 
-    If the kind has no template, because each type of reminder has its own, only words of the same type fit.
+    Each type of reminder may have its own WhatsApp template. Then only texts of the same type fit.
     """
     if not words[1:]:
         return {0}
@@ -95,12 +96,15 @@ def fitting(kind: str, words: Sequence[Mapping[str, Any]]) -> set[int]:
 
 
 def is_unsettled(rows: Any) -> sa.ColumnElement[bool]:
-    """Return the condition that a row was called, and has no known outcome and no reference of the provider yet."""
+    """Return the condition that a call for the row has no known outcome, and that the row has no provider reference."""
     return sa.and_(rows.unconfirmed_calls > 0, rows.provider_ref.is_(None))
 
 
 def called_with(ids: Collection[int]) -> sa.Select[int, int]:
-    """Return the statement that pairs each unsettled row with the other rows of its call, and locks the other rows."""
+    """Return the query that pairs each of these rows with the other rows of its call, and locks the other rows.
+
+    The rows must be unsettled, see `is_unsettled`.
+    """
     rows, other = deliveries.c, deliveries.alias("other")
     return (
         sa.select(rows.id, other.c.id)
@@ -108,7 +112,7 @@ def called_with(ids: Collection[int]) -> sa.Select[int, int]:
             rows.id.in_(ids),
             other.c.id != rows.id,
             _may_join(other.name),
-            # A row that was left out of the call has a lower `unconfirmed_calls`.
+            # A row that was not sent in this call has a lower `unconfirmed_calls`.
             *(other.c[name] == rows[name] for name in ("user_id", "claim_token", "unconfirmed_calls")),
             *_is_within(other.c, rows),
         )
@@ -118,7 +122,7 @@ def called_with(ids: Collection[int]) -> sa.Select[int, int]:
 
 
 def _may_join(table: str) -> sa.ColumnElement[bool]:
-    """Return the condition that a row may share its message, as reminders do. The text is the same as in the index."""
+    """Return the condition that a row is an unsent reminder message. It is also in the index `ix_deliveries_beside`."""
     return sa.and_(
         sa.literal_column(f"{table}.state IN ('pending', 'claimed')"),
         sa.literal_column(f"{table}.channel = 'messaging'"),
@@ -127,7 +131,7 @@ def _may_join(table: str) -> sa.ColumnElement[bool]:
 
 
 def _is_beside(row: Any, of: Any, crashes: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
-    """Return the condition that two rows belong to one message: both never tried, or last tried together."""
+    """Return the condition that two rows belong to one message: never tried, or tried together the last time."""
     return sa.and_(
         _may_join(row.name),
         *(row.c[name] == getattr(of, name) for name in SHARED),

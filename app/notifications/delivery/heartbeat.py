@@ -1,4 +1,4 @@
-"""Heartbeat to a monitor outside of the service, because a host that is down cannot raise its own alarm."""
+"""Heartbeat: a regular report to an external monitor, because a host that is down cannot raise an alarm itself."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ logger = logging.getLogger(__name__)
 
 
 def beat() -> None:
-    """Report the problems of the workers to the monitor. The monitor also raises an alarm if no report arrives."""
+    """Report the current problems of the workers to the monitor. If no report arrives, the monitor raises an alarm."""
     if settings.heartbeat_url is None:
         return
     try:
         heartbeat.send(settings.heartbeat_url, _problems())
-    except ProviderError as error:  # the monitor notices the missing report
+    except ProviderError as error:  # the monitor raises an alarm because of the missing report
         logger.warning("the heartbeat was not accepted: %s", error)
 
 

@@ -1,4 +1,4 @@
-"""Forms of a message: free text, or a template.
+"""Format of a message: free text, or a template.
 
 WhatsApp accepts free text for 24 hours after the recipient last wrote to us. After that, it accepts only templates that
 it has approved.
@@ -17,15 +17,16 @@ from app.notifications.delivery.sealing import Words
 from app.providers.messenger import Button, Template
 from app.providers.whatsapp import MAX_CHARACTERS_WITH_BUTTONS
 
-#: Time in which WhatsApp accepts free text after a person wrote to us. Ten minutes less, because the clocks differ.
+#: Time for which WhatsApp accepts free text after a person wrote to us. It is ten minutes shorter than WhatsApp's 24
+#: hours, because WhatsApp's clock may differ from ours.
 OPEN_FOR = timedelta(hours=24) - timedelta(minutes=10)
 
-#: Payload key: send the message as a template at any time, because WhatsApp refused the text.
+#: Key in the payload of a delivery that must be sent as a template, because WhatsApp refused its free text.
 AS_TEMPLATE = "as_template"
 
 
 class NeedsTemplateError(UndeliverableError):
-    """The 24 hours are over, and there is no template for this kind of message."""
+    """A template is needed, because the 24 hours are over, and none is configured for this kind of message."""
 
     def __init__(self) -> None:
         super().__init__("needs_template")
@@ -39,10 +40,10 @@ class MessageFormat:
 
 
 def format_of(kind: str, words: Words, *, is_open: bool, as_template: bool = False) -> MessageFormat:
-    """Return the current form of a message. `is_open` means that the recipient wrote to us within `OPEN_FOR`.
+    """Return the message as free text or as a template.
 
-    With `as_template` it is always a template. `words` contain `text`, and may contain `parts`, see `MessageParts`.
-    Raise `NeedsTemplateError` if a template is needed and there is none.
+    `is_open` means that the recipient wrote to us within `OPEN_FOR`. With `as_template`, never return free text to
+    WhatsApp. `words` has the `text`, and may have `parts`, see `MessageParts`.
     """
     text, parts = str(words["text"]), parts_of(words)
     if not settings.follows_whatsapp_hours:
@@ -61,17 +62,20 @@ def format_of(kind: str, words: Words, *, is_open: bool, as_template: bool = Fal
 
 
 def says_how_to_answer(text: str) -> bool:
-    """Return whether a reminder's text explains how to answer: we receive answers, and the message has no buttons."""
+    """Return whether the text of a reminder explains how to answer.
+
+    The text explains this if we receive answers and the message has no answer buttons.
+    """
     return settings.hears_people and not (_has_buttons() and len(text) <= MAX_CHARACTERS_WITH_BUTTONS)
 
 
 def _has_buttons() -> bool:
-    """Return whether reminders have buttons. Without the webhook we would not receive a tap."""
+    """Return whether reminders have answer buttons. They need our webhook, which receives the taps."""
     return settings.follows_whatsapp_hours and settings.whatsapp_app_secret is not None
 
 
 class MessageParts(TypedDict, total=False):
-    """Parts of a message, in addition to its text. Each is optional."""
+    """Values that a template or a button needs in addition to the text of a message. Each value is optional."""
 
     #: The type of a reminder.
     tipe: str
@@ -79,7 +83,7 @@ class MessageParts(TypedDict, total=False):
     name: str
     #: Token of the link that answers the reminder.
     token: str
-    #: Code to type. The templates of its kinds contain only the code.
+    #: Verification code. The template of such a message has the code as its only parameter.
     code: str
 
 
@@ -89,13 +93,13 @@ def parts_of(words: Mapping[str, Any]) -> MessageParts:
 
 
 def template_name(kind: str, tipe: object = None) -> str | None:
-    """Return the template of the type of reminder, otherwise the template of the kind, or None."""
+    """Return the name of the template for this type of reminder, or else for this kind of message, or None."""
     names = dict(settings.whatsapp_templates)
     return names.get(f"pengingat_{tipe}") or names.get(kind)
 
 
 def _parameters(text: str, parts: MessageParts) -> list[str]:
-    """Return the parameters of a template: a code, or the name and the rest of the text, or the whole text."""
+    """Return the parameters of a template: the code, or the name and the text after the greeting, or the whole text."""
     if code := parts.get("code"):
         return [code]
     name = parts.get("name")
@@ -105,7 +109,7 @@ def _parameters(text: str, parts: MessageParts) -> list[str]:
 
 
 def _buttons(parts: MessageParts) -> tuple[Button, ...]:
-    """Return the answer buttons of a reminder. Typing a button's title has the same effect."""
+    """Return the answer buttons of a reminder. A reply with a button's title has the same effect as a tap."""
     token = parts.get("token")
     if token is None:
         return ()

@@ -1,4 +1,4 @@
-"""Transport of messages: sends a delivery to a phone number."""
+"""Sending of one delivery to a phone number, as a message."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ logger = logging.getLogger(__name__)
 INVALID = "the number is known to be invalid"
 WRONG = "the number has said that it is not the person's"
 
-#: Kinds that are also sent to a number flagged as wrong: answers to its messages, and codes, which were counted on
-#: request.
+#: Kinds that are also sent to a number flagged as wrong: answers to messages from this number, and verification codes.
+#: The number of codes is limited elsewhere, see `numbers.MAX_WRONG_CODES`.
 TO_WRONG_NUMBERS = frozenset({"answer", numbers.CODE})
 
 
 @dataclass(frozen=True)
 class Address:
-    """A recipient's number and its flags at this moment."""
+    """A recipient's phone number, and properties of this number at the time of sending."""
 
     phone: str
-    #: True if the provider has refused the number, or a probe was sent to it.
+    #: True if the provider has refused the number, or if a probe was sent to the number, see `is_invalid`.
     is_doubted: bool = False
-    #: True if WhatsApp accepts free text, because the owner wrote to us recently.
+    #: True if WhatsApp accepts free text to this number, because its owner wrote to us recently.
     is_open: bool = False
-    #: True if the number is invalid. Then only one message may be sent, as a probe.
+    #: True if the number is invalid. An invalid number gets one test message, called a probe, see `numbers`.
     is_invalid: bool = False
     #: True if the use of the number was recorded recently.
     is_noted: bool = True
@@ -74,9 +74,9 @@ _number = PreparedStatement(
 
 
 def send(delivery: Claimed) -> str | None:
-    """Send a message to the person's current number, as a text or a template. Return the provider's reference.
+    """Send a message to the person's current number. Return the provider's reference of the message.
 
-    Record what the provider reports about the number.
+    If the provider refuses the number, record the refusal.
     """
     address = _address_of(delivery)
     form = _format_of(delivery, address)
@@ -88,7 +88,7 @@ def send(delivery: Claimed) -> str | None:
         return _send(delivery, address, form)
     except messaging.InvalidNumberError:
         raise
-    except Exception:  # the number may be untried, so allow another probe
+    except Exception:  # the message may not have reached the number, so allow another probe
         with unit_of_work():
             numbers.give_probe_back(address.phone)
         raise
@@ -97,7 +97,7 @@ def send(delivery: Claimed) -> str | None:
 def _send(delivery: Claimed, address: Address, form: message_format.MessageFormat) -> str | None:
     is_trial = sender_status.admit()
     claims.begin(delivery)
-    if len(delivery.together) <= len(delivery.others):  # some were cancelled since the claim
+    if len(delivery.together) <= len(delivery.others):  # one or more deliveries were cancelled after the claim
         form = _format_of(delivery, address)
     first, *_ = delivery.together
     try:
@@ -129,13 +129,13 @@ def _send(delivery: Claimed, address: Address, form: message_format.MessageForma
                     numbers.accepted(address.phone)
                 if is_use:
                     numbers.record_use(address.phone)
-    except (DBAPIError, PoolTimeoutError):  # the message has left, so do not send it again
+    except (DBAPIError, PoolTimeoutError):  # ignored, because an error would make the worker send the message again
         logger.exception("a success was not noted")
     return ref
 
 
 def callback_of(delivery_id: int) -> str:
-    """Return the value that a provider's receipts carry back to identify the delivery."""
+    """Return the value that the provider repeats in its receipts, so that a receipt identifies its delivery."""
     return f"d:{delivery_id}"
 
 
@@ -150,7 +150,7 @@ def _address_of(delivery: Claimed) -> Address:
         raise UndeliverableError("no number")
     phone, is_proven, is_invalid, is_wrong, is_stopped, probe_is_due, is_doubted, is_open, is_noted = rows[0]
     if delivery.target is not None and delivery.target != phone:
-        raise UndeliverableError("the number has changed")  # the old number's next owner must not get a reset link
+        raise UndeliverableError("the number has changed")  # a new owner of the old number must not get a reset link
     if not is_proven and number_verification.is_needed(delivery.kind):
         raise UnwantedError(number_verification.UNPROVEN)
     if is_wrong:
@@ -173,7 +173,7 @@ def _known_of(phone: str, kind: str) -> Address:
 
 
 def _format_of(delivery: Claimed, address: Address) -> message_format.MessageFormat:
-    """Return the form of a message with one or more deliveries. Store its words in `said`."""
+    """Return the format of a message for one or more deliveries. Store the text and its parts in `delivery.said`."""
     words = [each.words for each in delivery.together]
     delivery.said = words[0] if len(words) == 1 else routing().merge[delivery.kind](words)
     as_template = any(each.payload.get(message_format.AS_TEMPLATE) for each in delivery.together)

@@ -26,26 +26,29 @@ _due = (
     .where(_rows.state.in_(OPEN), _rows.next_try_at <= sa.func.statement_timestamp(), _rows.queue.in_(QUEUES))
     .group_by(_rows.queue, _rows.channel)
 )
-#: Only urgent deliveries count. Broadcasts may wait for their hours and their rate.
+#: Query of the oldest urgent delivery. Broadcasts are not included, because they are delayed on purpose.
 _oldest_urgent = sa.select(sa.func.min(_rows.next_try_at)).where(
     _rows.state.in_(OPEN), _rows.next_try_at <= sa.func.statement_timestamp(), _rows.queue == URGENT
 )
 
 
 def oldest_due_s() -> float:
-    """Return for how many seconds the longest waiting urgent delivery has been due, or 0."""
+    """Return the seconds since the oldest unsent urgent delivery became due, or 0 if none is due."""
     with autocommit() as database:
         oldest: datetime | None = database.execute(_oldest_urgent).scalar()
     return 0.0 if oldest is None else max(0.0, (now() - oldest).total_seconds())
 
 
 def check_deliveries() -> str:
-    """Return how long deliveries wait, for information. Removing web processes would not make a worker send."""
+    """Return the age of the oldest due delivery as text for `/readyz`. This value never makes `/readyz` fail.
+
+    A web process that does not receive requests any more would not make a worker send faster.
+    """
     return f"oldest due for {oldest_due_s():.0f} s"
 
 
 def worker_problems() -> list[str]:
-    """Return the problems that stop deliveries, one sentence each, or an empty list. For `flask worker-health`."""
+    """Return one sentence for each problem that prevents deliveries, for `flask worker-health`."""
     problems = clock_problems()
     if problem := report.problem():
         problems.append(problem)
@@ -55,7 +58,7 @@ def worker_problems() -> list[str]:
 
 
 def clock_problems() -> list[str]:
-    """Return the problems that hide due deliveries: no worker, no scheduler, or a jump of the database's clock."""
+    """Return one sentence for each of these problems: no worker, no scheduler, or a jump of the database's clock."""
     workers = workers_by_queue()
     problems = [f"no worker serves the queue {name}" for name in QUEUES if not workers[name]]
     jump_s = clock_jump_s()
@@ -67,7 +70,7 @@ def clock_problems() -> list[str]:
 
 
 def waiting() -> dict[tuple[str, str], tuple[int, float]]:
-    """Return, by queue and channel, how many deliveries are due and for how many seconds the oldest has been due."""
+    """Return the number of due deliveries and the age of the oldest in seconds, by queue and channel."""
     lanes: dict[tuple[str, str], tuple[int, float]] = dict.fromkeys(
         ((queue, channel) for queue in QUEUES for channel in Channel), (0, 0.0)
     )
@@ -78,7 +81,7 @@ def waiting() -> dict[tuple[str, str], tuple[int, float]]:
 
 
 def outcomes() -> dict[str, int]:
-    """Return the number of attempts by outcome, of all channels, since Redis was set up."""
+    """Return the number of attempts by outcome, in all channels, since the counters in Redis were created."""
     totals = Counter[str]()
     for sample in counts():
         if sample.name == "deliveries_total":
@@ -87,7 +90,10 @@ def outcomes() -> dict[str, int]:
 
 
 def collect_waiting() -> Iterator[Metric]:
-    """Yield the number and age of due deliveries. Empty lanes have samples too, so that alerts notice missing data."""
+    """Yield the number and the age of due deliveries, by queue and channel.
+
+    If nothing is due, the value is 0. A missing sample means that the metric could not be read.
+    """
     due = GaugeMetricFamily("deliveries_due", "Deliveries that are due now", labels=["queue", "channel"])
     age = GaugeMetricFamily(
         "deliveries_oldest_due_seconds", "How long the longest waiting has been due", labels=["queue", "channel"]

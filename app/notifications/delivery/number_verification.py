@@ -1,20 +1,20 @@
-"""Kinds of messages that are sent only to proven numbers, according to `PHONE_VERIFICATION`.
+"""Kinds of messages that are sent only to proven numbers, according to the setting `PHONE_VERIFICATION`.
 
-The check runs when a message is sent, because messages are planned 36 hours ahead. A number that was proven since then
-gets the next dose. A number that was changed since then may be a stranger's until it is proven. Pushes are not checked,
-because they go to the person's own browsers.
+A number is proven if its owner has confirmed to us that the number is theirs. The check runs when a message is sent,
+not when it is planned 36 hours before, because the number may be proven or changed in between. Pushes are not checked,
+because they are sent to the person's own browsers.
 """
 
 from __future__ import annotations
 
 from app.core.settings import settings
 
-#: Reason of a cancelled message.
+#: Reason stored in a message that is cancelled because the number is not proven.
 UNPROVEN = "the number is not proven"
 
-#: Kinds that nobody requested, or that are about another person.
+#: Kinds of messages that the recipient did not request, or that are about another person.
 SOFT = frozenset({"broadcast", "alert"})
-#: In addition, kinds that a person set up for themselves, because they may have entered a stranger's number.
+#: `SOFT`, and kinds that the recipients set up for themselves. They may have entered the number of a stranger.
 REQUIRED = SOFT | {"reminder", "stock"}
 
 KINDS = {"off": frozenset[str](), "soft": SOFT, "required": REQUIRED}

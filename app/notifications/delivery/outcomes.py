@@ -1,4 +1,4 @@
-"""Outcomes of a call, as plain values, and the function that records them."""
+"""Outcomes of an attempt to send a delivery, and the function that records an outcome in the delivery's row."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from app.notifications.delivery.settlements import Claim
 
 class OutcomeKind(StrEnum):
     SENT = "sent"
-    #: Refused for good.
+    #: The provider refused the delivery for good.
     FAILED = "failed"
-    #: Not wanted on this channel.
+    #: The recipient does not want this delivery on this channel.
     CANCELLED = "cancelled"
-    #: Refused for now.
+    #: The attempt failed, and the delivery is retried later.
     RETRY = "retry"
     POSTPONED = "postponed"
-    #: The call had begun, and its result is unknown.
+    #: The call to the provider had started, and its result is unknown.
     UNKNOWN = "unknown"
 
 
@@ -31,7 +31,7 @@ class Outcome:
     ref: str | None = None
     #: Seconds until the retry, or until a postponed delivery is due.
     delay_s: float = 0.0
-    #: The end of a postponement, instead of `delay_s`.
+    #: Time until which the delivery is postponed. If set, `delay_s` is ignored.
     until: datetime | None = None
 
 

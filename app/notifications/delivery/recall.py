@@ -1,7 +1,8 @@
-"""Taking back of expired messages that the provider has not sent yet, because a late reminder misleads.
+"""Taking back of expired messages that Fonnte accepted but has not sent yet, because a late reminder misleads.
 
-Fonnte sends through a phone. While the phone is off, Fonnte keeps accepted messages for up to 7 days. It sends all of
-them when the phone is back. Such a row is `sent`. After it was taken back, it is `missed`.
+Fonnte sends messages through our phone. While the phone is off, Fonnte keeps accepted messages for up to 7 days, and
+sends all of them when the phone is on again. The state of such a delivery is `sent`. After the message was taken back,
+the state is `missed`.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from app.providers.http import ProviderError
 
 logger = logging.getLogger(__name__)
 
-#: Maximum number of rows in one job.
+#: Maximum number of deliveries that one job takes back.
 BATCH = 200
-#: Time after acceptance within which a receipt reports that a message was sent.
+#: Maximum age of an accepted message that is taken back because no receipt reported that it was sent.
 TOLD_WITHIN = timedelta(hours=3)
-#: Values of `last_error` after an attempt to take a message back: the provider no longer had it, or gave it back.
+#: Values of `last_error` after an attempt to take a message back: Fonnte had already sent it, or Fonnte deleted it.
 TOO_LATE = "could not be taken back"
 TAKEN_BACK = "taken back"
 
 _rows = deliveries.c
 _now = sa.func.statement_timestamp()
-#: Time from which Fonnte may hold accepted messages, because our phone is off. Null while the phone is on.
+#: Time since which Fonnte may keep accepted messages, because our phone is off. Null while the phone is on.
 _held_since = (
     sa.select(sa.func.min(senders.c.held_since))
     .where(senders.c.provider == "fonnte", senders.c.state == SenderState.DOWN)
@@ -41,7 +42,7 @@ _held_since = (
 
 
 def list_held() -> Sequence[str]:
-    """Return the provider's references of expired messages that it may still hold."""
+    """Return the provider's references of expired messages that Fonnte may not have sent yet."""
     if settings.messaging_provider != "fonnte":
         return []
     told = _now - TOLD_WITHIN if settings.fonnte_webhook_token else None
@@ -65,7 +66,7 @@ def list_held() -> Sequence[str]:
 
 
 def cancel(ref: str) -> bool | None:
-    """Take a message back. Return whether the provider gave it back, or None after a provider error."""
+    """Take a message back. Return False if it was too late, or None after an error of the provider."""
     try:
         return messaging.client().cancel(ref)
     except ProviderError as error:
@@ -74,7 +75,10 @@ def cancel(ref: str) -> bool | None:
 
 
 def record(ref: str, *, is_taken_back: bool) -> list[int]:
-    """Record the result on the rows of this message. If it was taken back, return their occurrences."""
+    """Record in the deliveries of this message whether the message was taken back.
+
+    If it was, return the ids of the occurrences of reminders that it was about.
+    """
     values = {"state": DeliveryState.MISSED, "last_error": TAKEN_BACK} if is_taken_back else {"last_error": TOO_LATE}
     statement = (
         sa.update(deliveries)

@@ -1,8 +1,8 @@
-"""Receipts: reports that an accepted message was sent, delivered or read, or has failed after all.
+"""Receipts: reports from the provider that an accepted message was sent, delivered or read, or has failed.
 
-Receipts arrive twice, late and in any order. One UPDATE handles a batch, and each delivery keeps its furthest receipt.
-A receipt with our delivery's id also settles a call whose worker died before it could. The provider has the message, so
-it is not sent again.
+Receipts may arrive twice, late, and in any order. Each delivery stores the receipt with the highest rank in `RANKS`. A
+receipt also shows that the provider has the message. So if the worker died before it stored that, the message is not
+sent again.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ from app.notifications.senders import numbers
 
 #: Maximum number of receipts in one transaction.
 BATCH = 500
-#: Time until a receipt without a known delivery is tried once more. The delivery may be recorded after the receipt.
+#: Time after which a receipt without a known delivery is handled a second time. The receipt may arrive before the
+#: worker has stored the provider's reference of the message.
 LOOK_AGAIN = timedelta(seconds=30)
 
 APPLIED, KNOWN, WAITING, NOBODYS = "applied", "known", "waiting", "unknown delivery"
 
 RANKS = {receipt: rank for rank, receipt in enumerate(Receipt)}
 
-#: Function called once for a message that failed after it was accepted. It gets the delivery's id and the provider's
-#: code, in the transaction that records the failure.
+#: Function called once for each message that failed after the provider accepted it. The arguments are the id of the
+#: delivery and the provider's error code.
 FailedReceipt = Callable[[int, str | None], None]
 
 
@@ -66,7 +67,7 @@ class ReceiptEvent:
 
 
 def take(on_failed: FailedReceipt) -> int:
-    """Handle a batch of open receipts. Return their number."""
+    """Handle up to `BATCH` receipts that were not handled yet. Return their number."""
     batch = [ReceiptEvent.of(row) for row in db.session.execute(_open)]
     if not batch:
         return 0
@@ -90,7 +91,7 @@ def take(on_failed: FailedReceipt) -> int:
 
 
 def open_receipts(now: sa.ColumnElement[datetime]) -> sa.ColumnElement[bool]:
-    """Return the condition of receipts to handle now. The first part is the same text as in the index of open rows."""
+    """Return the condition that a receipt must be handled now."""
     return sa.and_(
         sa.literal_column("handled_at IS NULL"),
         inbound.c.kind == sa.literal_column(f"'{InboundKind.RECEIPT}'"),
@@ -110,12 +111,13 @@ _open = (
 
 @dataclass(frozen=True)
 class _Names:
-    """The deliveries of a batch, by their id and by both references of the provider. Their rows are locked by id.
+    """The ids of the deliveries of a batch, by id and by both references of the provider.
 
-    Deliveries that left as one message have the same references.
+    Deliveries that were sent as one message have the same references.
     """
 
-    #: Delivery ids of the same call, by delivery id. More than one only while the call is unsettled.
+    #: Ids of the deliveries that were sent in the same call, by delivery id. If the outcome of the call is recorded,
+    #: this is only the delivery itself.
     ids: Mapping[int, set[int]]
     refs: Mapping[str, set[int]]
     state_refs: Mapping[str, set[int]]
@@ -124,7 +126,8 @@ class _Names:
     def of(cls, batch: Sequence[ReceiptEvent]) -> Self:
         own_ids = {event.delivery_id for event in batch if event.delivery_id is not None}
         which = sa.or_(
-            # Skip rows that were never claimed. After a restore of the database, an older receipt can have the same id.
+            # Skip rows that no worker ever claimed. After a restore of the database, a new row can have the id of an
+            # older, lost delivery, whose receipts may still arrive.
             sa.and_(_rows.id.in_(own_ids), _rows.claim_token.is_not(None)),
             _rows.provider_ref == sa.any_(_texts(event.ref for event in batch)),
             _rows.provider_state_ref == sa.any_(_texts(event.state_ref for event in batch)),
@@ -140,7 +143,7 @@ class _Names:
             unsettled += [delivery_id] if is_unsettled else []
         for delivery_id, other_id in db.session.execute(groups.called_with(unsettled)) if unsettled else ():
             ids[delivery_id].add(other_id)
-        # One receipt of the batch may have both references. Then receipts with only `state_ref` find the delivery too.
+        # If one receipt of the batch has both references, receipts with only `state_ref` find its delivery too.
         for event in batch:
             if event.state_ref and event.ref:
                 state_refs[event.state_ref] |= refs[event.ref]
@@ -157,7 +160,7 @@ def _texts(values: Iterable[str | None]) -> sa.BindParameter[list[str]]:
 
 
 def _apply(furthest: Mapping[int, ReceiptEvent]) -> set[int]:
-    """Store the receipts that are further than the stored ones. Return the ids of their deliveries."""
+    """Store the receipts that have a higher rank than the stored receipt. Return the ids of the changed deliveries."""
     if not furthest:
         return set()
     told = sa.values(
@@ -183,7 +186,7 @@ def _apply(furthest: Mapping[int, ReceiptEvent]) -> set[int]:
         "receipt_code": new.code,
         "provider_ref": sa.func.coalesce(_rows.provider_ref, new.ref),
         "provider_state_ref": sa.func.coalesce(_rows.provider_state_ref, new.state_ref),
-        # The provider has the message, even if its worker did not record that.
+        # A receipt shows that the provider has the message, even if no worker has recorded that.
         "state": DeliveryState.SENT,
         "unconfirmed_calls": sa.case(
             (was_open, sa.func.greatest(_rows.unconfirmed_calls - 1, 0)), else_=_rows.unconfirmed_calls
@@ -196,7 +199,7 @@ def _apply(furthest: Mapping[int, ReceiptEvent]) -> set[int]:
 
 
 def _name(state_refs: Mapping[int, str]) -> None:
-    """Store the reference that later receipts use, even if its receipt is not further than the stored one."""
+    """Store the reference that later receipts use, for deliveries whose receipt itself is not stored."""
     if not state_refs:
         return
     told = sa.values(sa.column("id", sa.BigInteger), sa.column("state_ref", sa.Text), name="told")

@@ -1,7 +1,7 @@
-"""Rendering of deliveries: their words are read from the database after the claim and before the call.
+"""Rendering of deliveries: the worker reads the texts from the database just before it sends them.
 
-So a changed title, a withdrawn consent or an erased name takes effect at once. Words that are stored nowhere else, such
-as a reset link, are encrypted in the delivery, see `sealing`.
+So a changed title, a withdrawn consent or an erased name takes effect at once. A text that is stored nowhere else, such
+as a reset link, is stored encrypted in the delivery, see `sealing`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from app.notifications.delivery.sealing import Words, unseal
 from app.notifications.delivery.settlements import record_cancelled, record_postponed
 from app.notifications.models import Channel
 
-#: Function that reads the words of deliveries of one kind, by their ids. A delivery without words must not be sent.
+#: Function that returns the texts of deliveries of one kind, by delivery id. A delivery without a text must not be
+#: sent.
 Renderer = Callable[[Sequence[Claimed]], Mapping[int, Words]]
 
-#: Reason of a cancelled delivery.
+#: Reason stored in a delivery that is cancelled because it has no text any more.
 NOT_ANY_MORE = "says nothing any more"
 
 
 def words_of(deliveries: Sequence[Claimed], renderers: Mapping[str, Renderer]) -> dict[int, Words]:
-    """Return the words of deliveries of one kind, by their ids. A delivery that must not be sent any more has none."""
+    """Return the texts of deliveries of one kind, by delivery id. Omit deliveries that must not be sent any more."""
     try:
         said = {each.id: unseal(each.sealed, each.user_id) for each in deliveries if each.sealed}
     except UndecryptableField:
@@ -41,7 +42,10 @@ def words_of(deliveries: Sequence[Claimed], renderers: Mapping[str, Renderer]) -
 
 
 def by_event(renderers: Mapping[str, Renderer]) -> Renderer:
-    """Return the renderer of a kind with several events. The event is in the payload, otherwise in `about_type`."""
+    """Return a renderer that chooses another renderer by the event of each delivery.
+
+    The event is the payload's `event`, or else `about_type`.
+    """
 
     def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
         return {id_: words for each in deliveries for id_, words in renderers[_event(each)]([each]).items()}
@@ -56,7 +60,10 @@ def _event(delivery: Claimed) -> str:
 def by_title(
     row_id: orm.InstrumentedAttribute[int], title: orm.InstrumentedAttribute[str], announcement: str
 ) -> Renderer:
-    """Return the renderer of announcements. They contain the title of the row `about_id`, without contact details."""
+    """Return a renderer of announcements. It puts the title of the row `about_id` into the text `announcement`.
+
+    Contact details in the title are removed.
+    """
 
     def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
         with autocommit() as connection:
@@ -73,14 +80,15 @@ def by_title(
 
 
 def notice(delivery: Claimed, *, text: str, title: str, body: str) -> Words:
-    """Return the words of a notice for the channel of its delivery."""
+    """Return `text` for a message, or `title` and `body` for a push, according to the channel of the delivery."""
     return {"text": text} if delivery.channel == Channel.MESSAGING else {"title": title, "body": body}
 
 
 def render(delivery: Claimed, renderers: Mapping[str, Renderer]) -> None:
-    """Set the words of a claimed delivery and of the others in its message.
+    """Set the texts of a claimed delivery and of the other deliveries in its message.
 
-    Cancel those without words. Postpone those that do not fit into the message. Raise `UnwantedError` if none is left.
+    Cancel deliveries without a text. Postpone deliveries whose text does not fit into the message. Raise
+    `UnwantedError` if no delivery has a text.
     """
     together = delivery.together
     said = words_of(together, renderers)
@@ -95,13 +103,13 @@ def render(delivery: Claimed, renderers: Mapping[str, Renderer]) -> None:
     fitting = groups.fitting(delivery.kind, [each.words for each in left])
     if rest := [each for n, each in enumerate(left) if n not in fitting]:
         with _only(rest) as first:
-            record_postponed(first, timedelta())  # they get a message of their own
+            record_postponed(first, timedelta())  # due again at once, in a separate message
     delivery.ids = tuple(each.id for n, each in enumerate(left) if n in fitting)
 
 
 @contextmanager
 def _only(deliveries: Sequence[Claimed]) -> Iterator[Claimed]:
-    """Yield the first of these deliveries, to record an outcome only for them."""
+    """Yield the first of these deliveries, changed so that an outcome is recorded for exactly these deliveries."""
     first = deliveries[0]
     before, first.ids = first.ids, tuple(each.id for each in deliveries)
     yield first

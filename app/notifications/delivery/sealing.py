@@ -1,4 +1,4 @@
-"""Encryption of words that are stored nowhere else, such as a reset link, until their delivery is settled."""
+"""Encryption of texts that are stored only in their delivery until they are sent, such as a reset link."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import orjson
 
 from app.identity import field_encryption
 
-#: The words of a delivery: the `text` and `parts` of a message, see `message_format`, or the fields of a push.
+#: Content of a delivery: the `text` and `parts` of a message, see `message_format`, or the fields of a push.
 Words = Mapping[str, object]
 
 #: Kind of the ciphertext, see `field_encryption`.
@@ -16,11 +16,14 @@ FIELD = "delivery"
 
 
 def seal(words: Words, user_id: int | None) -> str:
-    """Encrypt words for their recipient."""
+    """Encrypt the content of a delivery to this user."""
     return field_encryption.encrypt(orjson.dumps(words).decode(), user_id or 0, field=FIELD)
 
 
 def unseal(sealed: str, user_id: int | None) -> Words:
-    """Decrypt words. Raise `UndecryptableField` if they are another person's, or if their key is not configured."""
+    """Decrypt the content of a delivery.
+
+    Raise `UndecryptableField` if it was encrypted for another user, or with a key that is not configured any more.
+    """
     words: Words = orjson.loads(field_encryption.decrypt(sealed, user_id or 0, field=FIELD) or "{}")
     return words

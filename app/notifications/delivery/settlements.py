@@ -1,4 +1,8 @@
-"""Settlements: one statement records the outcome of a claimed delivery, if the worker still has its claim."""
+"""Settlements: statements that record the outcome of a claimed delivery.
+
+A claim is the right of one worker to send a delivery. A worker whose claim was taken over by another worker records
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -18,40 +22,40 @@ from app.core.jobs import clock_jump
 from app.core.settings import settings
 from app.notifications.models import OPEN, Channel, DeliveryState, Receipt, deliveries
 
-#: Number of unknown outcomes after which a delivery is not sent again.
+#: Number of calls with an unknown outcome after which a delivery is not sent again.
 MAX_UNCONFIRMED_CALLS = 2
-#: Seconds until a delivery with an unknown outcome is repeated. It is repeated once, when the provider should be back.
+#: Seconds until a delivery with an unknown outcome is sent once more. A provider outage is often over by then.
 UNKNOWN_RETRY_S = 30.0
 MAX_RETRY_S = 1800
 
 
 @dataclass
 class Claim:
-    """The data that a worker needs to settle a delivery. The row must still have its token."""
+    """The data that a worker needs to record an outcome. `claim_token` identifies the claim in the delivery's row."""
 
     id: int
     claim_token: uuid.UUID
     unconfirmed_calls: int
 
     def __post_init__(self) -> None:
-        #: True if the provider may have been called, see `claims.begin`.
+        #: True from the start of the call to the provider, see `claims.begin`.
         self.call_started = False
-        #: The words that are sent, once they are known.
+        #: The content that is sent, or None before it was read.
         self.said: Mapping[str, object] | None = None
-        #: Ids of the rows that get the outcome: this delivery and the others of its message.
+        #: Ids of the rows that get the outcome: this delivery and the other deliveries in its message.
         self.ids: tuple[int, ...] = (self.id,)
 
 
 _rows = deliveries.c
 token = sa.bindparam("token", type_=sa.Uuid())
-#: Conditions: the rows of a claim that no other worker has claimed since.
+#: Conditions that select the rows of a claim, except rows that another worker has claimed since.
 of_claim = (
     _rows.id == sa.func.any(sa.bindparam("of_ids", type_=ARRAY(sa.BigInteger))),
     _rows.claim_token == token,
 )
 _is_message = _rows.channel == sa.literal_column(f"'{Channel.MESSAGING}'")
 _ref = sa.bindparam("ref", type_=sa.Text)
-#: Condition: the provider returned a reference of the message, which counts as the first receipt.
+#: Condition: the provider returned a reference of the message. The row then gets the receipt `accepted`.
 _is_accepted = sa.and_(_rows.channel == Channel.MESSAGING, _ref.is_not(None))
 _sending = (
     sa.update(deliveries)
@@ -66,8 +70,8 @@ _sending = (
     )
 )
 _said = sa.bindparam("said", type_=JSONB)
-#: Statements by (is_production, is_refusable). Production does not store `said`. WhatsApp may refuse a text later and
-#: then accept a template. For that, `sealed` is kept until `jobs.prune`.
+#: Statements by (is_production, is_refusable). Production does not store `said`. WhatsApp may refuse a free text later,
+#: and the message is then sent as a template. For this case, `sealed` is kept until the job `prune`.
 _sent = {
     (is_production, is_refusable): PreparedStatement(
         _sending.values(
@@ -81,7 +85,10 @@ _sent = {
 
 
 def record_sent(delivery: Claim, provider_ref: str | None) -> None:
-    """Record as sent, even if cancelled during the call. Otherwise adding the delivery again would send it twice."""
+    """Record that the delivery was sent, even if it was cancelled during the call.
+
+    If it stayed cancelled, adding it again would send it twice.
+    """
     calls = 1 if delivery.call_started else 0
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
     said = orjson.dumps(delivery.said).decode() if delivery.said is not None else None
@@ -99,14 +106,14 @@ def record_cancelled(delivery: Claim, reason: str) -> None:
 
 
 def record_retry(delivery: Claim, delay_s: float, reason: str) -> None:
-    """Schedule a retry after `delay_s` seconds. A delivery that expires before that is missed now."""
+    """Schedule a retry after `delay_s` seconds. If the delivery expires before the retry, record it as missed."""
     _record_retry(delivery, delay_s, reason, unconfirmed_calls=_known(delivery))
 
 
 def record_unknown(delivery: Claim, reason: str) -> None:
-    """Schedule one repetition, after `UNKNOWN_RETRY_S` seconds plus or minus a quarter.
+    """Record an unknown outcome, and schedule one more attempt after about `UNKNOWN_RETRY_S` seconds.
 
-    A delivery that was repeated already fails instead.
+    If this was already the second unknown outcome, record the delivery as failed instead.
     """
     if delivery.unconfirmed_calls >= MAX_UNCONFIRMED_CALLS:
         _record(
@@ -122,7 +129,7 @@ def record_unknown(delivery: Claim, reason: str) -> None:
 
 
 def record_postponed(delivery: Claim, until: datetime | timedelta, reason: str = "") -> None:
-    """Let the delivery wait until a time, or for a duration. This does not count as an attempt."""
+    """Postpone the delivery until a time, or for a duration. The postponement does not count as an attempt."""
     at = clock_jump.now_sql + until if isinstance(until, timedelta) else until
     why = {"last_error": reason[:500]} if reason else {}
     _record(delivery, state=DeliveryState.PENDING, next_try_at=at, attempts=_rows.attempts - 1, **why)
@@ -134,7 +141,10 @@ def extend(delivery: Claim, until: datetime) -> None:
 
 
 def retry_delay_s(attempts: int, retry_after_s: float | None = None) -> float:
-    """Return 2^attempts seconds with jitter, at most 30 minutes. A longer `Retry-After` takes precedence."""
+    """Return the seconds until the next attempt: 2^attempts with jitter, at most 30 minutes.
+
+    Return `retry_after_s` instead if it is longer.
+    """
     backoff = min(2.0 ** min(attempts, 20), MAX_RETRY_S)
     jittered = backoff * random.uniform(0.75, 1.25)  # noqa: S311  # jitter, not a secret
     return max(min(jittered, MAX_RETRY_S), retry_after_s or 0.0)
@@ -157,12 +167,16 @@ def expire(queue: str) -> int:
 
 
 def final() -> dict[str, object]:
-    """Return the columns to set when a delivery is settled. Sealed words are deleted."""
+    """Return the columns to set when a delivery gets its final state. The encrypted content is deleted."""
     return {"settled_at": sa.func.statement_timestamp(), "sealed": sa.null()}
 
 
 def final_of_accepted() -> dict[str, object]:
-    """Return `final` for an accepted message. It keeps sealed words that WhatsApp may still refuse, until `prune`."""
+    """Return the columns to set when the provider has accepted a message.
+
+    For WhatsApp, the encrypted content is kept, because WhatsApp may still refuse the message. The job `prune` deletes
+    the content later.
+    """
     values = final()
     if settings.follows_whatsapp_hours:
         del values["sealed"]
@@ -183,12 +197,12 @@ def _record_retry(delivery: Claim, delay_s: float, reason: str, *, unconfirmed_c
 
 
 def _known(delivery: Claim) -> sa.ColumnElement[int]:
-    """Return the number of unknown outcomes. The present call is not counted, because its outcome is known."""
+    """Return SQL for the number of calls with an unknown outcome, without the call whose outcome is recorded now."""
     return _rows.unconfirmed_calls - 1 if delivery.call_started else _rows.unconfirmed_calls + 0
 
 
 def _record(delivery: Claim, **values: object) -> None:
-    """Update by id and token, so that a worker without a valid claim changes nothing."""
+    """Update the rows of this claim. Rows that another worker has claimed since are not changed."""
     statement = (
         sa.update(deliveries)
         .where(

@@ -1,6 +1,7 @@
-"""Second deliveries, as a template, of messages that WhatsApp refused as a text because the 24 hours were over.
+"""Repetition, as a template, of messages that WhatsApp refused as free text.
 
-The refused delivery stays unchanged, so that no delivery is sent twice.
+WhatsApp accepts free text only for 24 hours after the recipient wrote to us. The refused delivery stays unchanged, and
+a second delivery is added.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from app.notifications.models import deliveries
 Key = TypeVar("Key", str, sa.ColumnElement[str])
 
 _rows = deliveries.c
-#: Columns that are copied from the first delivery.
+#: Columns that are copied from the refused delivery to the second delivery.
 _SAME = (
     "queue",
     "channel",
@@ -37,12 +38,12 @@ _SAME = (
 
 
 def key_of(first: Key) -> Key:
-    """Return the `dedupe_key` of the second delivery, made from the key of the first."""
+    """Return the `dedupe_key` of the second delivery. `first` is the `dedupe_key` of the refused delivery."""
     return first + ":template"
 
 
 def send_as_template(delivery_id: int) -> bool:
-    """Add a delivery of the same words as a template. Return whether it is new. It is due at once."""
+    """Add a delivery that sends the refused message as a template at once. Return whether the delivery is new."""
     refused = db.session.execute(
         sa.select(_rows.kind, _rows.payload, _rows.sealed).where(_rows.id == delivery_id, _may_be_repeated)
     ).one_or_none()
@@ -51,7 +52,7 @@ def send_as_template(delivery_id: int) -> bool:
     if template_name(refused.kind, refused.payload.get("tipe")) is None:
         return False
     if refused.sealed is None and refused.kind not in routing().render:
-        return False  # its words were deleted
+        return False  # the encrypted text was deleted, and no renderer can read the text again
     copied = sa.select(
         key_of(_rows.dedupe_key),
         _rows.payload + sa.literal({AS_TEMPLATE: True}, JSONB),

@@ -1,4 +1,4 @@
-"""Test message that an operator sends to a number, without the outbox, to see how the provider handles it."""
+"""Test message from an operator to a number. It is sent without the outbox, and shows whether the provider works."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ NEEDS_TEMPLATE = (
     " Write to our number from this phone first, or name a template."
 )
 
-#: Kinds whose template can carry the text. The first kind with a template is used.
+#: Kinds whose template can contain the test text. The first kind with a configured template is used.
 KINDS = (SECURITY_NOTICE, "broadcast", "alert", "stock", "reminder")
 
-#: Kinds with a template that greets by name.
+#: Kinds whose template starts with a greeting and a name.
 GREETING = ("stock", "reminder")
 
 #: Seconds to wait for receipts, and seconds between two queries for them.
@@ -36,7 +36,10 @@ _is_open = sa.select(phone_numbers.c.last_inbound_at > sa.func.statement_timesta
 
 
 def form_for(phone: str) -> message_format.MessageFormat:
-    """Return the current form of the message. Raise `NeedsTemplateError` if it needs a template and has none."""
+    """Return the test message as free text or as a template.
+
+    Raise `NeedsTemplateError` if a template is needed and none is configured.
+    """
     with autocommit() as connection:
         is_open = bool(connection.scalar(_is_open.where(phone_numbers.c.phone == phone)))
     kind = next(filter(message_format.template_name, KINDS), KINDS[0])
@@ -50,7 +53,10 @@ def send(phone: str, form: message_format.MessageFormat) -> str | None:
 
 
 def receipts(ref: str) -> Iterator[tuple[Receipt, str | None]]:
-    """Yield each receipt that is further than the last, with its code. Stop after a final one, or after `WAIT_S`."""
+    """Yield each receipt with a higher rank than the last one, and its error code.
+
+    Stop after a receipt of rank `FAILED` or higher, or after `WAIT_S` seconds.
+    """
     rows = inbound.c
     told = sa.select(rows.payload).where(
         rows.provider == settings.messaging_provider, rows.kind == InboundKind.RECEIPT, rows.ref == ref

@@ -1,7 +1,7 @@
-"""Outcomes that cannot be saved while PostgreSQL is away.
+"""Outcomes of deliveries that could not be saved because PostgreSQL was unavailable.
 
-They are kept in Redis, where the drains of all machines find them. Every drain saves them before it claims anything.
-Saving an outcome twice changes nothing.
+These outcomes are stored in Redis. Each job that sends deliveries first saves all of them in PostgreSQL. Saving an
+outcome twice changes nothing.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from app.notifications.delivery.settlements import Claim
 
 logger = logging.getLogger(__name__)
 
-#: Redis hash with the outcomes as JSON, by claim token.
+#: Key of the Redis hash with the outcomes as JSON, by claim token.
 KEY = "deliveries:parked"
 
-#: Seconds between attempts to save an outcome while PostgreSQL is away.
+#: Seconds between attempts to save an outcome while PostgreSQL is unavailable.
 RETRY_EVERY_S = 0.2
-#: Seconds after which the attempts end, and the outcome stays in Redis.
+#: Seconds after which `persist` stops its attempts, if the outcome is in Redis.
 RETRY_FOR_S = 2.0
 
 
@@ -41,9 +41,9 @@ class UnsavedOutcome:
 
 
 def persist(claim: Claim, outcome: Outcome) -> None:
-    """Save an outcome, or leave it in Redis while the database is away.
+    """Save an outcome in PostgreSQL, or store it in Redis if PostgreSQL is unavailable.
 
-    While both are away, retry until the job ends, because a lost outcome means a message sent twice.
+    If both are unavailable, retry until the job ends, because a message without a saved outcome is sent again.
     """
     stop = monotonic() + RETRY_FOR_S
     is_stored = False
@@ -57,7 +57,7 @@ def persist(claim: Claim, outcome: Outcome) -> None:
 
 
 def store(claim: Claim, outcome: Outcome) -> bool:
-    """Store an outcome in Redis. Return whether that succeeded."""
+    """Store an outcome in Redis. Return whether Redis was available."""
     try:
         connection().hset(KEY, _name(claim), _text(claim, outcome))
     except RedisError as error:
@@ -67,13 +67,16 @@ def store(claim: Claim, outcome: Outcome) -> bool:
 
 
 def delete(claim: Claim) -> None:
-    """Delete a saved outcome from Redis."""
+    """Delete an outcome from Redis, because it is saved in PostgreSQL now."""
     with suppress(RedisError):
         connection().hdel(KEY, _name(claim))
 
 
 def record_all() -> int:
-    """Save all outcomes in Redis and return their number. Raise the database's errors while it is away."""
+    """Move all outcomes from Redis to PostgreSQL. Return their number.
+
+    Raise the errors of the database while PostgreSQL is unavailable.
+    """
     count = 0
     for unsaved in _all():
         outcomes.record(unsaved.claim, unsaved.outcome)
@@ -85,12 +88,12 @@ def record_all() -> int:
 
 
 def get(delivery_id: int) -> UnsavedOutcome | None:
-    """Return the unsaved outcome of an earlier claim of this delivery, if there is one."""
+    """Return the outcome of an earlier attempt to send this delivery, if it is still stored only in Redis."""
     return next((unsaved for unsaved in _all() if delivery_id in unsaved.claim.ids), None)
 
 
 def _is_recorded(claim: Claim, outcome: Outcome) -> bool:
-    """Save an outcome. Return False while the database is away."""
+    """Save an outcome in PostgreSQL. Return False if PostgreSQL is unavailable."""
     try:
         outcomes.record(claim, outcome)
     except (DBAPIError, PoolTimeoutError) as error:

@@ -1,4 +1,4 @@
-"""Webhook events about our own number."""
+"""Handling of webhook events about the sender, which is our own phone number at the provider."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from app.notifications.senders import sender_status
 from app.providers import fonnte, whatsapp
 from app.providers.messenger import SenderEvent
 
-#: Outcomes of such an event.
+#: Outcomes of an event about the sender.
 NOTED, IGNORED = "noted", "ignored"
 
 
 def handle(event: Inbound) -> str:
-    """Update the sender from an event of kind device, quality or account. Return the event's outcome."""
+    """Update the stored state of the sender from an event. Return the outcome of the event."""
     if event.provider != settings.messaging_provider or not _is_ours(event.payload.get("display_phone_number")):
         return IGNORED
     reader = whatsapp.read_sender_event if event.provider == "whatsapp_cloud" else fonnte.read_sender_event
@@ -31,7 +31,7 @@ def handle(event: Inbound) -> str:
 
 
 def _is_ours(number: object) -> bool:
-    """Return whether an event is about our number. An account may have several, and some events name none."""
+    """Return whether an event is about our number. An event without a number counts as an event about our number."""
     if not isinstance(number, str) or settings.messaging_number is None:
         return True
     return "".join(filter(str.isdigit, number)) == settings.messaging_number.removeprefix("+")

@@ -11,15 +11,16 @@ from app.providers.http import ProviderError
 
 logger = logging.getLogger(__name__)
 
-#: Redis key that exists while the provider cannot answer, and its lifetime in seconds.
+#: Redis key that exists while the provider is not asked, and the lifetime of this key in seconds.
 UNASKED = "sender:unasked"
 UNASKED_S = 3600
 
 
 def check() -> None:
-    """Ask the provider and store the answer. An empty answer changes nothing.
+    """Ask the provider for the state of our number, and store it.
 
-    Some providers with a compatible interface do not support the question. They are asked again after an hour.
+    Some servers with the interface of our provider do not support this request. After a permanent error, the provider
+    is asked again after an hour.
     """
     if sender_status.key() is None or connection().exists(UNASKED):
         return

@@ -14,7 +14,7 @@ from app.core.database.session import Base
 
 
 class PhoneNumber(Base):
-    """Facts about a recipient's number that a provider reported. The row is inserted with the first fact."""
+    """What is known about the phone number of a recipient. A number without any such information has no row."""
 
     __tablename__ = "phone_numbers"
     __personal__ = Personal(phones=("phone",), export=Rows(), erase=Delete())
@@ -45,12 +45,12 @@ class SenderState(StrEnum):
     UP = "up"
     #: Messages are sent, but the provider accepts no new recipients.
     DEGRADED = "degraded"
-    #: No messages are sent. They wait without an attempt.
+    #: No messages are sent. Due messages wait, and this does not count as an attempt.
     DOWN = "down"
 
 
 class Sender(Base):
-    """A number of ours, and its state as its provider reported it."""
+    """One of our own phone numbers, which send messages, and its state according to the provider."""
 
     __tablename__ = "senders"
 

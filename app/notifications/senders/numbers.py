@@ -1,10 +1,10 @@
-"""Recipients' numbers, and whether messages reach them.
+"""Phone numbers of recipients, and whether messages reach these numbers.
 
-A number is invalid if the provider has refused it twice, at least a day apart. It gets no messages, except one probe a
-week later. A changed number starts without flags.
+A number is invalid if the provider has refused it twice, at least a day apart. An invalid number gets only one more
+message, a week later. This message is called a probe.
 
-A number that answered SALAH NOMOR (wrong number) is wrong until an account proves it. The flag stays if another account
-takes the number.
+A number is wrong if somebody answered SALAH NOMOR (wrong number) from it. It is no longer wrong when its owner proves
+that the number is theirs.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications.models import Channel, Receipt, deliveries
 from app.notifications.senders.models import phone_numbers
 
-#: Minimum time between two refusals that make a number invalid.
+#: Minimum time between the first refusal of a number and the refusal that makes the number invalid.
 APART = timedelta(hours=24)
 #: Time after which an invalid number is probed once.
 PROBE_AFTER = timedelta(days=7)
-#: Time without an answer or a received message, after which a number is not in use.
+#: A number counts as in use for this time after its owner last answered or received a message.
 IN_USE_FOR = timedelta(days=90)
-#: Time between two records of a number's use, so that a day of messages costs one write.
+#: Minimum time between two updates of `used_at`, so that many messages on one day cause only one update.
 USE_NOTED_EVERY = timedelta(days=1)
-#: Maximum number of codes that a wrong number gets until it is proven.
+#: Maximum number of verification codes that are sent to a wrong number until the number is proven.
 MAX_WRONG_CODES = 3
 
-#: Kinds of the messages by which numbers are proven. Their receipts do not show who uses a number.
+#: Kinds of the messages by which owners prove their numbers. A receipt of such a message does not count as use of the
+#: number.
 CODE, MOVE = "phone_code", "phone_move"
 PROOFS = frozenset({CODE, MOVE})
 
@@ -42,48 +43,50 @@ _numbers = phone_numbers.c
 _known = phone_numbers.alias("known").c
 _now = sa.func.statement_timestamp()
 
-#: Condition: the number was refused or probed.
+#: Condition: the provider has refused the number, or a probe was sent to it.
 is_doubted = sa.or_(_numbers.refused_at.is_not(None), _numbers.probed_at.is_not(None))
-#: Condition: one message may be sent to a person's invalid number, as a probe.
+#: Condition: a probe may be sent to a person's invalid number now.
 probe_is_due = sa.and_(
     User.phone_invalid_at <= _now - PROBE_AFTER, _numbers.probed_at.is_(None), _numbers.wrong_at.is_(None)
 )
 
-#: Time since which a person has their number.
+#: Time at which a person's account got its present number.
 _took_at = sa.func.coalesce(User.phone_changed_at, User.created_at)
 
 
 def _has_row(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
-    """Return the condition that the row of a person's number has these properties."""
+    """Return the condition that the number of a person has a row that meets these conditions."""
     return sa.exists().where(_known.phone == User.phone, *which)
 
 
-#: Condition: a person's number answered SALAH NOMOR, and is not proven.
+#: Condition: a person's number is wrong, and is not proven.
 IS_WRONG = sa.and_(_has_row(_known.wrong_at.is_not(None)), ~PHONE_IS_PROVEN)
-#: Condition: a person's number ended reminders while it was not proven, and is not proven now.
+#: Condition: somebody ended the reminders by an answer from a person's number, and the number is not proven.
 IS_STOPPED = sa.and_(_has_row(_known.stopped_at.is_not(None)), ~PHONE_IS_PROVEN)
-#: Condition: a person's number is proven. Or, since they have it, it recently answered or received anything except
-#: proofs.
+#: Condition: a person's number is proven, or was used in the last 90 days and since the person has it.
 IS_IN_USE = sa.or_(PHONE_IS_PROVEN, _has_row(_known.used_at > _now - IN_USE_FOR, _known.used_at > _took_at))
-#: Condition: a person has an unproven number for at least `IN_USE_FOR`, and the number was not used in that time.
+#: Condition: a person has had an unproven number for at least 90 days, and the number was not used in the last 90 days.
 IS_SILENT = sa.and_(~PHONE_IS_PROVEN, _took_at <= _now - IN_USE_FOR, ~_has_row(_known.used_at > _now - IN_USE_FOR))
-#: Condition: the use of a number was recorded recently.
+#: Condition: `used_at` of a number was updated in the last `USE_NOTED_EVERY`.
 use_is_noted = _numbers.used_at > _now - USE_NOTED_EVERY
 
 
 def lock(phone: str) -> sa.Row[datetime | None, int] | None:
-    """Lock the row of a number, before the people who have it. Return `wrong_at` and `wrong_codes`."""
+    """Lock the row of a number. Return its `wrong_at` and `wrong_codes`, or None if the number has no row.
+
+    To avoid deadlocks, callers lock this row before the user who has the number.
+    """
     row = sa.select(_numbers.wrong_at, _numbers.wrong_codes).where(_numbers.phone == phone)
     return db.session.execute(row.with_for_update(key_share=True)).one_or_none()
 
 
 def record_use(phone: str) -> None:
-    """Record that the owner of a number answered now, or received a message that is not a proof."""
+    """Record that a number is in use: its owner answered now, or received a message that is not in `PROOFS`."""
     _record(phone, used_at=_now, first={"used_at": _now})
 
 
 def record_received(delivery_ids: Collection[int]) -> None:
-    """Record the use of the numbers at which these deliveries arrived, according to their receipts."""
+    """Record that numbers are in use if these deliveries arrived there, according to the receipts of the provider."""
     _rows = deliveries.c
     arrived = (
         sa.select(User.phone, sa.func.max(sa.func.least(_rows.receipt_at, _now)))
@@ -110,9 +113,9 @@ def record_received(delivery_ids: Collection[int]) -> None:
 def record_message(phone: str, at: datetime) -> None:
     """Record that the owner of an E.164 number wrote to us at this time. Messages may be recorded in any order.
 
-    The number counts as reached, and WhatsApp's 24 hours begin.
+    After that time, WhatsApp accepts free text to this number for 24 hours. Earlier refusals of the number are deleted.
     """
-    latest = sa.func.least(at, _now)  # a clock that is ahead must not extend the 24 hours
+    latest = sa.func.least(at, _now)  # a provider's clock that is ahead must not extend the 24 hours
     _record(
         phone, last_inbound_at=sa.func.greatest(_numbers.last_inbound_at, latest), first={"last_inbound_at": latest}
     )
@@ -120,7 +123,7 @@ def record_message(phone: str, at: datetime) -> None:
 
 
 def reached(phone: str) -> None:
-    """Delete the refusal and the probe of a number, because somebody answered there. A wrong number keeps its flags."""
+    """Delete the refusal and the probe of a number, because a message has reached its owner. Skip wrong numbers."""
     forgotten = (
         sa.update(phone_numbers)
         .where(_numbers.phone == phone, _numbers.wrong_at.is_(None), is_doubted)
@@ -132,10 +135,10 @@ def reached(phone: str) -> None:
 
 
 def accepted(phone: str) -> None:
-    """Record that the provider accepted a message to a doubted number.
+    """Record that the provider accepted a message to a number that it had refused before.
 
-    If we get receipts, acceptance alone is no evidence. The number gets messages again, and keeps its refusal and its
-    probe. If this message fails too, the number is invalid for good.
+    The number gets messages again. If we get receipts, the earlier refusal stays stored, because an accepted message
+    may still fail. If this message fails too, the number is invalid for good.
     """
     if settings.hears_people:
         _flag(phone, None)
@@ -155,9 +158,9 @@ def refused(phone: str) -> bool:
 
 
 def wrong(phone: str) -> bool:
-    """Flag a number that answered SALAH NOMOR, and end its proof. Return whether the flag is new.
+    """Record that somebody answered SALAH NOMOR from this number. Return whether this is new.
 
-    Messages to the number stop, and it gets no probe.
+    The number is no longer proven. Messages to the number stop, and it gets no probe.
     """
     is_new = _record(
         phone,
@@ -171,18 +174,21 @@ def wrong(phone: str) -> bool:
 
 
 def is_wrong(phone: str) -> bool:
-    """Return whether an account has this number, and the number is flagged as wrong."""
+    """Return whether an account has this number, and the number is wrong and not proven."""
     return bool(db.session.scalar(sa.select(sa.exists().where(User.phone == phone, IS_WRONG))))
 
 
 def count_wrong_code(phone: str) -> None:
-    """Count a code that is sent to a wrong number. The caller has locked its row."""
+    """Count a verification code that is sent to a wrong number. The caller must have locked the row of the number."""
     counted = sa.update(phone_numbers).where(_numbers.phone == phone).values(wrong_codes=_numbers.wrong_codes + 1)
     db.session.execute(counted)
 
 
 def stop(phone: str) -> None:
-    """Record that an unproven number ended reminders. Only MULAI (start) from the number, or a proof, ends that."""
+    """Record that somebody ended the reminders to an unproven number by an answer from it.
+
+    Reminders start again after the answer MULAI (start), or after the number is proven.
+    """
     _record(phone, stopped_at=_now, first={"stopped_at": _now})
 
 
@@ -192,30 +198,30 @@ def resume(phone: str) -> None:
 
 
 def is_stopped(user_id: int) -> bool:
-    """Return whether the person's number has ended reminders."""
+    """Return whether somebody ended the reminders by an answer from the person's unproven number."""
     return bool(db.session.scalar(sa.select(sa.exists().where(User.id == user_id, IS_STOPPED))))
 
 
 def proven(phone: str) -> None:
-    """Delete every flag of a number that was just proven."""
+    """Delete the refusal, the probe, and the flags "wrong" and "stopped" of a number that was just proven."""
     values = {"wrong_at": None, "wrong_codes": 0, "stopped_at": None, "refused_at": None, "probed_at": None}
     db.session.execute(sa.update(phone_numbers).where(_numbers.phone == phone).values(**values))
 
 
 def is_in_use(user_id: int) -> bool:
-    """Return whether the person's number is in use."""
+    """Return whether the person's number is proven or was used recently, see `IS_IN_USE`."""
     return bool(db.session.scalar(sa.select(sa.exists().where(User.id == user_id, IS_IN_USE))))
 
 
 def problem_of(user: User) -> str | None:
-    """Return why messages do not reach a person's number: `wrong_number`, `unreachable`, or None."""
+    """Return why messages do not reach a person: `wrong_number`, `unreachable`, or None if messages do."""
     if user.phone is not None and is_wrong(user.phone):
         return "wrong_number"
     return None if user.phone_invalid_at is None else "unreachable"
 
 
 def take_probe(phone: str) -> bool:
-    """Take the only probe of an invalid number, a week after it became invalid. Return whether it was available."""
+    """Record that the only probe to an invalid number is sent now. Return False if no probe is allowed now."""
     taken = (
         sa.update(phone_numbers)
         .where(_numbers.phone == phone, User.phone == _numbers.phone, probe_is_due)
@@ -226,13 +232,13 @@ def take_probe(phone: str) -> bool:
 
 
 def give_probe_back(phone: str) -> None:
-    """Allow another probe, because the message that took it did not try the number."""
+    """Allow another probe, because the last probe may not have reached the provider."""
     db.session.execute(sa.update(phone_numbers).where(_numbers.phone == phone).values(probed_at=None))
 
 
 _person = orm.aliased(User)
-#: Condition: a message arrived at a number after the number was refused. The updated row is named in plain SQL, because
-#: SQLAlchemy does not correlate a subquery inside ON CONFLICT DO UPDATE.
+#: Condition: a message arrived at a number after the provider refused the number. `phone_numbers` is plain SQL here,
+#: because SQLAlchemy does not correlate a subquery inside ON CONFLICT DO UPDATE.
 _has_arrived_since = sa.exists().where(
     User.phone == sa.literal_column("phone_numbers.phone"),
     dependents.is_received_by(_person, User.id),
@@ -257,7 +263,7 @@ def _record(
 
 
 def _flag(phone: str, at: sa.ColumnElement[datetime] | None) -> None:
-    """Mark the number as invalid since `at`, for the person who has it. With None, mark it as valid."""
+    """Mark a number as invalid since `at` in the account that has the number. If `at` is None, mark it as valid."""
     is_new = User.phone_invalid_at.is_not(None) if at is None else User.phone_invalid_at.is_(None)
     db.session.execute(
         sa.update(User)

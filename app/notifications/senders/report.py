@@ -1,4 +1,4 @@
-"""State of our number for operators: `flask messaging`, `/readyz`, `flask worker-health` and `/metrics`."""
+"""Reports for operators on the sender, our own number: `flask messaging`, `/readyz`, `worker-health`, `/metrics`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def problem() -> str | None:
 
 
 def check_sender() -> str:
-    """Return the sender's state, for information. Web processes work even while no messages are sent."""
+    """Return the state of the sender as text for `/readyz`. It never makes `/readyz` fail, because the web still works."""
     if sender_status.key() is None:
         return notice() or "none"
     sender = sender_status.current()
@@ -36,7 +36,7 @@ def check_sender() -> str:
 
 
 def status() -> list[str]:
-    """Return the state of the sender for an operator, as lines."""
+    """Return the state of the sender as lines of text for an operator."""
     which = sender_status.key()
     if which is None:
         return [NOT_SENT]
@@ -54,7 +54,7 @@ def status() -> list[str]:
 
 
 def collect() -> Iterator[Metric]:
-    """Yield a sample for each state, so that an alert can distinguish a sender that is down from an unknown one."""
+    """Yield the metrics of the sender. Each state has its own sample, so that an unknown state is visible: all are 0."""
     sender = sender_status.current()
     state = GaugeMetricFamily("sender_state", "1 for the state that our number is in", labels=["state"])
     for each in SenderState:
@@ -69,7 +69,7 @@ def collect() -> Iterator[Metric]:
 
 
 def _figure(name: str, doc: str, value: float | None) -> Metric:
-    """Return a gauge. It has no sample if the value is unknown."""
+    """Return a gauge with one sample, or without a sample if the value is None."""
     family = GaugeMetricFamily(name, doc)
     if value is not None:
         family.add_metric([], value)

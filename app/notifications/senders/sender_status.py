@@ -1,8 +1,8 @@
-"""State of our own number, the sender. It decides whether messages are sent.
+"""State of the sender, which is our own phone number at the provider.
 
-An error of the account stops the sender, so that due messages wait instead of failing one by one. Pushes continue. The
-check of every minute or a webhook starts the sender again. If neither can detect the recovery, one message is sent as a
-trial. The sender starts again if the provider accepts the trial.
+After an error of the account, the sender is down. Then due messages wait instead of failing one by one, and pushes
+continue. The sender is up again when a check, which runs every minute, or a webhook reports the recovery. Sometimes
+neither can detect the recovery. Then single messages are sent as trials, until the provider accepts one.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ logger = logging.getLogger(__name__)
 
 #: Seconds for which a process caches the state of the sender.
 BELIEVED_S = 1.0
-#: Interval of trial messages if only a message can detect the recovery. The interval is longer if the check can detect
-#: it, because then a trial is only needed when the check fails.
+#: Time between two trial messages, and time until the first trial if the check can detect the recovery. The second time
+#: is longer, because a trial is needed only if the check itself fails.
 TRIAL_EVERY = timedelta(minutes=1)
 BLIND_TRIAL_EVERY = timedelta(minutes=10)
 #: Time for which the sender stays degraded after the provider refused new recipients.
 LIMITED_FOR = timedelta(hours=1)
-#: Time before we notice that the phone is off. Messages that were accepted in this time may be unsent.
+#: Maximum time after which we detect that the phone is off. Messages that the provider accepted in this time may be
+#: unsent.
 UNNOTICED = timedelta(minutes=2)
 
 _rows = senders.c
@@ -51,7 +52,7 @@ def key() -> dict[str, str] | None:
 
 
 def current() -> Sender | None:
-    """Return the row of the sender, or None if it has none yet."""
+    """Return the row of the sender, or None if there is no such row yet."""
     which = key()
     if which is None:
         return None
@@ -76,9 +77,9 @@ class _Seen:
 
 
 def may_send(channel: Channel) -> bool:
-    """Return whether a delivery of this channel may be claimed. While the sender is down, only trial messages may be.
+    """Return whether a delivery of this channel may be claimed. While the sender is down, only a trial may be claimed.
 
-    The state is cached, so this costs one query a second instead of one for each delivery.
+    The state of the sender is cached for a second, so that there is not one query for each delivery.
     """
     if channel != Channel.MESSAGING or (which := key()) is None:
         return True
@@ -89,10 +90,9 @@ def may_send(channel: Channel) -> bool:
 
 
 def admit() -> bool:
-    """Allow a claimed message to be sent: any message if the sender is not down, otherwise one a minute as a trial.
+    """Return whether a claimed message is a trial. Raise `SenderError` if the sender is down and no trial is due.
 
-    Return whether it is a trial. If the provider accepts it, the caller calls `start`. Raise `SenderError` if the
-    message must wait.
+    If the provider accepts the trial, the caller must call `start`.
     """
     if (which := key()) is None or not (_seen() or _load(which)).is_down:
         return False
@@ -135,22 +135,22 @@ def _take_trial(which: dict[str, str]) -> bool:
 
 
 def stop(reason: str, *, is_seen: bool) -> None:
-    """Stop sending because of the sender's state. `is_seen` means that the check can detect the recovery."""
+    """Record that the sender is down. `is_seen` means that the check can detect the recovery."""
     _record(_down(reason, is_seen=is_seen))
 
 
 def limit_reached(reason: str) -> None:
-    """Record that the provider accepts no new recipients for now. Other messages continue."""
+    """Record that the provider accepts no new recipients for now. Messages to known recipients continue."""
     _record({"state": SenderState.DEGRADED, "reason": reason}, only=~_is_down)
 
 
 def start() -> None:
-    """Start sending again: a trial was accepted, the provider reported a recovery, or an operator wants it."""
+    """Record that the sender is up, after an accepted trial, a report of the provider, or a command of an operator."""
     _record(_UP)
 
 
 def record_health(health: Health) -> None:
-    """Store the result of the check. Do not start a sender if the check cannot detect its recovery."""
+    """Store the result of the check. A sender whose recovery the check cannot detect stays down."""
     told = {name: getattr(health, name) for name in ("quality", "limit_24h", "quota")}
     values: dict[str, object] = {**told, "checked_at": _now}
     if health.problem is not None:
@@ -194,7 +194,7 @@ def _down(reason: str, *, is_seen: bool) -> dict[str, object]:
 
 
 def _warmup_days(which: dict[str, str]) -> sa.ColumnElement[int]:
-    """Return 0 for a new number, or null for a number that has already sent messages.
+    """Return SQL for the initial `warmup_days`: 0 for a new number, or null for a number that has sent messages before.
 
     Setting `MESSAGING_NUMBER` later for the same Fonnte phone does not make the number new.
     """
@@ -219,9 +219,9 @@ def _record(
     only: sa.ColumnElement[bool] | None = None,
     first: Mapping[str, object] | None = None,
 ) -> None:
-    """Update the sender's row if `only` holds, or insert it.
+    """Update the row of the sender if the condition `only` is true, or insert the row.
 
-    If `values` refer to the existing row, `first` has the values of the insert.
+    The insert uses `first` instead of `values` if `first` is given.
     """
     which = key()
     if which is None:
