@@ -1,7 +1,8 @@
-"""Cache for provider responses: fresh for a while, and for a day as the fallback when the provider fails.
+"""Cache for provider responses. A stored value is first fresh, and then stale until it expires after a day.
 
-If several callers of one process need the same key, one fetches. The others wait, or get the stale value at once.
-Values are stored in Redis. While Redis is down, each process keeps a few in memory.
+A fresh value is returned without a call. A stale value is the fallback when the provider fails. If several threads of a
+process need the same key, only one thread calls the provider. Values are stored in Redis. While Redis is down, each
+process keeps a few values in memory.
 """
 
 from __future__ import annotations
@@ -28,25 +29,26 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: `STALE_S`: seconds for which a value stays stored as the fallback for a failing provider. `MAX_KEPT_PER_HOUR`: new
-#: keys per hour and cache that are stored for `STALE_S`. Further keys are stored only while they are fresh. Callers
-#: choose some of the keys, so without this limit they could fill Redis.
+#: `STALE_S`: seconds for which a value stays stored, as the fallback for a provider that fails. `MAX_KEPT_PER_HOUR`:
+#: maximum new keys per hour and cache that are stored for `STALE_S` seconds. Other new keys are stored only while they
+#: are fresh. Users can choose some keys, so without this limit they could fill Redis.
 STALE_S = 86_400
 MAX_KEPT_PER_HOUR = 100
 
-#: Seconds after a failure in which the provider is not called. Callers get the stale value or the same error at once.
+#: Seconds after a failure during which the provider is not called. Callers get the stale value or the same error.
 REST_S = 10
-#: Seconds after a failure in which only one caller at a time tries the provider. The others get the stale value or the
-#: error. So a provider that hangs does not block every thread.
+#: Seconds after a failure during which only one thread at a time calls the provider. The other threads get the stale
+#: value or an error at once, so that a hanging provider does not block all threads.
 TROUBLE_S = 300
 
-#: Maximum seconds that a caller waits for another caller's fetch.
+#: Maximum seconds to wait for a call that another thread has started for the same key.
 FLIGHT_S = 9.0
 
-#: Maximum values of one cache in the memory of a process. The oldest are removed first.
+#: Maximum number of values that a cache keeps in the memory of a process. The oldest values are removed first.
 MAX_OWN_COPIES = 50
 
-#: Seconds after a failed Redis command in which Redis is not called. Otherwise each request would wait for a timeout.
+#: Seconds after a failed Redis command during which Redis is not called. Without this pause, each request would wait
+#: for the Redis timeout.
 AWAY_S = 1.0
 
 CACHED = Counter("provider_cache_total", "How answers of providers were found", ["cache", "outcome"])
@@ -54,7 +56,7 @@ CACHED = Counter("provider_cache_total", "How answers of providers were found", 
 
 @dataclass(frozen=True)
 class Copy:
-    """A cached value and the time when it was stored (Unix seconds)."""
+    """A cached value and the time when the value was stored (Unix seconds)."""
 
     value: object
     at: float
@@ -62,7 +64,7 @@ class Copy:
 
 @dataclass(frozen=True)
 class FailedFetch:
-    """The error kind of the last failed fetch and its time (Unix seconds)."""
+    """The error kind and time (Unix seconds) of the last failed call for a key."""
 
     kind: ErrorKind
     at: float
@@ -73,10 +75,16 @@ class FailedFetch:
 
 
 class Cache(Generic[T]):
-    """A cache for the responses to one kind of call. `decode` restores a value from its JSON form."""
+    """Cache for the responses to one kind of call.
+
+    Values are stored as JSON, and `decode` converts the JSON value to the original type.
+    """
 
     def __init__(self, name: str, decode: Callable[[Any], T], *, fresh_s: float, nothing_fresh_s: float = 60) -> None:
-        """`nothing_fresh_s` is the freshness in seconds of `None`, which means that the resource does not exist."""
+        """Set up the cache. Values are fresh for `fresh_s` seconds.
+
+        The value `None` means that the resource does not exist. `None` is fresh for `nothing_fresh_s` seconds.
+        """
         self.name = name
         self._decode = decode
         self._fresh_s = fresh_s
@@ -87,9 +95,9 @@ class Cache(Generic[T]):
         self._away_until = 0.0
 
     def get(self, key: str, load: Callable[[], T]) -> T:
-        """Return the value of `key`: the fresh one, else the result of `load`, else the stale one.
+        """Return the value of `key`: the fresh value, else the result of `load`, else the stale value.
 
-        Raise the `ProviderError` of `load` when no value is stored.
+        If `load` fails and no value is stored, raise the `ProviderError` of `load`.
         """
         copy, failure = self._read(key)
         if copy and self._is_fresh(copy):
@@ -106,7 +114,7 @@ class Cache(Generic[T]):
             fetched = self._fetch(key, load)
         except BaseException as error:
             flight.set_exception(error)
-            flight.exception()  # avoids a warning when no other thread waits
+            flight.exception()  # marks the error as read, so that no warning is logged if no other thread waits
             raise
         else:
             flight.set_result(fetched)
@@ -116,17 +124,17 @@ class Cache(Generic[T]):
                 del self._flights[key]
 
     def peek(self, key: str) -> T | None:
-        """Return the stored value, fresh or stale, without fetching."""
+        """Return the stored value, fresh or stale, without a call to the provider. Return `None` if none is stored."""
         copy, _ = self._read(key)
         return self._decode(copy.value) if copy else None
 
     def put(self, key: str, value: T) -> None:
-        """Store a value that was fetched by another call."""
+        """Store a value that another call to the provider has returned."""
         self._write(key, _plain(value))
 
     def _fetch(self, key: str, load: Callable[[], T]) -> object:
-        """Load, store and return the value in its JSON form. If loading fails, return the stale value."""
-        copy, failure = self._read(key)  # read again: another thread may have stored a value since
+        """Call `load`, store the result and return its JSON form. If `load` fails, return the stale value."""
+        copy, failure = self._read(key)  # another thread may have stored a value since the first read
         if copy and self._is_fresh(copy):
             return copy.value
         if failure and failure.rests:
@@ -151,7 +159,7 @@ class Cache(Generic[T]):
             raise ProviderError(self.name, "timeout") from None
 
     def _instead(self, copy: Copy | None, failure: FailedFetch | None) -> T:
-        """Return the stale value, or raise the error of the last fetch. At least one of the two exists."""
+        """Return the stale value. If no value is stored, raise the error of the last call."""
         if copy:
             return self._found(copy, "stale")
         CACHED.labels(self.name, "failed").inc()
@@ -159,7 +167,7 @@ class Cache(Generic[T]):
 
     def _remember(self, key: str, error: ProviderError) -> None:
         if error.kind == "busy":
-            return  # the provider was not called, so it may be healthy
+            return  # "busy" means that the provider was not called, so the provider may be healthy
         mark = orjson.dumps(FailedFetch(error.kind, now().timestamp()))
         self._redis(lambda redis: redis.set(self._at(key, "failed"), mark, ex=TROUBLE_S))
 
@@ -171,7 +179,7 @@ class Cache(Generic[T]):
         age = now().timestamp() - copy.at
         return age < (self._nothing_fresh_s if copy.value is None else self._fresh_s)
 
-    # --- storage ---
+    # --- storage in Redis and in memory ---
 
     def _at(self, key: str, what: str) -> str:
         return f"cache:{self.name}:{what}:{key}"
@@ -219,5 +227,5 @@ class Cache(Generic[T]):
 
 
 def _plain(value: object) -> object:
-    """Return the value as JSON restores it, so that the first caller gets the same types as later ones."""
+    """Return a value as it is after encoding and decoding as JSON. So fresh and cached values have the same types."""
     return orjson.loads(orjson.dumps(value))

@@ -1,4 +1,4 @@
-"""Fonnte, which sends WhatsApp messages through a connected phone: https://docs.fonnte.com"""
+"""Client for Fonnte, a service that sends WhatsApp messages through a connected phone: https://docs.fonnte.com"""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from app.providers.messenger import Health, InvalidNumberError, SenderError, Sen
 
 URL = "https://api.fonnte.com"
 
-#: Invisible character inserted after `{`. Fonnte replaces `{name}` and `{var1}` in a text, and this prevents it.
+#: Invisible character that is inserted after each `{`. Fonnte would replace `{name}` and `{var1}` in a text by its own
+#: values. The character prevents the replacement.
 _ZERO_WIDTH_JOINER = "\u200d"
 
 DISCONNECTED = "request invalid on disconnected device"
-#: Message state for an invalid phone number.
+#: Status that Fonnte reports for a message to an invalid phone number.
 INVALID = "invalid"
 NO_QUOTA = "insufficient quota"
-#: Refusal reasons that concern the sender, not the message.
+#: Fonnte's reasons for a refusal that concern our account or phone, not the message.
 _OF_THE_SENDER = ("token invalid", "unknown user", NO_QUOTA, DISCONNECTED)
 
 
 def read_sender_event(event: Mapping[str, object]) -> SenderEvent:
-    """Return what a device webhook reports: our phone is connected or disconnected."""
+    """Return whether our phone is connected, as an event. `body` is a device webhook of Fonnte."""
     match event.get("status"):
         case "connect":
             return SenderEvent(is_mended=True)
@@ -32,7 +33,11 @@ def read_sender_event(event: Mapping[str, object]) -> SenderEvent:
 
 
 class Fonnte:
-    """Client for Fonnte. A refusal has HTTP status 200 too: `status` in the body is true, or false with a `reason`."""
+    """Client for Fonnte.
+
+    Fonnte also answers with HTTP status 200 when it refuses a message. The field `status` of the body is then false,
+    and the field `reason` has the reason.
+    """
 
     def __init__(self, http: Http, url: str, token: str) -> None:
         self._http, self._url, self._token = http, url, token
@@ -52,7 +57,7 @@ class Fonnte:
         except SenderError as error:
             return Health(error.reason)
         quota = _whole_number(body.get("quota"))
-        # A quota of 0 is not treated as a problem: the documentation does not say what a plan without a quota returns.
+        # A quota of 0 is not a problem here: the documentation does not say what a plan without a quota returns.
         return Health(DISCONNECTED if body.get("device_status") == "disconnect" else None, quota=quota)
 
     def cancel(self, ref: str) -> bool:
@@ -63,11 +68,11 @@ class Fonnte:
         except ProviderError as error:
             if error.response is not None or error.outcome_unknown or error.is_down or error.kind == "busy":
                 raise
-            return False  # already sent, or the message does not exist
+            return False  # the message was already sent or does not exist
         return True
 
     def _request(self, path: str, form: dict[str, str]) -> dict[str, object]:
-        """Return the body of a successful call. Raise the matching error for a refusal."""
+        """Return the body of a successful call. If Fonnte refused the call, raise the error for its reason."""
         headers = {"Authorization": self._token}
         response = self._http.fetch("POST", f"{self._url}/{path}", data=form, headers=headers)
         body = response.json()
@@ -86,7 +91,7 @@ def _refusal(reason: str) -> ProviderError:
         return SenderError("messaging", words, is_seen=True)
     if "target" in words and "invalid" in words:
         return InvalidNumberError("messaging", reason)
-    # Only an invalid message is permanent. The operator can fix every other reason.
+    # Only a message that is itself invalid is a permanent error. The operator can fix all other causes.
     permanent = "cannot be empty" in words or words == "input invalid"
     return ProviderError("messaging", "status", permanent=permanent, reason=reason or "refused")
 

@@ -1,7 +1,7 @@
-"""Gazetteer: the villages of Indonesia and towns around it, in 5 MB of memory, for nearest-place queries.
+"""Gazetteer: the villages of Indonesia and the towns around Indonesia, to find the place nearest to a position.
 
-`dev/generators/geodata.py` generates the data. `data/ATTRIBUTION.md` lists the sources. The places are sorted by grid
-cell and stored in flat arrays: a query reads a few cells, and 85,000 places need no objects.
+`dev/generators/geodata.py` generates the data, and `data/ATTRIBUTION.md` lists the sources. The 85,000 places are
+sorted by grid cell and stored in flat arrays, which need 5 MB of memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from app.core.lib import geo
 
 PLACES = Path(__file__).parent / "data" / "places.csv.gz"
 
-#: Side of a cell in degrees. On Java a cell has a few dozen villages, in Papua most cells are empty.
+#: Side of a grid cell in degrees. On Java a cell contains a few dozen villages. In Papua most cells are empty.
 _CELL = 0.1
 _WEST, _SOUTH, _COLUMNS, _ROWS = 90.0, -13.0, 550, 220
 
@@ -30,17 +30,20 @@ _KM_PER_DEGREE = math.pi * geo.EARTH_RADIUS_KM / 180
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A kabupaten and its province. Outside Indonesia, a country with `province` `None`."""
+    """A kabupaten (regency) with its province. Outside Indonesia, a country without a province."""
 
     kabupaten: str
     province: str | None
 
 
 class Gazetteer:
-    """Places in a grid. It never changes after loading, so threads share it without a lock."""
+    """Places in a grid of cells. The gazetteer never changes after loading, so threads can share it without a lock."""
 
     def __init__(self, places: Iterable[tuple[float, float, Area]]) -> None:
-        """`places` are (lat, lng, area) within 90 to 145 E and 13 S to 9 N, in any order."""
+        """Sort the places into grid cells.
+
+        `places` are (latitude, longitude, area) in any order. Longitudes are 90 to 145 E, latitudes 13 S to 9 N.
+        """
         self._areas: list[Area] = []
         numbers: dict[Area, int] = {}
         lats, lngs, owners, cells = array("f"), array("f"), array("H"), array("I")
@@ -56,7 +59,7 @@ class Gazetteer:
         self._lats = array("f", (lats[i] for i in order))
         self._lngs = array("f", (lngs[i] for i in order))
         self._owners = array("H", (owners[i] for i in order))
-        # Index of the first place of each cell. The next cell's entry is the end.
+        # Index of the first place of each grid cell. The places of a cell end where the next cell's places begin.
         self._starts = array("I", bytes(4 * (_COLUMNS * _ROWS + 1)))
         for cell in cells:
             self._starts[cell + 1] += 1
@@ -72,15 +75,15 @@ class Gazetteer:
             return cls(_read(file))
 
     def nearest(self, lat: float, lng: float, within_km: float) -> Area | None:
-        """Return the area of the nearest place, or `None` if no place lies within `within_km`."""
+        """Return the area of the nearest place. Return `None` if no place is within `within_km`."""
         if not (_SOUTH <= lat < _SOUTH + _ROWS * _CELL and _WEST <= lng < _WEST + _COLUMNS * _CELL):
             return None
-        squeeze = math.cos(math.radians(lat))  # length of a longitude degree, in latitude degrees
+        squeeze = math.cos(math.radians(lat))  # length of a degree of longitude, in degrees of latitude
         limit = within_km / _KM_PER_DEGREE
         best, place = limit * limit, -1
         row, column = _row(lat), _column(lng)
         for ring in range(math.ceil(limit / (_CELL * squeeze)) + 1):
-            # Every place in this ring is at least this far away, wherever the position lies in its cell.
+            # The left side is the square of the minimum distance of all places in this ring, in degrees of latitude.
             if ((ring - 1) * _CELL * squeeze) ** 2 > best and ring > 0:
                 break
             for start, end in self._runs(row, column, ring):
@@ -93,7 +96,9 @@ class Gazetteer:
         return self._areas[self._owners[place]] if place >= 0 else None
 
     def _runs(self, row: int, column: int, ring: int) -> Iterator[tuple[int, int]]:
-        """Yield index ranges of the cells exactly `ring` cells away. Adjacent cells of a row form one range."""
+        """Yield ranges of place indexes for the cells at a distance of `ring` cells. Adjacent cells in a row share a
+        range.
+        """
         west, east = max(column - ring, 0), min(column + ring, _COLUMNS - 1)
         for y in range(max(row - ring, 0), min(row + ring, _ROWS - 1) + 1):
             line = y * _COLUMNS
@@ -123,9 +128,9 @@ _load = cache(Gazetteer.load)
 
 
 def shared() -> Gazetteer:
-    """Return the gazetteer of this process, loaded once on first use (0.2 s of CPU time).
+    """Return the gazetteer of this process. The first call loads the data, which takes 0.2 s of CPU time.
 
-    Web processes load it before their first request, because that may ask for an emergency number.
+    A web process loads the data before its first request, so that no request waits for the loading.
     """
     with _loading:
         return _load()

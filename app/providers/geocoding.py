@@ -1,7 +1,7 @@
-"""The province of a position, from the offline gazetteer or from a geocoding service with the gazetteer as fallback.
+"""Geocoders: find the province of a position.
 
-Emergency numbers depend on the province. So if the service fails or returns an unknown province, the gazetteer answers
-that call.
+The gazetteer is an offline list of villages. A geocoding service can be configured in addition. Emergency numbers
+depend on the province. So if the service fails or returns an unknown province, the gazetteer is used.
 """
 
 from __future__ import annotations
@@ -18,26 +18,27 @@ from config import Config
 
 logger = logging.getLogger(__name__)
 
-#: Maximum km to the nearest village. Farther away is open sea or another country.
+#: Maximum km from a position to the nearest village. A position farther away is at sea or in another country.
 NEAR_KM = 30.0
 
 GOOGLE_URL = "https://maps.googleapis.com/maps/api/geocode"
 NOMINATIM_URL = "https://nominatim.openstreetmap.org"
 
-#: Seconds for a whole call. It is short because a person waits and the gazetteer can answer.
+#: Maximum seconds for a call with its retries. The limit is short, because a person waits for the response.
 _BUDGET_S = 3.0
 
-#: Decimals of a degree in calls to a service: about 100 m, so that nearby positions share a cached response.
+#: Decimals of latitude and longitude in calls to a service: about 100 m. With fewer decimals, nearby positions share a
+#: cached response.
 _DECIMALS = 3
 
 
 class Geocoder(Protocol):
     def province_at(self, lat: float, lng: float) -> str | None:
-        """Return the canonical province of a position, or `None` outside Indonesia and far from land."""
+        """Return the official name of the province at a position. Return `None` outside Indonesia or far from land."""
 
 
 class Offline:
-    """Geocoder that returns the province of the nearest village."""
+    """Geocoder that returns the province of the nearest village in the gazetteer."""
 
     def province_at(self, lat: float, lng: float) -> str | None:
         area = gazetteer.shared().nearest(lat, lng, NEAR_KM)
@@ -45,7 +46,7 @@ class Offline:
 
 
 class Remote:
-    """Geocoder that calls a service and caches its responses. The gazetteer is the fallback."""
+    """Geocoder that calls a service and caches the responses. If a call fails, the gazetteer is used."""
 
     provider = ""
 
@@ -64,7 +65,7 @@ class Remote:
             return self._offline.province_at(lat, lng)
 
     def _request(self, lat: float, lng: float) -> str | None:
-        """Return the service's result. Raise `ProviderError` when it is unusable."""
+        """Return the province from the service. Raise `ProviderError` if the response is not usable."""
         raise NotImplementedError
 
     def _garbage(self, reason: str) -> ProviderError:
@@ -78,7 +79,7 @@ class Remote:
 
 
 class Google(Remote):
-    """The Google Geocoding API."""
+    """Geocoder that calls the Google Geocoding API."""
 
     provider = "google_geocoding"
 
@@ -117,7 +118,10 @@ def _types(component: object) -> list[str]:
 
 
 class Nominatim(Remote):
-    """OpenStreetMap's geocoder. Its public server requires a `User-Agent` that names the caller, which `Http` sends."""
+    """Geocoder that calls OpenStreetMap's Nominatim.
+
+    The public server requires a `User-Agent` header with the name of the caller. `Http` sends this header.
+    """
 
     provider = "nominatim"
 
@@ -148,5 +152,5 @@ def from_config(config: Config) -> Geocoder:
 
 
 def province_at(lat: float, lng: float) -> str | None:
-    """Return the province of a position, by the configured geocoder."""
+    """Return the province of a position from the configured geocoder."""
     return from_config(current()).province_at(lat, lng)

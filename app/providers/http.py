@@ -1,8 +1,7 @@
 """HTTP client for every call to an outside service.
 
-It limits time (connect, read, and all attempts together), size after unpacking, parallel calls, addresses and
-redirects. It retries only calls that are safe to repeat. Logs and errors never contain the query of an address, because
-it may hold keys.
+The client limits the time of a call, the size of a response, parallel calls, addresses and redirects. The client
+retries only calls that are safe to repeat. A query string may contain keys, so logs and errors never contain one.
 """
 
 from __future__ import annotations
@@ -47,7 +46,10 @@ _MAX_REDIRECTS = 5
 
 
 def policy_of(config: Config, setting: str) -> AddressPolicy:
-    """Return the address policy for a setting. In production, only an address set by the operator is trusted."""
+    """Return the address policy for the service whose address is in a setting.
+
+    In production, only an address that the operator has changed from the default is trusted.
+    """
     default = next(field.default for field in fields(Config) if field.name == setting)
     if config.is_production and getattr(config, setting) in (default, None):
         return AddressPolicy.PUBLIC
@@ -55,7 +57,10 @@ def policy_of(config: Config, setting: str) -> AddressPolicy:
 
 
 class Http:
-    """Client for one provider. Threads share it. After a fork, the child process opens new connections."""
+    """Client for the calls to one provider.
+
+    Threads can share a client. A forked child process opens new connections.
+    """
 
     def __init__(
         self,
@@ -70,7 +75,10 @@ class Http:
         max_bytes: int = 2_000_000,
         parallel: int = 4,
     ) -> None:
-        """`budget_s` limits a whole `fetch` with its waits. `parallel` limits the calls of this process at one time."""
+        """Set up the client. `budget_s` limits the seconds of one `fetch`, including its retries.
+
+        `parallel` is the maximum number of simultaneous calls of this process.
+        """
         self.provider = provider
         self.budget_s = budget_s
         self._policy = policy
@@ -85,7 +93,7 @@ class Http:
     def reset(self) -> None:
         """Drop all connections and recorded failures."""
         self._session = requests.Session()
-        self._session.trust_env = False  # no proxy, because it would resolve names itself, and no .netrc
+        self._session.trust_env = False  # use no .netrc, and no proxy: a proxy resolves host names itself
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         self._session.headers.clear()
         self._session.headers.update(self._headers)
@@ -110,11 +118,11 @@ class Http:
         budget_s: float | None = None,
         may_follow: Callable[[str], bool] | None = None,
     ) -> ProviderResponse:
-        """Return the provider's 2xx response. Raise `ProviderError` for anything else.
+        """Return the provider's 2xx response. Raise `ProviderError` for any other result.
 
-        A read (GET, HEAD) is retried on 408, 425, 429, 5xx and transport errors, within the time budget. A write is
-        retried only if no connection was made. `may_follow` decides about each redirect of a read. Without it, no
-        redirect is followed.
+        A GET or HEAD is retried on status 408, 425, 429 or 5xx, and on connection errors, within the time budget. Any
+        other method is retried only if no connection was made. Redirects of a GET or HEAD are followed only where
+        `may_follow` returns true.
         """
         if method not in ("GET", "HEAD"):
             forbid_retry()
@@ -166,10 +174,10 @@ class Http:
         raise result
 
     def _exchange(self, call: _Call, seconds: float) -> ProviderResponse | ProviderError:
-        """Send one request and return its response or error.
+        """Send one request and return the response or the error.
 
-        The error is returned, not raised. If raised here, its context would be the library's error, which quotes the
-        address with the key.
+        An error raised here would have the library's error as its context. The library's error quotes the address,
+        which may contain the provider's key.
         """
         timeouts = (min(self._connect_s, seconds), min(self._read_s, seconds))
         with deadline(seconds) as passed:
@@ -181,7 +189,7 @@ class Http:
             except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
                 return self._failure("timeout" if passed.is_set() else _kind(error))
             if passed.is_set() and not _says_its_end(raw):
-                return self._failure("timeout")  # a truncated body without a length looks complete
+                return self._failure("timeout")  # without a length, a truncated body cannot be told from a complete one
         headers = CaseInsensitiveDict(raw.headers)
         response = ProviderResponse(self.provider, call.url, raw.status_code, headers, body)
         refusal = status_error(response)
@@ -204,15 +212,16 @@ class _Call:
         return self.method in ("GET", "HEAD")
 
     def moved(self, url: str) -> _Call:
-        """Return the same read for another address. Headers may hold secrets, so they are kept only for the same
-        origin.
+        """Return a call with the same method for the address of a redirect.
+
+        Headers may contain secrets, so the headers are kept only if the origin stays the same.
         """
         same = _origin(url) == _origin(self.url)
         return _Call(self.method, url, {"headers": self.parts["headers"] if same else {}})
 
 
 def _says_its_end(response: requests.Response) -> bool:
-    """Return whether the response has a length or chunks, so that a body that was read is complete."""
+    """Return whether the response declares its length or is chunked. A truncated body is then detected."""
     return "Content-Length" in response.headers or response.headers.get("Transfer-Encoding") == "chunked"
 
 
@@ -227,7 +236,7 @@ def _redirect_target(call: _Call, error: ProviderError) -> str | None:
 
 
 def _origin(url: str) -> tuple[str, str]:
-    """Return scheme and host. Both are empty for an invalid address, for which the call itself fails later."""
+    """Return the scheme and host of an address. Return two empty strings if the address is invalid."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -236,7 +245,7 @@ def _origin(url: str) -> tuple[str, str]:
 
 
 def _kind(error: Exception) -> ErrorKind:
-    """Return the error kind for a library error. requests wraps urllib3's errors in its arguments."""
+    """Return our error kind for an error of requests or urllib3. requests stores urllib3's error in its `args`."""
     inner = error.args[0] if error.args else None
     cause = getattr(inner, "reason", inner)
     if isinstance(cause, AddressRefusedError):
@@ -257,5 +266,8 @@ def _reset_all() -> None:
 
 
 def init_app() -> None:
-    """Reset all clients in forked processes. Two processes on one connection would read each other's responses."""
+    """Make every forked process reset its clients.
+
+    If two processes shared one connection, each could read the other's responses.
+    """
     os.register_at_fork(after_in_child=_reset_all)

@@ -1,4 +1,4 @@
-"""The interface that all messaging providers implement, with its errors and results."""
+"""Interface of all messaging providers, with its errors and results."""
 
 from __future__ import annotations
 
@@ -10,41 +10,44 @@ from app.providers.http import ProviderError
 
 
 class InvalidNumberError(ProviderError):
-    """Error: the phone number cannot receive messages."""
+    """Error: this phone number cannot receive messages."""
 
     def __init__(self, provider: str, reason: str) -> None:
         super().__init__(provider, "status", permanent=True, reason=reason)
 
 
 def is_silent(error: ProviderError) -> bool:
-    """Return whether the response lacks the provider's own error message.
+    """Return whether the response lacks the messaging provider's own error message.
 
-    It then came from a proxy or another host, so a later attempt may get a different response.
+    Such a response came from a proxy or another host, so a retry may get a different response.
     """
     return error.response is not None and error.kind in ("status", "redirect")
 
 
 class SenderError(ProviderError):
-    """Error of our account or phone, not of this message.
+    """Error of our sending account or phone, not of the message.
 
-    Nothing can be sent until the operator or time resolves it.
+    No message can be sent until the operator fixes the problem or the problem ends.
     """
 
     def __init__(self, provider: str, reason: str, *, is_seen: bool) -> None:
-        """`is_seen`: `Messenger.health` shows when the error is over. If False, only an accepted message shows it."""
+        """Create the error. `is_seen` means that `Messenger.health` reports when the problem ends.
+
+        Otherwise only the next accepted message shows that the problem has ended.
+        """
         super().__init__(provider, "status", reason=reason)
         self.is_seen = is_seen
 
 
 class TooManyPeopleError(ProviderError):
-    """Error: the provider accepts no messages to new recipients for a while. Recent recipients still work."""
+    """Error: the provider accepts no messages to new recipients for a while. Recent recipients still get messages."""
 
     def __init__(self, provider: str, reason: str) -> None:
         super().__init__(provider, "status", reason=reason)
 
 
 class OutsideHoursError(ProviderError):
-    """Error: this recipient can get only a template now, not free text."""
+    """Error: this recipient can now receive only a template, not free text."""
 
     def __init__(self, provider: str, reason: str) -> None:
         super().__init__(provider, "status", permanent=True, reason=reason)
@@ -52,7 +55,7 @@ class OutsideHoursError(ProviderError):
 
 @dataclass(frozen=True)
 class Button:
-    """A reply button below a message. The provider sends its `id` back when the recipient taps it."""
+    """A reply button below a message. The provider returns the `id` when the recipient taps the button."""
 
     id: str
     title: str
@@ -60,40 +63,43 @@ class Button:
 
 @dataclass(frozen=True)
 class Template:
-    """A message that the provider has approved, with its parameters in order."""
+    """A message template that the provider has approved, and the values of its parameters in order."""
 
     name: str
     language: str
     parameters: Sequence[str]
-    #: Payloads that the provider sends back when a button is tapped, in order of the buttons.
+    #: Payloads of the buttons, in order. The provider returns the payload of the button that the recipient taps.
     payloads: Sequence[str] = ()
-    #: The code that the button copies. Only for login code templates.
+    #: The login code that a tap on the button copies. Only templates for login codes have a code.
     code: str | None = None
 
 
 @dataclass(frozen=True)
 class Health:
-    """The sender's state as the provider reports it. None means that the provider does not report the value."""
+    """The state of our sending account, as the provider reports it.
 
-    #: The reason why nothing can be sent, or None.
+    A field is None if the provider does not report the value.
+    """
+
+    #: The reason why no message can be sent, or None.
     problem: str | None = None
-    #: Quality rating by recipients, in the provider's terms.
+    #: Quality rating of our messages by recipients, in the provider's terms.
     quality: str | None = None
-    #: Maximum different recipients in 24 hours. People who wrote to us first do not count.
+    #: Maximum number of different recipients in 24 hours. People who wrote to us first are not counted.
     limit_24h: int | None = None
-    #: Prepaid messages that are left.
+    #: Number of prepaid messages that can still be sent.
     quota: int | None = None
 
 
 @dataclass(frozen=True)
 class SenderEvent:
-    """A change of the sender's state that a provider reports by webhook."""
+    """A change of our sending account's state, reported by a webhook of the provider."""
 
-    #: The reason why nothing can be sent from now on.
+    #: The reason why the provider now accepts no messages.
     problem: str | None = None
-    #: The problem is resolved.
+    #: Whether the reported problem is resolved.
     is_mended: bool = False
-    #: The reason why new recipients get no messages.
+    #: The reason why the provider accepts no messages to new recipients.
     limit: str | None = None
     quality: str | None = None
     limit_24h: int | None = None
@@ -109,29 +115,31 @@ class Messenger(Protocol):
         buttons: Sequence[Button] = (),
         template: Template | None = None,
     ) -> str | None:
-        """Send `text`, or `template` in its place, to an E.164 number and return the provider's message id.
+        """Send a message to a phone number in E.164 format, and return the provider's message id. Raise
+        `ProviderError`.
 
-        The provider sends `callback` back with later receipts. A provider without callbacks, buttons or templates sends
-        only the text. Raise `ProviderError`.
+        A `template` is sent in place of `text`. The provider returns `callback` in later webhooks about the message. A
+        provider without callbacks, buttons or templates sends only `text`.
         """
 
     def health(self) -> Health | None:
-        """Return the sender's state, or None if the provider cannot report it. Raise `ProviderError` for an unusable
-        response.
+        """Return the state of our sending account, or None if the provider cannot report the state.
+
+        Raise `ProviderError` if the response is not usable.
         """
 
     def cancel(self, ref: str) -> bool:
-        """Cancel a message that the provider has not sent yet. Return whether it was cancelled."""
+        """Cancel a message that the provider has accepted but not sent. Return whether the message was cancelled."""
 
 
 class Outbox:
-    """Messenger that sends nothing. The development pages show the rows of the outbox table."""
+    """Messenger that sends nothing. Messages stay in the outbox table, and the development pages show this table."""
 
     def send(self, phone: str, text: str, **_: object) -> str | None:
         return None
 
     def health(self) -> None:
-        """Return None, because there is no sender."""
+        """Return None, because no provider is used."""
 
     def cancel(self, ref: str) -> bool:
         return False

@@ -1,7 +1,7 @@
-"""Parsers for the ministry's pages: pure functions from HTML to typed results.
+"""Parsers for the ministry's pages. Each parser is a pure function from HTML to a typed result.
 
-The title, text, picture and date of an article come from the first source that has them: JSON-LD, Open Graph or HTML
-elements.
+The title, text, picture and date of an article can be in JSON-LD, in Open Graph tags or in HTML elements. The sources
+are tried in this order.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ from app.core.lib.local_time import JAKARTA, rfc3339
 from app.core.lib.urls import canonical
 from app.providers.ministry_selectors import Selectors
 
-Element = Any  # lxml publishes no types
+Element = Any  # lxml has no type hints
 
-#: Maximum articles of one list.
+#: Maximum number of articles in one list.
 MAX_HEADLINES = 100
 MAX_TITLE = 300
 
-#: Minimum characters of an article's text in a block outside `selectors.named`. A shorter text is only a notice.
+#: Minimum number of characters for an article's text. The blocks of `selectors.named` may be shorter. A shorter text
+#: elsewhere is only a notice.
 MIN_TEXT = 120
 
 ARTICLE_TYPES = frozenset({"NewsArticle", "Article", "BlogPosting", "ReportageNewsArticle", "MedicalWebPage"})
-#: Characters that XML forbids, literal or as a reference. lxml reads them, but fails when it moves text that has one.
+#: Characters that XML forbids. lxml can parse a text with such a character, but cannot move the text in the tree.
 UNMOVABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 GENERIC = re.compile(r"(baca|lihat|read)?\s*(selengkapnya|lengkap|more|semua|detail)?\W*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """One row of the list page."""
+    """An article in the list page: title, address and picture."""
 
     title: str
     url: str
@@ -48,7 +49,7 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class ArticlePage:
-    """One article. `content` is sanitised HTML, `published_at` is RFC 3339."""
+    """An article. `content` is sanitised HTML, and `published_at` is a time in RFC 3339 format."""
 
     title: str
     url: str
@@ -57,11 +58,11 @@ class ArticlePage:
     published_at: str | None
 
 
-# --- the list ---
+# --- list page ---
 
 
 def read_list(text: str, url: str, selectors: Selectors, allowed: Callable[[str], bool]) -> list[Headline]:
-    """Return the articles that a list page links to, in its order, without duplicates."""
+    """Return the articles that a list page links to, without duplicates and in the order of the page."""
     tree = _parse(text)
     if tree is None:
         return []
@@ -91,7 +92,7 @@ def _headline(address: str, links: list[Element], all_links: dict[Element, str],
 
 
 def _card(link: Element, address: str, all_links: dict[Element, str]) -> Element:
-    """Return the largest element around a link that contains no link to another article."""
+    """Return the card of an article: the largest element around its link without a link to another article."""
     card = link
     for parent in link.iterancestors():
         if any(all_links.get(other, address) != address for other in parent.iter("a")):
@@ -101,17 +102,17 @@ def _card(link: Element, address: str, all_links: dict[Element, str]) -> Element
 
 
 def _picture(image: Element, base: str) -> str | None:
-    """Return the address of a picture. With lazy loading, `src` is only a placeholder."""
+    """Return the address of a picture. On a page with lazy loading, the attribute `src` is only a placeholder."""
     candidates = [image.get(name) for name in ("data-src", "data-lazy-src", "data-original", "src")]
     candidates.append((image.get("srcset") or "").partition(" ")[0])
     return next((found for each in candidates if (found := _address(each, base))), None)
 
 
-# --- an article ---
+# --- article page ---
 
 
 def read_article(text: str, url: str, selectors: Selectors, allowed: Callable[[str], bool]) -> ArticlePage | None:
-    """Return the article of a page, or `None` when the page has no readable one."""
+    """Return the article of a page, or `None` if the page has no title or no text."""
     tree = _parse(text)
     if tree is None:
         return None
@@ -135,7 +136,7 @@ def _content(
     block = _block(tree, selectors)
     body = _first(news.get("articleBody")) or ""
     spoken = _parse(body) if len(body) >= MIN_TEXT else None
-    # JSON-LD identifies the text. If the block contains it, use the block, which also has headings and lists.
+    # If the block contains the text of the JSON-LD, use the block, because only the block has headings and lists.
     if spoken is not None and (block is None or _line(spoken)[:60] not in _line(block)):
         paragraphs = [] if "<p" in body else re.split(r"\n\s*\n|\r\n\r\n", body)
         block = _parse("".join(f"<p>{each}</p>" for each in paragraphs) or body)
@@ -154,10 +155,11 @@ def _content(
 
 
 def _block(tree: Element, selectors: Selectors) -> Element | None:
-    """Return the element with the article's text: a block from `selectors.named`, else the one with the longest own
-    text.
+    """Return the element that contains the article's text.
 
-    An infographic is such a block with a picture and few or no words. A long block is preferred to it.
+    Elements from `selectors.named` and then `selectors.likely` are tried first. If none is suitable, return the element
+    with the longest text of its own. A named element without a long text, such as an infographic, is used only if no
+    named element has a long text.
     """
     named = [element for path in selectors.named for element in tree.xpath(path)]
     likely = tree.xpath(selectors.likely)
@@ -189,15 +191,17 @@ def _declutter(element: Element, selectors: Selectors) -> None:
 
 
 def _own_length(element: Element) -> int:
-    """Return the characters of an element's direct children that are paragraphs, lists, quotes or headings."""
+    """Return the number of characters in the paragraphs, lists, quotes and headings directly below an element."""
     return sum(len(_line(child)) for child in element if child.tag in ("p", "ul", "ol", "blockquote", "h2", "h3"))
 
 
-# --- pieces ---
+# --- helpers ---
 
 
 def _parse(text: str) -> Element | None:
-    """Return the tree of a page. The input is encoded to bytes, because lxml rejects text that declares an encoding."""
+    """Return the element tree of a page. lxml rejects a string that declares an encoding, so the string is encoded
+    first.
+    """
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     try:
         tree = lxml_html.document_fromstring(_readable(text).encode(), parser=parser)
@@ -212,7 +216,7 @@ def _parse(text: str) -> Element | None:
 
 
 def _json_ld(tree: Element) -> dict[str, object]:
-    """Return the news article in the page's JSON-LD, or `{}`."""
+    """Return the news article in the JSON-LD of a page, or an empty dict if the page has none."""
     for block in tree.xpath("//script[@type='application/ld+json']"):
         try:
             data = json.loads(block.text or "")
@@ -246,18 +250,18 @@ def _meta(tree: Element, name: str) -> str | None:
 
 
 def _first(*values: object) -> str | None:
-    """Return the first value that is a text and not blank."""
+    """Return the first value that is a non-blank string."""
     texts = (_readable(value) for value in values if isinstance(value, str))
     return next((text for text in texts if text.strip()), None)
 
 
 def _readable(text: str) -> str:
-    """Return the text without NULs and lone surrogates, which responses and tables cannot store."""
+    """Return the text without NULs and lone surrogates. JSON and PostgreSQL cannot contain these characters."""
     return text.replace("\0", "").encode("utf-8", "ignore").decode()
 
 
 def _line(element: Element) -> str:
-    """Return all text of an element on one line."""
+    """Return the text of an element with its descendants, on one line."""
     return " ".join(str(element.xpath("string()")).split())
 
 
@@ -281,11 +285,11 @@ def _set(element: Element, name: str, value: str | None) -> None:
 
 
 def _moment(value: str | None) -> str | None:
-    """Return a site's time as RFC 3339. A time without a zone is Jakarta time."""
+    """Return a time of the site in RFC 3339 format. A time without a time zone is Jakarta time."""
     try:
         moment = datetime.fromisoformat(value.strip()) if value else None
     except ValueError:
         return None
-    if moment is None or not 1900 <= moment.year < MAXYEAR:  # the last day of the last year may be out of range in UTC
+    if moment is None or not 1900 <= moment.year < MAXYEAR:  # a time near year 9999 may overflow in UTC
         return None
     return rfc3339(moment if moment.tzinfo else moment.replace(tzinfo=JAKARTA))

@@ -1,7 +1,7 @@
-"""Connections for `app.providers.http`: allowed addresses and the time limit of a call.
+"""Connections of `app.providers.http`: address checks and the time limit of a call.
 
-The address is checked when the socket is opened, so the checked address is also the called one. A name that resolves to
-another address the second time is therefore no risk. TLS still uses the name.
+A host name is resolved once, and the connection is opened to the address that was checked. So a host name cannot pass
+the check with one address and connect to another. TLS still verifies the host name.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class AddressPolicy(enum.Enum):
-    """Addresses that a client may call.
+    """Policy for the addresses that a client may connect to.
 
-    Addresses from the configuration are trusted, those from users or pages are not.
+    Addresses from the configuration are trusted. Addresses from users or from web pages are not trusted.
     """
 
     ANYWHERE = "anywhere"
     PUBLIC = "public"
-    #: For push endpoints in development and tests, where the simulators listen on loopback.
+    #: Policy for push endpoints in development and tests, because the simulators listen on loopback.
     PUBLIC_OR_LOOPBACK = "public or loopback"
 
     def allows(self, address: str) -> bool:
@@ -45,7 +45,8 @@ class AddressPolicy(enum.Enum):
 
 _GLOBAL_IPV6 = ipaddress.ip_network("2000::/3")
 
-#: Networks that can lead to internal machines. Older Python versions count some of these as global in `ipaddress`.
+#: Networks that are never public, because they can lead to internal machines. Older Python versions treat some of these
+#: networks as global.
 _NEVER = tuple(
     ipaddress.ip_network(net)
     for net in (
@@ -56,19 +57,19 @@ _NEVER = tuple(
 
 
 def is_public(ip: Address) -> bool:
-    """Return whether an address is on the public internet: not private, loopback, link-local, shared or similar."""
+    """Return whether an address is on the public internet. Private, loopback, link-local and similar ones are not."""
     if ip.version == 6 and ip not in _GLOBAL_IPV6:
         return False
     return ip.is_global and not ip.is_multicast and not any(ip in net for net in _NEVER)
 
 
 def _embedded(ip: Address) -> Address:
-    """Return the IPv4 address of a mapped IPv6 address, else the address itself."""
+    """Return the IPv4 address inside an IPv4-mapped IPv6 address. Return any other address unchanged."""
     return ip.ipv4_mapped or ip if isinstance(ip, ipaddress.IPv6Address) else ip
 
 
 class AddressRefusedError(NewConnectionError):
-    """Error: all addresses of the host are forbidden for this client."""
+    """Error: the address policy of the client forbids all addresses of the host."""
 
 
 class _Call(local):
@@ -77,18 +78,18 @@ class _Call(local):
     write_until = 0.0
 
 
-#: State of this thread's call: its socket, whether it has sent anything, and the latest time to begin sending
-#: (monotonic clock).
+#: State of the current call in this thread. `written` means that sending has begun. `write_until` is the latest time to
+#: begin sending, on the monotonic clock.
 _call = _Call()
 
 
 def is_written() -> bool:
-    """Return whether this thread's call, inside `deadline`, has sent any part of its request."""
+    """Return whether this thread's call has sent any part of its request. Call this function inside `deadline`."""
     return _call.written
 
 
 class _Connection(HTTPConnection):
-    """A connection that opens its socket only to an address that its policy allows.
+    """Connection that is opened only to an address that its policy allows.
 
     urllib3 opens the socket in `_new_conn` and has no public hook for a check. `_new_conn` and `_dns_host` are the only
     private names of a library that the service uses.
@@ -134,7 +135,7 @@ class _SecureConnection(_Connection, HTTPSConnection):
 
 
 class Adapter(HTTPAdapter):
-    """requests adapter whose connections follow an address policy."""
+    """Adapter for requests that connects only to addresses that an address policy allows."""
 
     def __init__(self, policy: AddressPolicy, pool_size: int) -> None:
         self._policy = policy
@@ -152,12 +153,13 @@ class Adapter(HTTPAdapter):
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[Event]:
-    """Cut off this thread's call after `seconds`. The yielded event is set when that happens.
+    """Stop this thread's call after `seconds`, and then set the event that was yielded.
 
-    A socket timeout applies to each read. A server that sends one byte per second would block a thread for hours.
+    A socket timeout limits only each single read. A server that sends one byte per second could therefore block a
+    thread for hours.
     """
     passed, ended = Event(), Event()
-    mine = _call.__dict__  # `_call` is thread-local, so the timer thread needs this reference
+    mine = _call.__dict__  # `_call` is different in each thread, so the timer thread needs this reference
 
     def cut() -> None:
         if ended.wait(seconds):
@@ -165,7 +167,7 @@ def deadline(seconds: float) -> Iterator[Event]:
         passed.set()
         sock = mine.get("sock")
         if sock is not None:
-            with suppress(OSError):  # already closed
+            with suppress(OSError):  # the socket may be closed already
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
     _call.sock, _call.written, _call.write_until = None, False, monotonic() + seconds

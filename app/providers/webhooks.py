@@ -1,7 +1,7 @@
-"""Webhook bodies of WhatsApp's Cloud API and Fonnte: signature checks and parsers to `WebhookEvent`.
+"""Parsers and signature checks for the webhooks of WhatsApp's Cloud API and of Fonnte.
 
-Optional fields are read leniently. A missing field, or one of a wrong type, makes an event less complete or skips it.
-The rest of the body is still read.
+A webhook may lack fields or have fields of a wrong type. Such a field is left out of the event. If the event needs the
+field, the event is skipped and the rest of the body is still parsed.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import orjson
 
 from app.core.lib import local_time
 
-#: Maximum characters of a person's message, and of any other text. WhatsApp allows at most 4,096 in a text message.
+#: Maximum characters of a person's message, and of any other text. A WhatsApp message has at most 4,096 characters.
 MAX_TEXT, MAX_NAME = 20_000, 200
-#: Maximum bytes and nesting depth of an event about our account.
+#: Maximum bytes and maximum nesting depth of the stored payload of an event about our account.
 MAX_PAYLOAD, DEPTH = 16_000, 6
 
 WHATSAPP, FONNTE = "whatsapp_cloud", "fonnte"
 
-#: Message status by Fonnte's state. One webhook may contain several states.
+#: Our message status for each state that Fonnte reports. One webhook may report several states.
 _STATES = {
     **dict.fromkeys(("pending", "process", "processing"), "accepted"),
     "sent": "sent",
@@ -34,7 +34,7 @@ _STATES = {
 }
 _FURTHEST = ("accepted", "sent", "failed", "delivered", "read")
 _STATUSES = frozenset({"sent", "delivered", "read", "failed"})
-#: WhatsApp's change fields about our own number or account, with our event kind.
+#: Names of WhatsApp's webhook fields about our own number or account, with our event kind for each.
 _OURS = {
     "phone_number_quality_update": "quality",
     "account_update": "account",
@@ -42,9 +42,9 @@ _OURS = {
     "account_review_update": "account",
     "business_capability_update": "account",
 }
-#: Text that Fonnte sends in place of a picture, voice message or location.
+#: Text that Fonnte sends for a message without text, such as a picture, voice message or location.
 _NO_TEXT = "non-text message"
-#: Fonnte's fields for a file and a location.
+#: Fields of a Fonnte webhook that are set if the message has a file or a location.
 _MEDIA = ("url", "location")
 
 _NUMBER = re.compile(r"\+?(\d{6,15})(?:@(?:s\.whatsapp\.net|c\.us))?")
@@ -54,7 +54,7 @@ _CALLBACK = re.compile(r"d:(\d{1,18})")
 
 @dataclass(frozen=True)
 class WebhookEvent:
-    """One event of a webhook. Events with an equal `key` are duplicates."""
+    """An event in a webhook. Two events with the same `key` are duplicates."""
 
     provider: str
     key: str
@@ -66,18 +66,18 @@ class WebhookEvent:
 
 
 def is_signed(body: bytes, signature: str | None, secret: str) -> bool:
-    """Return whether WhatsApp's signature matches exactly these bytes."""
+    """Return whether WhatsApp's signature of a body is correct."""
     expected = f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
     return is_same(expected, signature)
 
 
 def is_same(secret: str, sent: object) -> bool:
-    """Return whether `sent` equals the secret, in constant time."""
+    """Return whether `sent` equals the secret. The comparison takes constant time."""
     return hmac.compare_digest(secret.encode(), str(sent).encode("utf-8", "replace"))
 
 
 def parse(body: bytes) -> object:
-    """Return the parsed JSON. Raise `ValueError` for anything else."""
+    """Return the parsed JSON. Raise `ValueError` if the body is not JSON."""
     return orjson.loads(body)
 
 
@@ -85,7 +85,7 @@ def parse(body: bytes) -> object:
 
 
 def read_whatsapp(body: object) -> Iterator[WebhookEvent]:
-    """Yield the events of one body, which may contain many."""
+    """Yield the events of one webhook body."""
     for entry in _dicts(_get(body, "entry")):
         for change in _dicts(entry.get("changes")):
             yield from _read_change(_text(change.get("field")), change.get("value"), entry.get("time"))
@@ -115,7 +115,7 @@ def _message(message: Mapping[str, object]) -> WebhookEvent | None:
     elif kind == "interactive":
         reply = _get(part, "button_reply") or _get(part, "list_reply")
         pressed, words = _text(_get(reply, "id")), _text(_get(reply, "title"), MAX_TEXT)
-    elif kind == "reaction":  # a removed reaction has no emoji
+    elif kind == "reaction":  # empty if the person removed the reaction
         about, words = _text(_get(part, "message_id")), _text(_get(part, "emoji"))
     else:
         words = _text(_get(part, "caption"), MAX_TEXT)
@@ -152,15 +152,15 @@ def _preference(wish: Mapping[str, object]) -> WebhookEvent | None:
 
 
 def read_fonnte_message(body: object) -> Iterator[WebhookEvent]:
-    """Yield the message of a person. Skip messages in groups."""
+    """Yield a person's message as an event. Messages in groups are skipped."""
     sender = _text(_get(body, "sender"))
     if not sender or _GROUP in sender or _get(body, "isgroup") is True:
         return
     text, number = _text(_get(body, "message"), MAX_TEXT), _text(_get(body, "inboxid"))
-    # A file or a location. The text is the caption of a picture. A button's title is in the field `text`.
+    # `_MEDIA` fields mean a file or a location. `message` has a picture's caption, and `text` has a button's title.
     is_media = text == _NO_TEXT or any(_text(_get(body, name)) for name in _MEDIA)
     words = "" if text == _NO_TEXT else text or _text(_get(body, "text"), MAX_TEXT)
-    # Some messages have no `inboxid`.
+    # Some messages have no `inboxid`, so the key is a hash of other fields.
     key = number if number not in ("", "0") else _digest([sender, _get(body, "timestamp"), text])
     at = _moment(_get(body, "timestamp"))
     payload = {"type": "media" if is_media else "text", **({"at": at} if at else {})}
@@ -168,7 +168,7 @@ def read_fonnte_message(body: object) -> Iterator[WebhookEvent]:
 
 
 def read_fonnte_status(body: object) -> Iterator[WebhookEvent]:
-    """Yield the status of a sent message. Later webhooks may identify the message only by `stateid`."""
+    """Yield the status of a sent message as an event. Later webhooks may have a `stateid` but no message id."""
     ref, state_ref = _text(_get(body, "id")), _text(_get(body, "stateid"))
     words = [_text(_get(body, name)).lower() for name in ("status", "state")]
     told = {_STATES[word]: word for word in words if word in _STATES}
@@ -182,13 +182,16 @@ def read_fonnte_status(body: object) -> Iterator[WebhookEvent]:
 
 
 def read_fonnte_device(body: object) -> Iterator[WebhookEvent]:
-    """Yield whether our phone is connected. The body has no time, so equal bodies within one minute are duplicates."""
+    """Yield an event that says whether our phone is connected.
+
+    The body contains no time, so equal bodies within one minute are treated as duplicates.
+    """
     if isinstance(body, dict) and _text(body.get("status")):
         minute = f"{local_time.now():%Y%m%d%H%M}"
         yield WebhookEvent(FONNTE, _key("fo", "device", minute, _digest(body)), "device", payload=_plain_object(body))
 
 
-# --- parts ----------------------------------------------------------------------------------------------------------
+# --- helpers --------------------------------------------------------------------------------------------------------
 
 
 def _get(value: object, name: str) -> object:
@@ -200,14 +203,17 @@ def _dicts(value: object) -> Iterator[Mapping[str, object]]:
 
 
 def _text(value: object, most: int = MAX_NAME) -> str:
-    """Return a string or number as text without NULs, which PostgreSQL cannot store. Return "" for other types."""
+    """Return a string or integer as text without NULs. PostgreSQL cannot store NULs. Return "" for other types."""
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return ""
     return str(value).replace("\0", "").strip()[:most]
 
 
 def _phone(value: object) -> str | None:
-    """Return the number in E.164 format, or None. A person may hide the number: then the value is a name."""
+    """Return the phone number in E.164 format.
+
+    Return None for other values: WhatsApp sends a name in this field if a person hides their number.
+    """
     match = _NUMBER.fullmatch(_text(value))
     if not match:
         return None
@@ -224,15 +230,18 @@ def _key(*parts: str) -> str:
 
 
 def _digest(value: object) -> str:
-    """Return a hash that identifies an event without an id.
+    """Return a hash of a value, as the key of an event without an id.
 
-    Levels deeper than `DEPTH` are left out, because orjson can read deeper nesting than it can write.
+    Levels deeper than `DEPTH` are not hashed, because orjson cannot serialise every depth that it can parse.
     """
     return hashlib.sha256(orjson.dumps(_plain(value, DEPTH + 1), option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _plain_object(value: object) -> dict[str, object]:
-    """Return a provider's object without NULs and deep levels, or {} if it is no object or is too large."""
+    """Return a provider's object without NULs and without levels deeper than `DEPTH`.
+
+    Return an empty dict if the value is not an object or is too large.
+    """
     plain = _plain(value, DEPTH)
     return plain if isinstance(plain, dict) and len(orjson.dumps(plain)) <= MAX_PAYLOAD else {}
 

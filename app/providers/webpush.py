@@ -1,7 +1,7 @@
-"""Web push: RFC 8030 (delivery), 8291 (encryption), 8292 (VAPID).
+"""Client for web push: RFC 8030 (delivery), RFC 8291 (encryption) and RFC 8292 (VAPID, the keys of the sender).
 
-pywebpush encrypts and py_vapid signs, but `Http` sends. The sender of pywebpush has no timeout and allows any address.
-It treats a redirect as a success and status 204 as a failure.
+pywebpush encrypts, py_vapid signs, and our `Http` sends. pywebpush's own sender is not used: it has no timeout, allows
+any address and treats a redirect as a success.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from app.providers.http import AddressPolicy, Http, ProviderError
 from app.providers.sockets import is_public
 from config import Config
 
-#: Maximum bytes of a payload. Push services must accept a body of 4,096 bytes, of which encryption uses 103.
+#: Maximum bytes of a payload before encryption. Push services must accept a body of 4,096 bytes, and encryption adds
+#: 103 bytes.
 MAX_PAYLOAD_BYTES = 2700
 BUDGET_S = 8.0
 PARALLEL = 64
@@ -28,12 +29,12 @@ TOKEN_LIFE_S = 12 * 3600
 
 
 class NotConfiguredError(Exception):
-    """Error: the settings have no VAPID keys."""
+    """Error: the VAPID keys are not configured."""
 
 
 @dataclass(frozen=True)
 class Subscription:
-    """The fields of a browser's `PushSubscription.toJSON()`."""
+    """A browser's push subscription, with the fields of `PushSubscription.toJSON()`."""
 
     endpoint: str
     p256dh: str
@@ -41,7 +42,7 @@ class Subscription:
 
 
 class WebPush:
-    """Client for any push service, signed with our VAPID key."""
+    """Client for all push services. Each request is signed with our VAPID key."""
 
     def __init__(self, config: Config) -> None:
         if not config.vapid_public_key or not config.vapid_private_key:
@@ -49,7 +50,7 @@ class WebPush:
         from py_vapid import Vapid02
 
         self._signer = Vapid02.from_raw(config.vapid_private_key.encode())
-        self._signer.conf = {"no-strict": True}  # the strict mode rejects an https subject with a path
+        self._signer.conf = {"no-strict": True}  # the strict mode of py_vapid rejects an https subject with a path
         self._subject = config.vapid_subject or "mailto:operator@example.com"
         self._http = Http(
             "push",
@@ -63,7 +64,7 @@ class WebPush:
         )
 
     def send(self, to: Subscription, payload: bytes, *, ttl_s: int, urgency: str, topic: str | None) -> str | None:
-        """Encrypt and send a payload. Return the message's address at the push service. Raise `ProviderError`."""
+        """Encrypt and send a payload. Return the URL of the message at the push service. Raise `ProviderError`."""
         headers = {
             "TTL": str(ttl_s),
             "Urgency": urgency,
@@ -87,13 +88,13 @@ class WebPush:
         }
         try:
             header: str = self._signer.sign(claims)["Authorization"]
-        except VapidException:  # py_vapid always rejects IPv6 addresses
+        except VapidException:  # py_vapid rejects every endpoint with an IPv6 address
             raise ProviderError("push", "refused", permanent=True) from None
         return header
 
 
 def _encrypted(to: Subscription, payload: bytes) -> bytes:
-    from pywebpush import WebPusher  # import costs 0.1 to 0.3 s and 7 MiB
+    from pywebpush import WebPusher  # imported on first use, because the import takes 0.1 to 0.3 s and 7 MiB
 
     keys = {"p256dh": to.p256dh, "auth": to.auth}
     body: bytes = WebPusher({"endpoint": to.endpoint, "keys": keys}).encode(payload)["body"]
@@ -101,7 +102,9 @@ def _encrypted(to: Subscription, payload: bytes) -> bytes:
 
 
 def client() -> WebPush:
-    """Return the client of the running application, created on first use. Raise `NotConfiguredError`."""
+    """Return the application's client, and create the client on first use. Raise `NotConfiguredError` without VAPID
+    keys.
+    """
     webpush: WebPush | None = extensions().get("webpush")
     if webpush is None:
         webpush = extensions()["webpush"] = WebPush(current())
@@ -109,17 +112,17 @@ def client() -> WebPush:
 
 
 def is_gone(error: ProviderError) -> bool:
-    """Return whether the browser has revoked its subscription."""
+    """Return whether the error means that the subscription no longer exists."""
     return error.status in (404, 410)
 
 
 def is_key_mismatch(error: ProviderError) -> bool:
-    """Return whether the subscription does not accept our VAPID keys."""
+    """Return whether the push service rejects our VAPID keys for this subscription."""
     return error.status in (400, 401, 403)
 
 
 def is_key(p256dh: str) -> bool:
-    """Return whether a browser's public key is a P-256 point, as 65 bytes of base64url."""
+    """Return whether the browser's public key is valid: a point on the curve P-256, as 65 bytes in base64url."""
     try:
         raw = _decoded(p256dh)
         ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), raw)
@@ -129,7 +132,7 @@ def is_key(p256dh: str) -> bool:
 
 
 def is_auth(secret: str) -> bool:
-    """Return whether a browser's secret is 16 bytes of base64url."""
+    """Return whether the browser's authentication secret is valid: 16 bytes in base64url."""
     try:
         return len(_decoded(secret)) == 16
     except ValueError:
@@ -137,10 +140,10 @@ def is_auth(secret: str) -> bool:
 
 
 def may_be_endpoint(url: str, config: Config) -> bool:
-    """Return whether an address can be a push endpoint: https and public, checked without DNS.
+    """Return whether an address may be a push endpoint: an https address of a public host.
 
-    The connection checks the resolved address again (`AddressPolicy`). In development and tests, loopback over http is
-    allowed too, for the simulators.
+    This check uses no DNS. When a connection is opened, `AddressPolicy` checks the resolved address. Outside
+    production, http and loopback are also allowed, because the simulators use them.
     """
     try:
         parts = urlsplit(url)
@@ -170,7 +173,10 @@ def _is_loopback(host: str) -> bool:
 
 
 def _numeric(host: str) -> str | None:
-    """Return the IP address that a host spells in any form that the system accepts (`127.1`, `0x7f000001`), or None."""
+    """Return the IP address for a host that is a numeric address, else None.
+
+    The system also accepts unusual forms such as `127.1` and `0x7f000001`.
+    """
     try:
         return str(getaddrinfo(host, None, flags=AI_NUMERICHOST)[0][4][0]).partition("%")[0]
     except (gaierror, UnicodeError):
