@@ -1,6 +1,7 @@
-"""The application of `make run`: the production application with pages and commands for developers.
+"""The application of `make run`: the production application, with pages and commands for developers.
 
-`make run` serves it as `dev.wsgi`. `flask --app dev.wsgi demo` fills it with demo data. Production never imports `dev`.
+`make run` serves the application as `dev.wsgi`. `flask --app dev.wsgi demo` adds demo data. Production never imports
+`dev`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dev import demo, pages
 
 
 def create_development_app(config: Config) -> Flask:
-    """Return the application with the pages below `/dev`. Raise `ValueError` outside of development."""
+    """Return the application with the developers' pages below `/dev`. Raise `ValueError` outside of development."""
     if not config.is_development:
         raise ValueError("this is for development: set ENVIRONMENT=development")
     app = create_app(config)
@@ -26,6 +27,6 @@ def create_development_app(config: Config) -> Flask:
 
 @click.command("demo")
 def demo_command() -> None:
-    """Fill the database with demo people and content. Safe to repeat."""
+    """Add demo people and content to the database. A second run changes nothing."""
     with unit_of_work():
         click.echo(demo.fill())

@@ -1,4 +1,6 @@
-"""`python -m dev.command flask ...`: run a command on the data of this checkout, with or without `make run`."""
+"""`python -m dev.command flask ...`: run a command on the database of this checkout, whether or not `make run` is
+running.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ def main(words: Sequence[str]) -> int:
                 env |= start_servers(servers, env)
                 return subprocess.run(command, cwd=ROOT, env=env, check=False).returncode
     except RunsAlreadyError:
-        # `make run` serves already, so the command finds its servers in the settings file.
+        # `make run` already runs the servers, so the command reads their addresses from the settings file.
         return subprocess.run(command, cwd=ROOT, check=False).returncode
     except (ToolError, ConfigError) as error:
         say(str(error))

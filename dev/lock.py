@@ -1,6 +1,6 @@
-"""`make lock`: write the requirements files, with versions and hashes, from the direct ones in `pyproject.toml`.
+"""`make lock`: write the requirements files with versions and hashes, from the dependencies in `pyproject.toml`.
 
-`python -m dev.lock --check` is a part of `make lint`. It needs no network, and a newer release does not make it fail.
+`make lint` runs `python -m dev.lock --check`. The check needs no network, and a newer release does not make it fail.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from config import ROOT
 
-#: Each file, uv's options for its requirements, and the files that it includes.
+#: Requirements files: name, uv's options for the file, and the files that it includes.
 FILES: dict[str, tuple[list[str], list[str]]] = {
     "requirements.txt": ([], []),
     "requirements-s3.txt": (["--group", "s3"], ["requirements.txt"]),
@@ -48,7 +48,7 @@ def lock(options: list[str]) -> None:
 
 
 def faults() -> Iterator[str]:
-    """Yield a sentence for each outdated file, and for each requirement without a version or a hash."""
+    """Yield an error message for each outdated file, and for each requirement without a version or a hash."""
     for name in FILES:
         if _digest() not in (ROOT / name).read_text():
             yield f"{name} is not up to date with pyproject.toml. Run: make lock"

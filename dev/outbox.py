@@ -32,7 +32,7 @@ Row = Mapping[Any, Any]
 
 @dataclass(frozen=True)
 class Entry:
-    """One event, for example a dose that is due, a reply or a forgotten password."""
+    """All deliveries of one event. Events are for example a due dose, a reply in the forum or a password reset."""
 
     rows: list[Row]
 
@@ -106,12 +106,12 @@ def words_of(row: Row) -> Words:
     delivery = Claimed(**{name: row[name] for name in Claimed.__dataclass_fields__})
     try:
         return rendering.words_of([delivery], drain.routing().render).get(delivery.id, {})
-    except (KeyError, UnwantedError):  # the sealed values have been erased
+    except (KeyError, UnwantedError):  # The service has erased the encrypted values of this message.
         return {}
 
 
 def write_as(phone: str, text: str) -> None:
-    """Store an incoming message from this phone number, as a provider's webhook would."""
+    """Store an incoming message from this phone number, as the webhook of a provider would."""
     event = WebhookEvent(
         "outbox", f"dev:{uuid.uuid4()}", InboundKind.MESSAGE, phone=phone, text=text, payload={"type": "text"}
     )

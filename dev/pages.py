@@ -51,7 +51,7 @@ def outbox() -> str:
 
 @bp.post("/outbox/answer")
 def answer() -> Response:
-    """Store an incoming message as one of the recipients."""
+    """Store a text that the developer writes as one of the recipients, like an incoming message."""
     phone, text = phones.normalise(request.form.get("phone", "")), request.form.get("text", "")[:MAX_TEXT]
     if phone is None or not text.strip():
         abort(HTTPStatus.BAD_REQUEST)
@@ -61,13 +61,13 @@ def answer() -> Response:
 
 @bp.get("/reset-password")
 def reset_password() -> str:
-    """Show the page that a reset link opens while there is no front end."""
+    """Show the page that a password reset link opens while there is no front end."""
     return render_template("dev/reset_password.html")
 
 
 @bp.get("/today")
 def today_page() -> str:
-    """Show today's doses with their buttons, like the main page of a client."""
+    """Show the buttons to answer today's doses, like the main page of a client."""
     return render_template("dev/today.html")
 
 

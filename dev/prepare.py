@@ -1,6 +1,6 @@
 """Update of the development database: migrations, seed data and demo data.
 
-One process runs all three commands, because each alone would spend most of its time on imports.
+One process runs all three steps, because three processes would spend most of their time on imports.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from dev.supervisor import ToolError
 from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist starts its processes in the same hook; they inherit the variables
+# pytest-xdist starts its processes in the same hook. The processes inherit these variables.
+@pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     # The tests start hundreds of processes. With this variable each would compile the whole application again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

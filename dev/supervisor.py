@@ -1,7 +1,7 @@
-"""Processes that start together and end together, even if the process that started them is killed.
+"""Child processes that end when their parent ends, even if the parent is killed.
 
-Each child leads its own session, so a Ctrl-C at the terminal reaches only the starter, which ends the children in
-order. The session is also used to find the processes that a child has started, even after the child has died.
+Each child has its own session, so a Ctrl-C at the terminal reaches only the parent. The parent then ends the children
+in order. The session also identifies the processes that a child has started, even after the child has died.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ LOG_MODE = 0o600
 
 #: Seconds that a starting child may use no processor time before it counts as hung.
 PATIENCE_S = 60.0
-#: Seconds between two lines that name the child being waited for.
+#: Seconds between two messages that the supervisor still waits for a child.
 TELL_EVERY_S = 15.0
 
-#: A program of util-linux, which every Linux has and macOS lacks.
+#: Name of a program of util-linux. Linux has this program, macOS does not.
 SETPRIV = shutil.which("setpriv")
 
-#: Options of setpriv that let the user nobody enter root's folders, because a checkout may lie in root's home.
+#: Options of setpriv with which the user nobody can enter root's folders. A checkout may be in root's home.
 ENTER_FOLDERS = ("--securebits=+no_setuid_fixup", "--inh-caps=-all,+dac_override", "--ambient-caps=-all,+dac_override")
 
 NO_SETPRIV = "Root needs `setpriv` of util-linux for this. Work as an ordinary user, or set DATABASE_URL."
@@ -61,7 +61,7 @@ class Child:
     patience: float
 
     def ended(self) -> str | None:
-        """Return how the child ended, in words, or None while it runs."""
+        """Return a text about how the child ended, or None while the child runs."""
         code = self.process.poll()
         if code is None:
             return None
@@ -159,7 +159,7 @@ class Supervisor:
     def _wait(self, is_done: Callable[[], bool], child: Child, patience: float) -> None:
         """Wait until `is_done`. Raise `CrashError` if the child uses no processor time for `patience` seconds.
 
-        A total timeout would be wrong, because a start can take minutes on a busy machine.
+        There is no limit for the total time, because a start can take minutes on a busy machine.
         """
         start = told = looked = worked = time.monotonic()
         used = 0.0
@@ -214,7 +214,7 @@ def end_orphans(register: Path, *, patience: float = 10) -> None:
         with contextlib.suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
             leader = psutil.Process(pid)
             if abs(leader.create_time() - started) > 1:
-                continue  # another process has this process id now
+                continue  # The process id belongs to another process now.
             leader.send_signal(stop_with)
             leader.wait(patience)
         kill_session(pid)

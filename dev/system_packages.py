@@ -14,11 +14,13 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Package:
-    """A Debian package. One of its programs must exist: a name on the PATH or an absolute glob pattern."""
+    """A Debian package. It counts as installed if one of `programs` exists. A program is a name on the PATH or an
+    absolute glob pattern.
+    """
 
     programs: tuple[str, ...]
     purpose: str
-    #: The `make` targets that need it.
+    #: The `make` targets that need the package.
     targets: tuple[str, ...] = ("test-all",)
 
 
@@ -66,7 +68,7 @@ def missing(targets: list[str]) -> list[str]:
 
 
 def report(target: str) -> str | None:
-    """Return a text with the missing packages of a target and the command that installs them, or None."""
+    """Return a text with the missing packages of a `make` target and the command that installs them, or None."""
     names = missing([target])
     if not names:
         return None

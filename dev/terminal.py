@@ -20,14 +20,14 @@ class Stopped(Exception):
 
 
 def say(text: str, end: str = "\n") -> None:
-    # A closed terminal must not stop us from ending the processes.
+    # If the terminal is closed, we must still end the processes.
     with contextlib.suppress(OSError):
         print(text, end=end, flush=True)
 
 
 @contextlib.contextmanager
 def step(what: str) -> Iterator[None]:
-    """Print the name of a step, then the seconds that it took."""
+    """Print the name of a step, and at its end the seconds that the step took."""
     say(f"  {what} ... ", end="")
     started = time.monotonic()
     try:

@@ -28,13 +28,13 @@ REDIS_VARIABLE = "TEST_REDIS_URL"
 
 FOLDER_PREFIX = f"health-test-{os.geteuid()}-"
 
-#: Any number: PostgreSQL advisory lock of the process that creates the template database.
+#: Number of the PostgreSQL advisory lock that a process takes to create the template database. Any number works.
 TEMPLATE_LOCK = 7_263_544
 
 
 @contextlib.contextmanager
 def temporary_servers(**settings: str) -> Iterator[dict[str, str]]:
-    """Start PostgreSQL and Valkey in a temporary folder, and yield the variables with their addresses.
+    """Start PostgreSQL and Valkey in a temporary folder, and yield environment variables with their addresses.
 
     `settings` are parameters of PostgreSQL.
     """
@@ -44,7 +44,8 @@ def temporary_servers(**settings: str) -> Iterator[dict[str, str]]:
     try:
         with (folder / "new").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            (folder / "new").rename(folder / "lock")  # renamed only when locked, so others never see it unlocked
+            # The lock file gets its final name when it is locked, so that no other process finds it unlocked.
+            (folder / "new").rename(folder / "lock")
             with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
                 postgres = start_postgres(supervisor, folder / "postgres", durable=False, settings=settings)
                 valkey = start_valkey(supervisor, folder / "valkey", durable=False)

@@ -28,7 +28,7 @@ PARTS: tuple[Callable[[], None], ...] = (
 
 
 def fill() -> str:
-    """Fill the database in the open unit of work, and return a message for the developer."""
+    """Add the demo data in the open unit of work, and return a message for the developer."""
     for limit in ("idle_in_transaction_session_timeout", "statement_timeout"):
         db.session.execute(sa.text(f"SET LOCAL {limit} = 0"))
     for part in PARTS:

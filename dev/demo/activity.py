@@ -1,4 +1,4 @@
-"""Demo activity logs of ninety days, and audit entries of administrators."""
+"""Demo activity logs of ninety days, and demo audit entries of administrators."""
 
 from __future__ import annotations
 

@@ -15,16 +15,17 @@ from app.pengingat.models import AnsweredVia, Occurrence, OccurrenceState, Pengi
 from app.pengingat.timetable.tipe import Tipe
 from dev.demo import crowd
 
-#: Weights in percent of the states of an occurrence, and the share of missed occurrences that were never delivered.
+#: Frequency in percent of each state of an occurrence. `UNDELIVERED` is the share of missed occurrences without a
+#: message.
 OUTCOMES = {OccurrenceState.DONE: 82, OccurrenceState.SKIPPED: 5, OccurrenceState.MISSED: 13}
 UNDELIVERED = 0.1
-#: Days since one patient stopped a medicine, so that administrators find a patient to contact.
+#: Days since one patient stopped a medicine. Administrators can find this patient in the overview of adherence.
 STOPPED_DAYS = 6
 WAYS = {AnsweredVia.APP: 6, AnsweredVia.MESSAGE: 3, AnsweredVia.LINK: 1}
 
 
 def fill() -> None:
-    """Add occurrences unless there are past ones, which are a person's own history."""
+    """Add occurrences, unless a reminder has past occurrences already. Existing ones are a person's own history."""
     if db.session.scalar(sa.select(sa.exists().where(Occurrence.due_at < now() - timedelta(days=1)))):
         return
     chance, since = Random("adherence"), now() - timedelta(days=crowd.DAYS)

@@ -1,4 +1,4 @@
-"""A few articles, videos and communities."""
+"""Demo articles, videos and communities."""
 
 from __future__ import annotations
 
@@ -89,6 +89,8 @@ def fill() -> None:
 
 
 def _add(model: type[Base], known: sa.ColumnElement[bool], **values: object) -> None:
-    """Insert a row if it is missing. The service is not used, because it would announce the row to everyone."""
+    """Insert a row if it is missing. Do not use the service's function, because that would send a broadcast to
+    everyone.
+    """
     if not db.session.scalar(sa.select(sa.exists().where(known))):
         db.session.add(model(**values))

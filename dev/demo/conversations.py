@@ -16,7 +16,7 @@ from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, 
 from app.identity.models import User
 from dev.demo import crowd
 
-#: Category, title, content.
+#: Threads: category, title, content.
 THREADS = (
     ("Umum", "Aplikasi pengingat obat di ponsel lama", "Apakah pengingat tetap masuk kalau ponsel jarang dibuka?"),
     ("Medis", "Membaca hasil laboratorium HbA1c", "Hasil saya 7,2. Bagaimana kalian membahasnya dengan dokter?"),
@@ -75,7 +75,7 @@ def fill() -> None:
 
 
 def _add_threads(people: Sequence[int], chance: Random) -> list[tuple[int, datetime]]:
-    """Insert the threads, one every few days until yesterday. Return their ids and creation times."""
+    """Insert threads, one every few days until yesterday. Return their ids and creation times."""
     categories = {name: id_ for id_, name in db.session.execute(sa.select(ForumCategory.id, ForumCategory.name))}
     joined = dict(db.session.execute(sa.select(User.id, User.created_at).where(User.id.in_(people))).all())
     rows: list[dict[str, Any]] = []

@@ -76,7 +76,7 @@ def roles_of(number: int) -> tuple[RoleName, ...]:
 
 
 def _add_people(chance: Random) -> list[int]:
-    password_hash = passwords.hash_password(PASSWORD)  # one for all: a hash takes 0.05 s
+    password_hash = passwords.hash_password(PASSWORD)  # one hash for all people, because a hash takes 0.05 s
     provinces = chance.choices(list(PROVINCES), list(PROVINCES.values()), k=len(NAMES))
     rows = []
     for number, (name, username, joined) in enumerate(zip(NAMES, usernames(), _moments(chance), strict=True)):

@@ -3,7 +3,7 @@
     pip download --no-deps --dest packages fontpkg-noto-sans==2.15
     python -m dev.generators.fonts packages
 
-The fonts lose what paper does not need: hints for screens, layout tables and the names of glyphs.
+The generator removes data that PDF files do not need: screen hints, layout tables and glyph names.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FILE = "NotoSans[wdth,wght].ttf"
 
 WEIGHTS = {fonts.NOTO_SANS: 400, fonts.NOTO_SANS_BOLD: 700}
 
-#: Percent of the normal width.
+#: Width of the glyphs, in percent of the normal width.
 WIDTH = 87.5
 
 #: Devanagari letters need shaping, which the PDF exports do not support.
@@ -36,7 +36,7 @@ DEVANAGARI = range(0x0900, 0x0980)
 #: Entries of the `name` table to keep: notices, names and the licence.
 NAMES = [0, 1, 2, 3, 4, 5, 6, 13, 14]
 
-#: Tables to drop: for editors, screen hints, vertical text and shaping.
+#: Font tables to drop. They are for editors, screen hints, vertical text and shaping.
 NEEDLESS = ["BASE", "DSIG", "FFTM", "STAT", "gasp", "vhea", "vmtx", "GSUB", "GPOS", "GDEF"]
 
 

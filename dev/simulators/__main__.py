@@ -1,4 +1,7 @@
-"""Server of all simulators, until SIGTERM or Ctrl-C. It prints one line {"url": ..., "env": {...}} when it is ready."""
+"""Server of all simulators. It ends at SIGTERM or Ctrl-C.
+
+When the server is ready, it prints one line: {"url": ..., "env": {...}}.
+"""
 
 from __future__ import annotations
 

@@ -36,11 +36,12 @@ class Call:
 
 
 class Simulator:
-    """One external service, under `/<name>` of the server.
+    """One external service, under `/<name>` of the simulator server.
 
-    A subclass sets `name`, adds its API in `routes`, and returns in `env` the settings that make the service call it.
-    `refusals` are the provider's error responses: `fault(name, "quota")` returns one. `actions` are what a test in
-    another process can call with `POST /_control/<name>/<action>`.
+    A subclass sets `name`, and adds the provider's API in `routes`. `env` returns settings with which the service calls
+    the simulator. `refusals` are the provider's error responses, such as "quota" in `fault(name, "quota")`. `actions`
+    are
+    functions that a test in another process calls with `POST /_control/<name>/<action>`.
     """
 
     name: ClassVar[str]
@@ -48,7 +49,7 @@ class Simulator:
     def __init__(self) -> None:
         self.lock = RLock()
         self.calls: deque[Call] = deque(maxlen=MEMORY)
-        #: Address of this simulator, set when the server is created.
+        #: URL of this simulator, set when the server is created.
         self.url = ""
 
     def routes(self, blueprint: Blueprint) -> None:
@@ -60,7 +61,7 @@ class Simulator:
         return {}
 
     def refusals(self) -> Refusals:
-        """Return the provider's error responses by kind, for `fault`."""
+        """Return the provider's error responses by kind. `fault` uses the kind as a name."""
         return {}
 
     def actions(self) -> dict[str, Callable[..., Any]]:

@@ -19,7 +19,7 @@ HUMAN = "human-"
 
 
 class Captcha(Simulator):
-    """A provider that accepts each token with the prefix `human-` once. `solve` creates a token of any age."""
+    """A captcha provider that accepts each token with the prefix `human-` once. `solve` creates a token of any age."""
 
     name = "captcha"
 

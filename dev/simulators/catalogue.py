@@ -1,4 +1,4 @@
-"""List of all simulators. A new one needs a module with a `Simulator`, and a line here."""
+"""List of all simulators. A new simulator needs a module with a `Simulator` class, and a line in this list."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Exchange:
 
     def drop(self) -> ConnectionAbortedError:
         """Close the connection, and return the exception that stops the server from writing to it."""
-        with contextlib.suppress(OSError):  # the client may have closed it already
+        with contextlib.suppress(OSError):  # The client may have closed the connection already.
             self.connection.shutdown(socket.SHUT_RDWR)
         return ConnectionAbortedError(self.fault.kind)
 
@@ -91,7 +91,7 @@ def slow(exchange: Exchange) -> Response:
 
 
 def not_http(exchange: Exchange) -> Response:
-    """Send bytes of another protocol."""
+    """Send bytes that are no HTTP response."""
     exchange.send(b"\x16\x03\x01\x00\xff\x00SSH-2.0-nonsense\r\n\r\n")
     raise exchange.drop()
 
@@ -115,7 +115,7 @@ def status(exchange: Exchange) -> Response:
 
 
 def oversize(exchange: Exchange) -> Response:
-    """Return a very large response."""
+    """Return a response larger than the service accepts."""
 
     def chunks() -> Iterator[bytes]:
         for _ in range(OVERSIZE_BYTES // 65536):
@@ -127,7 +127,7 @@ def oversize(exchange: Exchange) -> Response:
 
 
 def redirect(exchange: Exchange) -> Response:
-    """Redirect the caller to `location`, by default a private address."""
+    """Redirect the caller to `location`. The default is a private address."""
     return Response("", 302, headers={"Location": exchange.fault.location}, content_type="text/plain")
 
 

@@ -114,7 +114,7 @@ class Nominatim(Geocoder):
 
 
 def refusal(status: str) -> ResponseReturnValue:
-    """Return an error, which also has HTTP status 200."""
+    """Return an error of Google's API, which has HTTP status 200."""
     return {"error_message": ERRORS[status], "results": [], "status": status}
 
 

@@ -1,4 +1,4 @@
-"""Simulator of the heartbeat monitor with the API of healthchecks.io. It records each call."""
+"""Simulator of a heartbeat monitor with the API of healthchecks.io. The simulator records each call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parser of WhatsApp messages: texts, texts with buttons, and templates."""
+"""Parser of WhatsApp messages: plain texts, texts with buttons, and templates."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _read_template(template: Any) -> dict[str, Any]:
 
 
 def _read_template_button(sub_type: str, parameter: Any) -> str:
-    """Return the payload of a quick reply, or the text of a URL button."""
+    """Return the payload of a quick-reply button, or the text of a URL button."""
     if sub_type == "url":
         demand(parameter["type"] == "text" and 1 <= len(parameter["text"]) <= 15)
         return str(parameter["text"])

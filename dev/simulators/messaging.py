@@ -24,20 +24,20 @@ SENDER_ID = "100200300400"
 
 @dataclass(frozen=True)
 class Message:
-    """One accepted message, as the recipient's phone would show it."""
+    """One accepted message, with the text that the recipient's phone would show."""
 
     ref: str
     target: str  # as E.164 digits, without +
     text: str
-    wire: str  # fonnte or whatsapp_cloud
-    kind: str = "text"  # or interactive, or template, with its name and parameters as text
+    wire: str  # the gateway: fonnte or whatsapp_cloud
+    kind: str = "text"  # or interactive, or template with its name and parameters in `text`
     buttons: tuple[str, ...] = ()  # payload of each button
-    callback: str | None = None  # biz_opaque_callback_data
+    callback: str | None = None  # WhatsApp's field `biz_opaque_callback_data`
     at: float = field(default_factory=time.time)
 
 
 class Messaging(Simulator):
-    """Both gateways. `sent` contains each delivered message in order."""
+    """The gateways Fonnte and WhatsApp Cloud API. `sent` contains each delivered message in order."""
 
     name = "messaging"
 
@@ -48,7 +48,7 @@ class Messaging(Simulator):
         self.sender = Sender()
         #: Accepted messages that wait for the phone.
         self.held: list[Message] = []
-        #: Webhook bodies about our own number and about failures, in order.
+        #: Webhook bodies that are not about a delivery: about our own number, and about failures. They are in order.
         self.told: list[dict[str, Any]] = []
         self.webhooks = webhooks.Webhooks()
         self._count = 0
@@ -111,7 +111,7 @@ class Messaging(Simulator):
             self.webhooks.tell(webhooks.written(self._count, digits(sender), text, wire, **more))
 
     def disconnect(self, *, holds: bool = False) -> None:
-        """Switch the phone off. With `holds`, new messages are accepted and wait until it is back."""
+        """Switch the phone off. With `holds`, the gateway accepts new messages and keeps them until the phone is back."""
         with self.lock:
             self.sender.connected, self.sender.holds = False, holds
             self._tell({"device": "628110000000", "status": "disconnect", "reason": "phone offline"})
@@ -132,7 +132,7 @@ class Messaging(Simulator):
             self._tell(whatsapp_change("account_update", ban))
 
     def lower_quality(self, quality: str = "RED") -> None:
-        """Lower the quality rating, as after complaints of recipients."""
+        """Lower the quality rating of our number, as WhatsApp does after complaints of recipients."""
         with self.lock:
             self.sender.quality = quality
             value = {"display_phone_number": "628110000000", "event": "FLAGGED", "current_limit": self.sender.tier()}
@@ -235,7 +235,7 @@ class Messaging(Simulator):
         return {"id": sender_id, **{name: value for name, value in told.items() if name in asked}}
 
     def _fonnte(self) -> ResponseReturnValue:
-        # Fonnte expects the token without "Bearer" before it.
+        # Fonnte expects the header's token without "Bearer".
         if request.headers.get("Authorization") != TOKEN:
             return fonnte_refusal("token invalid")
         text = request.form.get("message", "")
@@ -287,7 +287,7 @@ class Messaging(Simulator):
 
 
 def without_variables(text: str) -> str:
-    """Return the text without Fonnte's variables, because the list of contacts that fills them is empty here."""
+    """Return the text without Fonnte's variables. Fonnte fills them from the list of contacts, which is empty here."""
     return re.sub(r"\{(name|var\d+)\}", "", text)
 
 
@@ -296,6 +296,6 @@ def digits(number: str) -> str:
 
 
 def local_number(number: str, country: str) -> str:
-    """Return the number with the country code in place of a leading zero, as Fonnte does."""
+    """Return the number with the country code in place of a leading zero. Fonnte does the same."""
     plain = digits(number)
     return country + plain[1:] if plain.startswith("0") and country != "0" else plain

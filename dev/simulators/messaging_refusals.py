@@ -1,4 +1,4 @@
-"""Error responses of the messaging gateways: reasons in words from Fonnte, codes from WhatsApp."""
+"""Error responses of the messaging gateways. Fonnte returns reasons in words, WhatsApp returns codes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from dev.simulators.base import Refusals
 
-#: Fonnte's reasons by the kind of the fault.
+#: Fonnte's reason texts, by the kind of the simulated fault.
 FONNTE_REASONS = {
     "token_invalid": "token invalid",
     "target_invalid": "target invalid",
@@ -50,7 +50,7 @@ def whatsapp_error(code: int) -> ResponseReturnValue:
     return {"error": error}, status
 
 
-#: Error responses by the kind of the fault.
+#: Error responses by the kind of the simulated fault.
 ALL: Refusals = {
     **{name: partial(fonnte_refusal, reason) for name, reason in FONNTE_REASONS.items()},
     **{f"code_{code}": partial(whatsapp_error, code) for code in WHATSAPP_ERRORS},

@@ -1,4 +1,4 @@
-"""Simulator of the health ministry's site: a list page and articles, in many variants of markup and charset."""
+"""Simulator of the health ministry's site: a list page and articles, with many variants of HTML and character sets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flask.typing import ResponseReturnValue
 from dev.simulators.base import Simulator
 from dev.simulators.ministry_articles import HOSTILE, Article, articles
 
-#: Variants of the site. Several can be active at once: `show("no_jsonld", "no_og")`.
+#: Variants of the site. Several can be active at once, for example `show("no_jsonld", "no_og")`.
 VARIANTS = {
     "emptied": "the list page stands, with nothing in it",
     "redesign": "a page of another world: nothing that was there is there",
@@ -61,7 +61,7 @@ class Ministry(Simulator):
             self._shown = set()
 
     def show(self, *variants: str) -> None:
-        """Switch to these variants from now on. Without variants the site is normal."""
+        """Serve these variants from now on. Without arguments the site is normal."""
         if unknown := set(variants) - set(VARIANTS):
             raise ValueError(f"no such variants: {unknown}")
         with self.lock:
@@ -100,7 +100,8 @@ class Ministry(Simulator):
         return self._send("<title>Artikel</title>", body)
 
     def _card(self, article: Article) -> str:
-        # As on the real site: three links to one article (tracked, relative, without a scheme), and a lazy picture.
+        # As on the real site, there are three links to one article: tracked, relative, and without a scheme. The
+        # picture has lazy loading.
         title, host = html.escape(article.title), urlsplit(self.url).netloc
         return f"""
 <article class="post">
@@ -191,7 +192,7 @@ class Ministry(Simulator):
         return Response(page.encode(), content_type="text/html; charset=UTF-8")
 
     def _redirect(self) -> ResponseReturnValue:
-        """Redirect to `?to=`, an open redirect as many large sites have."""
+        """Redirect to the address in `?to=`. Many large sites have such an open redirect."""
         return redirect(request.args["to"])
 
     def _picture(self, file: str) -> ResponseReturnValue:

@@ -13,7 +13,7 @@ class Article:
 
     slug: str
     title: str
-    text: str  # HTML as the editors wrote it
+    text: str  # HTML of the article, as the site's editors wrote it
     day: str = "20260215"
     number: int | None = None
     rubric: str = "rilis-berita"
@@ -78,7 +78,7 @@ HOSTILE = """
 
 
 def articles() -> list[Article]:
-    """Return articles with both kinds of addresses, and with special characters in their titles."""
+    """Return articles with both kinds of addresses (with and without a date). Some titles have special characters."""
     return [
         Article("mengenal-diabetes-sejak-dini", "Mengenal Diabetes Sejak Dini", _prose("Diabetes"), number=5120),
         Article("tips-menjaga-tekanan-darah", "Tekanan Darah: 120/80 & Seterusnya", _prose("Hipertensi")),

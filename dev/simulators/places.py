@@ -80,7 +80,7 @@ def examples() -> list[Facility]:
 
 
 class PlacesSearch(Simulator):
-    """A map of facilities. `delay_s` is the number of seconds until a page token works."""
+    """A map of facilities. `delay_s` is the number of seconds until the token of the next page works."""
 
     name = "places"
 

@@ -27,7 +27,9 @@ URGENCIES = ("very-low", "low", "normal", "high")
 
 @dataclass
 class Message:
-    """One accepted push. `text` is what the browser decrypted, and `error` is why it could not."""
+    """One accepted push. `text` is the decrypted text. `error` is the reason why the browser could not decrypt the
+    push.
+    """
 
     endpoint: str
     ttl: int
@@ -35,13 +37,13 @@ class Message:
     topic: str | None
     text: str | None
     error: str | None
-    state: str = "waiting"  # then shown, replaced (by one with the same topic), or expired
+    state: str = "waiting"  # later shown, expired, or replaced by a push with the same topic
     at: float = field(default_factory=time.time)
 
 
 @dataclass
 class Browser:
-    """One subscription: its keys, and whether the device is online."""
+    """One push subscription: its keys, and whether the device is online."""
 
     key: ec.EllipticCurvePrivateKey
     auth: bytes
@@ -50,7 +52,7 @@ class Browser:
     gone: bool = False
 
 
-class Refused(Exception):  # a response of the push service, not a failure of the simulator
+class Refused(Exception):  # an error response of the push service, not a failure of the simulator
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
         self.status = status
@@ -87,7 +89,7 @@ class Push(Simulator):
             self.messages.clear()
             self._browsers.clear()
 
-    # --- what a browser or its user does ---
+    # --- actions of a browser or its user ---
 
     def subscribe(self, application_server_key: str | None = None) -> dict[str, Any]:
         """Return a subscription like `PushSubscription.toJSON()`. With a key, pushes with another key are refused."""
@@ -104,11 +106,11 @@ class Push(Simulator):
         self._browser(endpoint).gone = True
 
     def go_offline(self, endpoint: str) -> None:
-        """Take the device offline. Pushes wait until their TTL ends."""
+        """Take the device offline. Pushes to the device wait until their TTL ends."""
         self._browser(endpoint).online = False
 
     def come_online(self, endpoint: str) -> None:
-        """Take the device online, and show the pushes that waited and have not expired."""
+        """Take the device online. Show the waiting pushes that have not expired."""
         with self.lock:
             self._browser(endpoint).online = True
             for message in self.messages:
@@ -197,7 +199,7 @@ class Push(Simulator):
         return Message(endpoint, int(ttl), urgency, topic, text, error)
 
     def _decrypt(self, browser: Browser, body: bytes) -> tuple[str | None, str | None]:
-        # A push service cannot read messages and answers 201 to any; the browser drops those that it cannot read.
+        # A real push service cannot decrypt a push and answers 201. The browser drops a push that it cannot decrypt.
         try:
             key, auth = browser.key, browser.auth
             clear = http_ece.decrypt(body, private_key=key, auth_secret=auth, version="aes128gcm")

@@ -1,4 +1,4 @@
-"""State of the sending number: connection, ban, quality rating, quota and recipient limit."""
+"""State of the simulated WhatsApp number that sends our messages: connection, ban, quality, quota, recipient limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-#: State that Fonnte reports for messages failed by `fail_later`.
+#: State in Fonnte's webhook for a message that `fail_later` made fail.
 INVALID = "invalid"
 
 
@@ -22,23 +22,26 @@ class Fate(StrEnum):
 
 @dataclass
 class Sender:
-    """The number of the service. Tests change its fields in the role of the provider, the phone or the operator."""
+    """The phone number that sends our messages. Tests set its fields to simulate the provider, the phone and the
+    operator.
+    """
 
     connected: bool = True
-    #: True if the gateway accepts and keeps messages while the phone is off. Otherwise it refuses them.
+    #: True if the gateway accepts and keeps messages while the phone is off. Otherwise the gateway refuses them.
     holds: bool = False
     banned: bool = False
     quality: str = "GREEN"
     quota: int = 1_000_000
-    #: Maximum number of different recipients who have not written to us. None: unlimited.
+    #: Maximum number of different recipients who have not written to us. None means unlimited.
     limit: int | None = None
     people: set[str] = field(default_factory=set)
     #: People who wrote to us within 24 hours.
     wrote: set[str] = field(default_factory=set)
-    #: True if the 24-hour rule applies, and True if a violation is reported only after the message was accepted.
+    #: `keeps_hours`: WhatsApp's 24-hour rule applies. `tells_hours_late`: a violation is reported only after the
+    #: message was accepted.
     keeps_hours: bool = False
     tells_hours_late: bool = False
-    #: Number of next messages with each fate, and the error code of the failed ones.
+    #: Number of the next messages that get each fate, and the error code of messages that fail.
     fates: Counter[Fate] = field(default_factory=Counter)
     code: str = "131026"
 
@@ -70,7 +73,7 @@ class Sender:
         return None
 
     def tier(self) -> str:
-        """Return the recipient limit as WhatsApp's tier name."""
+        """Return the name of the recipient limit in WhatsApp's API."""
         if self.limit is None:
             return "TIER_UNLIMITED"
         return f"TIER_{self.limit // 1000}K" if self.limit >= 1000 else f"TIER_{self.limit}"

@@ -27,7 +27,7 @@ class _Handler(WSGIRequestHandler):
 
 
 class _Listener(ThreadedWSGIServer):
-    """A server that ends its kept-alive connections when it closes, so that its threads end too."""
+    """A server that closes its keep-alive connections when it ends, so that its threads end too."""
 
     def __init__(self, host: str, port: int, app: Any) -> None:
         self.open: set[socket.socket] = set()
@@ -44,7 +44,7 @@ class _Listener(ThreadedWSGIServer):
     def server_close(self) -> None:
         super().server_close()
         for connection in list(self.open):
-            with contextlib.suppress(OSError):  # it may have ended already
+            with contextlib.suppress(OSError):  # The connection may have ended already.
                 connection.shutdown(socket.SHUT_RDWR)
 
 
@@ -107,7 +107,7 @@ class Server:
             simulator.reset()
 
     def serve(self, blueprint: Blueprint) -> None:
-        """Add routes. Call this before `start`."""
+        """Add routes to the server. Call this method before `start`."""
         self._app.register_blueprint(blueprint)
 
     def start(self) -> Server:

@@ -54,7 +54,8 @@ class Video:
     maxres: bool = True
     duration: str = "PT4M13S"
     private: bool = False
-    extra: dict[str, Any] = field(default_factory=dict)  # overwrites fields of the snippet, for unusual values
+    # overwrites fields of the API's `snippet`, so that a test can use unusual values
+    extra: dict[str, Any] = field(default_factory=dict)
 
     def thumbnails(self, sizes: tuple[str, ...]) -> dict[str, Any]:
         thumbnails = {}
@@ -83,7 +84,7 @@ class Video:
 
 
 def examples() -> list[Video]:
-    """Return HD videos with and without `maxres`, an SD and a private video, and a channel with several pages."""
+    """Return sample videos: HD with and without the size `maxres`, SD, private, and a channel with several pages."""
     return [
         Video("hdMaxres001", "Mengenal Diabetes Melitus"),
         Video("hdNoMaxres1", "Senam Jantung Sehat", maxres=False),
@@ -102,7 +103,7 @@ def examples() -> list[Video]:
 
 
 class Videos(Simulator):
-    """The platform with a few videos. `units` is the quota used."""
+    """A video platform with a few videos. `units` is the used part of the API quota."""
 
     name = "videos"
 

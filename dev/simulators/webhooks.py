@@ -41,7 +41,9 @@ AGAIN_S, MAX_CALLS, TIMEOUT_S = 0.5, 120, 10.0
 
 @dataclass(frozen=True)
 class Manner:
-    """Receipts of a message: states, repetitions of each, random order or not, and maximum delay in seconds."""
+    """Receipts of a message: their states, their number of copies, whether the order is random, and the maximum delay
+    in seconds.
+    """
 
     told: Sequence[str] = ("sent", "delivered")
     times: int = 1
@@ -57,7 +59,7 @@ class Call:
 
 
 class Webhooks:
-    """Calls from the gateways to the service. Without `listen` nothing is sent."""
+    """Webhook calls from the gateways to the service. Without a call of `listen` nothing is sent."""
 
     def __init__(self) -> None:
         self.url: str | None = None
@@ -76,7 +78,7 @@ class Webhooks:
         Thread(target=self._run, args=(self._ended,), name="webhooks", daemon=True).start()
 
     def close(self) -> None:
-        """Stop calling the service, and drop the calls that are due."""
+        """Stop calling the service, and drop the calls that are not sent yet."""
         self._ended.set()
         self.url, self.manner, self._due = None, Manner(), PriorityQueue()
         self.answers.clear()
@@ -124,7 +126,7 @@ class Webhooks:
             status = response.status_code
         except requests.RequestException:
             status = 0
-        if ended.is_set():  # A response after `close` must not count for the next listener.
+        if ended.is_set():  # After `close`, do not count this response for the next service that listens.
             return
         self.answers.append(status)
         if status != 200 and call.tries < MAX_CALLS:
@@ -150,7 +152,8 @@ def written(
 ) -> dict[str, Any]:
     """Return the webhook body of a message, a pressed button or a file from a person.
 
-    `about` is the message that is quoted or reacted to. `text` is the caption of a file, or the emoji of a reaction.
+    `about` is the message that the person quotes or reacts to. `text` is the caption of a file, or the emoji of a
+    reaction.
     """
     if wire == "fonnte":
         return _fonnte_message(number, sender, text, kind)
@@ -167,7 +170,7 @@ def _whatsapp_part(kind: str, text: str, pressed: str, about: str) -> dict[str, 
     parts: dict[str, dict[str, Any]] = {
         "text": {"body": text},
         "interactive": {"type": "button_reply", "button_reply": {"id": pressed, "title": text}},
-        # A removed reaction has no emoji.
+        # The body of a removed reaction has no emoji.
         "reaction": {"message_id": about, **({"emoji": text} if text else {})},
         "location": {"latitude": -6.2, "longitude": 106.8},
     }

@@ -1,6 +1,6 @@
-"""A stack on its own servers that tests and benchmarks can stop or freeze, and clients that record the responses.
+"""Servers that tests and benchmarks can stop or freeze, and clients that record the responses of the service.
 
-Tests interrupt a server for seconds, `make bench T=outages` for half a minute.
+Tests interrupt a server for seconds, and `make bench T=outages` for half a minute.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dev.supervisor import Supervisor
 
 @dataclass
 class Answers:
-    """Responses to one kind of request, in order: start time, seconds taken, status."""
+    """Responses to one kind of request, in order. Each has a start time, a duration in seconds and a status."""
 
     seen: list[tuple[float, float, int]] = field(default_factory=list)
     retry_after: set[str | None] = field(default_factory=set)
@@ -62,7 +62,7 @@ class Answers:
         return sum(200 <= status < 300 for _, _, status in self.seen)
 
 
-#: Method, path, and options of `requests`.
+#: A request: method, path, and keyword arguments for `requests`.
 Request = tuple[str, str, Mapping[str, Any]]
 
 READ: Request = ("GET", "/kategori", {})
@@ -165,7 +165,7 @@ class IsolatedStack:
 def frozen(pid: int) -> Iterator[None]:
     """Suspend every process of a server during the block. Its connections stay open."""
     leader = psutil.Process(pid)
-    os.kill(pid, signal.SIGSTOP)  # first, so that it cannot fork
+    os.kill(pid, signal.SIGSTOP)  # stop the leader first, so that it cannot fork
     processes = [leader, *leader.children(recursive=True)]
     for process in processes:
         os.kill(process.pid, signal.SIGSTOP)

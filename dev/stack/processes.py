@@ -1,4 +1,4 @@
-"""Real gunicorn and `rq worker` processes on the database of this test process, with provider simulators."""
+"""Real gunicorn and `rq worker` processes for tests. They use the database of the test process and provider simulators."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Stack:
         raise AssertionError(self.log.read_text())
 
     def __exit__(self, *_: object) -> None:
-        # In reverse order: a worker removes its registration from Redis when it ends.
+        # End the processes in reverse order, because a worker removes its registration from Redis when it ends.
         for process in reversed(self.processes):
             process.send_signal(signal.SIGTERM)
             process.wait(PATIENCE_S)
@@ -89,7 +89,7 @@ class Stack:
     def is_ready(self) -> bool:
         return requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=10).status_code == 200
 
-    # `code` is the checkout that a process runs, which may be another version of the service.
+    # `code` is the folder with the code that a process runs. It may be another version of the service.
 
     def start_web(self, *, code: Path = ROOT, **settings: str) -> subprocess.Popen[bytes]:
         return self.spawn(str(PROGRAMS / "gunicorn"), "-c", "gunicorn.conf.py", "wsgi:app", code=code, **settings)
@@ -110,7 +110,7 @@ class Stack:
         return process
 
     def end(self, process: subprocess.Popen[bytes]) -> None:
-        """End a process as systemd does: send SIGTERM and wait."""
+        """Send SIGTERM to a process and wait for its end, as systemd does."""
         process.send_signal(signal.SIGTERM)
         process.wait(PATIENCE_S)
         self.processes.remove(process)

@@ -33,7 +33,7 @@ TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
 class DeployedStack(Stack):
-    """A `Stack` behind nginx. `call` uses TLS through nginx."""
+    """The service behind nginx. `call` sends its request through nginx with TLS."""
 
     #: Path of the Redis server program.
     redis_server = staticmethod(valkey_server)
@@ -55,7 +55,7 @@ class DeployedStack(Stack):
             "REDIS_URL": f"redis://health:sandi-redis@127.0.0.1:{self.redis_port}/0",
         }
         self.session = requests.Session()
-        self.session.trust_env = False  # REQUESTS_CA_BUNDLE would win over `verify`
+        self.session.trust_env = False  # The environment variable REQUESTS_CA_BUNDLE would override `verify`.
         self.session.verify = str(self.certificate)
         self.webs: list[subprocess.Popen[bytes]] = []
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-#: Seconds until a test stops waiting for an event. On an idle machine events take a few seconds.
+#: Maximum seconds that a test waits for an event. On an idle machine events take a few seconds.
 PATIENCE_S = 180.0
 
 
