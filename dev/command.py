@@ -1,5 +1,6 @@
-"""`python -m dev.command flask ...`: run a command on the database of this checkout, whether or not `make run` is
-running.
+"""Run a `flask` command on the database of this checkout: `python -m dev.command flask ...`.
+
+It works whether or not `make run` is running.
 """
 
 from __future__ import annotations

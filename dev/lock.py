@@ -32,12 +32,13 @@ LOCKED = re.compile(r"[\w.-]+(?:\[[\w,.-]+\])?==\S+(?: ; .+)? \\\n(?: +--hash=sh
 
 
 def lock(options: list[str]) -> None:
-    """Write every file. Versions change only if `pyproject.toml` or an option of uv requires it."""
+    """Write every requirements file. Versions change only if `pyproject.toml` or an option of uv requires a change."""
     for name, (selection, includes) in FILES.items():
         included = [entry for file in _all_included(includes) for entry in entries(file)]
         with TemporaryDirectory() as folder:
             output = Path(folder) / name
-            output.write_text("".join(included + entries(name)))  # uv keeps the versions of its output file
+            # uv keeps the versions that it finds in its output file
+            output.write_text("".join(included + entries(name)))
             command = [sys.executable, *UV.split(), *selection, *options, "--output-file", str(output)]
             subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
             compiled = ENTRY.findall(output.read_text())
@@ -68,7 +69,7 @@ def _all_included(files: list[str]) -> list[str]:
 
 
 def _without_comments(entry: str) -> str:
-    """Return the entry without its comments, because they differ from file to file."""
+    """Return the requirement without its comments, because comments differ from file to file."""
     return entry.partition("    #")[0]
 
 

@@ -1,4 +1,4 @@
-"""Data of the outbox page: one entry for each event, with all its messages and pushes."""
+"""Data of the outbox page. One entry contains all messages and pushes of one event."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from app.notifications.delivery.sealing import Words
 from app.notifications.models import OPEN, DeliveryState, InboundKind, deliveries, inbound
 from app.providers.webhooks import WebhookEvent
 
-#: Maximum number of deliveries read: for upcoming ones, and again for those sent or waiting now.
+#: Maximum number of upcoming deliveries to read, and maximum number of sent or waiting deliveries to read.
 SHOWN = 200
-#: Maximum number of incoming messages shown, and of people that the developer can answer as.
+#: `HEARD` is the maximum number of incoming messages on the page. The developer can answer as at most `PEOPLE` people.
 HEARD, PEOPLE = 20, 30
-#: Number of entries that are open on the page. The others are folded.
+#: Number of upcoming and of latest entries that the page shows open. All other entries are folded.
 UNFOLDED_NEXT, UNFOLDED_LATEST = 4, 12
 
 Row = Mapping[Any, Any]
@@ -42,7 +42,7 @@ class Entry:
 
     @property
     def moment(self) -> datetime:
-        """Return the latest time at which a delivery of this entry was settled or is due."""
+        """Return the latest time of the entry's deliveries. The time of an open delivery is its due time."""
         return max(row["moment"] for row in self.rows)
 
     @property
@@ -57,7 +57,7 @@ class Outbox:
     withdrawn: list[Entry]
     #: Incoming messages, newest first.
     heard: Sequence[Row]
-    #: Name by phone number, for recent and upcoming recipients.
+    #: Name of each recent or upcoming recipient, by phone number.
     people: dict[str, str]
 
 
@@ -79,7 +79,7 @@ _latest = _shown.where(~_is_upcoming).order_by(_moment.desc(), _rows.id.desc()).
 
 
 def read() -> Outbox:
-    """Return upcoming entries, soonest first, and sent or waiting entries, newest first."""
+    """Return two lists: upcoming entries, earliest first, and sent or waiting entries, newest first."""
     with autocommit() as connection:
         rows = [connection.execute(which).mappings().all() for which in (_upcoming, _latest)]
         heard = [{**row, "shown": _shown_text(row)} for row in connection.execute(_heard).mappings()]
@@ -99,7 +99,10 @@ def read() -> Outbox:
 
 
 def words_of(row: Row) -> Words:
-    """Return the text of a delivery: the sent text, or what it would be now. Return {} if nothing would be sent."""
+    """Return the text of a delivery: the sent text, or the text that would be sent now.
+
+    Return {} if nothing would be sent.
+    """
     if row["said"] is not None:
         said: Words = row["said"]
         return said
@@ -120,9 +123,9 @@ def write_as(phone: str, text: str) -> None:
 
 
 def _shown_text(row: Row) -> str:
-    """Return the text of an incoming message. Hide it if it is, or may be, about a crisis.
+    """Return the text of an incoming message, or hide the text if it may be about a crisis.
 
-    An unhandled or failed message may be about a crisis, because nothing has checked it yet.
+    An unhandled or failed message may be about a crisis, because the service has not checked the message yet.
     """
     outcome = row["outcome"] or ""
     if row["handled_at"] is None or outcome.startswith("failed") or outcome.endswith(limits.CRISIS):
@@ -131,7 +134,7 @@ def _shown_text(row: Row) -> str:
 
 
 def _entries(rows: Iterable[Row]) -> list[Entry]:
-    """Group deliveries into entries, in the order of each entry's first delivery."""
+    """Group the deliveries by event. The first delivery of each event decides the order."""
     entries: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         key = (row["kind"], row["about_id"] or row["dedupe_key"], row["user_id"], row["due_at"])

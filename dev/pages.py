@@ -1,4 +1,7 @@
-"""Pages for developers, in development only: sent messages, and small replacements for the real front end."""
+"""Pages for developers: sent messages, and small replacements for the real front end.
+
+They exist only in development.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def guard(response: Response) -> Response:
 
 @bp.get("/outbox")
 def outbox() -> str:
-    """Show every message and push: upcoming ones first, then sent ones, newest first."""
+    """Show all messages and pushes. Upcoming ones are first, then sent ones, newest first."""
     return render_template(
         "dev/outbox.html",
         outbox=outbox_page.read(),
@@ -78,7 +81,7 @@ def push() -> str:
 
 @bp.get("/push-worker.js")
 def push_worker() -> Response:
-    """Serve the service worker from `/dev/`, because its path limits it to pages below that path."""
+    """Serve the service worker from `/dev/`. A browser limits a service worker to pages below its own path."""
     return bp.send_static_file("push_worker.js")
 
 

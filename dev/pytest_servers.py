@@ -1,6 +1,6 @@
 """Plugin of pytest: test servers, the number of processes, and the order of the tests.
 
-It starts servers unless the environment names some.
+The plugin starts servers, unless environment variables contain the addresses of servers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
 # pytest-xdist starts its processes in the same hook. The processes inherit these variables.
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    # The tests start hundreds of processes. With this variable each would compile the whole application again.
+    # The tests start hundreds of processes. With this variable, each process would compile the whole application again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     known = environment()
     if session.config.option.collectonly or (DATABASE_VARIABLE in known and REDIS_VARIABLE in known):
@@ -32,7 +32,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return two processes for each processor, because many tests wait for processes that they have started."""
+    """Return twice the number of processors, because many tests wait for processes that they have started."""
     return min(8, 2 * (os.cpu_count() or 1))
 
 

@@ -1,7 +1,7 @@
 """`make run`: the whole service on this machine, as in production, with its own servers and secrets.
 
-PostgreSQL, Valkey, gunicorn and the workers are children of this process. DATABASE_URL or REDIS_URL replace the own
-server. All children end with this process, whether it is stopped or killed, or one child crashes.
+PostgreSQL, Valkey, gunicorn and the workers are children of this process. DATABASE_URL or REDIS_URL replace PostgreSQL
+or Valkey. All children end with this process, even if this process is killed or one child crashes.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def main() -> int:
 
 
 def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -> None:
-    """Start everything, and watch it until an exception ends this function."""
+    """Start all servers and processes, and watch them until an exception ends this function."""
     end_orphans(SERVICE)
     end_orphans(SERVERS)
 
@@ -126,7 +126,7 @@ def simulators(supervisor: Supervisor, env: dict[str, str]) -> dict[str, str]:
 
 
 def let_simulators_call(env: dict[str, str], port: int) -> None:
-    """Make the messaging simulator call our webhooks with receipts and replies, if messages are sent to it."""
+    """If messages go to the messaging simulator, make it call our webhooks with receipts and replies."""
     url = env.get("MESSAGING_URL", "")
     if env.get("WHATSAPP_APP_SECRET") != webhooks.APP_SECRET or not url.endswith("/messaging"):
         return
@@ -144,7 +144,7 @@ def start_service(supervisor: Supervisor, port: int, env: dict[str, str]) -> Non
     with step("Migrations, seed and demo data"):
         supervisor.complete(start("prepare", "dev.prepare"))
     with step("gunicorn and the workers"):
-        # Only after `prepare`: a client may wait for /readyz and then log in as a demo user.
+        # Start gunicorn after `prepare`, because a client may wait for /readyz and then log in as a demo user.
         web = start("web", "gunicorn", "-c", "gunicorn.conf.py", "dev.wsgi:app")
         for queue in QUEUES:
             # Each worker process reads one queue, because with two queues RQ can lose a job when the process crashes.
@@ -165,14 +165,14 @@ def is_ready(port: int) -> bool:
         connection.close()
 
 
-# --- before anything is started -------------------------------------------------------------------------------
+# --- checks before any server starts --------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def only_one_here() -> Iterator[Callable[[int], None]]:
     """Lock the checkout, because two runs would share a database folder.
 
-    Yield a function that stores the port, which the error message of a second run contains.
+    Yield a function that stores the port of this run. The error message of a second run contains this port.
     """
     try:
         INSTANCE.mkdir(exist_ok=True)
@@ -208,9 +208,9 @@ def read_settings() -> tuple[Config, dict[str, str]]:
 
 @contextlib.contextmanager
 def reserved(port: int) -> Iterator[None]:
-    """Raise `ToolError` if the port is taken. Otherwise keep other users from taking it.
+    """Raise `ToolError` if the port is taken. Otherwise reserve the port against other users.
 
-    gunicorn opens the port with SO_REUSEPORT, so any process of the same user could share it.
+    gunicorn opens the port with SO_REUSEPORT, so another process of the same user could still share it.
     """
     here = ("127.0.0.1", port)
     with socket.socket() as probe:
@@ -226,7 +226,7 @@ def reserved(port: int) -> Iterator[None]:
         yield
 
 
-# --- parts ----------------------------------------------------------------------------------------------------
+# --- ports and settings ---------------------------------------------------------------------------------------
 
 
 def _free_port_after(port: int) -> int:

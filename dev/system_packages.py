@@ -1,6 +1,7 @@
 """System programs that some `make` targets need.
 
-`python -m dev.system_packages test-all` prints the missing packages and the line that installs them, and exits with 1.
+`python -m dev.system_packages test-all` prints the missing packages and the command that installs them. The exit code
+is then 1.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Package:
-    """A Debian package. It counts as installed if one of `programs` exists. A program is a name on the PATH or an
-    absolute glob pattern.
+    """A Debian package.
+
+    It counts as installed if one of `programs` exists. A program is a name on the PATH or an absolute glob pattern.
     """
 
     programs: tuple[str, ...]
@@ -42,7 +44,7 @@ INSTALL = "apt-get install --no-install-recommends"
 
 
 def find(package: str) -> Path | None:
-    """Return the path of a package's program, or None. The newest version wins."""
+    """Return the path of a package's program, or None. If there are several versions, return the newest."""
     path = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
     for program in PACKAGES[package].programs:
         if program.startswith("/"):
@@ -79,7 +81,7 @@ def report(target: str) -> str | None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--names":  # for CI
+    if sys.argv[1] == "--names":  # used by continuous integration
         print(*missing(sys.argv[2:]))
     else:
         sys.exit(report(sys.argv[1]))

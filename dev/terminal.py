@@ -1,4 +1,4 @@
-"""Terminal input and output of `make run`: progress, warnings from the logs, Ctrl-C."""
+"""Terminal input and output of `make run`: progress, warnings from the log files, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def step(what: str) -> Iterator[None]:
 
 
 def waiting(what: str) -> None:
-    """Print what a step waits for, on a new line."""
+    """Print on a new line what the current step waits for."""
     say(f"\n    {what} ... ", end="")
 
 
 @contextlib.contextmanager
 def stop_signals() -> Iterator[Callable[[float], None]]:
-    """Yield `pause(seconds)`, which raises `Stopped` as soon as a signal to stop has arrived.
+    """Yield a function `pause(seconds)` that raises `Stopped` as soon as a signal to stop has arrived.
 
-    The signal handlers only set a flag, so a second Ctrl-C cannot interrupt the cleanup.
+    The signal handlers only set a flag, so that a second Ctrl-C cannot interrupt the cleanup.
     """
     wake, waker = os.pipe()
     os.set_blocking(waker, False)
@@ -76,7 +76,7 @@ def stop_signals() -> Iterator[Callable[[float], None]]:
 
 
 class Warnings:
-    """Warnings and errors from log files of JSON lines, repeated on the terminal."""
+    """Reader of JSON log files that prints new warnings and errors on the terminal."""
 
     def __init__(self, logs: dict[str, Path]) -> None:
         self._logs = logs
@@ -90,7 +90,7 @@ class Warnings:
                 file.seek(self._read[name])
                 for line in file:
                     if not line.endswith(b"\n"):
-                        break  # the line is still being written
+                        break  # a process is still writing this line
                     self._read[name] += len(line)
                     self._repeat(name, line)
 

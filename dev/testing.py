@@ -1,7 +1,7 @@
-"""Temporary servers for the tests. They never use the servers or the data of `make run`.
+"""Temporary servers for the tests, separate from the servers and data of `make run`.
 
-The pytest plugin `dev/pytest_servers.py` starts them once for all processes of pytest-xdist. Each process has its own
-database and Redis number.
+The pytest plugin `dev/pytest_servers.py` starts the servers once for all processes of pytest-xdist. Each process has
+its own database and Redis number.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def temporary_servers(**settings: str) -> Iterator[dict[str, str]]:
     """
     remove_abandoned_folders()
     folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
-    folder.chmod(0o711)  # root runs PostgreSQL as nobody, who must be able to enter the folder
+    folder.chmod(0o711)  # PostgreSQL refuses to run as root and runs as nobody, who must be able to enter the folder
     try:
         with (folder / "new").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -57,8 +57,8 @@ def temporary_servers(**settings: str) -> Iterator[dict[str, str]]:
 def own_database(server_url: str, name: str, migrate: Callable[[str], None]) -> str:
     """Create the migrated, empty database `name` on the server, and return its address.
 
-    The first process creates a template and calls `migrate` with the address of the template. Other processes copy the
-    template. A change of the migrations leads to a new template.
+    The first process creates a template database: it calls `migrate` with the address of the template. Other processes
+    copy the template. If the migrations change, a new template is created.
     """
     template = f"template_{fingerprint(ROOT / 'migrations')}"
     connection = psycopg2.connect(server_url)
@@ -71,12 +71,15 @@ def own_database(server_url: str, name: str, migrate: Callable[[str], None]) -> 
                 _make_template(cursor, server_url, template, migrate)
             _create(cursor, name, template=template)
     finally:
-        connection.close()  # releases the advisory lock
+        connection.close()  # The end of the connection releases the advisory lock.
     return with_path(server_url, name)
 
 
 def empty_database(database_url: str) -> str:
-    """Create an empty database next to the given one, in place of an earlier one, and return its address."""
+    """Create an empty database on the same server and return its address.
+
+    An earlier database of this kind is deleted.
+    """
     name = f"{name_of(database_url)}_empty"
     with contextlib.closing(psycopg2.connect(database_url)) as connection:
         connection.autocommit = True
@@ -94,11 +97,11 @@ def own_redis(server_url: str, number: int) -> str:
     return with_path(server_url, str(number))
 
 
-# --- parts --------------------------------------------------------------------------------------------------
+# --- ports and simulators -------------------------------------------------------------------------------------
 
 
 def remove_abandoned_folders() -> None:
-    """Remove the folders of killed test runs, which are no longer locked."""
+    """Remove the folders of killed test runs. Their lock files are no longer locked."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
         with contextlib.suppress(OSError), (folder / "lock").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -116,7 +119,7 @@ def fingerprint(folder: Path) -> str:
 def _make_template(
     cursor: psycopg2.extensions.cursor, server_url: str, template: str, migrate: Callable[[str], None]
 ) -> None:
-    """Migrate a database under another name and rename it at the end, so that a template is always complete."""
+    """Migrate a database under a temporary name and rename it at the end, so that a template is always complete."""
     unfinished = f"{template}_unfinished"
     _create(cursor, unfinished)
     migrate(with_path(server_url, unfinished))
@@ -127,13 +130,13 @@ def _make_template(
 
 def _create(cursor: psycopg2.extensions.cursor, name: str, *, template: str = "template1") -> None:
     database = sql.Identifier(name)
-    # `WITH (FORCE)` fails if autovacuum works on the database, because our role may not end it. A plain DROP ends
-    # autovacuum by itself.
+    # `WITH (FORCE)` fails while autovacuum works on the database, because our role may not end autovacuum. A DROP
+    # without FORCE ends autovacuum by itself.
     cursor.execute(
         "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s and usename = current_user", [name]
     )
     cursor.execute(sql.SQL("drop database if exists {}").format(database))
-    # `file_copy` takes a fraction of the time of the default strategy for a database this small.
+    # For a database this small, `file_copy` is several times as fast as the default strategy.
     cursor.execute(
         sql.SQL("create database {} template {} strategy file_copy").format(database, sql.Identifier(template))
     )

@@ -1,4 +1,4 @@
-"""Entry point of `make run` and of `flask --app dev.wsgi`."""
+"""WSGI entry point of `make run` and of `flask --app dev.wsgi`."""
 
 from app.core.operations.startup import loading
 from config import Config

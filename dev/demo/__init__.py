@@ -1,6 +1,6 @@
 """Demo data of `make run`: people to log in as, and content for every page.
 
-Every part checks first whether its data exists, so a second run changes nothing.
+Every part first checks whether its data exists, so a second run changes nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from dev.demo import activity, adherence, content, conversations, crowd, forum, moderation, people, places, reminders
 
-#: In this order: later parts refer to earlier ones.
+#: The order matters, because later parts refer to rows of earlier parts.
 PARTS: tuple[Callable[[], None], ...] = (
     people.fill,
     crowd.fill,

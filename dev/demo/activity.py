@@ -21,7 +21,7 @@ from dev.demo.people import LOGINS, person
 
 FIRST_SESSION = "demo-0"
 
-#: Type, name, screen, description.
+#: Log records: type, name, screen, description.
 EVENTS = (
     ("screen", "buka_beranda", "Beranda", "Membuka beranda"),
     ("screen", "buka_forum", "Forum", "Membaca forum"),
@@ -39,7 +39,7 @@ EVENTS = (
 WEIGHTS = (18, 12, 10, 5, 10, 3, 5, 4, 14, 14, 3, 1)
 AGENTS = ("Android 15; Chrome 141", "Android 13; Chrome 139", "iPhone; Safari 19", "Windows; Edge 141")
 
-#: Days between two audited actions.
+#: Days between two actions of administrators in the audit log.
 ACT_EVERY_DAYS = 1.5
 ACTS: tuple[tuple[AuditAction, str, Mapping[str, object]], ...] = (
     (AuditAction.EXPORT, "export:users", {"format": "xlsx"}),
@@ -63,10 +63,7 @@ def fill() -> None:
 
 
 def _records(chance: Random) -> Iterator[buffer.Record]:
-    """Yield the log records of each day's sessions.
-
-    Only people who had registered by then take part, fewer at weekends.
-    """
+    """Yield the log records of each day. Only people who had registered by then take part, and fewer at weekends."""
     wanted = User.username.in_([*LOGINS, *crowd.usernames()])
     people = db.session.execute(sa.select(User.id, User.created_at).where(wanted).order_by(User.id)).all()
     session = 0

@@ -1,4 +1,4 @@
-"""Demo occurrences of ninety days: mostly done, sometimes skipped or missed."""
+"""Demo occurrences (due doses) of ninety days: most are done, some are skipped or missed."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from dev.demo import crowd
 #: message.
 OUTCOMES = {OccurrenceState.DONE: 82, OccurrenceState.SKIPPED: 5, OccurrenceState.MISSED: 13}
 UNDELIVERED = 0.1
-#: Days since one patient stopped a medicine. Administrators can find this patient in the overview of adherence.
+#: Days since one patient stopped a medicine. The administrators' pages can then show a patient to contact.
 STOPPED_DAYS = 6
 WAYS = {AnsweredVia.APP: 6, AnsweredVia.MESSAGE: 3, AnsweredVia.LINK: 1}
 
 
 def fill() -> None:
-    """Add occurrences, unless a reminder has past occurrences already. Existing ones are a person's own history."""
+    """Add past occurrences, unless the database has some already. Existing ones are a person's own history."""
     if db.session.scalar(sa.select(sa.exists().where(Occurrence.due_at < now() - timedelta(days=1)))):
         return
     chance, since = Random("adherence"), now() - timedelta(days=crowd.DAYS)
@@ -43,7 +43,7 @@ def fill() -> None:
 def _occurrences(
     reminder: Pengingat, since: datetime, chance: Random, took_until: datetime | None
 ) -> Iterator[dict[str, Any]]:
-    # Leave out today, because the scheduler may have planned its occurrences already.
+    # Leave out the last day, because the scheduler may have planned its occurrences already.
     for due in reminder.schedule.dues(since, now() - timedelta(days=1)):
         state = chance.choices(list(OUTCOMES), list(OUTCOMES.values()))[0]
         has_stopped = took_until is not None and due.at > took_until

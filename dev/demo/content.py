@@ -41,7 +41,7 @@ ARTICLES = (
     ),
 )
 
-# No thumbnails, because the service only stores those that the video platform has returned.
+# These videos have no thumbnails, because the service only stores thumbnails that the video platform has returned.
 VIDEOS = (
     ("demoSenam01", "Senam Ringan 10 Menit di Kursi", "PT10M4S"),
     ("demoGizi001", "Memasak Sayur Bening Rendah Garam", "PT6M30S"),
@@ -89,8 +89,9 @@ def fill() -> None:
 
 
 def _add(model: type[Base], known: sa.ColumnElement[bool], **values: object) -> None:
-    """Insert a row if it is missing. Do not use the service's function, because that would send a broadcast to
-    everyone.
+    """Insert a row if it is missing.
+
+    The function writes to the database directly, because the service's function would send a broadcast to everyone.
     """
     if not db.session.scalar(sa.select(sa.exists().where(known))):
         db.session.add(model(**values))

@@ -1,4 +1,4 @@
-"""Ninety days of the forum: threads, nested replies, likes and saves of the crowd."""
+"""Ninety days of the demo forum: threads, nested replies, likes and saves of the crowd (see `crowd`)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ MAX_REPLIES = 9
 def fill() -> None:
     if db.session.scalar(sa.select(sa.exists().where(ForumThread.title == THREADS[0][1]))):
         return
-    chance = Random("conversations")  # fixed seed: the same threads each time
+    chance = Random("conversations")  # a fixed seed, so that the same threads are created each time
     people = crowd.ids()
     threads = _add_threads(people, chance)
     replies = _add_replies(threads, people, chance)
@@ -97,7 +97,7 @@ def _add_threads(people: Sequence[int], chance: Random) -> list[tuple[int, datet
 
 
 def _add_replies(threads: Sequence[tuple[int, datetime]], people: Sequence[int], chance: Random) -> list[int]:
-    """Insert the replies level by level, because a reply needs the id of its parent. Return their ids."""
+    """Insert the replies and return their ids. Parents come first, because a reply needs the id of its parent."""
     rows = [
         _reply(thread, None, 1, written, people, chance)
         for thread, written in threads

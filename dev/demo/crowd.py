@@ -1,7 +1,7 @@
-"""Fifty-six more people, for tables, maps and charts of administrators.
+"""Fifty-six more demo people (the crowd), for the tables, maps and charts of administrators.
 
-They registered during the ninety days before the demo was filled; everything else is the same each time. Their threads,
-reminders and logs are in `conversations`, `reminders` and `activity`. They have the demo's password.
+Their registration times are in the last ninety days. All other data is the same each time. Their threads, reminders and
+logs are in `conversations`, `reminders` and `activity`. Their password is the demo's password.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NAMES = (
 
 PSEUDONYMS = ("Mawar", "Cempaka", "Merpati", "Kamboja", "Rajawali", "Teratai", "Bangau", "Dahlia", "Seruni", "Kutilang")
 
-#: Weights of the provinces: large provinces get more people.
+#: Relative number of people in each province.
 PROVINCES = {
     "Jawa Barat": 11, "DKI Jakarta": 8, "Jawa Timur": 8, "Jawa Tengah": 7, "Banten": 4, "DI Yogyakarta": 3, "Bali": 3,
     "Sumatera Utara": 3, "Sulawesi Selatan": 2, "Sumatera Selatan": 2, "Lampung": 1, "Aceh": 1, "Kalimantan Timur": 1,
@@ -51,7 +51,7 @@ LINKS = 18
 def fill() -> None:
     if users.username_exists(usernames()[0]):
         return
-    chance = Random("crowd")  # fixed seed: the same people each time
+    chance = Random("crowd")  # a fixed seed, so that the same people are created each time
     people = _add_people(chance)
     _add_links(people, chance)
 
@@ -61,13 +61,16 @@ def usernames() -> list[str]:
 
 
 def ids() -> list[int]:
-    """Return the ids of these people, in the order of `NAMES`."""
+    """Return the ids of the demo people, in the order of `NAMES`."""
     by_name = dict(db.session.execute(sa.select(User.username, User.id).where(User.username.in_(usernames()))).all())
     return [by_name[username] for username in usernames()]
 
 
 def roles_of(number: int) -> tuple[RoleName, ...]:
-    """Return the roles: two administrators, then two patients for each caregiver, and some with both roles."""
+    """Return the roles of the person with this number.
+
+    The first two are administrators. Then follow two patients for each caregiver. Some people have both roles.
+    """
     if number < 2:
         return (RoleName.ADMIN,)
     if number % 19 == 0:
@@ -82,7 +85,7 @@ def _add_people(chance: Random) -> list[int]:
     for number, (name, username, joined) in enumerate(zip(NAMES, usernames(), _moments(chance), strict=True)):
         nomor_hp = f"0812000001{number:02}"
         wishes = {"medical": True, "mental_health": number % 3 == 0, "religion": [chance.choice(BELIEFS)]}
-        # Otherwise each thread that a developer creates would send sixty messages.
+        # Otherwise each new forum thread of a developer would send sixty messages.
         wishes["broadcast"] = False
         rows.append(
             {
@@ -113,7 +116,7 @@ def _add_people(chance: Random) -> list[int]:
 
 
 def _moments(chance: Random) -> list[datetime]:
-    """Return the registration times, oldest first, with more people in recent weeks."""
+    """Return the people's registration times, oldest first. More people register in recent weeks."""
     latest = now() - timedelta(hours=2)
     days = sorted((DAYS * (1 - chance.random() ** 0.6) for _ in NAMES), reverse=True)
     return [latest - timedelta(days=day, hours=chance.random() * 8) for day in days]

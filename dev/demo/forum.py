@@ -1,4 +1,4 @@
-"""A few threads of the demo people, with nested replies, likes, saves and a pseudonym."""
+"""A few demo threads, with nested replies, likes, saves and a pseudonym."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.forum.models import ForumCategory, ForumReply, ForumThread
 from app.forum.service import replies, threads, toggles
 from dev.demo.people import caller
 
-#: A reply: author, whether under a pseudonym, content, and its own replies.
+#: A reply: author, True for a pseudonym, content, and the replies to this reply.
 Answers = list[tuple[str, bool, str, "Answers"]]
 THREADS: tuple[tuple[str, str, bool, str, str, Answers], ...] = (
     (

@@ -1,4 +1,4 @@
-"""The four demo logins and their caregiver link."""
+"""The four people with demo logins, and a link between a caregiver and a patient."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def fill() -> None:
                 [role],
             )
             user.is_verified = True
-            # Before all the others, so that the chart of new users has no spike today.
+            # These four people register before all others, so that the chart of new users has no peak today.
             user.created_at = local_time.now() - timedelta(days=91)
     caregivers.create(person("budi").id, person("siti").id, list(Scope))
     for name in ("Gizi", "Penyakit Kronis", "Kesehatan Mental", "Ibu dan Anak"):

@@ -1,4 +1,4 @@
-"""Facilities in four provinces, their doctors, and two home page layouts."""
+"""Demo facilities in four provinces, their doctors, and two layouts of the home page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.faskes.models import Faskes
 from app.province_config import service as province_config
 from app.province_config.models import DEFAULT, ProvinceConfig
 
-#: id, nama, alamat, lat, lng, jenis, telepon, province, rating; all made up.
+#: Facilities: id, nama, alamat, lat, lng, jenis, telepon, province, rating. All values are invented.
 FASKES = (
     ("demo-cimahi-1", "RSUD Contoh Cimahi", "Jl. Contoh No. 1", -6.8841, 107.5413, "rumah_sakit", "022-5550101",
      "Jawa Barat", 4.2),

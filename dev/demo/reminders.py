@@ -1,4 +1,4 @@
-"""Reminders of siti, one of each type, and some of the crowd's."""
+"""Demo reminders: one of each type for the patient siti, and some for the crowd (see `crowd`)."""
 
 from __future__ import annotations
 
@@ -46,8 +46,7 @@ VISIT: dict[str, Any] = {
 }
 
 
-#: Medicines of the crowd: name, title, time of the dose in UTC. There are only a few, so that they do not fill the
-#: outbox.
+#: Medicines of the crowd: name, title, time of the dose in UTC. The list is short, so that the outbox page stays short.
 DOSES = (
     ("Amlodipin", "Obat tekanan darah", "23:00"),
     ("Simvastatin", "Obat kolesterol", "14:00"),
@@ -75,7 +74,7 @@ def fill() -> None:
 
 
 def _fill_others(others: list[int]) -> None:
-    """Create medicines for some people, half with an answer today, and visits in the coming weeks."""
+    """Create medicines for some people, and visits in the coming weeks. Half of the medicines have an answer today."""
     for number, user_id in enumerate(others[:WITH_DOSES]):
         nama_obat, judul, jam = DOSES[number % len(DOSES)]
         dose = {"jam": jam, "jumlah": 1, "satuan": "tablet"}

@@ -30,10 +30,10 @@ WEIGHTS = {fonts.NOTO_SANS: 400, fonts.NOTO_SANS_BOLD: 700}
 #: Width of the glyphs, in percent of the normal width.
 WIDTH = 87.5
 
-#: Devanagari letters need shaping, which the PDF exports do not support.
+#: Drop Devanagari letters, because they need text shaping and the PDF exports have none.
 DEVANAGARI = range(0x0900, 0x0980)
 
-#: Entries of the `name` table to keep: notices, names and the licence.
+#: Entries of the font's `name` table to keep: copyright notices, font names and the licence.
 NAMES = [0, 1, 2, 3, 4, 5, 6, 13, 14]
 
 #: Font tables to drop. They are for editors, screen hints, vertical text and shaping.

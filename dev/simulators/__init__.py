@@ -1,8 +1,9 @@
 """Simulators of the external services, with the same HTTP APIs on loopback. They never run in production.
 
-In a test, `with simulators() as sim:` gives `sim.env` (settings that make the service use the simulators),
-`sim.messaging.sent` and `sim.fault("messaging", "hang", times=1)`. Other processes run `python -m dev.simulators` and
-use `/_control` at its address.
+In a test, use `with simulators() as sim:`. `sim.env` contains settings with which the service calls the simulators.
+`sim.messaging.sent` contains the sent messages. `sim.fault("messaging", "hang", times=1)` plans a fault.
+
+Other processes run `python -m dev.simulators` and use the routes `/_control` at its address.
 """
 
 from dev.simulators.catalogue import simulators

@@ -21,14 +21,14 @@ MEMORY = 200_000
 
 @dataclass(frozen=True)
 class Call:
-    """One request as it arrived, whether or not it was answered."""
+    """One request that a simulator has received, answered or not."""
 
     method: str
     path: str
     query: dict[str, str]
     headers: dict[str, str]
     body: str
-    fault: str | None = None  # kind of the fault that was applied
+    fault: str | None = None  # kind of the applied fault
     at: float = field(default_factory=time.time)
 
     def as_dict(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class Simulator:
         return {}
 
     def received(self) -> list[dict[str, Any]]:
-        """Return the calls, or the records made from the calls, for `/_control/calls/<name>`."""
+        """Return the received calls, or records made from them, for the route `/_control/calls/<name>`."""
         with self.lock:
             return [call.as_dict() for call in self.calls]
 

@@ -54,7 +54,7 @@ class Captcha(Simulator):
         return token
 
     def _verify(self) -> ResponseReturnValue:
-        # The real services read only forms, so a JSON body looks empty to them.
+        # Real captcha services read only form data, so they find nothing in a JSON body.
         if not request.form.get("secret"):
             return refusal("missing-input-secret")
         if request.form["secret"] != SECRET:
@@ -74,5 +74,5 @@ class Captcha(Simulator):
 
 
 def refusal(code: str) -> ResponseReturnValue:
-    """Return an error. `siteverify` always has status 200, and only `success` differs."""
+    """Return an error. `siteverify` always has HTTP status 200, and its field `success` is false."""
     return {"success": False, "error-codes": [code]}

@@ -1,4 +1,4 @@
-"""List of all simulators. A new simulator needs a module with a `Simulator` class, and a line in this list."""
+"""Collection of all simulators. A new simulator needs a module with a `Simulator` class, and a line in this module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control routes of the simulators for tests in other processes: received calls, faults, actions."""
+"""Control routes of the simulators: received calls, faults and actions. Tests in other processes use these routes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults that any provider can have, below its API."""
+"""Faults that any provider can have, for example no response, a slow response or a wrong content type."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ PRIVATE_ADDRESS = "http://10.0.0.1/latest/meta-data/"
 
 @dataclass
 class Fault:
-    """One planned failure.
+    """One planned failure of a simulator.
 
-    `times` is the number of calls that fail, and `None` means all calls until the fault is cleared. `match` limits the
-    fault to paths that contain it. With `after`, the provider acts first and only its response is lost, as when a
-    connection breaks on the way back. The other fields belong to a kind: `status`, `retry_after` and `seconds` (both in
-    seconds), `location`.
+    `times` is the number of calls that fail. `None` means all calls until the fault is cleared. `match` limits the
+    fault
+    to paths that contain this text. With `after`, the simulator handles the request and only the response is lost.
     """
 
     name: str
@@ -41,7 +40,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request with a fault: its raw connection, and the event that ends a hanging request."""
+    """One request that gets a fault, with its raw connection. `stopped` is the event that ends a hanging request."""
 
     fault: Fault
     connection: socket.socket
@@ -65,7 +64,7 @@ def _head(length: int) -> bytes:
 
 
 def down(exchange: Exchange) -> Response:
-    """Close the connection without a response. (`Server.closed_url` is a port that refuses connections.)"""
+    """Close the connection without a response. A port that refuses connections is in `Server.closed_url`."""
     raise exchange.drop()
 
 
@@ -82,7 +81,7 @@ def hang(exchange: Exchange) -> Response:
 
 
 def slow(exchange: Exchange) -> Response:
-    """Send one byte at a time, often enough that no read times out."""
+    """Send one byte at a time. The pause is short, so that no read of the client times out."""
     exchange.send(_head(100_000) + b"{")
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end and not exchange.stopped.wait(0.1):
@@ -97,18 +96,18 @@ def not_http(exchange: Exchange) -> Response:
 
 
 def garbage(_: Exchange) -> Response:
-    """Return a good status and content type with a meaningless body."""
+    """Return a successful status and the right content type with a meaningless body."""
     return Response(bytes(range(256)) * 4, 200, content_type="application/json")
 
 
 def wrong_type(_: Exchange) -> Response:
-    """Return the welcome page of a captive portal."""
+    """Return an HTML welcome page, as the login page of a public Wi-Fi does."""
     page = "<html><body>Selamat datang di Wi-Fi bandara</body></html>"
     return Response(page, 200, content_type="text/html")
 
 
 def status(exchange: Exchange) -> Response:
-    """Return `status` as the provider's front end does, with `Retry-After` if `retry_after` (seconds) is set."""
+    """Return `status` as a provider's proxy does. Add `Retry-After` if `retry_after` (seconds) is set."""
     after = exchange.fault.retry_after
     headers = {} if after is None else {"Retry-After": str(after)}
     return Response("upstream error", exchange.fault.status, headers=headers, content_type="text/plain")
@@ -131,7 +130,8 @@ def redirect(exchange: Exchange) -> Response:
     return Response("", 302, headers={"Location": exchange.fault.location}, content_type="text/plain")
 
 
-#: Every kind except `latency`, which waits `seconds` and then returns the provider's normal response.
+#: Functions of all kinds of faults except `latency`. `latency` waits `seconds` and returns the provider's normal
+#: response.
 WIRE: dict[str, Callable[[Exchange], Response]] = {
     behaviour.__name__: behaviour
     for behaviour in (down, drop, hang, slow, not_http, garbage, wrong_type, status, oversize, redirect)

@@ -25,7 +25,10 @@ ERRORS = {
 
 
 class Geocoder(Simulator):
-    """A geocoder with a map. Setting `moved` gives another answer, so that a test sees which geocoder was called."""
+    """A geocoder with a map.
+
+    `moved` is a fixed answer for all positions, so that a test sees which geocoder was called.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +43,7 @@ class Geocoder(Simulator):
 
 
 class Google(Geocoder):
-    """`/json?latlng=`, which returns only the province and country, as with `result_type`."""
+    """Route `/json?latlng=`. It returns only the province and the country, as the real API does with `result_type`."""
 
     name = "google_geocoder"
 
@@ -78,7 +81,7 @@ class Google(Geocoder):
 
 
 class Nominatim(Geocoder):
-    """`/reverse`, which refuses callers without their own User-Agent, as the public server does."""
+    """Route `/reverse`. It refuses callers without their own User-Agent, as the public Nominatim server does."""
 
     name = "nominatim"
 

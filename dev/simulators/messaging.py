@@ -27,11 +27,11 @@ class Message:
     """One accepted message, with the text that the recipient's phone would show."""
 
     ref: str
-    target: str  # as E.164 digits, without +
+    target: str  # phone number in E.164 format, without +
     text: str
     wire: str  # the gateway: fonnte or whatsapp_cloud
     kind: str = "text"  # or interactive, or template with its name and parameters in `text`
-    buttons: tuple[str, ...] = ()  # payload of each button
+    buttons: tuple[str, ...] = ()  # payloads of the buttons
     callback: str | None = None  # WhatsApp's field `biz_opaque_callback_data`
     at: float = field(default_factory=time.time)
 
@@ -46,7 +46,7 @@ class Messaging(Simulator):
         self.sent: list[Message] = []
         self.invalid: set[str] = set()
         self.sender = Sender()
-        #: Accepted messages that wait for the phone.
+        #: Accepted messages that are delivered when the phone is on again.
         self.held: list[Message] = []
         #: Webhook bodies that are not about a delivery: about our own number, and about failures. They are in order.
         self.told: list[dict[str, Any]] = []
@@ -96,14 +96,14 @@ class Messaging(Simulator):
     def call_back(self, url: str, **manner: Any) -> None:
         """Call the webhooks of the service at `url` from now on.
 
-        `manner` are fields of `webhooks.Manner`, for receipts.
+        `manner` are fields of `webhooks.Manner`, the plan for receipts.
         """
         self.webhooks.listen(url, webhooks.Manner(**manner))
 
     def write(self, sender: str, text: str, wire: str = "whatsapp_cloud", **more: str) -> None:
-        """Send a message to the service, or press a button, send a file or react.
+        """Send a message to the service, press a button, send a file or react, as a person does.
 
-        `more`: `kind`, `pressed`, `about`.
+        `more` can contain `kind`, `pressed` and `about`.
         """
         with self.lock:
             self._count += 1
@@ -111,7 +111,10 @@ class Messaging(Simulator):
             self.webhooks.tell(webhooks.written(self._count, digits(sender), text, wire, **more))
 
     def disconnect(self, *, holds: bool = False) -> None:
-        """Switch the phone off. With `holds`, the gateway accepts new messages and keeps them until the phone is back."""
+        """Switch the phone off.
+
+        With `holds`, the gateway accepts new messages and keeps them until the phone is back.
+        """
         with self.lock:
             self.sender.connected, self.sender.holds = False, holds
             self._tell({"device": "628110000000", "status": "disconnect", "reason": "phone offline"})
@@ -139,17 +142,17 @@ class Messaging(Simulator):
             self._tell(whatsapp_change("phone_number_quality_update", value))
 
     def fail_later(self, times: int = 1, code: str = "131026") -> None:
-        """Accept the next messages, and report each as failed afterwards."""
+        """Accept the next messages, and later report each of them as failed."""
         with self.lock:
             self.sender.fates[Fate.FAILED], self.sender.code = times, code
 
     def drop_next(self, times: int = 1) -> None:
-        """Accept the next messages, and neither deliver nor report them."""
+        """Accept the next messages, but do not deliver them and send no receipts."""
         with self.lock:
             self.sender.fates[Fate.DROPPED] = times
 
     def limit_people(self, limit: int) -> None:
-        """Limit the number of different recipients in 24 hours."""
+        """Limit the number of different people who can get messages within 24 hours."""
         with self.lock:
             self.sender.limit = limit
 

@@ -17,7 +17,7 @@ FONNTE_REASONS = {
     "disconnected": "request invalid on disconnected device",
 }
 
-#: HTTP status and message of WhatsApp's error codes.
+#: HTTP status and message text, by WhatsApp's error code.
 WHATSAPP_ERRORS = {
     130429: (429, "(#130429) Rate limit hit"),
     131056: (429, "(#131056) (Business Account, Consumer Account) pair rate limit hit"),
@@ -40,7 +40,7 @@ WHATSAPP_ERRORS = {
 
 
 def fonnte_refusal(reason: str) -> ResponseReturnValue:
-    """Return an error of Fonnte. Its responses always have status 200, and only `status` differs."""
+    """Return an error of Fonnte. All its responses have HTTP status 200, and the field `status` is false."""
     return {"status": False, "reason": reason}
 
 

@@ -32,7 +32,10 @@ VARIANTS = {
 
 
 class Ministry(Simulator):
-    """The site at `/artikel`. `show` selects its variants. `articles` are its articles, newest first."""
+    """The news pages of the ministry, at `/artikel`.
+
+    `show` selects variants. `articles` contains the articles, newest first.
+    """
 
     name = "ministry"
 
@@ -77,7 +80,7 @@ class Ministry(Simulator):
     def address(self, article: Article) -> str:
         return self.url + article.path
 
-    # --- pages ---
+    # --- routes of the site ---
 
     def _list(self) -> ResponseReturnValue:
         if "redesign" in self._shown:
@@ -175,7 +178,7 @@ class Ministry(Simulator):
         if with_text:
             news["articleBody"] = article.plain_text
         graph = {"@context": "https://schema.org", "@graph": [{"@type": "WebSite", "name": "Kemenkes"}, news]}
-        text = json.dumps(graph).replace("</", "<\\/")  # only "</" could end a script element early
+        text = json.dumps(graph).replace("</", "<\\/")  # Without this, "</" in the text could end the script element.
         return f'<script type="application/ld+json">{text}</script>'
 
     def _send(self, head: str, body: str) -> ResponseReturnValue:

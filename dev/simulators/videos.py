@@ -42,7 +42,10 @@ ERRORS = {
 
 @dataclass
 class Video:
-    """One video. An HD video may also lack `maxres`. A private video is only in its channel's list."""
+    """One video.
+
+    A private video is only in its channel's list. `maxres` is False for an HD video without that thumbnail.
+    """
 
     id: str
     title: str
@@ -208,7 +211,7 @@ class Videos(Simulator):
             resource = {"kind": "youtube#video", "videoId": video.id}
             item: dict[str, Any] = {"kind": "youtube#searchResult", "id": resource}
             if "snippet" in parts:
-                # Only search escapes titles, and it has no larger thumbnails.
+                # Only the search of the real API escapes titles. Its results also have no larger thumbnails.
                 snippet = video.snippet(every_size=False)
                 item["snippet"] = snippet | {"title": html.escape(str(snippet["title"]))}
             items.append(item)

@@ -1,6 +1,7 @@
-"""Webhook calls of the messaging gateways: signed, and repeated until the service answers 200.
+"""Webhook calls of the messaging gateways. Calls are signed and repeated until the service answers 200.
 
-Receipts of accepted messages follow automatically once a service listens. `Manner` sets their number, delay and order.
+After a service called `listen`, it automatically gets receipts of accepted messages. `Manner` sets the number, delay
+and order of the receipts.
 """
 
 from __future__ import annotations
@@ -35,14 +36,16 @@ MIME_TYPES = {
     "document": "application/pdf",
 }
 
-#: Seconds until a call without a 200 response is repeated, maximum number of repetitions, and timeout in seconds.
+#: `AGAIN_S`: seconds until a failed call is repeated. `MAX_CALLS`: maximum number of repetitions. `TIMEOUT_S`: seconds
+#: that a call waits for its response.
 AGAIN_S, MAX_CALLS, TIMEOUT_S = 0.5, 120, 10.0
 
 
 @dataclass(frozen=True)
 class Manner:
-    """Receipts of a message: their states, their number of copies, whether the order is random, and the maximum delay
-    in seconds.
+    """Plan for the receipts of each message.
+
+    It contains the states, the number of copies, whether the order is random, and the maximum delay in seconds.
     """
 
     told: Sequence[str] = ("sent", "delivered")
@@ -64,7 +67,7 @@ class Webhooks:
     def __init__(self) -> None:
         self.url: str | None = None
         self.manner = Manner()
-        #: Status codes of the service's responses, in order. 0: no response.
+        #: Status codes of the service's responses, in order. 0 means that there was no response.
         self.answers: list[int] = []
         self._due: PriorityQueue[tuple[float, int, Call]] = PriorityQueue()
         self._count = count()
@@ -72,7 +75,7 @@ class Webhooks:
         self._ended = Event()
 
     def listen(self, url: str, manner: Manner) -> None:
-        """Call the service at this address from now on."""
+        """Send webhook calls to the service at this address from now on."""
         self.url, self.manner = url.rstrip("/"), manner
         self._ended = Event()
         Thread(target=self._run, args=(self._ended,), name="webhooks", daemon=True).start()
@@ -89,7 +92,7 @@ class Webhooks:
             self._put(Call(_path(body), json.dumps(body).encode()), after_s)
 
     def receipts(self, states: Callable[[str], dict[str, Any]]) -> None:
-        """Send the receipts of a message. `states` returns the body for a state."""
+        """Send the receipts of a message. The function `states` returns the webhook body for a delivery state."""
         manner = self.manner
         told = [state for state in manner.told for _ in range(manner.times)]
         if manner.shuffled:
@@ -108,7 +111,7 @@ class Webhooks:
                     self._make(session, call, ended)
 
     def _next(self) -> Call | None:
-        """Return the call that has been due longest, or None."""
+        """Return the earliest call that is due, or None."""
         due = self._due
         try:
             at, n, call = due.get_nowait()
@@ -166,7 +169,7 @@ def written(
 
 
 def _whatsapp_part(kind: str, text: str, pressed: str, about: str) -> dict[str, Any]:
-    """Return the type of a message, and the part with the name of the type."""
+    """Return the type of a message, and the part of the body that is named after the type."""
     parts: dict[str, dict[str, Any]] = {
         "text": {"body": text},
         "interactive": {"type": "button_reply", "button_reply": {"id": pressed, "title": text}},
@@ -200,7 +203,10 @@ def whatsapp_status(ref: str, target: str, callback: str | None, state: str) -> 
 
 
 def fonnte_status(ref: str, state: str) -> dict[str, Any]:
-    """Return a status body. The first contains both ids of the message, later ones contain only `stateid`."""
+    """Return a webhook body with a delivery status.
+
+    The first body contains both ids of the message. Later bodies contain only `stateid`.
+    """
     status = {"device": DEVICE, "stateid": f"s{ref}", "state": state}
     return {**status, "id": ref, "status": state} if state == "sent" else status
 

@@ -70,7 +70,10 @@ LOG: Request = ("POST", "/log/user-log", {"json": {"a": 1}})
 
 
 class Load:
-    """Clients that send one kind of request each, again and again, during the block."""
+    """One client for each kind of request.
+
+    During the block, each client repeats its request and records the responses.
+    """
 
     def __init__(self, stack: Stack, kinds: Mapping[str, Request], *, pause_s: float = 0.02) -> None:
         self.stack, self.pause_s = stack, pause_s
@@ -111,7 +114,8 @@ class IsolatedStack:
     @classmethod
     @contextlib.contextmanager
     def opened(cls, folder: Path, kind: type[Stack] = Stack, **settings: str) -> Iterator[IsolatedStack]:
-        folder.chmod(0o711)  # root runs PostgreSQL as nobody, who must be able to enter the folder
+        # PostgreSQL refuses to run as root and runs as nobody, who must be able to enter the folder
+        folder.chmod(0o711)
         with Supervisor(folder / "logs") as supervisor:
             postgres = start_postgres(supervisor, folder / "postgres", durable=False)
             valkey = start_valkey(supervisor, folder / "valkey")
@@ -130,7 +134,7 @@ class IsolatedStack:
 
     @contextlib.contextmanager
     def without_postgres(self, how: str) -> Iterator[None]:
-        """Stop or freeze PostgreSQL during the block; `how` is "stopped" or "frozen"."""
+        """Stop or freeze PostgreSQL during the block. `how` is "stopped" or "frozen"."""
         child = self.postgres.child
         if how == "frozen":
             with frozen(child.process.pid):
@@ -145,7 +149,10 @@ class IsolatedStack:
 
     @contextlib.contextmanager
     def without_redis(self, how: str) -> Iterator[None]:
-        """Stop or freeze Redis during the block, as above. A stopped Redis restarts from its append-only file."""
+        """Stop or freeze Redis during the block. `how` is "stopped" or "frozen".
+
+        A stopped Redis restarts from its append-only file.
+        """
         child = self.valkey.child
         if how == "frozen":
             with frozen(child.process.pid):
@@ -163,7 +170,7 @@ class IsolatedStack:
 
 @contextlib.contextmanager
 def frozen(pid: int) -> Iterator[None]:
-    """Suspend every process of a server during the block. Its connections stay open."""
+    """Suspend every process of a server during the block. The server's connections stay open."""
     leader = psutil.Process(pid)
     os.kill(pid, signal.SIGSTOP)  # stop the leader first, so that it cannot fork
     processes = [leader, *leader.children(recursive=True)]

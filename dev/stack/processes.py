@@ -1,4 +1,7 @@
-"""Real gunicorn and `rq worker` processes for tests. They use the database of the test process and provider simulators."""
+"""Real gunicorn and `rq worker` processes for tests.
+
+They use the database of the test process and provider simulators.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ def free_port() -> int:
 
 
 class Stack:
-    """The running service: `with Stack(env, folder) as stack:` starts and ends it."""
+    """The running service, with gunicorn and workers. `with Stack(env, folder) as stack:` starts and ends it."""
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         self.port = free_port()
@@ -117,13 +120,13 @@ class Stack:
 
     def call(self, method: str, path: str, token: str | None = None, **options: Any) -> requests.Response:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        # Headers of the real client.
+        # Headers that the existing front end sends.
         headers |= {"Cache-Control": "no-cache", "Pragma": "no-cache", "Expires": "0"}
         return requests.request(method, self.url + path, headers=headers, timeout=PATIENCE_S, **options)
 
 
 class WebOnly(Stack):
-    """Only gunicorn, for tests that need no worker."""
+    """The service without workers: only gunicorn."""
 
     def start(self) -> None:
         self.start_web()

@@ -1,6 +1,6 @@
-"""The service as deployed: nginx with `deploy/nginx.conf`, two gunicorns, one worker for each queue, and Redis.
+"""The service as in production: nginx, two gunicorns, one worker for each queue, and Redis.
 
-Redis has the access rules of `deploy/redis.acl`.
+nginx uses `deploy/nginx.conf`. Redis uses the access rules of `deploy/redis.acl`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class DeployedStack(Stack):
     #: Path of the Redis server program.
     redis_server = staticmethod(valkey_server)
 
-    #: More replacements in `deploy/nginx.conf`.
+    #: Additional replacements of text in `deploy/nginx.conf`.
     changes: ClassVar[dict[str, str]] = {}
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
@@ -80,7 +80,7 @@ class DeployedStack(Stack):
         return self.start_web(code=code, BIND=bind, PROMETHEUS_MULTIPROC_DIR=str(metrics))
 
     def is_ready(self) -> bool:
-        # nginx allows /readyz only from the machine itself.
+        # nginx answers /readyz only to requests from the same machine.
         both = all(path.exists() for path in self.sockets)
         return both and self.session.get(f"https://localhost:{self.tls_port}/readyz", timeout=10).status_code == 200
 
@@ -91,14 +91,14 @@ class DeployedStack(Stack):
         )
 
     def connect(self, server_name: str = "localhost") -> ssl.SSLSocket:
-        """Open a TLS connection to nginx, without HTTP."""
+        """Open a TLS connection to nginx without sending a request."""
         context = ssl.create_default_context(cafile=str(self.certificate))
         return context.wrap_socket(
             socket.create_connection(("127.0.0.1", self.tls_port), timeout=PATIENCE_S), server_hostname=server_name
         )
 
     def _rendered(self) -> Path:
-        """Write `deploy/nginx.conf` with ports, names and folders of this test, and return its path."""
+        """Write `deploy/nginx.conf` with the ports, names and folders of this test. Return the path of the new file."""
         text = (ROOT / "deploy/nginx.conf").read_text()
         temporary = "".join(f"    {kind}_temp_path {self.folder}/{kind};\n" for kind in TEMPORARY)
         for theirs, ours in {
@@ -132,7 +132,7 @@ class DeployedStack(Stack):
 
 
 def readiness(path: Path) -> int | None:
-    """Return the status of `/readyz` on the socket of one gunicorn, or None while it does not answer."""
+    """Return the status of `/readyz` on one gunicorn's socket, or None if gunicorn does not answer."""
     connection = http.client.HTTPConnection("localhost")
     connection.sock = socket.socket(socket.AF_UNIX)
     connection.sock.settimeout(PATIENCE_S)

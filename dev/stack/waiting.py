@@ -1,4 +1,4 @@
-"""Waiting for other processes and threads.
+"""Functions that wait for other processes and threads.
 
 No test result may depend on the speed of the machine. A test waits for an event, checks the order of events, or counts
 them. `bench/` measures durations.
@@ -14,7 +14,7 @@ PATIENCE_S = 180.0
 
 
 def eventually(condition: Callable[[], bool], seconds: float = PATIENCE_S) -> bool:
-    """Wait until the condition holds, and return whether it did within `seconds`."""
+    """Wait until the condition is true. Return whether it was true within `seconds`."""
     stop = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > stop:
