@@ -1,8 +1,8 @@
-"""`make bench`: all benchmarks, or one (`make bench T=forum`), and a table of targets and results.
+"""`make bench`: run all benchmarks, or one (`make bench T=forum`), and print a table of targets and results.
 
-`make bench T="nginx_cache --short"` shortens benchmarks of minutes to seconds. `T="growth --most 100000"` limits the
-largest table. A benchmark is a module here with `run(environment)`, which yields its results. Each gets its own servers
-and database.
+`make bench T="nginx_cache --short"` runs long benchmarks for seconds. `T="growth --most 100000"` limits the largest
+table. A benchmark is a module here with a function `run(environment)` that yields results. Each benchmark has its own
+servers and database.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import traceback
 
 from bench.environment import Result, environment, print_table
 
-#: Default order of the benchmarks.
+#: Names of the benchmarks, in their default order.
 BENCHMARKS = (
     "login",
     "faskes",

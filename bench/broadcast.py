@@ -1,4 +1,7 @@
-"""A broadcast to 100,000 people: one job, constant memory in the worker, and one delivery each after a restart."""
+"""Benchmark of a broadcast to 100,000 people.
+
+It is one job with constant memory. After a restart of the worker, each person still gets one delivery.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deliveries a second with two workers, and the delay if many are due at once."""
+"""Benchmark of deliveries a second with two workers, and of the delay when many deliveries are due at once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
 
 @contextlib.contextmanager
 def _gateway() -> Iterator[dict[str, str]]:
-    """Run the simulator of the messaging gateway in its own process, and yield its settings."""
+    """Run the simulator of the messaging gateways in its own process, and yield the settings that use the simulator."""
     command = [sys.executable, "-m", "dev.simulators"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
@@ -83,7 +83,7 @@ def _wait(name: str) -> None:
 
 
 def _rate(name: str) -> float:
-    """Return the deliveries a second between the first and the last one sent."""
+    """Return the deliveries sent in a second, measured from the first to the last sent delivery."""
     settled = deliveries.c.settled_at
     with unit_of_work():
         count, seconds = db.session.execute(

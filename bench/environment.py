@@ -1,4 +1,4 @@
-"""The environment of a benchmark: servers, a migrated and seeded database, gunicorn, and results."""
+"""Environment of a benchmark: servers, a migrated and seeded database, gunicorn, and a table of results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from config import ROOT, Config
 from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
 
 HELLO = Target(["/floor/hello"])
-#: SELECT of one of a hundred rows by its primary key.
+#: Paths of a bare SELECT that reads one of a hundred rows by its primary key.
 SELECT = Target([f"/floor/select/{n}" for n in range(1, 101)])
 
 
@@ -65,9 +65,9 @@ def print_table(results: Iterable[Result]) -> None:
 class BenchEnvironment:
     def __init__(self, env: dict[str, str], *, short: bool = False, most: int | None = None) -> None:
         self.env = env
-        #: True to run for seconds instead of minutes: a check that the benchmark works, not a measurement.
+        #: True to run for seconds instead of minutes. Such a run checks that the benchmark works and is no measurement.
         self.short = short
-        #: Rows of the largest table to measure. None means all sizes.
+        #: Maximum number of rows of a table. None means that all sizes are measured.
         self.most = most
         self.app: Flask = create_app(Config.from_env(env))
 
@@ -90,7 +90,10 @@ class BenchEnvironment:
 
     @contextlib.contextmanager
     def serving(self, **settings: str) -> Iterator[str]:
-        """Run gunicorn as in production, with the application and both floors (baselines), and yield its address."""
+        """Run gunicorn as in production, with the service and both floors (routes for comparison).
+
+        Yield the address.
+        """
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -107,8 +110,10 @@ class BenchEnvironment:
                 gunicorn.wait(30)
 
     def compare(self, targets: Mapping[str, Target], **settings: str) -> dict[str, float]:
-        """Return the requests a second of the floors `hello_floor` and `select_floor` and of each target, in one
-        run."""
+        """Return the requests a second of each target and of the floors (baselines) `hello_floor` and `select_floor`.
+
+        All are measured in the same run.
+        """
         with self.serving(**settings) as url:
             return wrk.rates(url, {"hello_floor": HELLO, "select_floor": SELECT, **targets})
 
@@ -123,7 +128,7 @@ def environment(
 ) -> Iterator[BenchEnvironment]:
     """Yield the environment of one benchmark.
 
-    `memory` is the share of the machine's memory for PostgreSQL's buffers.
+    `memory` is the share of the machine's memory for PostgreSQL's buffers, from 0 to 1.
     """
     buffers = {"shared_buffers": f"{psutil.virtual_memory().total * memory / 2**20:.0f}MB"} if memory else {}
     with temporary_servers(**buffers) as servers, tempfile.TemporaryDirectory() as media:

@@ -1,4 +1,7 @@
-"""200,000 facilities: nearby from the database, nearby in a covered circle, and search by name."""
+"""Benchmark of 200,000 facilities.
+
+It measures the nearby search in the database, the nearby search in a covered circle, and the search by name.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,8 @@ from dev.simulators import simulators
 
 FASKES = 200_000
 
-#: Degrees by which a position differs from a village. Without this most searches would be in densely populated Java. A
-#: usual search finds a few facilities.
+#: Maximum degrees between a position and a village. Without a difference, most searches would be in densely populated
+#: Java. A usual search finds a few facilities.
 SPREAD = 0.5
 RADIUS_M = 5000
 
@@ -36,7 +39,7 @@ FROM unnest(%s::float[], %s::float[]) WITH ORDINALITY AS places (lat, lng, n)
 
 
 def positions(count: int, seed: int) -> list[tuple[float, float]]:
-    """Return random positions in the country, denser near villages."""
+    """Return random positions in Indonesia, with more positions near villages."""
     draw = random.Random(seed)
     with gzip.open(PLACES, "rt", encoding="utf-8", newline="") as file:
         villages = [(float(lat), float(lng)) for lat, lng, _, province in csv.reader(file) if province]
@@ -58,13 +61,13 @@ def nearby_paths() -> list[str]:
 
 
 def search_paths() -> list[str]:
-    """Return searches for selective words. Each word is in the name of one facility."""
+    """Return search paths with selective words. Each word is in the name of one facility."""
     words = (hashlib.md5(str(n).encode()).hexdigest()[:8] for n in range(1, FASKES, 700))
     return [f"/api/faskes/search?keyword={word}" for word in words]
 
 
 def times_faster_than_a_scan(environment: BenchEnvironment) -> float:
-    """Return the execution time of a full scan divided by the time of the indexed query, as measured by PostgreSQL."""
+    """Return by how much the indexed query is faster than a full scan: the ratio of PostgreSQL's execution times."""
     far = distance_km(sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double))
     scan = sa.select(*reads.COLUMNS, far).where(far <= RADIUS_M / 1000).order_by(far)
     spent = {"indexed": 0.0, "scanned": 0.0}
@@ -89,9 +92,10 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     yield at_least("/faskes/nearby from the database", rates["nearby"] / rates["select_floor"], 0.5)
     yield at_least("/faskes/search, a selective word", rates["search"] / rates["select_floor"], 0.45)
     with simulators() as sim:
-        # Open sea without facilities. Only the recorded coverage prevents calls to the provider.
+        # The position is at sea, without facilities. Each search would call the provider if the service did not store
+        # the covered area.
         rates = environment.compare({"hit": Target(["/api/faskes/nearby?lat=-10.5&lng=100"])}, **sim.places.env())
         asked = sim.places.searches()
-    # Each request reads the database, so that an edit is visible at once.
+    # No response is cached, so that an edit of a facility is visible at once.
     yield at_least("/faskes/nearby in a covered circle", rates["hit"] / rates["select_floor"], 0.5)
     yield at_most("calls of the provider in that circle", asked, 1, "calls")

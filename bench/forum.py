@@ -1,4 +1,4 @@
-"""The forum with 100,000 threads and 1,000,000 replies: list, thread, like and save."""
+"""Benchmark of the forum with 100,000 threads and 1,000,000 replies: list, thread, like and save."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MARKS = 400_000
 #: Number of replies in the last thread. All other threads have ten.
 LONG = 5_000
 
-#: Number of people who log in. The others have no password.
+#: Number of people who log in. All other people have no password.
 CALLERS = 16
 
-#: SQL that fills the tables.
+#: SQL statements that fill the tables.
 FILL = f"""
 INSERT INTO users (username, password_hash, nama_ktp, nama_samaran)
 SELECT 'orang.' || n, '', 'Orang Nomor ' || n, 'Samaran ' || n FROM generate_series(1, {PEOPLE}) n;
@@ -66,8 +66,8 @@ UPDATE forum_categories c SET threads_count = (SELECT count(*) FROM forum_thread
 SELECT setval('forum_threads_id_seq', {THREADS + 1}), setval('forum_replies_id_seq', {REPLIES + LONG});
 """
 
-#: Query for statements that drop each foreign key and index, and create it again. Building indexes once is faster than
-#: updating them for every row.
+#: Query that returns statements to drop and create each foreign key and index. Building an index once is faster than
+#: updating it for every row.
 SCAFFOLD = """
 SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
        format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
@@ -85,7 +85,7 @@ FROM forum_replies r JOIN users u ON u.id = r.user_id WHERE r.thread_id = %s ORD
 
 
 def fill(url: str) -> float:
-    """Fill a migrated and seeded database, and return the seconds that it took."""
+    """Fill a migrated and seeded database. Return the seconds that this took."""
     started = time.monotonic()
     with contextlib.closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
@@ -98,7 +98,10 @@ def fill(url: str) -> float:
 
 
 def bare_seconds(url: str) -> float:
-    """Return the seconds in which psycopg2 reads only the rows of the longest thread, on an open connection."""
+    """Return the median seconds in which psycopg2 reads only the rows of the longest thread.
+
+    The connection is already open.
+    """
     with contextlib.closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
         spent = []
         for _ in range(15):
@@ -110,7 +113,10 @@ def bare_seconds(url: str) -> float:
 
 
 def long_thread_seconds(environment: BenchEnvironment, token: str) -> float:
-    """Return the seconds for the response with the same thread, in this process."""
+    """Return the median seconds of a request for the longest thread.
+
+    The request runs in this process, without a server.
+    """
     client = environment.app.test_client()
     spent = []
     for _ in range(15):

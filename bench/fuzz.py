@@ -1,7 +1,7 @@
-"""`make fuzz`: generated requests from our own OpenAPI document, as nobody, as a pasien and as an admin.
+"""`make fuzz`: generated requests from our OpenAPI document, as an anonymous caller, as a pasien and as an admin.
 
-Schemathesis sends valid and invalid requests. Each response must be in the document, and none may be a crash. Then come
-malformed bodies and headers (`bench.malformed`). `tests/fuzz` runs a small round of both.
+Schemathesis sends valid and invalid requests. The document must describe each response, and no request may crash the
+service. Malformed bodies and headers follow (`bench.malformed`). `tests/fuzz` runs a few requests of both kinds.
 
 `python -m bench.fuzz [number of requests, 20000] [seed]` sends this number of requests from the document, and half as
 many malformed ones.
@@ -37,20 +37,23 @@ WHO: tuple[RoleName | None, ...] = (None, RoleName.PASIEN, RoleName.ADMIN)
 
 #: Checks of rules that the document cannot express, or that our routes break on purpose.
 LEFT_OUT = {
-    "negative_data_rejection",  # forms are lenient: digits for a number, 0 for false, blank items ignored
-    "positive_data_acceptance",  # rules between fields, expiring codes, provinces: a 400 is right
-    "allow_header_conformance",  # `/faskes/search` also accepts the methods of `/faskes/<id>`
-    "ignored_auth",  # tests/architecture calls every route with every kind of token
-    "missing_required_header",  # the same check under another name
+    # Our forms accept more than the document says: digits for a number, 0 for false, and blank items.
+    "negative_data_rejection",
+    # The document cannot describe rules between fields, expired codes and province names, so a 400 response is right.
+    "positive_data_acceptance",
+    # The path `/faskes/search` also matches `/faskes/<id>`, and so accepts its methods too.
+    "allow_header_conformance",
+    "ignored_auth",  # excluded because tests/architecture calls every route with every kind of token
+    "missing_required_header",  # excluded because this is the same check under another name
 }
 
-#: Maximum number of examples that are kept for one fault.
+#: Maximum number of example requests that are stored for one fault.
 SHOWN = 3
 
 
 @dataclass
 class Findings:
-    """Statuses of all responses, and each fault with the requests that show it."""
+    """Statuses of all responses, and for each fault the requests that show it."""
 
     answers: Counter[int] = field(default_factory=Counter)
     faults: dict[tuple[str, str], list[str]] = field(default_factory=dict)
@@ -66,7 +69,7 @@ class Findings:
 
 
 class Identity:
-    """A person who logs in before each request, because the last request may have ended the session or account."""
+    """A client who logs in before each request, because the last request may have ended the session or the account."""
 
     def __init__(self, app: Flask, role: RoleName) -> None:
         self.app = app
@@ -94,7 +97,7 @@ class Identity:
 
 
 def fuzz(app: Flask, role: RoleName | None, *, examples: int, seed: int, edges: bool) -> Findings:
-    """Send `examples` requests to every operation as `role`. `edges` adds the limits of every field."""
+    """Send `examples` requests to every operation as `role`. `edges` adds requests with the limits of every field."""
     app.config["PROPAGATE_EXCEPTIONS"] = False  # a crash must be a 500 response
     findings = Findings()
     schema = schemathesis.openapi.from_wsgi("/api/openapi.json", app, config=SchemathesisConfig(seed=seed))
@@ -160,7 +163,10 @@ def main(requests: int = 20_000, seed: int = 1) -> int:
 
 
 def _examples(requests: int) -> int:
-    """Return the number of examples of each operation in one round, without the limits of fields."""
+    """Return the number of examples of each operation in one round.
+
+    Examples with the limits of fields are not included.
+    """
     return max(1, min(20, requests // 1000))
 
 

@@ -1,8 +1,10 @@
-"""Cost of each hot path while its table grows from 10,000 to 10,000,000 rows. `--most 100000` limits the size.
+"""Benchmark of frequent functions while their tables grow from 10,000 to 10,000,000 rows.
 
-A path is the function that a route or a worker calls, without HTTP, for rows all over the table. Its cost is measured
-in primary-key selects made in between, so that other load of the machine cancels out. A person, a thread and a circle
-have the same number of rows at every size. The tests `test_plans.py` check which index each statement uses.
+A route or a worker calls each function. The benchmark calls it without HTTP, for rows all over the table. The cost is
+measured in primary-key selects made in between, so that other load of the machine cancels out.
+
+A person, a thread and a circle have the same number of rows at every size. `--most 100000` limits the size.
+`test_plans.py` checks which index each statement uses.
 """
 
 from __future__ import annotations
@@ -35,21 +37,22 @@ from app.pengingat.ledger.schemas import NewAnswer
 from bench.environment import BenchEnvironment, Result, at_most
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
-#: Maximum ratio of the costs at two neighbouring sizes. For a flat path: of the costs at the largest and smallest size.
+#: Maximum ratio of the cost at one size to the cost at the next smaller size. For a flat path it is the ratio of the
+#: largest to the smallest size.
 MAX_GROWTH = 1.3
 
-#: The paths of a table take turns, so that a slow minute of the machine affects all paths.
+#: The measured functions of a table take turns, so that a slow minute of the machine affects all of them.
 TURNS, ROUNDS, CALLS, WARM_CALLS = 3, 5, 40, 10
 
-#: Share of the machine's memory for PostgreSQL's buffers, as its manual recommends. With the default of 128 MB
-#: PostgreSQL would read a large table from the operating system's cache, and the benchmark would measure that.
+#: Share of the machine's memory for PostgreSQL's buffers, as its manual recommends. The default is 128 MB. With it, the
+#: benchmark would measure reads from the operating system's cache.
 MEMORY = 0.25
 
-#: Number of rows of one thread, person and reminder.
+#: Replies of one thread, reminders of one person, and occurrences of one reminder.
 REPLIES_EACH, REMINDERS_EACH, OCCURRENCES_EACH = 10, 10, 100
-#: A word in the name of every facility.
+#: A word that is in the name of every facility.
 COMMON = "sari"
-#: Degrees between facilities, which form a square grid around a point on the equator.
+#: Degrees between neighbouring facilities. They form a square grid around a point on the equator.
 GRID = 0.018
 
 FIRST = Page(1, 20)
@@ -57,7 +60,10 @@ FIRST = Page(1, 20)
 
 @dataclass(frozen=True)
 class HotPath:
-    """A measured call, which receives the number of a row. `before` prepares rows and is not measured."""
+    """A measured function.
+
+    Its argument is the number of a row. `before` prepares rows, and its time is not measured.
+    """
 
     name: str
     work: Callable[[int], object]
@@ -67,16 +73,19 @@ class HotPath:
 
 @dataclass(frozen=True)
 class Table:
-    """A growing table. In `fill`, `{rows}` is its number of rows and `{people}` the number of users."""
+    """A table that grows.
+
+    The SQL text `fill` contains `{rows}`, its number of rows, and `{people}`, the number of users.
+    """
 
     name: str
     fill: str
     paths: tuple[HotPath, ...]
-    #: Tables to empty after the last size.
+    #: Tables to empty after the measurement at the last size.
     empty: str = ""
 
 
-# --- the paths ------------------------------------------------------------------------------------------------------
+# --- the measured functions -------------------------------------------------------------------------------------------
 
 
 def _list(n: int) -> None:
@@ -141,7 +150,7 @@ def _tick(_: int) -> None:
 
 # --- the tables -----------------------------------------------------------------------------------------------------
 
-#: The users come first, and keep their largest number while the other tables grow.
+#: The table of users is filled first, and keeps its largest size while the other tables grow.
 TABLES = (
     Table(
         "users",
@@ -161,7 +170,7 @@ TABLES = (
         (HotPath("any page of the list", _list),),
     ),
     Table(
-        # The second half of a thread's replies are replies to its first reply.
+        # In each thread, the second half of the replies answer the first reply.
         "forum_replies",
         f"""
         INSERT INTO forum_replies (id, thread_id, parent_id, depth, user_id, content)
@@ -187,7 +196,8 @@ TABLES = (
         empty="faskes",
     ),
     Table(
-        # Ordered by due time: all reminders of one day, then of the next day, until five minutes ago.
+        # Rows are in order of their due time: all reminders of one day, then all of the next day, until five minutes
+        # ago.
         "occurrences",
         f"""
         TRUNCATE reminders RESTART IDENTITY CASCADE;
@@ -209,7 +219,7 @@ TABLES = (
         empty="reminders, occurrences",
     ),
     Table(
-        # A thousand deliveries are planned for later, and all others are sent.
+        # A thousand deliveries are planned for later. All other deliveries are sent.
         "deliveries",
         """
         INSERT INTO deliveries (dedupe_key, queue, channel, kind, about_type, about_id, user_id, occurrence_id, payload,
@@ -229,8 +239,8 @@ TABLES = (
     ),
 )
 
-#: Query for statements that drop each constraint and index, and create it again. Building indexes once is faster than
-#: updating them for every row.
+#: Query that returns statements to drop and create each constraint and index. Building an index once is faster than
+#: updating it for every row.
 SCAFFOLD = """
 SELECT format('ALTER TABLE %%s DROP CONSTRAINT %%I', conrelid::regclass, conname),
        format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', conrelid::regclass, conname, pg_get_constraintdef(oid))
@@ -239,7 +249,8 @@ UNION ALL
 SELECT format('DROP INDEX %%I', indexname), indexdef FROM pg_indexes
 WHERE tablename = %(table)s AND indexname NOT IN (SELECT conname FROM pg_constraint)
 """
-#: Loads a table, its indexes and the users into PostgreSQL's buffers, so that the first calls need no disk reads.
+#: Query that loads a table, its indexes and the users into PostgreSQL's buffers. The first measured calls then need no
+#: disk reads.
 WARM = """
 SELECT pg_prewarm(%(table)s), pg_prewarm('users'), pg_prewarm('pk_users'),
     (SELECT sum(pg_prewarm(indexrelid)) FROM pg_index WHERE indrelid = %(table)s::regclass)
@@ -247,24 +258,25 @@ SELECT pg_prewarm(%(table)s), pg_prewarm('users'), pg_prewarm('pk_users'),
 
 
 def _fill(cursor: Any, table: Table, rows: int, people: int) -> None:
-    """Replace the rows of a table. Empty all tables that reference it."""
+    """Fill a table with new rows. Empty the table first, and all tables that reference it."""
     started = time.monotonic()
     cursor.execute("SET synchronous_commit = off; SET work_mem = '256MB'; SET maintenance_work_mem = '1GB'")
     cursor.execute(f"TRUNCATE {table.name} RESTART IDENTITY CASCADE")
     cursor.execute(SCAFFOLD, {"table": table.name})
     drops, builds = zip(*cursor.fetchall(), strict=True)
-    # After a checkpoint the first change of each page is more expensive. Here this is so at every size.
+    # After a checkpoint, the first change of each page is more expensive. With a checkpoint here, this is so at every
+    # size.
     upkeep = f"VACUUM ANALYZE {table.name}", "CHECKPOINT"
     for statement in (*drops, table.fill.format(rows=rows, people=people), *builds, *upkeep):
         cursor.execute(statement)
     cursor.execute(WARM, {"table": table.name})
-    # Open connections keep plans that were made for the smaller table.
+    # Close the connections, because open ones keep query plans for the smaller table.
     db.engine.dispose()
     current_app.extensions["autocommit"].dispose()
     print(f"{table.name}: {rows:,} rows filled in {time.monotonic() - started:.0f} s", flush=True)
 
 
-# --- the costs ------------------------------------------------------------------------------------------------------
+# --- measurement of the costs -----------------------------------------------------------------------------------------
 
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
@@ -285,7 +297,8 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
                     measured: dict[HotPath, list[float]] = {path: [] for path in costs}
                     for turn, path in itertools.product(range(TURNS), costs):
                         measured[path] += _rounds(cursor, path, rows, turn)
-                    # The lower quartile, because PostgreSQL still writes the filled rows, which slows down some rounds.
+                    # Use the lower quartile, because PostgreSQL still writes filled rows to disk and this slows down
+                    # some rounds.
                     for path, spent in costs.items():
                         spent.append(quantiles(measured[path], n=4)[0])
                 yield from (_result(f"growth: {table.name}: {path.name}", path, costs[path], sizes) for path in costs)
@@ -294,7 +307,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
 
 
 def _rounds(cursor: Any, path: HotPath, rows: int, turn: int) -> list[float]:
-    """Return the median cost of each round, in median primary-key selects of the same round."""
+    """Return the median cost in each round. The unit is the median time of a primary-key select in the same round."""
     draw = random.Random(f"{path.name} {turn}")
 
     def call() -> tuple[float, float]:

@@ -1,4 +1,7 @@
-"""The ledger: answers by every channel, adherence over 92 days, and the sweep with 1,000,000 open occurrences."""
+"""Benchmark of the dose ledger.
+
+It measures answers by every channel, the adherence over 92 days, and the sweep of 1,000,000 open occurrences.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +30,13 @@ from bench.wrk import Target
 
 PEOPLE = 64
 REMINDERS_EACH = 10
-#: Number of doses that each channel answers in turn. It is odd, so that each dose gets the two answers alternately.
+#: Number of doses that each channel answers in turn. The number is odd, so that each dose gets the two answers
+#: alternately.
 ASKED = PEOPLE * 2 - 1
 OPEN = 1_000_000
 ROUNDS, CALLS = 5, 60
 
-#: One occurrence a day for each reminder: 92 days until five minutes ago, and tomorrow's, which is planned.
+#: Insert one occurrence a day for each reminder: 92 days until five minutes ago, and tomorrow's, which is planned.
 FILL = f"""
 INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
 SELECT u.id, 'makan', 'Makan ' || n, now(), 'Asia/Jakarta', '{{}}',
@@ -49,7 +53,7 @@ FROM generate_series({MAX_DAYS - 1}, -1, -1) d, reminders r, LATERAL (
 ANALYZE reminders; ANALYZE occurrences;
 """
 SET_LINK = "UPDATE occurrences SET link_hash = %s WHERE reminder_id = %s AND due_at = %s"
-#: The last message of each person.
+#: Insert the last message that each person got.
 FILL_SENT = """
 INSERT INTO deliveries (dedupe_key, queue, channel, kind, user_id, occurrence_id, payload, due_at, expires_at,
     next_try_at, state, settled_at)
@@ -89,7 +93,10 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
 
 
 def _answers(environment: BenchEnvironment, tokens: list[str]) -> Iterator[Result]:
-    """Compare all channels. Each channel has its own reminders, and every answer changes an occurrence."""
+    """Compare the channels through which people answer.
+
+    Each channel has its own reminders, and every answer changes an occurrence.
+    """
     with contextlib.closing(psycopg2.connect(environment.database_url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
         cursor.execute("SELECT user_id, array_agg(id ORDER BY id) FROM reminders GROUP BY user_id ORDER BY user_id")
@@ -131,7 +138,7 @@ def _select() -> None:
 
 
 def _ratio(work: Callable[[], object], floor: Callable[[], object]) -> float:
-    """Return the median ratio of the work's time to the floor's time, over rounds that run both."""
+    """Return the median of the ratio between the time of `work` and the time of `floor`. Each round runs both."""
     return median(_seconds(work) / _seconds(floor) for _ in range(ROUNDS))
 
 

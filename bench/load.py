@@ -1,8 +1,7 @@
-"""`make load`: mixed, realistic traffic through the whole stack behind nginx, and a table of response times and errors.
+"""`make load`: mixed traffic through nginx and the whole service, and a table of response times and errors.
 
-80 % reads, 15 % writes and 5 % logins at an even rate, with the people, threads and facilities of the demo data.
-
-`python -m bench.load [minutes, 3] [requests a second, 60]`
+80 % of the requests are reads, 15 % writes and 5 % logins, at an even rate. They use the people, threads and facilities
+of the demo data. `python -m bench.load [minutes, 3] [requests a second, 60]`
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ READS: tuple[tuple[str, bool], ...] = (
 
 @dataclass
 class Seen:
-    """Responses since the last report, from all threads."""
+    """Responses that all threads have received since the last report."""
 
     seconds: list[float] = field(default_factory=list)
     errors: Counter[str] = field(default_factory=Counter)
@@ -85,7 +84,7 @@ class Seen:
 
 
 class Person:
-    """One client, who keeps a connection and a login as a browser does."""
+    """One simulated person, who keeps a connection and a login as a browser does."""
 
     def __init__(self, site: DeployedStack, seed: int) -> None:
         self.site = site
@@ -96,7 +95,7 @@ class Person:
         self.session.verify = str(site.certificate)
         self.token = self._login().json()["access_token"]
         self.threads = [row["id"] for row in self._ask("GET", "/forum/threads").json()]
-        soon = datetime.now(UTC) + timedelta(minutes=45)  # a dose can be answered an hour before it is due
+        soon = datetime.now(UTC) + timedelta(minutes=45)  # people can answer a dose an hour before it is due
         jadwal = [{"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}]
         details = {"nama_obat": "Metformin", "frekuensi": 1, "aturan": "setelah makan", "jadwal": jadwal}
         dose = self._ask("POST", "/pengingat/obat", signed_in=True, json={"judul": "Obat", "details": details})
@@ -140,22 +139,22 @@ def _named(answer: requests.Response) -> str:
     try:
         told = ", ".join(str(answer.json()[name]) for name in ("error", "message"))
     except (ValueError, KeyError, TypeError):
-        told = answer.text[:80]  # an error of nginx itself
+        told = answer.text[:80]  # an HTML error page of nginx
     return f"{answer.request.method} {path}: {answer.status_code} {told}"
 
 
 class OneAddress(DeployedStack):
-    """The site with a higher limit of guesses for an address, because all clients have the same address."""
+    """The deployed site with a higher rate limit for logins, because all clients here have the same address."""
 
     changes: ClassVar[dict[str, str]] = {"rate=120r/m": "rate=60000r/m"}
 
     def is_ready(self) -> bool:
-        """Return whether both workers are ready too, because their start uses both cores for some seconds."""
+        """Return whether both workers are ready too. Their start uses both processor cores for some seconds."""
         return super().is_ready() and Worker.count(connection=Redis.from_url(self.env["REDIS_URL"])) == len(QUEUES)
 
 
 def drive(site: DeployedStack, seen: Seen, rate: float, end: float) -> None:
-    """Run `CLIENTS` people until `end` (monotonic time), with `rate` requests a second in total."""
+    """Run `CLIENTS` simulated people until the monotonic time `end`. Together they send `rate` requests a second."""
     people = [Person(site, seed) for seed in range(CLIENTS)]
 
     def live(person: Person, first: float) -> None:
@@ -166,7 +165,8 @@ def drive(site: DeployedStack, seen: Seen, rate: float, end: float) -> None:
                 error = person.act()
             except requests.RequestException as failed:
                 error = type(failed).__name__
-            # Measured from the due time, so that a slow service does not get better figures from fewer requests.
+            # The time is measured from the planned time of the request. Otherwise a slow service would get fewer
+            # requests and better figures.
             seen.add(time.monotonic() - due, error)
             due += CLIENTS / rate
 

@@ -1,4 +1,4 @@
-"""Reads while six clients log in. The reads must keep at least half of their rate."""
+"""Benchmark of reads while six clients log in. The reads must keep at least half of their rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Activity logs: the requests, and ingestion in batches compared with one job for each record."""
+"""Benchmark of activity logs: the requests, and storage in batches compared with one job for each record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bench.environment import BenchEnvironment, Result, at_least
 from bench.wrk import Target
 
 MANY = 50_000
-#: One RQ job for each record takes a fork and five round trips, so a few records are enough.
+#: One RQ job for each record takes a fork and five round trips to Redis, so a few records are enough.
 FEW = 150
 
 RECORD = {
@@ -66,7 +66,7 @@ def record(n: int) -> dict[str, Any]:
 
 
 def store_one(n: int) -> None:
-    """Store one record. One job of this function for each record is the baseline for the batches."""
+    """Store one log record. The benchmark compares one job of this function for each record with the batches."""
     import uuid
 
     with unit_of_work():

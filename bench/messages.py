@@ -1,4 +1,4 @@
-"""Messages that are inserted into the outbox directly."""
+"""Messages for benchmarks, inserted directly into the outbox table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from app.notifications.models import Channel
 
 
 def add_messages(name: str, dues: Iterable[datetime], *, expires_at: datetime, first_number: int) -> None:
-    """Add a message `<name> <n>` for each due time, each to its own number. `first_number` is without `+62`."""
+    """Add a message `<name> <n>` for each due time, each to a different phone number.
+
+    `first_number` is without `+62`.
+    """
     with unit_of_work():
         outbox.add_all(
             [

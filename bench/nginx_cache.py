@@ -1,4 +1,4 @@
-"""Public reads through the deployed nginx, compared with its own static files, and without PostgreSQL."""
+"""Benchmark of public reads through the deployed nginx, compared with static files, and with PostgreSQL stopped."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ READS = {
 }
 
 AWAY_S = 300.0
-#: Seconds with `--short`. A cached response becomes stale within this time.
+#: Seconds without PostgreSQL with `--short`. A cached response becomes stale within this time.
 SHORTLY_AWAY_S = 20.0
-#: Seconds for which 32 clients request one address.
+#: Seconds during which 32 clients request one address.
 CROWD_S = 10
 
 PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "S", "nama_samaran": "M", "nomor_hp": "0812345678"}
@@ -41,7 +41,7 @@ UPDATE forum_categories c SET threads_count = (SELECT count(*) FROM forum_thread
 
 
 class SiteWithFiles(DeployedStack):
-    """The deployed site with additional static files, which are the baseline."""
+    """The deployed site with additional static files. The benchmark compares the public reads with these files."""
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         super().__init__(env, folder)
@@ -50,7 +50,7 @@ class SiteWithFiles(DeployedStack):
         self.changes = {"location /api/ {": files + "location /api/ {"}  # type: ignore[misc]  # with its own folder
 
     def asked(self, route: str) -> int:
-        """Return the number of requests for a route that reached the service."""
+        """Return the number of requests for a route that nginx passed to the service."""
         return self.log.read_text().count(f'"route":"{route}"')
 
 
@@ -86,7 +86,7 @@ def against_files(site: SiteWithFiles) -> Iterator[Result]:
 
 def a_crowd(site: SiteWithFiles) -> Iterator[Result]:
     route, target = "/api/forum/threads/<int:thread_id>", Target(["/api/forum/threads/1"])
-    time.sleep(2)  # log lines are written in batches
+    time.sleep(2)  # nginx writes its log lines in batches
     before = site.asked(route)
     wrk.rate(site.url.removesuffix("/api"), target, seconds=CROWD_S, connections=32)
     time.sleep(2)

@@ -1,4 +1,7 @@
-"""PostgreSQL and Redis stopped and frozen for half a minute: the responses, and the reminders that are due."""
+"""Benchmark of outages: PostgreSQL and Redis are stopped or frozen for half a minute.
+
+It measures the responses, and the delay of reminders that are due in the outage.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +18,18 @@ from dev.stack.site import DeployedStack
 from dev.stack.waiting import eventually
 
 AWAY_S = 30.0
-#: Seconds without a fault before and after, for comparison and recovery.
+#: Seconds without a fault before and after the outage, for comparison and recovery.
 CALM_S = 8.0
 
 PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "S", "nama_samaran": "M", "nomor_hp": "0812345678"}
 LOGIN: Request = ("POST", "/login", {"json": {"username": "siti", "password": "rahasia123"}})
-#: Four clients send logs, so that each outage has 5,000 logs.
+#: Four clients send logs at the same time, so that each outage has 5,000 log requests.
 KINDS = {"reads": READ, "logins": LOGIN, "logs": LOG, "logs 2": LOG, "logs 3": LOG, "logs 4": LOG}
 
-#: Requests that fail without PostgreSQL. For `frozen` the stack has nginx, which serves the reads from its cache.
+#: Requests that fail without PostgreSQL. For `frozen`, nginx is part of the stack and serves reads from its cache.
 NEED_POSTGRES = {"stopped": ("reads", "logins"), "frozen": ("logins",)}
 
-#: Seconds after which nginx sends an error if the database hangs (`proxy_read_timeout`).
+#: Seconds after which nginx returns an error if the database hangs (`proxy_read_timeout`).
 ANSWERED_S = 20.0
 
 
@@ -55,7 +58,7 @@ def run(_: BenchEnvironment) -> Iterator[Result]:
                 yield at_most(f"{name}: latest", outcome.latest_s, latest_s, "s after due")
 
 
-# responses
+# --- responses ---
 
 
 def without_postgres(isolated: IsolatedStack, how: str, *, refused_s: float, back_s: float) -> Iterator[Result]:
@@ -102,13 +105,13 @@ def lost_logs(isolated: IsolatedStack, load: Load, before: int, name: str) -> Re
     return at_most(f"{name}: logs lost", accepted - (isolated.logged() - before), 0, f"of {accepted:,}")
 
 
-# reminders
+# --- reminders ---
 
 
 def through(world: World, server: str, how: str, meanwhile: Callable[[], object]) -> Outcome:
-    """Stop or freeze `server` (redis, postgres) from the first due reminder on, and return the outcome.
+    """Stop or freeze `server` ("redis" or "postgres") from the first due reminder on, and return the outcome.
 
-    `how` is "stopped" or "frozen". The server returns when `meanwhile` returns.
+    `how` is "stopped" or "frozen". The server continues when the function `meanwhile` returns.
     """
     world.remind()
     world.go_on_until(world.first_due)

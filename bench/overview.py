@@ -1,4 +1,4 @@
-"""The overview with a log of 1,000,000 rows, compared with live counts and with a short log."""
+"""Benchmark of the administrators' overview with 1,000,000 log rows, compared with live counts and with a short log."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ INSERT INTO log_days (day, events, active_users)
 SELECT (created_at AT TIME ZONE 'Asia/Jakarta')::date, count(*), count(DISTINCT user_id) FROM activity_logs GROUP BY 1
 """
 
-#: Live counts that the sums replace.
+#: Queries that count log rows and users at each request. The service reads stored sums instead.
 LIVE = (
     "SELECT (created_at AT TIME ZONE 'Asia/Jakarta')::date, count(*), count(DISTINCT user_id) FROM activity_logs"
     " WHERE created_at >= now() - interval '30 days' GROUP BY 1",
@@ -55,7 +55,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
         admin = Caller(first, frozenset({RoleName.ADMIN}), uuid.uuid4(), SessionKind.USER)
 
         def read() -> None:
-            with unit_of_work():  # records the people shown in the access log
+            with unit_of_work():  # The unit of work stores in the access log which people were shown.
                 overview.get(admin)
 
         cursor.execute(FILL, [1, FEW])

@@ -1,4 +1,4 @@
-"""The administrators' list of 200,000 users: first and last page, and a search."""
+"""Benchmark of the administrators' list of 200,000 users: first page, last page, and a search."""
 
 from __future__ import annotations
 

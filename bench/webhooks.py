@@ -1,4 +1,7 @@
-"""Receipts of messaging providers, one a request. Each is stored by one INSERT, and handled by a job later."""
+"""Benchmark of receipts from messaging providers. Each request has one receipt.
+
+The request stores the receipt by one INSERT. A job handles the receipt later.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ TOKEN = secrets.token_urlsafe(32)
 RECEIPT = {"device": "628110000000", "id": "NUMBER", "stateid": "s-NUMBER", "status": "sent", "state": "delivered"}
 TARGET = Target([f"/api/webhooks/fonnte/{TOKEN}/status"], method="POST", bodies=[json.dumps(RECEIPT)])
 
-#: Each tenth receipt belongs to a delivery.
+#: One receipt in ten belongs to a delivery.
 DELIVERIES = """
 INSERT INTO deliveries (dedupe_key, queue, channel, kind, payload, due_at, expires_at, next_try_at, state, provider_ref)
 SELECT 'bench:' || id, 'urgent', 'messaging', 'reminder', '{}', now(), now(), now(), 'sent', ref

@@ -13,7 +13,7 @@ from statistics import median
 
 from dev.system_packages import require
 
-#: Script of `wrk`, which sends the requests of a target in turn.
+#: Lua script for `wrk` that sends the requests of a target in turn.
 SCRIPT = """
 local paths = {paths}
 local tokens = {tokens}
@@ -36,7 +36,7 @@ end
 class Target:
     """Requests to measure. `paths`, access `tokens` and JSON `bodies` are used in turn.
 
-    Each `NUMBER` in a body becomes a different number.
+    Each `NUMBER` in a body is replaced by a different number.
     """
 
     paths: Sequence[str]
@@ -56,7 +56,7 @@ def command(url: str, script: Path, *, seconds: int, connections: int, threads: 
 
 
 def rate(url: str, target: Target, *, seconds: int = 2, connections: int = 16) -> float:
-    """Return the successful requests a second. An error response stops the benchmark."""
+    """Return the number of successful requests a second. An error response stops the benchmark."""
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         script.write(target.script())
         script.flush()
@@ -75,7 +75,10 @@ def rate(url: str, target: Target, *, seconds: int = 2, connections: int = 16) -
 
 
 def rates(url: str, targets: Mapping[str, Target], *, rounds: int = 5, seconds: int = 2) -> dict[str, float]:
-    """Return the requests a second of each target: medians of interleaved rounds, after a warm-up round."""
+    """Return the requests a second of each target, as a median of several rounds.
+
+    The targets take turns in each round. A warm-up round is not counted.
+    """
     for target in targets.values():
         rate(url, target, seconds=1)
     rates: dict[str, list[float]] = {name: [] for name in targets}

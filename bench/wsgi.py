@@ -1,7 +1,7 @@
-"""WSGI application of the benchmarks: the service, and under `/floor` the floors (baselines for comparison).
+"""WSGI application of the benchmarks: the service, and under `/floor` routes for comparison (floors).
 
-`/floor/hello` is H, a bare Flask route that returns JSON. `/floor/select/<id>` is F1, the same with one indexed SELECT
-on a raw pooled autocommit psycopg2 connection. `/floor/reply/<id>` answers a reminder like the job for messages.
+`/floor/hello` is a bare Flask route that returns JSON. `/floor/select/<id>` also runs one indexed SELECT on a raw
+psycopg2 connection from a pool, in autocommit mode. `/floor/reply/<id>` answers a reminder like the job for messages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from config import Config
 config = Config.from_env()
 
 
-#: Each gunicorn worker imports this module itself, so workers do not share connections.
+#: Each gunicorn process imports this module itself, so that processes do not share connections.
 pool = ThreadedConnectionPool(16, 16, config.database_url.replace("+psycopg2", ""))
 
 

@@ -1,4 +1,4 @@
-"""Workers return after an hour. New reminders must not wait behind the backlog of 10,000 deliveries."""
+"""Chaos row: workers start after an hour without workers. New reminders must not wait behind 10,000 old deliveries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dev.stack.waiting import wait_until
 
 @dataclass(frozen=True)
 class Backlog(Plan):
-    """A plan with a number of deliveries that already wait when the workers start. The reminders are due afterwards."""
+    """A plan with `waiting` deliveries that are due before the workers start. The reminders are due afterwards."""
 
     waiting: int = 0
 
@@ -46,7 +46,7 @@ def run(plan: Backlog) -> Iterator[Result]:
 
 
 def _pile_up(world: World, count: int) -> None:
-    """Add `count` deliveries that were due within the last hour."""
+    """Add `count` deliveries whose due times are within the last hour."""
     now = datetime.now(UTC)
     dues = [now - AWAY * (count - n) / count for n in range(count)]
     with world.app.app_context():

@@ -1,4 +1,7 @@
-"""Caregivers of the patients. Each gets one alert for each missed dose of the patient, and no other alert."""
+"""Caregivers of the patients in a chaos row.
+
+Each caregiver must get one alert for each missed dose of the patient, and no other alert.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +22,15 @@ from bench.chaos.outcome import Alerts
 from bench.chaos.people import LOOK_AGAIN_S, Medicine, People, insist
 from bench.chaos.world import OPEN, SETTLE_S, World, named
 
-#: Scopes of a caregiver, first while the doses fall due, then when they are missed. All include `history`, because then
-#: the alert contains the medicine's name, by which this module recognises the dose.
+#: Scopes (permissions) of a caregiver: first while the doses fall due, then when they are missed. All include
+#: `history`, because then the alert contains the medicine's name. The test finds the dose by this name.
 HEARS = (("alerts", "history"), ("alerts", "history"))
 MAY_NOT_HEAR = (("history", "manage"), ("history", "manage"))
 LOSES_IT = (("alerts", "history"), ("history",))
-#: Caregivers of each patient, in turn.
+#: Scopes of the caregivers of one patient. The patients use these rows in turn.
 FAMILIES = ((HEARS, HEARS), (HEARS, MAY_NOT_HEAR), (HEARS, LOSES_IT), ())
 
-#: Doses of each patient that are missed at once. A push is short and names at most two.
+#: Number of doses of each patient that are missed at the same time. A push is short and names at most two doses.
 DOSES_AT_ONCE = 2
 
 LET_AN_HOUR_PASS = """
@@ -40,7 +43,8 @@ UPDATE occurrences SET due_at = due_at - interval '61 minutes' WHERE id IN (
     ) AS settled WHERE place <= %s
 )
 """
-#: Moves alerts by a day. Otherwise later alerts would be sent two hours after the first, or in the evening.
+#: Query that moves the times of alerts back by a day. Otherwise later alerts would be sent two hours after the first,
+#: or in the evening.
 LET_A_DAY_PASS = """
 UPDATE caregiver_alerts SET due_at = due_at - interval '1 day', told_at = told_at - interval '1 day'
 WHERE (told_at IS NULL AND due_at > now()) OR told_at > now() - interval '1 day'
@@ -50,7 +54,7 @@ SELECT (SELECT count(*) FROM caregiver_alerts WHERE told_at IS NULL) + (
     SELECT count(*) FROM occurrences WHERE state = 'pending' AND due_at < now() - interval '1 hour'
 )
 """
-#: User ids by the address that a provider uses.
+#: User ids by phone number or push address.
 PHONES = "SELECT ltrim(phone, '+'), id FROM users WHERE phone IS NOT NULL"
 BROWSERS = "SELECT endpoint, user_id FROM push_subscriptions"
 UNKNOWN = """
@@ -69,12 +73,12 @@ class Link:
     scopes_when_missed: Sequence[str]
 
 
-#: Recipient of an alert, and name of its dose.
+#: Key of an alert: user id of the recipient, and name of the missed dose.
 Told = tuple[int, str]
 
 
 class Caregivers:
-    """The caregivers of a round. Most patients have one or two. A caregiver has one patient."""
+    """The caregivers of a round. Most patients have one or two caregivers. A caregiver has one patient."""
 
     def __init__(self, world: World, people: People) -> None:
         self.world, self.people = world, people
@@ -93,7 +97,7 @@ class Caregivers:
         self.world.listeners = {address for address, owner in owners.items() if owner in ids}
 
     def cut(self) -> None:
-        """Withdraw scopes of some caregivers, after the doses are due and before they are missed."""
+        """Withdraw permissions (scopes) of some caregivers. The doses are then due but not yet missed."""
         with self.world.app.app_context():
             for link in self.links:
                 if link.scopes_when_missed != link.scopes:
@@ -101,9 +105,11 @@ class Caregivers:
                     insist(partial(service.update_scopes, link.patient_id, link.caregiver_id, allowed))
 
     def let_hours_pass(self, trouble: Callable[[int], None] = lambda _: None) -> None:
-        """Let unanswered doses be missed, a few of each patient at once. Skip doses that are still being sent.
+        """Let unanswered doses be missed, at most `DOSES_AT_ONCE` of each patient at a time.
 
-        Call `trouble` each time with the number of calls left, including this one.
+        Doses that are still being sent are skipped. `trouble` is called each time with the number of calls left,
+        including this
+        call.
         """
         for left in range(self._times(), 0, -1):
             self._change(LET_AN_HOUR_PASS, [medicine.id for medicine in self._unanswered.values()], DOSES_AT_ONCE)
@@ -138,7 +144,7 @@ class Caregivers:
         return {name: medicine for name, medicine in self.people.medicines.items() if not medicine.habit}
 
     def _told(self, addresses: str, sent: Sequence[tuple[str, str]]) -> Counter[Told]:
-        """Count the alerts by recipient and dose, without reminders to the patients themselves."""
+        """Count the alerts by recipient and dose. Reminders to the patients themselves do not count."""
         owners = dict(self._rows(addresses))
         told = [(owners[address], name) for address, text in sent for name in named(text)]
         return Counter((id_, name) for id_, name in told if id_ != self.people.medicines[name].user_id)
@@ -147,7 +153,7 @@ class Caregivers:
         most = max(Counter(medicine.user_id for medicine in self._unanswered.values()).values(), default=0)
         return math.ceil(most / DOSES_AT_ONCE)
 
-    # database access with retries
+    # --- database access with retries ---
 
     def _wait_until_none(self, query: str) -> None:
         stop = time.monotonic() + SETTLE_S

@@ -1,4 +1,7 @@
-"""The database's clock steps forwards and back, for 15 s each. Nothing may be sent early or missed."""
+"""Chaos row: the database's clock is wrong for 15 s at a time, ahead or behind.
+
+No reminder may be sent early or missed.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ WHOLE = Plan(reminders=300, seconds=75)
 SHORT = Plan(reminders=120, seconds=30)
 
 STEPS = ("+2h", "-2h", "+50m")
-#: Length of a step and of the time between two steps, as parts of the plan's seconds: 15 s and 5 s in the whole plan.
+#: Length of a clock step and of the time between two steps, as parts of the plan's seconds. In the whole plan these are
+#: 15 s and 5 s.
 STEPPED, CALM = 1 / 5, 1 / 15
-#: Reminders of the next two hours, which are due on a clock that is ahead.
+#: Delays of reminders in the next two hours. On a clock that is ahead, these reminders are due too early.
 LATER = [timedelta(minutes=10 * n) for n in range(1, 12)]
 
 MISSED = "SELECT count(*) FROM deliveries WHERE state = 'missed'"
@@ -33,7 +37,7 @@ def run(plan: Plan) -> Iterator[Result]:
 
 @contextlib.contextmanager
 def fake_clock() -> Iterator[tuple[Path, dict[str, str]]]:
-    """Yield a file that sets the offset of a process's clock, and the environment for such a process."""
+    """Yield a file with the offset of a fake clock, and environment variables with which a process uses this clock."""
     with tempfile.TemporaryDirectory(prefix="clock-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -72,7 +76,7 @@ def _play(world: World, clock: Path) -> Iterator[Result]:
 
 
 def set_clock(clock: Path, by: str) -> None:
-    """Replace the whole file at once, because PostgreSQL reads it whenever it reads the clock."""
+    """Replace the file in one step, because PostgreSQL reads the file whenever PostgreSQL reads the clock."""
     draft = clock.with_suffix(".new")
     draft.write_text(by)
     draft.chmod(0o644)

@@ -1,6 +1,6 @@
-"""Kills as in `kills`, with a provider that sends receipts. A confirmed call is not retried.
+"""Chaos row: kills as in `kills`, with a provider that sends receipts.
 
-WhatsApp's receipts contain our delivery's id. Each arrives twice at a web process, in any order. A receipt settles the
+WhatsApp's receipts contain the id of our delivery. Each receipt arrives twice, in any order. A receipt settles the
 delivery of a killed worker before the lease ends. Only calls that did not reach the provider are retried.
 """
 

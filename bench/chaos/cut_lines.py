@@ -1,4 +1,7 @@
-"""The provider accepts every message and closes the connection before its response, so the outcome is unknown."""
+"""Chaos row: the provider accepts every message but closes the connection before its response.
+
+The service then does not know whether the message was sent.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from bench.chaos.outcome import Plan
 from bench.chaos.world import opened
 from bench.environment import Result
 
-#: `seconds` is the duration of the fault.
+#: `seconds` is the time during which the provider closes its connections.
 WHOLE = Plan(reminders=300, seconds=70)
 SHORT = Plan(reminders=150, seconds=25)
 
-#: Maximum seconds until the last message after the fault. The service pauses the provider for some seconds, and retries
-#: unknown outcomes after 30 s plus or minus a quarter.
+#: Maximum seconds from the end of the fault to the last message. The service pauses the provider for some seconds, and
+#: retries unknown outcomes after 30 s plus or minus a quarter.
 BACK_S = 60.0
 
 

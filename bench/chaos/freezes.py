@@ -1,4 +1,7 @@
-"""Workers are frozen (SIGSTOP) for 15 to 25 s, less than a claim's lease. Only calls in progress may be repeated."""
+"""Chaos row: workers are frozen (SIGSTOP) for 15 to 25 s, which is less than the lease of a claim.
+
+Only calls that were in progress may be repeated.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ from bench.environment import Result
 from dev.stack.outages import frozen
 from dev.stack.waiting import wait_until
 
-#: `faults` is the number of freezes.
+#: In this plan `faults` is the number of freezes.
 WHOLE = Plan(reminders=800, seconds=120, faults=5)
 SHORT = Plan(reminders=200, seconds=25, faults=1)
 
 FROZEN_S = (15.0, 25.0)
-#: Seconds of each call. The provider is slow, so that a call is always in progress.
+#: Seconds that the simulated provider takes for each call. Calls are slow, so that a call is always in progress.
 LATENCY_S = 1.5
 
 
@@ -30,7 +33,7 @@ def run(plan: Plan) -> Iterator[Result]:
         for number in range(plan.faults):
             calls = len(world.sim.messaging.calls)
             wait_until(lambda: len(world.sim.messaging.calls) > calls or time.time() > world.last_due)  # noqa: B023
-            # All workers first, as on a paused machine, and then some workers.
+            # Freeze all workers first, as on a paused machine. Later freeze only some workers.
             some = world.random.sample(world.workers, len(world.workers) - number % len(world.workers))
             with contextlib.ExitStack() as freeze:
                 for worker in some:

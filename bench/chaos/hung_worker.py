@@ -1,4 +1,7 @@
-"""A worker's process hangs during a call. Reminders that fall due later must not wait for it."""
+"""Chaos row: a process of a worker hangs during a call.
+
+Reminders that fall due later must not wait for this process.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from bench.chaos.world import Workers, World, opened
 from bench.environment import Result, at_most
 from dev.stack.waiting import wait_until
 
-#: `faults` is the number of ways to hang, each for `seconds`.
+#: In this plan `faults` is the number of ways in which a worker hangs. Each takes `seconds`.
 WHOLE = Plan(reminders=90, seconds=60, faults=2)
 SHORT = Plan(reminders=60, seconds=30, faults=1)
 
@@ -37,7 +40,7 @@ def run(plan: Plan) -> Iterator[Result]:
             since = time.time()
             world.go_on_until(world.last_due)
             for pid in hung:
-                with contextlib.suppress(ProcessLookupError):  # already ended by its worker
+                with contextlib.suppress(ProcessLookupError):  # The worker has already ended this process.
                     os.kill(pid, signal.SIGKILL)
             outcome = world.finish()
             print(outcome)
@@ -47,7 +50,10 @@ def run(plan: Plan) -> Iterator[Result]:
 
 
 def _hang(world: World, *, with_worker: bool) -> list[int]:
-    """Stop the urgent worker's job during a call, and optionally the worker. Its scheduler process continues."""
+    """Freeze the process of the urgent worker's job during a call, and optionally the worker.
+
+    The worker's scheduler process continues.
+    """
     leader = psutil.Process(world.workers[0].process.pid)
 
     def horses() -> list[int]:

@@ -1,7 +1,7 @@
-"""Random kills of workers, their jobs ("horses"), schedulers, Valkey and PostgreSQL, and FLUSHALL of Valkey.
+"""Chaos row: random kills of workers, their jobs' processes ("horses"), schedulers, Valkey and PostgreSQL.
 
-People answer their reminders at the same time. At the end each dose is in the ledger once, with the last answer.
-Caregivers get alerts about missed doses, during half as many further kills.
+Valkey is also emptied with FLUSHALL. People answer their reminders at the same time. At the end each dose must be in
+the ledger once, with the last answer. Caregivers get alerts about missed doses during half as many further kills.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from bench.chaos.people import People
 from bench.chaos.world import World, opened
 from bench.environment import Result
 
-#: Relative frequency of each fault.
+#: Relative frequency of each fault. A "horse" is the child process in which an RQ worker runs a job. "clock" is the
+#: scheduler.
 FAULTS = {"horse": 30, "worker": 20, "clock": 18, "redis killed": 10, "redis emptied": 12, "postgres crash": 10}
 MAX_DOUBLED = 0.05
-#: Maximum seconds between two kills while alerts are sent. Sending them takes about as long.
+#: Maximum seconds between two kills while alerts are sent. All alerts of one step are sent in about this time.
 BESIDE_S = 1.0
 
 WHOLE = Plan(reminders=2000, seconds=300, faults=80)
@@ -46,7 +47,7 @@ def play(plan: Plan) -> Outcome:
 
 
 class Kills:
-    """Random kills of the processes of a world."""
+    """Faults at random times, which kill processes of a world."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -63,7 +64,7 @@ class Kills:
         with people.answering():
             self._kill()
             caregivers.cut()
-            # Interrupted deliveries wait for their lease, and alerts are sent in that time.
+            # Interrupted deliveries wait until their lease ends. Alerts are sent during that time.
             caregivers.let_hours_pass(self._kill_beside(max(len(FAULTS), world.plan.faults // 2)))
             outcome = world.finish()
         caregivers.let_hours_pass()
@@ -79,7 +80,7 @@ class Kills:
             world.outcome.faults[self._do_or_make_up(kind)] += 1
 
     def _kill_beside(self, faults: int) -> Callable[[int], None]:
-        """Return a function that kills its share of `faults` processes. Its argument is the number of calls left."""
+        """Return a function that applies its share of `faults` faults. The argument is the number of calls left."""
         kinds = self._kinds(faults)
 
         def kill(left: int) -> None:
@@ -90,7 +91,7 @@ class Kills:
         return kill
 
     def _kinds(self, faults: int) -> list[str]:
-        first = list(FAULTS)[:faults]  # each at least once
+        first = list(FAULTS)[:faults]  # each kind of fault at least once
         kinds = first + self.random.choices(list(FAULTS), list(FAULTS.values()), k=faults - len(first))
         self.random.shuffle(kinds)
         return kinds
@@ -98,7 +99,7 @@ class Kills:
     def _do_or_make_up(self, kind: str) -> str:
         """Apply a fault, and return its name.
 
-        If no horse can be caught, kill a worker, so that the number of faults is right.
+        If no job's process ("horse") can be killed, kill a worker instead, so that the number of faults is right.
         """
         return next(fault for fault in (kind, "worker") if self._do(fault))
 
@@ -116,9 +117,11 @@ class Kills:
         return False
 
     def _kill_below(self, matches: Callable[[int, int], bool]) -> bool:
-        """Kill a child of a worker. A horse leads its own process group, and a scheduler is in the worker's group.
+        """Kill one child process of a worker: a horse (the process of a job) or a scheduler. Return whether one was
+        killed.
 
-        A horse lives for milliseconds, so look for it for two seconds.
+        A horse leads its own process group, and a scheduler is in the worker's group. A horse lives for milliseconds,
+        so the function looks for one for two seconds.
         """
         workers = self.world.workers
         stop = time.monotonic() + 2
@@ -128,7 +131,8 @@ class Kills:
                 with contextlib.suppress(psutil.Error, ProcessLookupError):
                     for child in psutil.Process(leader).children(recursive=True):
                         words = " ".join(child.cmdline())
-                        is_ours = "rq" in words or "spawn_main" in words  # "spawn_main" is a restarted scheduler
+                        # "spawn_main" is in the command line of a restarted scheduler
+                        is_ours = "rq" in words or "spawn_main" in words
                         if is_ours and matches(child.pid, os.getpgid(leader)):
                             child.kill()
                             return True
@@ -152,7 +156,10 @@ class Kills:
         return True
 
     def _crash_postgres(self) -> bool:
-        """Kill one backend. PostgreSQL then ends all others and recovers from its log, as after any crash."""
+        """Kill one server process of PostgreSQL.
+
+        PostgreSQL then ends all others and recovers from its log, as after any crash.
+        """
         for process in psutil.process_iter(["cmdline"]):
             words = " ".join(process.info["cmdline"] or [])
             if words.startswith("postgres: ") and "[local]" in words and process.ppid() == self._postmaster():

@@ -1,4 +1,4 @@
-"""PostgreSQL is stopped for 60 s, and for 5 minutes, while calls are in progress."""
+"""Chaos rows: PostgreSQL is stopped for 60 s, and for 5 minutes, while calls to the provider are in progress."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from bench.chaos.outcome import Plan
 from bench.chaos.world import opened
 from bench.environment import Result
 
-#: `seconds` is the longest outage. Reminders that fall due in it wait for its end.
+#: In this plan `seconds` is the longest outage. Reminders that fall due in the outage wait for its end.
 WHOLE = Plan(reminders=300, seconds=300)
 SHORT = Plan(reminders=150, seconds=40)
 
 SHORTER_S = 60.0
 LATENCY_S = 1.0
-#: Maximum seconds until the last message after the return of PostgreSQL.
+#: Maximum seconds from the restart of PostgreSQL until the last message arrives.
 BACK_S = 30.0
 
 
@@ -24,7 +24,8 @@ def run(plan: Plan) -> Iterator[Result]:
         world.sim.fault("messaging", "latency", seconds=LATENCY_S, times=None)
         world.start_workers()
         for away_s in sorted({min(SHORTER_S, plan.seconds), plan.seconds}):
-            # Some reminders are due earlier, so that their calls are in progress.
+            # Some reminders are due before the outage, so that calls to the provider are in progress when the outage
+            # begins.
             world.plan = replace(plan, seconds=away_s + 2)
             world.remind()
             world.go_on_until(world.first_due + 2)

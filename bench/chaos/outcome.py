@@ -1,4 +1,4 @@
-"""Plans of the chaos rows, and outcomes to compare with their targets."""
+"""Plan of a chaos row, and the outcome that is compared with its targets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ LATEST_S = 60.0
 
 @dataclass(frozen=True)
 class Plan:
-    """Number of reminders, the seconds within which they fall due, the number of faults, and the random seed."""
+    """Size of a chaos row.
+
+    It contains the number of reminders, the seconds in which they fall due, the number of faults, and the random seed.
+    """
 
     reminders: int
     seconds: float
@@ -25,9 +28,9 @@ class Plan:
 class Ledger:
     occurrences: int
     states: list[str] = field(default_factory=list)
-    #: Occurrences that are missing, duplicated, or in another state than the last answer.
+    #: Number of occurrences that are missing, duplicated, or not in the state of the last answer.
     wrong: int = 0
-    #: Medicines with a stock that differs from the first stock minus the doses taken.
+    #: Number of medicines whose stock is not the first stock minus the doses taken.
     miscounted: int = 0
 
     @property
@@ -51,19 +54,19 @@ class Ledger:
 
 @dataclass
 class Alerts:
-    """Alerts at the end. One alert is one missed dose for one caregiver."""
+    """Alerts of a round, counted at its end. One alert is about one missed dose and goes to one caregiver."""
 
     due: int = 0
     lost: int = 0
     lost_pushes: int = 0
-    #: Messages sent again although the first outcome was recorded, or sent three times.
+    #: Messages sent a second time although the first outcome was recorded, or sent three times.
     twice: int = 0
-    #: Messages with an unknown outcome, and how many arrived twice.
+    #: Number of messages with an unknown outcome, and number of these that arrived twice.
     unknown: int = 0
     repeated: int = 0
-    #: Messages and pushes to people without permission.
+    #: Messages and pushes to caregivers who have no permission to get alerts.
     misdirected: int = 0
-    #: Alerts about doses that were answered in time.
+    #: Alerts about doses although the patient answered in time.
     answered: int = 0
     unsettled: int = 0
     #: Faults while alerts were sent.
@@ -75,7 +78,10 @@ class Alerts:
         return self.lost == self.lost_pushes == 0 and not any(wrong)
 
     def results(self, name: str, *, repeated: int) -> Iterator[Result]:
-        """Yield the rows of the table. At most `repeated` alerts with an unknown outcome may arrive twice."""
+        """Yield the rows of the table of results.
+
+        At most `repeated` alerts with an unknown outcome may arrive twice.
+        """
         yield at_most(f"{name}: alerts lost", self.lost + self.lost_pushes, 0, f"of {2 * self.due:,}")
         yield at_most(f"{name}: alerts left open", self.unsettled, 0, "alerts")
         yield at_most(f"{name}: alerts sent twice", self.twice, 0, "alerts")
@@ -97,16 +103,16 @@ class Alerts:
 class Outcome:
     plan: Plan
     faults: Counter[str] = field(default_factory=Counter)
-    #: By reminder: the number of messages on the phone, and the seconds by which the first was late.
+    #: Number of messages that arrived for each reminder, and how many seconds the first of them was late.
     arrived: Counter[str] = field(default_factory=Counter)
     late_s: dict[str, float] = field(default_factory=dict)
     pushes: Counter[str] = field(default_factory=Counter)
-    #: Messages with an unknown outcome: the worker died, or the provider did not respond in time.
+    #: Number of messages with an unknown outcome. The worker died, or the provider did not respond in time.
     unknown: int = 0
     unsettled: int = 0
-    #: Set if people answer.
+    #: Result of the dose ledger. None if people do not answer in this row.
     ledger: Ledger | None = None
-    #: Alerts to caregivers about unanswered doses.
+    #: Outcome of the alerts to caregivers about unanswered doses.
     alerts: Alerts = field(default_factory=Alerts)
 
     @property
@@ -131,7 +137,10 @@ class Outcome:
 
     @property
     def keeps_promises(self) -> bool:
-        """Return whether nothing is lost or early, and only unknown outcomes are sent twice. Delays do not count."""
+        """Return whether no message is lost or early, and only messages with an unknown outcome are sent twice.
+
+        Delays do not count.
+        """
         return (
             self.lost == self.lost_pushes == self.unsettled == self.early == 0
             and self.doubled <= self.unknown
@@ -143,7 +152,7 @@ class Outcome:
     def results(
         self, name: str, *, doubled: int = 0, repeated: int = 0, latest_s: float = LATEST_S
     ) -> Iterator[Result]:
-        """Yield the rows of the table. At most `doubled` messages and `repeated` alerts may arrive twice."""
+        """Yield the rows of the table of results. At most `doubled` messages and `repeated` alerts may arrive twice."""
         yield at_most(f"{name}: lost", self.lost + self.lost_pushes, 0, f"of {2 * self.plan.reminders:,}")
         yield at_most(f"{name}: left open", self.unsettled, 0, "deliveries")
         yield at_most(f"{name}: early", self.early, 0, "messages")

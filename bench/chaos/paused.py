@@ -1,7 +1,7 @@
-"""The whole machine is paused for 10 minutes, and its clock is right afterwards. Reminders continue within 11 minutes.
+"""Chaos row: the machine is paused for 10 minutes, and afterwards its clock is right.
 
-There are two rounds. As in a virtual machine, the clocks of the database and of the workers jump forward by 10 minutes
-and stay there. In the second round SIGSTOP freezes all processes, and real time passes.
+Reminders must continue within 11 minutes. In the first round the clocks of the database and of the workers jump forward
+by 10 minutes, as in a virtual machine. In the second round SIGSTOP freezes all processes for 10 minutes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from bench.environment import Result, at_most
 from dev.stack.outages import frozen
 
 WHOLE = Plan(reminders=600, seconds=1350)
-#: Reminders continue at once after such a short jump.
+#: After a pause as short as in this plan, reminders continue at once.
 SHORT = Plan(reminders=100, seconds=45)
 
-#: Parts of the plan's seconds: the time before the pause, and the pause (600 s of the whole plan).
+#: The time before the pause and the length of the pause, as parts of the plan's seconds. In the whole plan the pause
+#: takes 600 s.
 BEFORE, PAUSE = 1 / 22.5, 1 / 2.25
 
 
@@ -50,7 +51,7 @@ def _begin(world: World) -> None:
 
 
 def _expect_after_jump(world: World, jumped_at: datetime, by: timedelta) -> None:
-    """Move expected due times after the jump to the real time at which the changed clocks reach them."""
+    """Change the expected due times after the jump to the real times at which the changed clocks reach them."""
     world.due.update({name: max(jumped_at, due - by) for name, due in world.due.items() if due > jumped_at})
 
 

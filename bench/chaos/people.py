@@ -1,4 +1,4 @@
-"""People who answer their reminders during the faults, and the check of the ledger."""
+"""People who answer their reminders during the faults, and a check of the dose ledger at the end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from app.pengingat.models import Occurrence, OccurrenceState
 from bench.chaos.outcome import Ledger
 from bench.chaos.world import SETTLE_S, World
 
-#: Answers to a reminder, with their relative frequency. `and` means that both answers are sent at once.
+#: Answers to a reminder, with their relative frequency. "and" means that a person sends both answers at the same time.
 HABITS: dict[tuple[str, ...], int] = {
     ("done",): 40,
     ("skipped",): 15,
@@ -36,7 +36,7 @@ HABITS: dict[tuple[str, ...], int] = {
     ("done", "and", "skipped"): 10,
     (): 20,
 }
-#: First stock of each medicine. A dose is one tablet.
+#: Tablets in stock of each medicine at the start. A dose is one tablet.
 IN_STOCK = 10
 PEOPLE_AT_ONCE = 4
 LOOK_AGAIN_S = 0.2
@@ -66,7 +66,7 @@ class Medicine:
 
 
 def insist(change: Callable[[], object]) -> None:
-    """Run `change` in a unit of work, and retry until it succeeds or `SETTLE_S` is over."""
+    """Run `change` in a unit of work. Repeat it until it succeeds or `SETTLE_S` seconds are over."""
     stop = time.monotonic() + SETTLE_S
     while time.monotonic() < stop:
         with contextlib.suppress(DBAPIError, PoolTimeoutError), unit_of_work():
@@ -76,7 +76,7 @@ def insist(change: Callable[[], object]) -> None:
 
 
 class People:
-    """Patients with reminders of medicines, whose stock is counted."""
+    """Patients with reminders of medicines. The stock of each medicine is counted."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -85,7 +85,7 @@ class People:
         self._open: set[str] = set()
 
     def remind_of(self, name: str, due: datetime, user_id: int) -> None:
-        """Create a medicine that is due at this second. The API only has full minutes."""
+        """Create a medicine that is due at this second, directly in the database. The API only accepts full minutes."""
         soon = datetime.now(UTC) + timedelta(minutes=2)
         dose = {"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}
         details = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose]}
@@ -103,7 +103,10 @@ class People:
 
     @contextlib.contextmanager
     def answering(self) -> Iterator[None]:
-        """Answer each reminder that has arrived as message and push, until the block ends and all are answered."""
+        """Answer each reminder that has arrived both as message and push.
+
+        Continue until the block ends and all are answered.
+        """
         self._open, ended = set(self.medicines), Event()
         thread = Thread(target=self._answer_all, args=(ended,))
         thread.start()
@@ -118,7 +121,7 @@ class People:
         with ThreadPoolExecutor(PEOPLE_AT_ONCE) as people:
             is_over = False
             while not is_over:
-                is_over = ended.wait(LOOK_AGAIN_S)  # once more after the end, for the last arrivals
+                is_over = ended.wait(LOOK_AGAIN_S)  # The loop runs one last time after `ended`, for the last messages.
                 for name in self._open & self.world.arrived():
                     self._open.remove(name)
                     medicine = self.medicines[name]
@@ -129,7 +132,7 @@ class People:
                         people.submit(self._say, medicine, medicine.habit)
 
     def _say(self, medicine: Medicine, habit: tuple[str, ...] | list[str]) -> None:
-        """Send each answer until the service accepts it. A retry may find that the answer is recorded."""
+        """Repeat each answer until the service accepts it. A repeated answer may already be recorded."""
         with self.world.app.app_context():
             for status in habit:
                 insist(partial(self._confirm, medicine, status))
@@ -139,7 +142,7 @@ class People:
             answers.confirm(medicine.user_id, medicine.id, NewAnswer(status))
 
     def judge(self) -> Ledger:
-        """Let the hour for answers pass, and read the ledger."""
+        """Move time past the hour in which people can answer, and read the dose ledger."""
         ids = [medicine.id for medicine in self.medicines.values()]
         with self.world.database() as cursor:
             cursor.execute(LET_AN_HOUR_PASS, [ids])

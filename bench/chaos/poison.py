@@ -1,4 +1,4 @@
-"""Deliveries that kill every process that claims them. Other deliveries must not be affected."""
+"""Chaos row: deliveries that kill every process that claims them. Other deliveries must not be affected."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bench.chaos.world import SETTLE_S, Workers, World, opened
 from bench.environment import Result, at_least, at_most
 from bench.messages import add_messages
 
-#: `faults` is the number of poisonous deliveries. They are due with the first reminders.
+#: In this plan `faults` is the number of poisonous deliveries. They are due with the first reminders.
 WHOLE = Plan(reminders=1500, seconds=120, faults=2)
 SHORT = Plan(reminders=300, seconds=20, faults=1)
 
@@ -23,10 +23,11 @@ SHORT = Plan(reminders=300, seconds=20, faults=1)
 LATENCY_S = 0.5
 
 POISON = "racun"
-#: The worker class of `bench.chaos.poisoned` replaces `worker.Worker`.
+#: The worker class of `bench.chaos.poisoned`, in place of `worker.Worker`.
 WORKERS = Workers(kind="bench.chaos.poisoned.Worker")
 
-#: Processes killed by poisonous deliveries, poisonous deliveries settled, and other deliveries failed.
+#: Number of processes that poisonous deliveries killed, of settled poisonous deliveries, and of other deliveries that
+#: failed.
 STATES = f"""
     SELECT
         coalesce(sum(deaths) FILTER (WHERE dedupe_key LIKE '{POISON}:%'), 0),
@@ -64,7 +65,7 @@ def run(plan: Plan) -> Iterator[Result]:
         outcome = world.finish()
     print(outcome)
     name = f"{plan.faults} poisonous deliveries"
-    # The first delivery kills at once, the next after the lease of the one before.
+    # Each delivery kills a process at once, and another one after the lease of each claim.
     expected = plan.faults * min(claims.POISON_CRASHES, int(plan.seconds // (claims.LEASE_S + 5)))
     yield at_least(f"{name}: processes that died and were missed", deaths, expected, "processes")
     yield at_most(f"{name}: given up", settled, 0, "of them")

@@ -1,4 +1,4 @@
-"""Worker of `rq worker -c worker -w bench.chaos.poisoned.Worker`, which poisonous deliveries kill."""
+"""Worker class that dies when it claims a poisonous delivery: `rq worker -c worker -w bench.chaos.poisoned.Worker`."""
 
 from __future__ import annotations
 

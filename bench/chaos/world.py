@@ -1,4 +1,4 @@
-"""Servers, workers and people of a chaos row. Every process that dies is restarted, as by systemd."""
+"""Servers, workers and people of a chaos row. A process that dies is restarted, as by systemd."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from dev.supervisor import Child, Supervisor
 
 #: Maximum number of reminders of one person.
 EACH = 40
-#: Minimum seconds between the creation of a reminder and its due time.
+#: Minimum seconds from the creation of a reminder to its due time.
 HEAD_START_S = 3.0
-#: Seconds after the last reminder until an open delivery counts as stuck. The claim of a dead worker is retried after
-#: its lease, which takes longer on a busy machine.
+#: Seconds after the last reminder until an open delivery counts as stuck. If a worker dies, its deliveries are retried
+#: after their lease, which takes longer on a busy machine.
 SETTLE_S = 300.0
 
-#: Function that creates a reminder with this name and due time for this person.
+#: Type of a function that creates a reminder with this name and due time for this user id.
 RemindOf = Callable[[str, datetime, int], None]
 
 OPEN = "SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed') AND due_at < now() + interval '5 minutes'"
@@ -56,14 +56,14 @@ UNKNOWN = "SELECT count(*) FROM deliveries WHERE channel = 'messaging' AND unkno
 
 @dataclass(frozen=True)
 class Workers:
-    """The queue of each worker, and the worker class for `rq worker`."""
+    """The workers of a world: the queue of each worker, and the worker class for `rq worker`."""
 
     queues: tuple[str, ...] = ("urgent", "urgent", "bulk")
     kind: str = "worker.Worker"
 
 
 class World:
-    """Servers, workers, people, and the results of their reminders."""
+    """Servers, workers and people of a chaos row, and the results of the people's reminders."""
 
     def __init__(
         self,
@@ -99,9 +99,9 @@ class World:
         self.wanted = workers
         self.workers: list[Child] = []
         self._rounds = self._named = self._unknown_before = 0
-        #: Ids of the people of this round, and the due time of each reminder by name.
+        #: User ids of this round. `due` contains the due time of each reminder by name.
         self.people: list[int] = []
-        #: Phones and browsers of caregivers, if there are any.
+        #: Phone numbers and push addresses of caregivers. Empty if the round has no caregivers.
         self.listeners: set[str] = set()
         self.due: dict[str, datetime] = {}
         with self.app.app_context():
@@ -124,7 +124,7 @@ class World:
             start = datetime.now(UTC) + timedelta(seconds=self.plan.reminders / 50) + head_start
             offsets = sorted(self.random.uniform(0, self.plan.seconds) for _ in range(self.plan.reminders))
             for n, offset in enumerate(offsets):
-                # A slow machine delays the plan, so that no reminder is due before it exists.
+                # On a slow machine the due time is moved, so that a reminder always exists before it is due.
                 due = max(start + timedelta(seconds=offset), datetime.now(UTC) + head_start)
                 name = f"pengingat-{self._rounds}-{n:05d}"
                 (remind_of or self.remind_of)(name, due, self.people[n % len(self.people)])
@@ -163,7 +163,7 @@ class World:
     # --- workers ---
 
     def start_workers(self) -> None:
-        """Start all workers, and wait until they are registered."""
+        """Start all workers, and wait until RQ has registered them."""
         self.workers = [self._start_worker(number) for number in range(len(self.wanted.queues))]
         with redis.Redis.from_url(self.settings["REDIS_URL"]) as connection:
             wait_until(lambda: connection.scard("rq:workers") == len(self.workers))
@@ -174,7 +174,7 @@ class World:
         return self.supervisor.spawn(f"worker-{number}", [*rq, self.wanted.queues[number]], env=env, cwd=ROOT)
 
     def start_web(self) -> str:
-        """Start gunicorn for the webhooks of providers, and return its address."""
+        """Start gunicorn, so that providers can call webhooks. Return the address of gunicorn."""
         port = free_port()
         env = {**os.environ, **self.settings, "PORT": str(port)}
         command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"]
@@ -182,14 +182,14 @@ class World:
         return f"http://127.0.0.1:{port}"
 
     def end_workers(self) -> None:
-        """End the workers before the servers, because a job without a database waits for it."""
+        """End the workers before the servers. Without a database, a job would wait instead of ending."""
         for worker in self.workers:
             worker.process.terminate()
         for worker in self.workers:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 worker.process.wait(worker.patience)
 
-    # restarts and outages
+    # --- restarts and outages ---
 
     def keep_up(self) -> None:
         for number, child in enumerate(self.workers):
@@ -202,7 +202,7 @@ class World:
             self.redis_child = self.supervisor.spawn("valkey", [valkey_server(), "valkey.conf"], cwd=folder)
 
     def go_on_until(self, moment: float) -> None:
-        """Restart dead processes until a moment (seconds since 1970)."""
+        """Restart processes that have died, until this moment (in seconds since 1970)."""
         while time.time() < moment:
             self.keep_up()
             time.sleep(0.1)
@@ -221,7 +221,7 @@ class World:
 
     @contextlib.contextmanager
     def without(self, server: str, how: str) -> Iterator[None]:
-        """Stop or freeze a server (redis, postgres) during the block. `how` is "stopped" or "frozen"."""
+        """Stop or freeze a server ("redis" or "postgres") during the block. `how` is "stopped" or "frozen"."""
         child = self.redis_child if server == "redis" else self.postgres.child
         if how == "frozen":
             with frozen(child.process.pid):
@@ -238,30 +238,30 @@ class World:
             yield
             self.postgres = start_postgres(self.supervisor, self.folder / "postgres", env=self._postgres_env)
 
-    # results
+    # --- results ---
 
     def finish(self) -> Outcome:
-        """Wait until no delivery is open or `SETTLE_S` is over, and return the outcome."""
+        """Wait until no delivery is open or `SETTLE_S` seconds are over. Return the outcome."""
         while time.time() < self.last_due + SETTLE_S and not (time.time() > self.last_due + 1 and self._is_settled()):
             self.keep_up()
             time.sleep(0.3)
         return self._judge()
 
     def arrived(self) -> set[str]:
-        """Return the reminders that have reached the phone and the browser."""
+        """Return the names of reminders that have arrived both as a message and as a push."""
         outcome = Outcome(self.plan)
         self._count_arrivals(outcome)
         return outcome.arrived.keys() & outcome.pushes.keys()
 
     def all_have_arrived(self) -> bool:
-        """Return whether each reminder has reached the phone and the browser."""
+        """Return whether each reminder has arrived both as a message and as a push."""
         outcome = Outcome(self.plan)
         self._count_arrivals(outcome)
         return outcome.lost == outcome.lost_pushes == 0
 
     @contextlib.contextmanager
     def database(self) -> Iterator[Any]:
-        """Yield a cursor on a new connection, outside the application."""
+        """Yield a database cursor on a new connection, independent of the application's connections."""
         with (
             contextlib.closing(psycopg2.connect(self.settings["DATABASE_URL"])) as connection,
             connection.cursor() as cursor,
@@ -294,7 +294,7 @@ class World:
             self.app.extensions["autocommit"].dispose()
 
     def _count_arrivals(self, outcome: Outcome) -> None:
-        """Count the messages and pushes of this round's reminders."""
+        """Count the messages and pushes of this round's reminders, for the outcome."""
         for message in list(self.sim.messaging.sent):
             for name in self._reminded_of(message.target, message.text):
                 outcome.arrived[name] += 1
@@ -307,7 +307,7 @@ class World:
 
 
 def named(text: str) -> list[str]:
-    """Return the names of the reminders in a message or a push."""
+    """Return the names of the reminders that a message or a push contains."""
     return re.findall(r"pengingat-\d+-\d+", text)
 
 
@@ -319,7 +319,7 @@ def opened(
     postgres_env: Mapping[str, str] | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[World]:
-    """Yield a world whose workers are not yet started. End it after the block."""
+    """Yield a world whose workers do not run yet. End all its processes after the block."""
     with tempfile.TemporaryDirectory(prefix="chaos-") as name, simulators() as sim:
         folder = Path(name)
         folder.chmod(0o711)  # root runs PostgreSQL as nobody, who must be able to enter the folder

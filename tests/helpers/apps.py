@@ -23,7 +23,10 @@ def config_for_tests(**overrides: str) -> Config:
 
 
 def create_patient_app(config: Config) -> Flask:
-    """Return an application with long timeouts for Redis and SQL statements, so that a busy machine fails no test."""
+    """Return an application with long timeouts for Redis and SQL statements.
+
+    Tests then also pass on a busy machine.
+    """
     with pytest.MonkeyPatch.context() as patch:
         for limit in ("socket_timeout", "socket_connect_timeout"):
             patch.setitem(redis.WEB, limit, PATIENCE_S)
