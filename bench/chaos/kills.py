@@ -117,11 +117,11 @@ class Kills:
         return False
 
     def _kill_below(self, matches: Callable[[int, int], bool]) -> bool:
-        """Kill one child process of a worker: a horse (the process of a job) or a scheduler. Return whether one was
-        killed.
+        """Kill one child process of a worker, and return whether one was killed.
 
-        A horse leads its own process group, and a scheduler is in the worker's group. A horse lives for milliseconds,
-        so the function looks for one for two seconds.
+        The process is a horse (the process of a job) or a scheduler. A horse leads its own process group, and a
+        scheduler is in
+        the worker's group. A horse lives for milliseconds, so the function looks for one for two seconds.
         """
         workers = self.world.workers
         stop = time.monotonic() + 2

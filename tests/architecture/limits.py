@@ -1,4 +1,7 @@
-"""Table of all rate limits and quotas: what each protects, what it counts, and the test that tries to bypass it."""
+"""Table of all rate limits and quotas.
+
+A row names what the limit protects, what it counts, and the test that tries to bypass the limit.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,21 @@ from typing import NamedTuple
 
 class Limit(NamedTuple):
     protects: str
-    #: Calls, messages or rows that are counted together.
+    #: Whose calls, messages or rows are counted together.
     counts: str
-    #: File and test, relative to `tests`.
+    #: The test that tries to bypass the limit: file and name. The file is relative to `tests`.
     test: str
 
 
-#: Test of routes that only count calls.
+#: Test for limits that only count calls of a route.
 GENERIC = "architecture/test_limits.py::test_a_full_window_refuses_the_call"
 
 _LOGIN = "accounts/test_limits.py::test_"
 _STOLEN = "accounts/test_stolen_session.py::test_"
 
-#: Limits by file, function and value as written in the code. Files are relative to `app`.
+#: Rows of the table. The key is a limit: file, function and value as written in the code. Files are relative to `app`.
 LIMITS: dict[str, Limit] = {
-    # accounts
+    # Limits: accounts
     "accounts/routes.py login '10 per 5 minutes; 20 per hour'": Limit(
         "passwords", "wrong guesses for an account from a network", f"{_LOGIN}a_network_is_24_bits_or_64_of_ipv6"
     ),
@@ -87,7 +90,7 @@ LIMITS: dict[str, Limit] = {
         "a person's wrong passwords on all routes together",
         "personal_data/test_exports.py::test_guesses_of_the_password_are_counted_over_all_routes_that_ask_for_it",
     ),
-    # pictures
+    # Limits: pictures
     "identity/upload_limits.py limit_uploads '20 per minute; 50 per day'": Limit(
         "processors and disks",
         "pictures of a person on all routes together",
@@ -103,7 +106,7 @@ LIMITS: dict[str, Limit] = {
         "all pictures that a person has",
         "identity/test_own_pictures.py::test_of_two_uploads_at_once_one_gets_the_last_room",
     ),
-    # caregivers
+    # Limits: caregivers
     "caregivers/routes.py create_link '100 per hour; 200 per day'": Limit(
         "patients who never heard of the caregiver", "a caregiver", GENERIC
     ),
@@ -137,7 +140,7 @@ LIMITS: dict[str, Limit] = {
         "notices of new caregivers to a patient, whoever the caregivers are",
         "caregivers/test_many_caregivers.py::test_eight_caregivers_are_three_messages_and_one",
     ),
-    # reminders
+    # Limits: reminders
     "pengingat/routes.py limit_writes '60 per minute; 2000 per day'": Limit(
         "the database",
         "writes of a person to all routes of reminders together",
@@ -167,7 +170,7 @@ LIMITS: dict[str, Limit] = {
         "answers by one token",
         "pengingat/test_links.py::test_many_behind_one_address_answer_and_a_refusal_is_a_page",
     ),
-    # texts of users
+    # Limits: texts of users
     "forum/routes.py create_thread '10 per minute; 60 per day'": Limit("readers", "an author", GENERIC),
     "forum/routes.py create_reply '30 per minute; 300 per day'": Limit("readers and authors", "an author", GENERIC),
     "forum/routes.py report '20 per day'": Limit(
@@ -204,7 +207,7 @@ LIMITS: dict[str, Limit] = {
     "logs/buffer.py _has_room f'{MAX_PER_DAY} per day'": Limit(
         "the database", "records of a sender", "logs/test_limits.py::test_a_day_has_5000"
     ),
-    # broadcasts
+    # Limits: broadcasts
     "config.py broadcast_per_minute": Limit(
         "the sender's reputation",
         "broadcast messages to all people",
@@ -215,7 +218,7 @@ LIMITS: dict[str, Limit] = {
         "broadcast messages to a person, of all authors",
         "notifications/broadcasts/test_broadcasts.py::test_one_a_day_and_person",
     ),
-    # pushes
+    # Limits: pushes
     "push/routes.py subscribe '60 per minute'": Limit("the database", "an address", GENERIC),
     "push/routes.py subscribe '30 per hour'": Limit(
         "the person from claims",
@@ -236,7 +239,7 @@ LIMITS: dict[str, Limit] = {
         "browsers of a person, unproven ones last",
         "push/test_subscriptions.py::test_claims_never_crowd_out_proven_browsers",
     ),
-    # costs or work of providers
+    # Limits: calls of providers that cost money or work
     "articles/routes.py get_live_article '60 per minute'": Limit("the ministry's site", "an address", GENERIC),
     "articles/routes.py save_article '120 per minute; 2000 per day'": Limit(
         "the database",

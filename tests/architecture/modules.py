@@ -1,4 +1,4 @@
-"""Python modules for the architecture tests: text and syntax tree."""
+"""Python modules of the project as text and syntax tree, for the architecture tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TESTS = ROOT / "tests"
 @dataclass(frozen=True)
 class Module:
     path: Path
-    #: Path relative to `app` or `tests`.
+    #: Path of the module's file, relative to the folder `app` or `tests`.
     name: str
 
     @cached_property
@@ -37,7 +37,7 @@ class Module:
         return (node for node in self.nodes if isinstance(node, ast.Call))
 
     def at(self, line: int) -> str:
-        """Return the place of a line, such as `app/core/errors.py:12`."""
+        """Return file and line as text, such as `app/core/errors.py:12`."""
         return f"{self.path.relative_to(ROOT).as_posix()}:{line}"
 
 
@@ -46,5 +46,5 @@ def modules_of(folder: Path) -> list[Module]:
 
 
 def called(call: ast.Call) -> str:
-    """Return the last name of the called function: `commit` for `db.session.commit()`."""
+    """Return the last part of the called function's name, for example `commit` for `db.session.commit()`."""
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

@@ -1,11 +1,11 @@
-"""Table of every route of the API and its callers, as in the specification and the contract."""
+"""Table of every API route and of the callers who may use the route, as in the specification."""
 
 from __future__ import annotations
 
 from flask import Flask
 
 ACCESS: dict[str, str] = {
-    # auth and account
+    # Routes: login and account
     "POST /login": "public",
     "POST /register": "public",
     "POST /refresh": "public",
@@ -23,7 +23,7 @@ ACCESS: dict[str, str] = {
     "GET /profile/ekspor/<int:export_id>": "anybody",
     "GET /users/<int:user_id>": "anybody",
     "GET /provinces": "public",
-    # the caller's own data
+    # Routes: the caller's own data
     "GET /profile/notifikasi": "anybody",
     "PUT /profile/notifikasi": "anybody",
     "GET /pengiriman": "anybody",
@@ -33,7 +33,7 @@ ACCESS: dict[str, str] = {
     "GET /profile/sesi": "anybody",
     "DELETE /profile/sesi": "anybody",
     "DELETE /profile/sesi/<session_id>": "anybody",
-    # caregiver links
+    # Routes: caregiver links
     "POST /caregiver/patients": "pendamping",
     "GET /caregiver/patients": "anybody",
     "GET /patient/caregivers": "anybody",
@@ -42,7 +42,7 @@ ACCESS: dict[str, str] = {
     "GET /patient/invitations": "anybody",
     "DELETE /patient/invitations/<int:invitation_id>": "anybody",
     "POST /caregiver/invitations": "pendamping",
-    # dependents
+    # Routes: dependents
     "POST /caregiver/dependents": "pendamping",
     "GET /caregiver/dependents": "pendamping",
     "DELETE /caregiver/dependents/<int:dependent_id>": "pendamping",
@@ -52,7 +52,7 @@ ACCESS: dict[str, str] = {
     "GET /patients": "anybody",
     "GET /caregivers": "anybody",
     "DELETE /caregiver/patients/<int:other_id>": "anybody",
-    # roles and categories
+    # Routes: roles and categories
     "GET /roles": "public",
     "POST /roles": "admin",
     "GET /roles/<int:role_id>": "public",
@@ -65,13 +65,13 @@ ACCESS: dict[str, str] = {
     "GET /kategori": "public",
     "PUT /kategori/<int:kategori_id>": "admin",
     "DELETE /kategori/<int:kategori_id>": "admin",
-    # second factor
+    # Routes: second factor
     "GET /profile/otp": "anybody",
     "POST /profile/otp": "anybody",
     "PUT /profile/otp": "anybody",
     "DELETE /profile/otp": "anybody",
     "POST /profile/otp/recovery-codes": "anybody",
-    # faskes
+    # Routes: facilities (faskes)
     "GET /faskes/nearby": "public",
     "GET /faskes": "public",
     "GET /faskes/location": "public",
@@ -80,25 +80,25 @@ ACCESS: dict[str, str] = {
     "POST /faskes": "admin",
     "PUT /faskes/<faskes_id>": "admin",
     "DELETE /faskes/<faskes_id>": "admin",
-    # doctors
+    # Routes: doctors
     "GET /dokter/nearby": "public",
     "GET /dokter": "public",
     "GET /dokter/<int:dokter_id>": "public",
     "POST /dokter": "admin",
     "PUT /dokter/<int:dokter_id>": "admin",
     "DELETE /dokter/<int:dokter_id>": "admin",
-    # emergency numbers
+    # Routes: emergency numbers
     "GET /emergency/nearby": "public",
     "GET /emergency/admin": "admin",
     "POST /emergency/admin": "admin",
     "PUT /emergency/<int:number_id>": "admin",
     "DELETE /emergency/<int:number_id>": "admin",
-    # province config
+    # Routes: settings of provinces
     "GET /province-config/nearby": "public",
     "GET /province-config/<province>": "public",
     "PUT /province-config/<province>": "admin",
     "DELETE /province-config/<province>": "admin",
-    # articles
+    # Routes: articles
     "GET /articles": "optional",
     "GET /articles/detail": "optional",
     "GET /articles/all": "optional",
@@ -110,7 +110,7 @@ ACCESS: dict[str, str] = {
     "POST /articles": "admin",
     "PUT /articles/<int:article_id>": "admin",
     "DELETE /articles/<int:article_id>": "admin",
-    # videos
+    # Routes: videos
     "GET /videoplatform/videos": "optional",
     "GET /videoplatform/videos/<int:video_id>": "optional",
     "GET /videoplatform/videos/<string:video_id>/detail": "optional",
@@ -121,13 +121,13 @@ ACCESS: dict[str, str] = {
     "POST /videoplatform/video": "admin",
     "PUT /videoplatform/video/<int:video_id>": "admin",
     "DELETE /videoplatform/video/<int:video_id>": "admin",
-    # communities
+    # Routes: communities
     "GET /komunitas": "public",
     "GET /komunitas/<int:komunitas_id>": "public",
     "POST /komunitas": "admin",
     "PUT /komunitas/<int:komunitas_id>": "admin",
     "DELETE /komunitas/<int:komunitas_id>": "admin",
-    # forum
+    # Routes: forum
     "GET /forum/categories": "optional",
     "GET /forum/threads": "optional",
     "GET /forum/threads/<int:thread_id>": "optional",
@@ -152,10 +152,10 @@ ACCESS: dict[str, str] = {
     "POST /forum/replies/<int:reply_id>/banding": "anybody",
     "POST /forum/replies/<int:reply_id>/blokir": "anybody",
     "DELETE /forum/replies/<int:reply_id>/blokir": "anybody",
-    # logs
+    # Routes: logs
     "POST /log/admin-log": "public",
     "POST /log/user-log": "public",
-    # reminders
+    # Routes: reminders
     "POST /pengingat": "anybody",
     "GET /pengingat": "anybody",
     "GET /pengingat/<int:pengingat_id>": "anybody",
@@ -172,19 +172,19 @@ ACCESS: dict[str, str] = {
     "POST /konfirmasi/<token>": "public",
     "GET /caregiver/patients/<int:patient_id>/riwayat": "anybody",
     "GET /caregiver/patients/<int:patient_id>/kepatuhan": "anybody",
-    # web push
+    # Routes: web push
     "GET /push/public-key": "public",
     "POST /push/send": "optional",
     "POST /push/subscribe": "optional",
     "DELETE /push/subscribe": "public",
-    # incoming messages
+    # Routes: incoming messages
     "GET /webhooks/whatsapp": "public",
     "POST /webhooks/whatsapp": "public",
     "POST /webhooks/fonnte/<token>/message": "public",
     "POST /webhooks/fonnte/<token>/status": "public",
     "POST /webhooks/fonnte/<token>/device": "public",
     "GET /messaging": "public",
-    # administration
+    # Routes: administration
     "GET /admins": "admin",
     "POST /admins": "admin",
     "GET /admins/<username>": "admin",
@@ -204,7 +204,7 @@ ACCESS: dict[str, str] = {
     "GET /admins/overview/hari-ini": "admin",
     "GET /admins/export/<report>": "admin",
     "GET /admins/audit": "admin",
-    # moderation
+    # Routes: moderation
     "GET /features": "public",
     "GET /admins/operasi": "admin",
     "PUT /admins/operasi/siaran": "admin",
@@ -218,7 +218,7 @@ ACCESS: dict[str, str] = {
     "GET /admins/moderasi/frasa": "admin",
     "POST /admins/moderasi/frasa": "admin",
     "DELETE /admins/moderasi/frasa/<int:phrase_id>": "admin",
-    # super-admin
+    # Routes: the super-administrator
     "POST /superadmin/query": "superadmin",
     "POST /superadmin/query/export": "superadmin",
     "GET /superadmin/tables": "superadmin",
@@ -237,7 +237,7 @@ def routes(app: Flask) -> set[str]:
     }
 
 
-#: Public reads that are not cached, with the reason.
+#: Public routes whose responses are not cached, with the reason.
 NOT_KEPT = {
     "GET /send-verification-code": "it sends a message",
     "GET /users/<int:user_id>/roles": "it is about a person",

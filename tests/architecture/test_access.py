@@ -1,4 +1,4 @@
-"""Access rules of all routes. A route without a row in the table fails, and so does a row without a route."""
+"""Access rules of all routes. A route without a row in the table fails the test, and a row without a route does too."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.helpers.factories import make_user
 from tests.helpers.offenders import assert_none
 
 PEOPLE = {"pasien", "pendamping", "pendamping of a dependent", "admin", "superadmin", "superadmin console"}
-#: Identities that each access value allows. Others get 401 without a token and 403 with one.
+#: Callers that each access value allows. Other callers get 401 without a token and 403 with a token.
 LETS_IN = {
     "public": {"nobody", *PEOPLE},
     "optional": {"nobody", *PEOPLE},
@@ -27,7 +27,9 @@ LETS_IN = {
     "superadmin": {"superadmin console"},
 }
 
-#: Identities that call every route. `superadmin` used `/login`, `superadmin console` used `/superadmin/login`.
+#: Callers that the test uses for every route.
+#:
+#: `superadmin` has a session from `/login`, and `superadmin console` has one from `/superadmin/login`.
 IDENTITIES = (
     "nobody",
     "pasien",
@@ -46,7 +48,7 @@ def test_the_table_names_every_route_and_no_other(real_app: Flask) -> None:
 def _status(client: Client, route: str) -> int:
     """Call a route with an unknown id and an empty body, and return the status.
 
-    An allowed caller gets 400 or 404 at worst, and nothing changes.
+    An allowed caller gets a success, 400 or 404. Nothing is changed.
     """
     method, path = route.split(" ")
     path = re.sub(r"<int:\w+>", "999999999", re.sub(r"<(?!int:)[^>]*>", "tidak-ada", path))
@@ -54,7 +56,7 @@ def _status(client: Client, route: str) -> int:
 
 
 def _login(client: Client, identity: str) -> Callable[[], Client]:
-    """Return a function that begins a new session, because some routes end the session."""
+    """Return a function that logs in again, because some routes end the session."""
     if identity == "nobody":
         return lambda: client
     user = make_user(identity.split(maxsplit=1)[0])

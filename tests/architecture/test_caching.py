@@ -53,11 +53,12 @@ def test_the_document_tells_which_reads_are_kept(client: Client, real_app: Flask
 
 @pytest.mark.parametrize("identity", [None, "pasien", "admin"])
 def test_no_other_response_may_be_kept(client: Client, real_app: Flask, identity: str | None) -> None:
-    """The proxy caches every response that allows it, so every other response must forbid it."""
+    """nginx caches every response whose headers allow it, so every other response must forbid caching."""
     reads = kept(real_app)
     keepable = set()
     for route in ACCESS:
-        reader = client.as_(make_user(identity)) if identity else client  # routes end sessions
+        # A new session for each call, because some routes end the session.
+        reader = client.as_(make_user(identity)) if identity else client
         method, path = route.split(" ")
         path = re.sub(r"<int:\w+>", "999999999", re.sub(r"<(?!int:)[^>]*>", "tidak-ada", path))
         response = reader.open(method, path, None if method == "GET" else {})

@@ -1,4 +1,4 @@
-"""`docs/architecture.md` matches the code: packages, their order, delivery states and paths."""
+"""The diagrams in `docs/architecture.md` match the code: packages, their order, delivery states and paths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def drawing(kind: str) -> str:
 
 
 def import_rules() -> list[set[str]]:
-    """Return the layers of the first import contract, highest first."""
+    """Return the layers of the first import-linter contract, highest first."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     layers: list[str] = settings["contracts"][0]["layers"]
     return [set(re.split(r"\s*[:|]\s*", layer)) for layer in layers]
@@ -52,7 +52,7 @@ def test_every_place_that_is_named_is_there() -> None:
     for line in TEXT.splitlines():
         paths = re.findall(r"`((?:app|tests|dev|deploy)/[\w/.]+|config\.py)`", line)
         assert all((ROOT / path).exists() for path in paths), line
-        # In "`claim` in `app/.../claims.py`", the file must define the name.
+        # If the page says "`claim` in `app/.../claims.py`", this file must define the name.
         for name, path in re.findall(r"`(\w+)` in `([\w/.]+)`", line):
             assert re.search(rf"^\s*(def|class) {name}\b", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), (
                 name

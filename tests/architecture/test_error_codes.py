@@ -1,4 +1,4 @@
-"""Every error code is in the list from which client types are generated."""
+"""Every error code of the service is in the list from which clients generate types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.architecture.modules import Module
 
 
 def codes(module: Module) -> Iterator[str]:
-    """Yield the codes in calls (`code="..."`) and classes (`code = "..."`)."""
+    """Yield the error codes in calls (`code="..."`) and in classes (`code = "..."`)."""
     for node in module.nodes:
         match node:
             case ast.keyword(arg="code", value=ast.Constant(value=str(code))):

@@ -1,4 +1,4 @@
-"""Every validation error is in plain Indonesian and uses field names that a person understands."""
+"""Every validation error is in plain Indonesian. Field names in it are words that a person understands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.pengingat.details_schemas import DETAILS
 from tests.helpers.language import faults
 from tests.helpers.offenders import assert_none
 
-#: Words of field names that need no label, because people understand them.
+#: Field names that people understand without a label.
 PLAIN = frozenset(
     """
     alamat aturan deskripsi dokter faskes format frekuensi hari id jadwal jam jenis judul jumlah karbohidrat kategori
@@ -27,20 +27,20 @@ PLAIN = frozenset(
     """.split()  # noqa: SIM905  # as a list it would fill pages
 )
 
-#: Wrong values. For any field, at least one value is wrong.
+#: Test values. For any field, at least one of these values is wrong.
 WRONG = [
     None, "", " ", "teks", "x" * 300_000, "1e999", "0812", "25:00", "monday", "<b>", "https://", "ya", "2026-02-30",
     0, -1, 1.5, 7, 2**63, -(2**63), 1e300, float("nan"), True, [], ["teks"], [0] * 200, {}, {"x": 1}, [{}], [None],
 ]  # fmt: skip
 
 
-#: Sentences that need no field name before them.
+#: Error texts that are whole sentences and need no field name before them.
 WHOLE_SENTENCES = {UNFIT, "Jumlah jam harus sama dengan frekuensi."}
 
 
 @dataclass(frozen=True)
 class Place:
-    """A field of a schema, and a function that wraps a value for this field."""
+    """A schema, one of its fields, and a function that wraps a value for this field."""
 
     schema: Schema
     path: tuple[str, ...]
@@ -52,7 +52,7 @@ class Place:
 
 
 def schemas() -> Iterator[Schema]:
-    """Yield the schemas of all routes once, and those that services and commands load themselves."""
+    """Yield each schema of a route once, and each schema that services and commands load themselves."""
     seen: set[type[Schema]] = set()
     for blueprint in sections.blueprints():
         for documented in blueprint._docs.values():
@@ -86,7 +86,7 @@ SCHEMAS = list(schemas())
 #: All fields of all schemas.
 PLACES = [place for schema in SCHEMAS for place in places(schema)]
 
-#: Inputs that are no object.
+#: Request bodies that are not JSON objects.
 NO_OBJECTS: tuple[object, ...] = ([], None, "teks", 7)
 
 
@@ -99,9 +99,9 @@ def refusal(schema: Schema, sent: object) -> ValidationFailed | None:
 
 
 def wrong_in(error: ValidationFailed) -> Iterator[str]:
-    """Yield the faults of a validation error.
+    """Yield what is wrong with the text of a validation error.
 
-    A sentence must continue after the field's name, or be a whole sentence.
+    A text must be a whole sentence, or continue a sentence that begins with the field's name.
     """
     yield from faults(error.message)
     if not error.errors:

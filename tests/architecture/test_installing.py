@@ -1,4 +1,4 @@
-"""Tests install nothing. `dev/system_packages.py` lists missing packages and the command that installs them."""
+"""Tests install no packages. `dev/system_packages.py` lists missing packages and the command that installs them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.architecture.modules import TESTS, modules_of
 from tests.helpers.offenders import assert_none
 
 INSTALLS = re.compile(r"apt-get|pip3? install|npm (i|ci|install)\b|playwright install")
-#: Files that test installers with fake programs, or quote an operator's instructions.
+#: Files that test installers with fake programs, or that quote instructions for an operator.
 SUBJECTS = {
     "dev/test_system_packages.py",
     "architecture/test_installing.py",

@@ -16,23 +16,23 @@ from tests.architecture.modules import Module, called
 from tests.helpers.language import faults
 from tests.helpers.offenders import assert_none
 
-#: Modules with texts for operators and programs only.
+#: Modules whose texts are only for operators and programs.
 FOR_OPERATORS = ("cli.py", "core/operations/")
 
-#: Modules in which every text is a message to people.
+#: Modules in which every string is a message to people.
 MESSAGES = ("accounts/notices.py", "forum/service/notices.py", "pengingat/outgoing/texts.py")
 
-#: Functions that send their text arguments to people.
+#: Names of functions that send a text argument to people.
 SENDERS = frozenset({"message_user", "send_message", "announce"})
 
-#: Indonesian words that mark a text for people in other modules.
+#: Indonesian words. In other modules, a text with one of these words is a text for people.
 INDONESIAN = re.compile(
     r"\b(anda|atau|baru|bukan|belum|berhasil|boleh|dapat|dihapus|dikenal|dipakai|ditemukan|harus|paling|sedang|silakan|sudah"
     r"|terlalu|tidak|untuk|wajib|yang)\b",
     re.IGNORECASE,
 )
 
-#: Advice for an English word or a sentence of more than 20 words.
+#: Message of a failed test: a text contains an English word or a sentence of more than 20 words.
 ADVICE = "People read this text: use plain Indonesian, at most 20 words a sentence, and a full stop after an error:"
 
 
@@ -41,7 +41,7 @@ def is_docstring(node: ast.AST) -> bool:
 
 
 def literals(node: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yield line and text of each literal, without documentation. In an f-string "7" replaces each value."""
+    """Yield line and text of each string literal except docstrings. In an f-string, "7" replaces each value."""
     if isinstance(node, ast.JoinedStr):
         yield node.lineno, "".join(str(part.value) if isinstance(part, ast.Constant) else "7" for part in node.values)
         node = ast.Tuple([part.value for part in node.values if isinstance(part, ast.FormattedValue)], ast.Load())
@@ -61,13 +61,14 @@ def goes_to_people(call: ast.Call, names: dict[str, object]) -> bool:
 
 
 def told(module: Module) -> Iterator[tuple[int, str]]:
-    """Yield line and text of everything in a module that people read."""
+    """Yield line and text of every string in a module that is shown to people."""
     names = vars(import_module(f"app.{module.name.removesuffix('.py').replace('/', '.')}"))
     yield from (each for each in literals(module.tree) if module.name in MESSAGES or INDONESIAN.search(each[1]))
     for call in module.calls:
         sentences = [
             *(call.args if goes_to_people(call, names) else ()),
-            *(keyword.value for keyword in call.keywords if keyword.arg == "error"),  # of marshmallow validators
+            # error messages of marshmallow validators
+            *(keyword.value for keyword in call.keywords if keyword.arg == "error"),
         ]
         for node in sentences:
             yield from literals(node)
@@ -77,7 +78,7 @@ def told(module: Module) -> Iterator[tuple[int, str]]:
 
 @pytest.fixture(scope="module")
 def prose(modules: list[Module]) -> list[tuple[str, str]]:
-    """Place and text of literals with several words, without paths, dictionary keys and SQL statements."""
+    """Place and text of string literals with several words. Paths, dictionary keys and SQL statements are left out."""
     statement = re.compile(r"\b(SELECT|FROM|INSERT|UPDATE|WITH|LOCK|ALTER|GRANT|redis\.call)\b|<.*>")
     speaking = (m for m in modules if not m.name.startswith(FOR_OPERATORS) and m.path.name != "__init__.py")
     return [

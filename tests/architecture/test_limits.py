@@ -1,4 +1,4 @@
-"""Every limit has a row in the table, and every row has a limit and a test."""
+"""The code and the table of limits match: every limit has a row and a test, and every row has a limit."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from tests.architecture.table import ACCESS
 from tests.helpers.client import Client, assert_error
 from tests.helpers.offenders import assert_none
 
-#: Names of constants that are limits: per period, per person, or per code.
+#: Pattern for names of constants that are limits: per period, per person, or per code.
 NAME = re.compile(r"MAX_(\w+_)?PER_(DAY|HOUR|MINUTE|USER)|MAX_TRIES")
-#: Limits with other names than `NAME` matches.
+#: Limits whose names do not match the pattern `NAME`.
 OTHERS = {
     "pengingat/timetable/limits.py MAX_REMINDERS",
     "identity/own_pictures.py MAX_BYTES",
     "accounts/notices.py TOGETHER",
 }
-#: Constants whose calls of `rate_limits.count` have rows of their own.
+#: Limits that are used by calls of `rate_limits.count`. These calls have their own rows in the table.
 COUNTED = {"logs/buffer.py MAX_PER_MINUTE", "logs/buffer.py MAX_PER_DAY"}
 SETTING = re.compile(r"    (\w+_per_\w+): ", re.MULTILINE)
 
 
 def _within(node: ast.AST, where: str) -> Iterator[tuple[str, ast.Call]]:
-    """Yield each call below a node, with the name of its function or constant."""
+    """Yield each call in a syntax tree, with the name of the function or constant that contains the call."""
     for child in ast.iter_child_nodes(node):
         name = where
         if isinstance(child, ast.FunctionDef):

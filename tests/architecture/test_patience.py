@@ -1,6 +1,6 @@
-"""No test result depends on the speed of the machine: tests wait for events up to `PATIENCE_S`.
+"""No test result depends on the speed of the machine.
 
-`bench/` measures durations, and no duration fails the tests.
+Tests wait for events for at most `PATIENCE_S` seconds. `bench/` measures durations, and no duration fails a test.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import ast
 from tests.architecture.modules import TESTS, called, modules_of
 from tests.helpers.offenders import assert_none
 
-#: Functions that wait, and the position of their timeout argument.
+#: Names of functions that wait, and the position of their timeout argument.
 WAITING = {"wait_until": 1, "eventually": 1, "wait": 0, "join": 0, "result": 0, "communicate": 1}
 CLOCKS = {"monotonic", "perf_counter"}
-#: Seconds. A shorter wait is the pause between two checks.
+#: Minimum seconds of a timeout. A shorter wait is only the pause between two checks.
 LOOK_S = 1
 
 
@@ -22,7 +22,7 @@ def number(node: ast.expr | None) -> float:
 
 
 def waits_for_seconds(node: ast.AST) -> bool:
-    """Return whether a call has a timeout, such as `wait_until(condition, 10)` or `process.wait(timeout=3)`."""
+    """Return whether a call has a timeout of at least `LOOK_S` seconds, such as `wait_until(condition, 10)`."""
     if not isinstance(node, ast.Call) or called(node) not in WAITING:
         return False
     place = WAITING[called(node)]

@@ -1,4 +1,4 @@
-"""Extra fields in a request body never give privileges."""
+"""Additional fields in a request body never give privileges."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OBAT = {
     },
 }
 
-#: A valid body for every route on which a person without privileges can store something.
+#: A valid request body for every route where a person without privileges can store something.
 BODIES: dict[str, Any] = {
     "POST /register": REGISTRATION,
     "PUT /profile": {"nama_ktp": "Siti A."},
@@ -49,7 +49,7 @@ BODIES: dict[str, Any] = {
 
 @pytest.fixture
 def words(client: Client) -> dict[str, Any]:
-    """Return extra fields that ask for a privilege or for another person's identity."""
+    """Return additional request fields that would give a privilege or another person's identity."""
     admin = make_admin()
     return {
         "id": admin.id, "user_id": admin.id, "author_id": admin.id, "owner_id": admin.id, "created_by": admin.id,
@@ -62,7 +62,7 @@ def words(client: Client) -> dict[str, Any]:
 
 
 def privileges(without: set[int]) -> list[Any]:
-    """Return the users and role assignments, without the users in `without`."""
+    """Return all users and role assignments, except those of the users in `without`."""
     users = db.session.execute(
         sa.select(User.id, User.username, User.is_verified, User.password_hash, User.phone, User.created_at).order_by(
             User.id

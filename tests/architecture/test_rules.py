@@ -1,4 +1,4 @@
-"""Rules of this project that no linter checks."""
+"""Rules of this project that ruff, mypy and import-linter cannot check."""
 
 from __future__ import annotations
 
@@ -20,29 +20,31 @@ from config import ROOT
 from tests.architecture.modules import TESTS, Module, called, modules_of
 from tests.helpers.offenders import assert_none
 
-#: Modules that may commit: requests, jobs, commands, and the unit of work.
+#: Modules that may commit: those for requests, jobs, commands, and the unit of work.
 EDGES = (
     "core/database/session.py",
     "core/web/dispatch.py",
     "cli.py",
-    # Claiming a delivery and storing its outcome are two transactions. Sending happens in between, without one.
+    # These modules claim a delivery in one transaction and store its outcome in another. No transaction is open during
+    # the call to the provider.
     "notifications/delivery/claims.py",
     "notifications/delivery/messaging.py",
     "push/transport.py",
     "pengingat/outgoing/presend_checks.py",
     "notifications/broadcasts/presend_checks.py",
-    # Each page is a transaction, so that a worker can stop between pages.
+    # Each page of recipients is one transaction, so that a worker can stop between two pages.
     "notifications/broadcasts/fan_out.py",
 )
 
 
-#: Documented names with an underscore: of named tuples, `os`, marshmallow fields and type stubs.
+#: Names with an underscore that are public by their documentation: of named tuples, `os`, marshmallow fields and type
+#: stubs.
 PUBLIC = {"_asdict", "_exit", "_serialize", "_deserialize", "_typeshed"}
 
-#: Functions with an attribute's name as a string argument.
+#: Functions that take the name of an attribute as a string.
 BY_NAME = {"getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcaller"}
 
-#: Private names of libraries that the service uses, and the reason. The list may only become shorter.
+#: Private names of libraries that the service uses, and the reason. This list may only become shorter.
 PRIVATE = {
     "providers/sockets.py _new_conn": "urllib3 looks up the address there, and has no hook to check it",
     "providers/sockets.py _dns_host": "the host whose address `_new_conn` looks up",
@@ -54,7 +56,10 @@ def is_edge(module: Module) -> bool:
 
 
 def commits(module: Module, call: ast.Call) -> bool:
-    """Return whether the call commits, or opens a transaction that commits, outside the allowed modules."""
+    """Return whether a call commits, or opens a transaction that commits.
+
+    Such calls are allowed only in some modules.
+    """
     if called(call) == "unit_of_work":
         return not is_edge(module)
     is_session = ast.unparse(call.func) == "orm.Session"
@@ -74,13 +79,16 @@ def test_nobody_commits_but_the_edge(modules: list[Module]) -> None:
 
 
 def test_little_is_of_any_type(modules: list[Module]) -> None:
-    """Most uses of `Any` are values from libraries without types."""
+    """The allowed uses of `Any` are mostly for values from libraries without types."""
     named = [node for each in modules for node in each.nodes if isinstance(node, ast.Name) and node.id == "Any"]
     assert len(named) <= 150, "use a type, or `object`, instead of `Any`"
 
 
 def private_names(module: Module) -> Iterator[tuple[int, str]]:
-    """Yield line and name of private attributes that ruff (SLF001) misses: inherited, imported, or in a string."""
+    """Yield line and name of private attributes that ruff's rule SLF001 misses.
+
+    These are inherited, imported, or named in a string.
+    """
     own = {node.name for node in module.nodes if isinstance(node, ast.FunctionDef)}
     own |= {node.id for node in module.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     own |= {node.attr for node in module.nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
@@ -111,7 +119,7 @@ def test_private_names_of_libraries_are_those_of_the_list(modules: list[Module])
 
 
 def test_a_package_has_an_empty_init(modules: list[Module]) -> None:
-    """`service/` is excepted: a module that became a package exports its names there."""
+    """Packages named `service` are excluded, because their `__init__.py` exports names of their modules."""
     assert_none(
         (
             module.at(1)
@@ -134,7 +142,7 @@ def imports(module: Module) -> Iterator[tuple[int, str]]:
 
 
 def test_no_test_imports_another_test() -> None:
-    """Import-linter cannot check this, because its wildcards stand for a whole name, not for `test_*`."""
+    """Import-linter cannot check this rule, because its wildcards match whole names and not `test_*`."""
     assert_none(
         (
             f"{module.at(line)} {name}"

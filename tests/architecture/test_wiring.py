@@ -1,4 +1,4 @@
-"""`app/wiring.py` lists all automatic jobs and hooks. No import registers anything, and no job is missing."""
+"""`app/wiring.py` lists all scheduled jobs and all hooks. No module registers itself when it is imported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.identity import jobs as identity
 from tests.architecture.modules import APP, Module
 from tests.helpers.offenders import assert_none
 
-#: Our decorators that mark or wrap a function without registering it in a list.
+#: Decorators of this project that mark or wrap a function but do not add the function to a list.
 MARKS = {
     "public",
     "optional",
@@ -32,9 +32,9 @@ MARKS = {
 
 
 def self_registrations(tree: ast.Module) -> list[tuple[int, str]]:
-    """Return line and text of statements that change another module or call something at import.
+    """Return line and text of statements that change another module or call a function at import.
 
-    A module's own names, blueprint, command group or enumeration are allowed.
+    A module may use its own names, blueprint, command group and enumerations.
     """
     imported = {
         (alias.asname or alias.name).split(".")[0]: node.module or ""
@@ -68,7 +68,7 @@ def _effects(node: ast.stmt, imported: dict[str, str]) -> Iterator[ast.stmt | as
 
 
 def _root(node: ast.AST) -> str:
-    """Return the first name of an expression: `lanes` for `lanes.senders[Channel.PUSH]`."""
+    """Return the first name of an expression, for example `lanes` for `lanes.senders[Channel.PUSH]`."""
     while not isinstance(node, ast.Name):
         match node:
             case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Call(func=inner):
@@ -83,7 +83,7 @@ def test_no_module_registers_itself_by_being_imported(modules: list[Module]) -> 
         (
             f"{module.at(line)} {effect}"
             for module in modules
-            if module.name != "superadmin/runner/__main__.py"  # run as a program, never imported
+            if module.name != "superadmin/runner/__main__.py"  # These modules run as programs and are never imported.
             for line, effect in self_registrations(module.tree)
         ),
         "An import must change nothing in other modules. Add the job or hook to app/wiring.py:",

@@ -1,4 +1,4 @@
-"""Chromium on the service of `make run`. An error on a page fails the test."""
+"""Fixtures with Chromium, and with the service of `make run`. An error on a page fails the test."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.e2e.launcher import Launcher, copy_checkout
 expect.set_options(timeout=PATIENCE_S * 1000)
 
 
-#: A file in `docs/client.md`: its name in a heading, then its code.
+#: A code file in `docs/client.md`. Its name is in a heading, and its code follows.
 CODE = re.compile(r"^## `(\S+)`\n\n```js\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -45,7 +45,7 @@ def chromium() -> str:
 
 @pytest.fixture(scope="session")
 def front_end(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve a client's page from another origin, with the code of `docs/client.md`, and yield the origin."""
+    """Serve a page with the client code of `docs/client.md` from another origin, and yield that origin."""
     folder = tmp_path_factory.mktemp("front_end")
     shutil.copytree(Path(__file__).with_name("front_end"), folder, dirs_exist_ok=True)
     for name, code in CODE.findall((ROOT / "docs/client.md").read_text()):

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.browser
 
 PASSWORD = "rahasia123"
 TABS = ("Hari ini", "Pengguna", "Moderasi", "Laporan", "Layanan", "Catatan", "Akun")
-#: The only key that the page stores.
+#: The only key that the page uses in the browser's storage.
 STORED = "console.refresh_token"
 
 
@@ -36,14 +36,14 @@ def console(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Pag
     context.set_default_timeout(PATIENCE_S * 1000)
     page = context.new_page()
     problems: list[str] = []
-    # Chromium prints an error for each refused call. The page shows these refusals itself.
+    # Chromium prints an error for each request that the service refuses. The page shows these refusals itself.
     refused = "Failed to load resource"
     page.on(
         "console",
         lambda line: problems.append(line.text) if line.type == "error" and not line.text.startswith(refused) else None,
     )
     page.on("pageerror", lambda error: problems.append(str(error)))
-    own = (service.url, f"blob:{service.url}")  # `blob:` addresses are data of the page itself
+    own = (service.url, f"blob:{service.url}")  # `blob:` addresses contain data of the page itself
     page.on("request", lambda request: None if request.url.startswith(own) else problems.append(request.url))
     page.goto("/console")
     yield page
@@ -53,7 +53,7 @@ def console(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Pag
 
 @cache
 def _logged_in(url: str, username: str) -> str:
-    """Log in once for each person, because an address may log in sixty times a minute."""
+    """Log in only once for each person, because an address may log in sixty times a minute."""
     answer = requests.post(f"{url}/api/login", json={"username": username, "password": PASSWORD}, timeout=PATIENCE_S)
     assert answer.ok, answer.text
     return str(answer.json()["access_token"])
@@ -119,7 +119,7 @@ def press_until(page: Page, wanted: Locator, key: str = "Tab") -> None:
     raise AssertionError(f"{wanted} is not reached by {key}")
 
 
-# a working day
+# --- a working day of an administrator ------------------------------------------------------------------------------
 
 
 def test_the_first_tab_says_how_today_goes_and_how_many_patients_there_are(console: Page) -> None:
@@ -240,7 +240,7 @@ def test_an_urgent_case_says_what_to_do_and_is_decided(console: Page) -> None:
     for choice in case.get_by_role("radio").all():
         expect(choice).not_to_be_checked()
     case.get_by_label("Alasan").fill("Ia sudah dihubungi.")
-    case.get_by_role("button", name="Putuskan").click()  # the browser asks for a choice
+    case.get_by_role("button", name="Putuskan").click()  # the browser asks the person to choose an option
     expect(case.get_by_role("button", name="Putuskan")).to_be_visible()
     case.get_by_role("link", name=f"Utas nomor {thread}").click()
     expect(console.get_by_role("heading", name=f"Utas nomor {thread}: Tidak kuat lagi")).to_be_visible()
@@ -273,7 +273,7 @@ def test_no_words_of_machines_are_shown(console: Page, name: str) -> None:
     assert re.findall(r"(?i)\b(urgent|bulk|outbox|slot|null|undefined|\w+_\w+)\b|\[object", shown) == []
 
 
-# --- people ---------------------------------------------------------------------------------------------------------
+# --- the list of people ---------------------------------------------------------------------------------------------
 
 
 def test_roles_are_changed(console: Page) -> None:
@@ -370,7 +370,7 @@ def test_a_case_is_decided_by_keyboard_alone(console: Page) -> None:
     case = case_of(console, "Obat ajaib dari konsol")
     expect(case).to_be_visible()
     press_until(console, case.get_by_label("Biarkan"))
-    console.keyboard.press("ArrowRight")  # from "Biarkan" to "Sembunyikan"
+    console.keyboard.press("ArrowRight")  # moves the choice from "Biarkan" to "Sembunyikan"
     console.keyboard.press("Tab")
     console.keyboard.type("Mengiklankan obat tanpa izin edar.")
     console.keyboard.press("Enter")
@@ -437,7 +437,8 @@ def test_a_decided_case_does_not_hide_one_of_the_next_page(console: Page) -> Non
     first.get_by_role("button", name="Putuskan").click()
     expect(first).to_contain_text("Dibiarkan.")
     console.get_by_role("button", name="Tampilkan berikutnya").click()
-    expect(console.get_by_role("article")).to_have_count(21)  # page 2 now starts one case earlier
+    # The decided case is gone, so page 2 now starts one case earlier.
+    expect(console.get_by_role("article")).to_have_count(21)
     console.get_by_role("button", name="Tampilkan berikutnya").click()
     expect(console.get_by_role("article")).to_have_count(25)
     expect(console.get_by_text("Itu semuanya.")).to_be_visible()
@@ -451,7 +452,7 @@ def test_the_picture_of_a_hidden_post_is_shown_to_whoever_decides(console: Page)
     thread = console.request.post("/api/forum/threads", multipart={**written, "image": picture}, headers=siti).json()
     hidden = {"thread_id": thread["id"], "decision": "hide", "reason": "Diperiksa."}
     assert console.request.post("/api/admins/moderasi", data=hidden, headers=admin).ok
-    urgent = {"reason": "self_harm"}  # reopens a decided case
+    urgent = {"reason": "self_harm"}  # this reason opens a decided case again
     reported = console.request.post(f"/api/forum/threads/{thread['id']}/lapor", data=urgent, headers=budi)
     assert reported.ok, reported.text()
     assert console.request.get(thread["image"]).status == 404
@@ -464,7 +465,7 @@ def test_the_picture_of_a_hidden_post_is_shown_to_whoever_decides(console: Page)
     assert shown.bounding_box()["width"] < case.bounding_box()["width"]  # type: ignore[index]
 
 
-# --- the service ----------------------------------------------------------------------------------------------------
+# --- the state of the service ---------------------------------------------------------------------------------------
 
 
 def test_it_shows_how_the_service_is(console: Page) -> None:
@@ -515,7 +516,7 @@ def test_a_look_that_is_not_answered_is_one_that_failed(console: Page) -> None:
     expect(console.get_by_role("heading", name="Keadaan tidak dapat dibaca")).to_be_visible()
 
 
-#: Every request hangs, and the timeout of 15 seconds ends at once.
+#: Every request hangs, and the page's timeout of 15 seconds ends at once.
 NO_ANSWER = """() => {
   const { setTimeout } = window;
   window.setTimeout = (work, ms) => setTimeout(work, ms === 15000 ? 0 : ms);
@@ -666,9 +667,10 @@ def test_an_access_token_that_has_ended_is_refreshed_once_for_all(console: Page)
         return route.continue_()
 
     console.clock.install()
-    console.wait_for_timeout(1100)  # the next token must differ, and its times are whole seconds
+    # Wait for the next second. Token times are whole seconds, and the next token must differ.
+    console.wait_for_timeout(1100)
     console.route("**/api/**", is_over)
-    open_tab(console, "Moderasi")  # five calls at once
+    open_tab(console, "Moderasi")  # the page sends five requests at the same time
     expect(console.get_by_role("link", name=re.compile(r"Menunggu \(\d+\)"))).to_be_visible()
     assert len(refreshed) == 1
 
@@ -685,7 +687,7 @@ def test_another_origin_can_neither_frame_nor_read_it(console: Page, service: La
     assert "access-control-allow-origin" not in call.headers
 
 
-# accessibility
+# --- accessibility --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -695,7 +697,7 @@ def test_axe_finds_nothing_on_any_of_its_pages(console: Page, axe: str, size: di
     console.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
 
     def check(name: str) -> None:
-        # Playwright injects axe, because the page's policy forbids foreign scripts.
+        # Playwright injects the accessibility checker axe, because the page's policy forbids foreign scripts.
         assert console.evaluate("document.documentElement.scrollWidth") == size["width"], name
         console.evaluate(axe)
         violations = console.evaluate("axe.run().then((result) => result.violations)")

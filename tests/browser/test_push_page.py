@@ -1,4 +1,4 @@
-"""The developers' page for web push, with a real service worker. The browser's push service is missing."""
+"""The developers' page for web push, with a real service worker but without the browser's push service."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def test_the_page_runs_its_service_worker_and_shows_a_push(page: Page) -> None:
 
 
 def test_the_permission_is_asked_and_the_subscription_tried(browser: Browser, service: Launcher) -> None:
-    # Not the `page` fixture, because Chromium prints a console error about push in a private window.
+    # This test does not use the `page` fixture, because Chromium prints a console error about push in a private window.
     context = browser.new_context(base_url=service.url, permissions=["notifications"])
     page = context.new_page()
     page.goto("/dev/push")
     page.get_by_role("button", name="Log in and subscribe").click()
-    # The last step fails here, because the browser has no push service. All earlier steps must work.
+    # The last step of the page fails here, because the browser has no push service. All earlier steps must work.
     expect(page.locator("#step")).to_have_text(re.compile("subscribed|failed: .*(push service|[Rr]egistration)"))
     expect(page.locator("#permission")).to_have_text("granted")
     context.close()

@@ -1,4 +1,4 @@
-"""`make` without a `.venv`: it finds a Python, and reports problems."""
+"""Tests of `make` without a `.venv` folder: `make` finds a Python program, and reports problems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from config import ROOT
 
-#: Fake Python that logs its arguments to `calls` and creates a fake `.venv`.
+#: Fake Python program that logs its arguments to `calls` and creates a fake `.venv`.
 PYTHON = """\
 #!/bin/sh
 echo "$*" >> calls
@@ -40,7 +40,7 @@ def test_it_makes_a_venv_once_and_ends_as_pip_does(tmp_path: Path, code: int) ->
 
 
 def test_a_folder_in_which_nothing_can_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / ".venv").touch()  # a file, because root may write to any folder
+    (tmp_path / ".venv").touch()  # A file in place of the folder, because root may write to any folder.
     result = bootstrap(tmp_path)
     assert result.returncode == 1
     assert "ensurepip" not in result.stderr

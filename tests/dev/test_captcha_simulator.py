@@ -1,4 +1,4 @@
-"""`siteverify` responses of reCAPTCHA, hCaptcha and Turnstile."""
+"""Tests of the simulated `siteverify` responses of reCAPTCHA, hCaptcha and Turnstile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Demo data: all parts have rows, and filling again changes nothing."""
+"""Tests of the demo data: every part adds rows, and a second run changes nothing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_demo_data_is_filled_once(app: Flask) -> None:
 
 
 def test_filling_may_compute_for_longer_than_a_request(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With 50,000 people, the demo computes for minutes between two statements, and one statement takes as long."""
+    """With 50,000 people, the demo computes for minutes between two statements. One statement also takes minutes."""
     names = ("idle_in_transaction_session_timeout", "statement_timeout")
     limits: list[object] = []
 

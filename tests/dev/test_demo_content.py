@@ -1,4 +1,4 @@
-"""Articles, videos and communities of the demo."""
+"""Tests of the demo articles, videos and communities."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def test_every_list_has_something_to_show_and_a_second_run_adds_nothing(client: 
         seen.append([client.get(path).json for path in paths])
     assert seen[0] == seen[1]
     assert [len(rows or []) for rows in seen[0]] == [4, 3, 3]
-    # Demo data must not notify anybody.
+    # Adding demo data must not send a message to anybody.
     assert db.session.scalars(sa.select(Broadcast).where(Broadcast.kind.in_(("article", "video")))).all() == []

@@ -1,4 +1,7 @@
-"""Deployment files match the code: existing settings, sufficient timeouts, valid syntax."""
+"""Tests of the deployment files.
+
+Their settings exist in the code, timeouts are long enough, and the syntax is valid.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +37,11 @@ from tests.core.production import GOOD
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*@.service"))
 
-#: Workers in compose.yaml, one per queue.
+#: Worker services in compose.yaml, one for each queue.
 WORKERS = ("worker-urgent", "worker-bulk")
 
 SETTINGS = {each.name.upper() for each in fields(Config)}
-#: Variables read by gunicorn.conf.py, prometheus_client and Python.
+#: Environment variables that gunicorn.conf.py, prometheus_client and Python read.
 OTHERS = {"BIND", "WEB_CONCURRENCY", "PROMETHEUS_MULTIPROC_DIR", "PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
 
 
@@ -64,7 +67,8 @@ def test_systemd_finds_no_fault_in_a_unit(path: Path) -> None:
     command = [require("systemd"), "verify", "--man=no", path]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = [line for line in done.stderr.splitlines() if path.stem.rstrip("@") in line]
-    assert all("is not executable" in line for line in found), done.stderr  # nothing is installed in /opt here
+    # The programs in /opt are not installed on this machine.
+    assert all("is not executable" in line for line in found), done.stderr
 
 
 def test_a_queue_of_its_own_is_a_drop_in_of_the_worker() -> None:
@@ -110,7 +114,7 @@ def unit_text(name: str) -> str:
 
 
 def test_the_role_of_one_machine_needs_no_password_and_nothing_personal_is_logged() -> None:
-    """Run the file's statements on a real server."""
+    """Run the SQL statements of a deployment file on a real server."""
     text = (DEPLOY / "postgres.sql").read_text().replace("health", "health_new")
     statements = re.findall(r"^[A-Z][^;]+;", text, re.MULTILINE)
     with temporary_servers() as servers, closing(psycopg2.connect(servers[DATABASE_VARIABLE], user="postgres")) as c:
@@ -143,7 +147,7 @@ def test_production_starts_with_the_settings_of_the_first_page() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "containers.md"])
 def test_a_running_service_takes_twelve_lines_and_nine_hundred_words(page: str) -> None:
-    """Both pages share the settings at the beginning of README.md."""
+    """Both README.md and containers.md need the settings at the beginning of README.md."""
     text = (DEPLOY / page).read_text()
     (commands,) = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     lines = [line for line in commands.splitlines() if line and not line.startswith("#")]
@@ -224,12 +228,15 @@ def test_a_new_version_stops_at_a_web_that_does_not_get_ready(tmp_path: Path) ->
 
 @pytest.mark.processes
 def test_a_new_version_restarts_nothing_where_no_web_listens(tmp_path: Path) -> None:
-    """`health-web@*` would restart all web services at once."""
+    """The pattern `health-web@*` would restart all web services at the same time."""
     assert rolling_restart(tmp_path) == (1, [])
 
 
 def test_only_gunicorn_keeps_figures_in_a_folder() -> None:
-    """Other processes would fail without the folder, or leave files in it."""
+    """Only gunicorn has the folder for metrics.
+
+    Other processes would fail without the folder, or would leave files in it.
+    """
     text = (DEPLOY / "Dockerfile").read_text()
     assert "PROMETHEUS_MULTIPROC_DIR" not in re.sub(r"^CMD .*$", "", text, flags=re.MULTILINE)
     assert "PROMETHEUS_MULTIPROC_DIR" not in (DEPLOY / "compose.yaml").read_text()
@@ -253,7 +260,7 @@ def test_compose_runs_what_there_is_with_settings_that_exist() -> None:
 
 
 def test_redis_knows_no_user_without_a_password() -> None:
-    """With a user without a password, Redis runs in protected mode and refuses other machines."""
+    """If a user has no password, Redis runs in protected mode and refuses other machines."""
     default, health = (DEPLOY / "redis.acl").read_text().splitlines()
     assert default == "user default off resetpass nocommands"
     assert health.startswith("user health on #")
@@ -281,7 +288,7 @@ def test_the_passwords_of_containers_are_made_once(tmp_path: Path) -> None:
 
 
 def test_podman_finds_every_image() -> None:
-    """Podman on Debian refuses an image name without a registry."""
+    """Image names contain a registry, because Podman on Debian refuses names without one."""
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"].values()
     images = {service["image"] for service in services if "build" not in service}
     images |= set(re.findall(r"^FROM (\S+)", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE))
@@ -289,7 +296,7 @@ def test_podman_finds_every_image() -> None:
 
 
 def made_database(folder: Path) -> tuple[int, str]:
-    """Run the script that creates the role, with a secret file. Return its exit code and its psql calls."""
+    """Run the script that creates the database role, with a secret file. Return its exit code and its psql calls."""
     asked = folder / "asked"
     psql = folder / "psql"
     psql.write_text(f'#!/bin/sh\necho "$@" > {asked}\n')
@@ -308,7 +315,7 @@ def test_the_role_gets_the_password_of_the_secret(tmp_path: Path) -> None:
 
 
 def test_no_role_is_made_without_a_password(tmp_path: Path) -> None:
-    """If PostgreSQL cannot read the secret, a role with an empty password could never log in."""
+    """If PostgreSQL could not read the secret, the role would have an empty password and could never log in."""
     status, asked = made_database(tmp_path)
     assert (status != 0, asked) == (True, "")
 
@@ -324,7 +331,7 @@ def test_what_compose_wants_of_an_operator_is_nothing_to_commit() -> None:
 
 
 def test_what_the_image_writes_outlives_a_container() -> None:
-    """Container disks are read-only."""
+    """The disks of the containers are read-only, so writable folders must be mounted."""
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     folders = re.findall(r"MEDIA_ROOT=(\S+)", (DEPLOY / "Dockerfile").read_text())
     assert len(folders) == 1
@@ -337,7 +344,10 @@ def test_what_the_image_writes_outlives_a_container() -> None:
 
 
 def test_an_export_grows_on_a_disk_and_not_in_memory() -> None:
-    """XLSX files and data exports may have any size, and a tmpfs is memory."""
+    """The folder `/tmp` for XLSX files and data exports is on a disk.
+
+    Files may have any size, and a tmpfs uses memory.
+    """
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
     for name in ("web", *WORKERS):
         assert "/tmp" in services[name]["volumes"], name
@@ -347,7 +357,7 @@ def test_an_export_grows_on_a_disk_and_not_in_memory() -> None:
 
 
 def test_the_image_can_dump_the_database_that_compose_brings() -> None:
-    """pg_dump refuses a server that is newer than itself."""
+    """pg_dump refuses a server that is newer than pg_dump."""
     image = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["postgres"]["image"]
     version = image.removeprefix("docker.io/library/postgres:")
     text = (DEPLOY / "Dockerfile").read_text()
@@ -377,7 +387,7 @@ def test_nginx_asks_the_containers_where_the_readme_has_rewritten_it() -> None:
     "path", ["/metrics", "/metrics/", "/metrics%2f", "/metrics//", "/readyz", "/readyz/", "/%6detrics"]
 )
 def test_nginx_keeps_what_machines_ask_from_the_world(path: str) -> None:
-    """Try all spellings that the service accepts. nginx matches patterns against the decoded path."""
+    """Try all spellings of a path that the service accepts. nginx matches its patterns against the decoded path."""
     text = (DEPLOY / "nginx.conf").read_text()
     patterns = re.findall(r"location ~ (\S+) \{\s+allow 127\.0\.0\.1;\s+allow ::1;\s+deny all;", text)
     assert any(re.search(pattern, unquote(path)) for pattern in patterns)

@@ -1,4 +1,4 @@
-"""Configuration of gunicorn."""
+"""Tests of the configuration of gunicorn, `gunicorn.conf.py`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def test_each_process_has_a_socket_of_its_own_unless_it_is_a_unix_one(monkeypatc
     tcp = conf(monkeypatch, BIND="0.0.0.0:8000")
     unix = conf(monkeypatch, BIND="unix:/run/health/web.sock")
     assert (tcp["reuse_port"], unix["reuse_port"]) == (True, False)
-    # Processes are replaced only on a unix socket. On TCP, connections waiting at a process's socket would be lost.
+    # gunicorn replaces its processes only on a unix socket. On TCP, connections that wait at a process's socket would
+    # be lost.
     assert (tcp["max_requests"], unix["max_requests"]) == (0, 1_000_000)
 
 
@@ -72,6 +73,6 @@ def test_the_start_of_a_production_warns_once_of_each_risk_and_of_a_name_that_is
 
 def test_a_process_that_a_reload_starts_reads_the_settings_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = conf(monkeypatch)
-    monkeypatch.setitem(sys.modules, "config", sys.modules["config"])  # restores the module after the test
+    monkeypatch.setitem(sys.modules, "config", sys.modules["config"])  # restores the reloaded module after the test
     settings["post_fork"](None, None)
     assert "config" not in sys.modules

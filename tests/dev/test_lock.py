@@ -1,4 +1,4 @@
-"""`make lint` refuses requirements files that differ from the output of `make lock`."""
+"""Tests that `make lint` refuses requirements files that differ from the output of `make lock`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_no_file_names_a_registry() -> None:
 
 
 def test_an_extra_that_a_package_needs_is_locked_with_it() -> None:
-    """With hashes, pip does not use `coverage==7.17.3` for `coverage[toml]`, and looks for the newest version."""
+    """With hashes, pip does not accept `coverage==7.17.3` for `coverage[toml]`, and looks for the newest version."""
     locked = {entry.partition("==")[0].lower() for name in lock.FILES for entry in lock.entries(name)}
     needed = {
         f"{canonicalize_name(need.name)}[{extra}]"
@@ -66,7 +66,7 @@ def test_an_extra_that_a_package_needs_is_locked_with_it() -> None:
 
 
 def _needs(requirement: Requirement) -> Iterator[Requirement]:
-    with suppress(PackageNotFoundError):  # a package for another platform
+    with suppress(PackageNotFoundError):  # a package that is only for another platform
         for text in requires(requirement.name) or ():
             need = Requirement(text)
             if need.marker is None or any(need.marker.evaluate({"extra": e}) for e in (*requirement.extras, "")):

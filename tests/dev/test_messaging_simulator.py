@@ -1,4 +1,4 @@
-"""Simulated APIs of the two messaging providers, compared with their documentation."""
+"""Tests of the simulated APIs of the two messaging providers, compared with the providers' documentation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dev.stack.waiting import PATIENCE_S
 def fonnte(sim: Server, token: str = TOKEN, **form: str) -> Any:
     form = {"target": "6281234567890", "message": "Halo", "countryCode": "62"} | form
     reply = requests.post(f"{sim.url}/messaging/send", headers={"Authorization": token}, data=form, timeout=PATIENCE_S)
-    assert reply.status_code == 200  # even for errors
+    assert reply.status_code == 200  # Fonnte returns status 200 even for errors.
     return reply.json()
 
 

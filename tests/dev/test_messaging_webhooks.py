@@ -1,4 +1,4 @@
-"""Webhook calls of the simulated providers: receipts and incoming messages."""
+"""Tests of webhook calls by the simulated providers: receipts and incoming messages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def wire(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def service(committed: Flask, sim: Server, wire: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Yield the address of the service. It sends through `wire` and receives from both providers."""
+    """Yield the address of the service.
+
+    The service sends through the gateway `wire` and accepts webhooks from both gateways.
+    """
     variables = {**sim.messaging.env(), **webhooks.settings(), "MESSAGING_PROVIDER": wire}
     simulated = Config.from_env({"ENVIRONMENT": "testing", **variables})
     changed = {each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in variables}
@@ -127,7 +130,7 @@ def test_the_help_of_a_crisis_reaches_a_stranger(service: str, sim: Server, wire
 def test_each_kind_of_message_comes_in(
     service: str, sim: Server, wire: str, text: str, more: dict[str, str], expected: dict[str, str]
 ) -> None:
-    if wire == "fonnte":  # Fonnte reports no reactions, quotes or pressed buttons
+    if wire == "fonnte":  # Fonnte's webhooks contain no reactions, quotes or pressed buttons
         if expected["type"] == "reaction":
             return
         expected = {"type": "text" if {"about", "pressed"} & {*more} or not more else "media"}
@@ -158,9 +161,9 @@ def test_a_call_whose_worker_was_killed_is_confirmed_by_its_receipt_and_not_repe
     sim.messaging.sent.clear()
     row = add(target=PHONE)
     claimed = ready()
-    while claimed.id != row.id:  # the response to the greeting
+    while claimed.id != row.id:  # Skip the response to the greeting.
         claimed = ready()
-    messaging.send(claimed)  # the worker is killed here
+    messaging.send(claimed)  # The worker is killed after sending and before it stores the outcome.
     wait_until(lambda: handled(lambda: reread(row.dedupe_key).state == DeliveryState.SENT))
     age(60, of=row)
     jobs.drain("urgent")

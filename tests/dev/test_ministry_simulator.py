@@ -1,4 +1,4 @@
-"""Simulated website of the ministry, in normal and failing states."""
+"""Tests of the simulated website of the health ministry, in normal and failing states."""
 
 from __future__ import annotations
 

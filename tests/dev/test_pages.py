@@ -1,4 +1,4 @@
-"""Developer pages: their content, and their absence outside development."""
+"""Tests of the developers' pages: their content, and that they do not exist outside development."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_outbox_shows_messages_newest_first_with_links_to_click(developing: 
 
 
 def entries(app: Flask, heading: str, id_: str) -> list[str]:
-    """Return the visible entries under a heading, or the entries folded in a `details` element."""
+    """Return the visible entries under a heading, or the entries inside a closed `details` element."""
     page = html.fromstring(app.test_client().get("/dev/outbox").get_data(as_text=True))
     found = page.xpath(
         "//h2[.=$heading]/following-sibling::ol[1]/li" if heading else "//details[@id=$id]//li[@class='entry']",
@@ -170,7 +170,7 @@ def test_the_outbox_shows_what_people_wrote_with_its_outcome(developing: Flask, 
     assert answered.endswith("apa kabar")
 
 
-@pytest.mark.usefixtures("real_app")  # seeds the phrases
+@pytest.mark.usefixtures("real_app")  # adds the phrases about a crisis to the database
 def test_the_outbox_never_shows_the_text_of_a_crisis(developing: Flask, recipient: User) -> None:
     for phone in ("+6281234567890", "+6281234567890", "+6281299999999"):
         outbox_page.write_as(phone, "saya mau bunuh diri")

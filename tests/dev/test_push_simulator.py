@@ -1,4 +1,4 @@
-"""Simulated push service and browsers: requirements of RFC 8030, 8291 and 8292 for the sender."""
+"""Tests of the simulated push service and browsers: requirements of RFC 8030, 8291 and 8292 for the sender."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_what_pywebpush_sends_can_be_read(sim: Server) -> None:
     assert json.loads(message.text) == {"title": "Halo"}
 
 
-#: Example of RFC 8291, section 5: the browser's private key and secret, and the body that it receives.
+#: Example in RFC 8291, section 5: the browser's private key and secret, and the encrypted body.
 RFC_KEY = "q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94"
 RFC_AUTH = "BTBZMqHH6r4Tts7J_aSIgg"
 RFC_BODY = (

@@ -1,4 +1,4 @@
-"""Embedded PostgreSQL and Valkey, in folders that only their owner may enter, like many home folders."""
+"""Tests of PostgreSQL and Valkey from packages, in folders that only their owner may enter, like many home folders."""
 
 from __future__ import annotations
 
@@ -120,4 +120,4 @@ def test_postgres_runs_from_a_folder_that_only_its_owner_may_enter(
     inside = closed / servers.programs().relative_to(packages)
     monkeypatch.setattr(servers, "programs", lambda: inside)
     with Supervisor(tmp_path / "logs") as supervisor, cursor(start_postgres(supervisor, closed / "data").url()) as sql:
-        sql.execute("create extension pg_trgm")  # a running server reads the extension from that folder
+        sql.execute("create extension pg_trgm")  # PostgreSQL reads the extension from the folder `closed`.

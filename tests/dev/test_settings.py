@@ -1,4 +1,4 @@
-"""Settings of `make run`, and its terminal output."""
+"""Tests of the settings and the terminal output of `make run`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server of the simulators: faults, control, and its lifetime as a process."""
+"""Tests of the simulator server: faults, control routes, and start and end of its process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORM = {"target": "6281234567890", "message": "Halo", "countryCode": "62"}
 
 
 def send(sim: Server, *, within_s: float = PATIENCE_S, **options: Any) -> requests.Response:
-    with requests.Session() as session:  # a new connection per call, so that a fault affects only one
+    with requests.Session() as session:  # Each call uses a new connection, so that a fault affects only one call.
         return session.post(f"{sim.url}/messaging/send", headers=TOKEN, data=FORM, timeout=within_s, **options)
 
 
@@ -53,7 +53,7 @@ def test_a_slow_reply_never_trips_the_read_timeout(sim: Server) -> None:
     with requests.Session() as session:
         reply = session.post(f"{sim.url}/messaging/send", data=FORM, timeout=10, stream=True)
         bytes_read = sum(1 for _ in zip(range(8), reply.iter_content(1), strict=False))
-    assert bytes_read == 8  # one byte each 0.1 s, without an end
+    assert bytes_read == 8  # the response has one byte each 0.1 s and does not end
 
 
 def test_faults_of_content_answer_what_they_say(sim: Server) -> None:
@@ -160,7 +160,8 @@ def test_it_ends_at_once_with_calls_hanging_and_leaves_no_thread() -> None:
         idle.sendall(b"POST /messaging/send HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
         wait_until(lambda: bool(sim.messaging.calls))
         started = monotonic()
-    assert monotonic() - started < faults.PATIENCE_S  # it ends without waiting for the hanging call
+    # The simulator server ends without waiting for the hanging request.
+    assert monotonic() - started < faults.PATIENCE_S
     wait_until(lambda: set(threading.enumerate()) <= before)
 
 

@@ -1,4 +1,4 @@
-"""Child processes end with their parent, even if it is killed."""
+"""Tests that child processes end with their parent, even if the parent is killed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ pytestmark = pytest.mark.processes
 
 SLEEP = ["/bin/sleep", "60"]
 
-#: A program that ends after two seconds of processor time.
+#: Program that ends after two seconds of processor time.
 WORK = "import time\nwhile time.process_time() < 2: pass\nprint('ready', flush=True)"
 
-#: A program that starts a sleeping child, prints its process id, and waits to be killed.
+#: Program that starts a sleeping child, prints the child's process id, and waits to be killed.
 STARTER = """
 import sys, time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A `make` target names missing system packages, with the command that installs them."""
+"""If system packages are missing, a `make` target prints their names and the command that installs them."""
 
 from __future__ import annotations
 

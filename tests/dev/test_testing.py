@@ -1,4 +1,4 @@
-"""Servers and databases of `make test`: each test process has its own database."""
+"""Tests of the servers and databases of `make test`: each test process has its own database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulated video platform: its three reads, quota and errors."""
+"""Tests of the simulated video platform: its three API reads, its quota and its errors."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Run a program with only the system calls of a systemd unit: `python -m tests.e2e.confined UNIT PROGRAM ...`.
+"""Program that runs another program with only the system calls that a systemd unit allows.
 
-As with systemd, a forbidden call ends the process with SIGSYS, and child processes have the same restrictions.
+`python -m tests.e2e.confined UNIT PROGRAM ...`: As with systemd, a forbidden call ends the process with SIGSYS. Child
+processes have the same restrictions.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ ALLOW, KILL_PROCESS = 0x7FFF0000, 0x80000000
 
 
 def allowed_calls(unit: Path, groups: dict[str, list[str]]) -> set[str]:
-    """Return the calls that the `SystemCallFilter=` lines of a unit allow.
+    """Return the system calls that the `SystemCallFilter=` lines of a unit allow.
 
-    Lines with `~` remove calls, others add calls.
+    Lines with `~` remove calls, and other lines add calls.
     """
     calls = _calls("@default", groups)
     for taken_away, names in re.findall(r"^SystemCallFilter=(~?)(.+)$", unit.read_text(), re.MULTILINE):
@@ -34,7 +35,7 @@ def _calls(name: str, groups: dict[str, list[str]]) -> set[str]:
 
 
 def groups_of_systemd() -> dict[str, list[str]]:
-    """Return the members of each group, such as `@chown`. A member may be a group."""
+    """Return the system calls of each group of systemd, such as `@chown`. A group may contain other groups."""
     command = [require("systemd"), "--no-pager", "syscall-filter"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     groups: dict[str, list[str]] = {}
@@ -47,13 +48,13 @@ def groups_of_systemd() -> dict[str, list[str]]:
 
 
 def confine(calls: set[str]) -> None:
-    """Forbid these system calls for this process and its children."""
-    library = ctypes.CDLL("libseccomp.so.2")  # the library of systemd
+    """Forbid these system calls for the current process and its children."""
+    library = ctypes.CDLL("libseccomp.so.2")  # libseccomp, which systemd also uses
     library.seccomp_init.restype = ctypes.c_void_p
     context = ctypes.c_void_p(library.seccomp_init(ctypes.c_uint32(ALLOW)))
     for call in sorted(calls):
         number = library.seccomp_syscall_resolve_name(call.encode())
-        if number >= 0:  # calls of other architectures have no number
+        if number >= 0:  # calls of other processor architectures have no number here
             failed = library.seccomp_rule_add(context, ctypes.c_uint32(KILL_PROCESS), number, 0)
             assert not failed, call
     assert library.seccomp_load(context) == 0

@@ -1,4 +1,4 @@
-"""Fixtures with the running service for end-to-end tests."""
+"""Fixtures of the end-to-end tests, with the running service."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.helpers.apps import empty
 
 @pytest.fixture(scope="module", autouse=True)
 def _emptied(real_app: Flask) -> Iterator[None]:
-    """Empty the database after each file, because separate processes have committed to it."""
+    """Empty the database after each test file, because separate processes have committed rows to it."""
     yield
     with real_app.app_context():
         empty()

@@ -1,4 +1,4 @@
-"""All account routes, in the order of a single-page application, through real processes."""
+"""Test of all account routes on real processes, in the order in which a single-page application calls them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dev.stack.waiting import wait_until
 
 
 def register(stack: Stack, sim: Server, username: str, role: str, phone: str) -> dict[str, str]:
-    """Register with the data of three form steps in one call."""
+    """Register with one request that contains the data of three form steps."""
     account = {"username": username, "password": "rahasia123", "nomor_hp": phone, "role": role}
     identity = {"nama_ktp": username.title(), "nama_samaran": f"Samaran {username}", "domicile": "Jawa Barat"}
     preferences = {"preferences": {"medical": True, "religion": ["islam"]}}
@@ -28,7 +28,7 @@ def register(stack: Stack, sim: Server, username: str, role: str, phone: str) ->
 
 
 def reset_code(sim: Server, phone: str) -> str:
-    """Wait for the message that a worker sends, and return its code."""
+    """Wait for the message that a worker sends, and return the code in the message."""
 
     def codes() -> list[str]:
         texts = "\n".join(message.text for message in sim.messaging.to(phone))
@@ -56,13 +56,13 @@ def test_a_person_walks_through_all_of_it(stack: Stack, sim: Server) -> None:
     served = stack.call("GET", f"/..{changed.json()['image']}")
     assert served.headers["Content-Type"] == "image/webp"
 
-    # The access token has expired. After a 401 the client refreshes it once and repeats the request.
+    # Call with an expired access token. After a 401 the client refreshes the token once and repeats the request.
     expired = _expired(stack, access)
     assert stack.call("GET", "/profile", expired).json()["error"] == "token_expired"
     access = stack.call("POST", "/refresh", json={"refresh_token": refresh}).json()["access_token"]
     assert stack.call("GET", "/profile", access).json()["username"] == "siti"
 
-    # Caregiver and patient.
+    # Link a caregiver and a patient.
     patient_id = stack.call("GET", "/profile", access).json()["id"]
     link = stack.call("POST", "/caregiver/patients", budi["access_token"], json={"patient_id": patient_id})
     assert link.status_code == 201, link.text
@@ -70,7 +70,7 @@ def test_a_person_walks_through_all_of_it(stack: Stack, sim: Server) -> None:
     assert stack.call("DELETE", f"/caregiver/patients/{patient_id}", budi["access_token"]).status_code == 200
     assert stack.call("GET", "/caregiver/patients", budi["access_token"]).json() == []
 
-    # Forgotten password.
+    # Reset a forgotten password.
     assert stack.call("GET", "/send-verification-code", params={"phone": "081234567890"}).status_code == 200
     body = {"code": reset_code(sim, "6281234567890"), "new_password": "baru-sekali"}
     assert stack.call("POST", "/update-password", json=body).status_code == 200
@@ -84,7 +84,7 @@ def test_a_person_walks_through_all_of_it(stack: Stack, sim: Server) -> None:
     assert stack.call("GET", "/profile", again["access_token"]).status_code == 401
     assert stack.call("POST", "/refresh", json={"refresh_token": again["refresh_token"]}).status_code == 401
 
-    # Each request has one log line without secrets.
+    # Assert that each request has one log line, and that the line contains no secrets.
     log = stack.log.read_text()
     assert '"route":"/api/send-verification-code"' in log
     for secret in ("081234567890", "6281234567890", body["code"], "rahasia123", refresh):
@@ -92,7 +92,7 @@ def test_a_person_walks_through_all_of_it(stack: Stack, sim: Server) -> None:
 
 
 def _expired(stack: Stack, access: str) -> str:
-    """Return the token with an expiry one minute ago, signed with the key of the running service."""
+    """Return the token with an expiry time one minute ago, signed with the key of the running service."""
     key = stack.env["JWT_SECRET_KEYS"]
     claims = jwt.decode(access, options={"verify_signature": False})
     return jwt.encode({**claims, "exp": int(time.time()) - 60}, key, headers={"kid": tokens.key_id(key)})

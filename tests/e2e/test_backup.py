@@ -1,4 +1,4 @@
-"""A backup that is restored into an empty database and folder serves the main paths."""
+"""Tests that a backup, restored into an empty database and folder, serves the main routes."""
 
 from __future__ import annotations
 

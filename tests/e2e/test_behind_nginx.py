@@ -1,4 +1,4 @@
-"""The deployed service: real nginx with the shipped configuration, two gunicorns, two workers."""
+"""Tests of the deployed service: real nginx with `deploy/nginx.conf`, two gunicorns and two workers."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_nginx_serves_no_picture_of_a_hidden_post(site: DeployedStack, committed
 
 
 def is_held(connection: ssl.SSLSocket) -> bool:
-    """Return whether the server has neither answered nor closed the connection."""
+    """Return whether the connection is still open and has no response."""
     connection.setblocking(False)
     try:
         connection.recv(1)
@@ -105,10 +105,12 @@ def test_half_sent_requests_do_not_keep_the_others_waiting(site: DeployedStack) 
     held = [site.connect() for _ in range(60)]
     try:
         for connection in held:
-            # Not to a login, because nginx allows 60 logins at once from an address, and earlier tests count too.
+            # These requests are not logins, because nginx allows 60 logins at once from an address and earlier tests
+            # count too.
             connection.sendall(b"POST /api/log/user-log HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{")
-        assert site.call("GET", "/kategori?page=60").status_code == 200  # not cached
-        assert all(is_held(connection) for connection in held)  # the service did not wait for them
+        assert site.call("GET", "/kategori?page=60").status_code == 200  # This response is not in nginx's cache.
+        # the service answered without waiting for these connections
+        assert all(is_held(connection) for connection in held)
     finally:
         for connection in held:
             connection.close()
@@ -119,7 +121,7 @@ def test_a_web_process_is_restarted_without_anybody_noticing(site: DeployedStack
     done = threading.Event()
 
     def ask() -> None:
-        while not done.is_set():  # a new page each time, which nginx has not cached
+        while not done.is_set():  # a different page number each time, so that nginx has not cached the response
             statuses.append(site.call("GET", f"/kategori?page={len(statuses) + 100}").status_code)
 
     asking = threading.Thread(target=ask)

@@ -1,4 +1,4 @@
-"""The service with only the system calls that the units of `deploy/systemd` allow."""
+"""Tests of the service with only the system calls that the units in `deploy/systemd` allow."""
 
 from __future__ import annotations
 

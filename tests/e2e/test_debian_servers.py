@@ -1,4 +1,4 @@
-"""The oldest supported servers, from Debian packages: PostgreSQL 15 and Redis 7, with nginx."""
+"""Tests with the oldest supported servers, from Debian packages: PostgreSQL 15 and Redis 7, with nginx."""
 
 from __future__ import annotations
 

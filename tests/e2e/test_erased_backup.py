@@ -1,4 +1,7 @@
-"""Later backups contain nothing of an erased person, and an older backup does not restore the person."""
+"""Tests that later backups contain nothing of an erased person.
+
+A restore of an older backup does not bring the person back.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ def erase(app: Flask, user_id: int) -> None:
 
 
 def traces(url: str) -> list[str]:
-    """Return the tables that contain a mark of the erased person."""
+    """Return the tables that contain a text of the erased person."""
     with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
         tables = [name for (name,) in cursor.fetchall()]
@@ -83,7 +86,8 @@ def test_an_older_backup_brings_nobody_back(
     assert not (newer / backup.PICTURES / name).exists()
     assert list((newer / backup.TOMBSTONES).iterdir())
 
-    # Restored on another host, with the tombstones of the newer backup in the same folder.
+    # The backup is restored on another host. The folder also contains the list of erased people (tombstones) of the
+    # newer backup.
     there = tmp_path / "there"
     there.mkdir()
     url = empty_database(variables["DATABASE_URL"])
@@ -95,7 +99,7 @@ def test_an_older_backup_brings_nobody_back(
         cursor.execute("SELECT username FROM users")
         assert cursor.fetchall() == [("tinggal",)]
 
-    # Restored on the same host, with the tombstones next to the pictures.
+    # The backup is restored on the same host. The list of erased people (tombstones) is next to the pictures.
     alone = tmp_path / "alone" / "older"
     shutil.copytree(older, alone)
     here = tmp_path / "here"

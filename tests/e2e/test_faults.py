@@ -1,4 +1,7 @@
-"""PostgreSQL, Redis and the disk fail under light load: quick errors, no data loss, automatic recovery."""
+"""Tests in which PostgreSQL, Redis or the disk fail under light load.
+
+The service must answer with quick errors, lose no data, and recover without help.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +25,9 @@ pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 SEEN = 60
 
 #: Maximum median seconds of a response. A response that waited for a timeout takes at least one second.
-#:
-#: `make bench T=outages` measures the slowest response and the time to recover.
 AT_ONCE_S = 0.5
 
-#: Bytes: less than the picture of the test, more than the logs and metrics of the web process.
+#: Maximum bytes of a file: less than the picture of the test, and more than the logs and metrics of gunicorn.
 SMALL_FILE = 512 * 1024
 
 
@@ -46,7 +47,7 @@ def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedStack
 
 
 def all_logged(isolated: IsolatedStack, before: int, load: Load) -> bool:
-    """Return whether the table contains all accepted logs, and no others. No log request was cut off."""
+    """Return whether the table contains exactly the accepted log records."""
     return eventually(lambda: isolated.logged() - before == load.answers["logs"].accepted)
 
 
@@ -65,7 +66,7 @@ def test_postgresql_stopped_is_503_at_once_and_back_once_it_is(isolated: Isolate
     assert reads.retry_after == {"5"}
     assert reads.median_s(down, ready) < AT_ONCE_S
     assert reads.statuses(back) == {200}
-    # The service accepts logs without a database, and loses none.
+    # The service accepts log requests without a database, and loses no log record.
     assert all_logged(isolated, before, load)
 
 
@@ -78,7 +79,8 @@ def test_postgresql_frozen_is_503_by_nginx_and_back_once_it_is(tmp_path: Path) -
             own_answers = load.answers["own"]
             with deployed.without_postgres("frozen"):
                 down = time.monotonic()
-                wait_until(lambda: own_answers.within(down))  # without nginx it would hang until the database is back
+                # Without nginx, this request would wait until the database is back.
+                wait_until(lambda: own_answers.within(down))
                 ready = time.monotonic()
             wait_until(lambda: 200 in own_answers.statuses(ready))
             back = own_answers.first(200, ready)
@@ -86,7 +88,7 @@ def test_postgresql_frozen_is_503_by_nginx_and_back_once_it_is(tmp_path: Path) -
         assert own_answers.statuses(down, ready) == {503}
         assert own_answers.retry_after == {"5"}
         assert own_answers.statuses(back) == {200}
-        assert load.answers["reads"].statuses(down) == {200}  # from nginx's cache
+        assert load.answers["reads"].statuses(down) == {200}  # nginx answers from its cache
         assert load.answers["logs"].statuses(down, ready) == {202}
         assert all_logged(deployed, before, load)
 

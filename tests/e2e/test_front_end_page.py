@@ -1,4 +1,4 @@
-"""Every example of `docs/front-end.md` runs on `make run` and returns the shown response."""
+"""Tests that every example of `docs/front-end.md` runs on `make run` and returns the shown response."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.helpers.client import Client
 pytestmark = [pytest.mark.takes(seconds=20), pytest.mark.processes]
 
 PAGE = (ROOT / "docs/front-end.md").read_text()
-#: An example, and its shown response if there is one.
+#: An example of the page, with the shown response if there is one.
 EXAMPLES = re.compile(r"^```sh\n(.*?)^```\n(?:```(json|text)\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 SEPARATOR = "-- the next example --"
 
@@ -51,7 +51,7 @@ def test_every_example_runs_and_answers_as_shown(answers: list[str]) -> None:
 
 
 def assert_same_shape(shown: dict[str, object], got: dict[str, object]) -> None:
-    """Assert that the shown fields exist and have the same types. The page may leave out fields."""
+    """Assert that the response has the fields shown on the page, with the same types. The page may leave out fields."""
     for name, value in shown.items():
         assert name in got, got
         if value is not None:

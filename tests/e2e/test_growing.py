@@ -1,4 +1,4 @@
-"""Optional parts of a larger installation: PgBouncer in transaction mode, and a managed Redis."""
+"""Tests of optional parts of a larger installation: PgBouncer in transaction mode, and a managed Redis."""
 
 from __future__ import annotations
 
@@ -51,7 +51,10 @@ admin_users = boss
 
 
 class Grown(Stack):
-    """A `Stack` with PgBouncer before its database, and with a Redis that can fail over at one address."""
+    """A `Stack` with PgBouncer between the service and the database.
+
+    Its Redis can be replaced by another one at the same address.
+    """
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         super().__init__(env, folder)
@@ -62,7 +65,7 @@ class Grown(Stack):
         self.env |= {
             "DATABASE_POOLER_URL": f"postgresql://health@127.0.0.1:{self.pooler_port}/pooled",
             "REDIS_URL": f"redis://127.0.0.1:{self.redis_port}/3",
-            "WEB_CONCURRENCY": "3",  # 24 threads, so that requests can use up the pool
+            "WEB_CONCURRENCY": "3",  # 24 threads, so that requests can use all connections of the pool
         }
 
     def start(self) -> None:
@@ -78,7 +81,7 @@ class Grown(Stack):
                 pool_size=POOL_SIZE,
             )
         )
-        # PgBouncer refuses to run as root, and only PostgreSQL's user can enter the folder of its socket.
+        # PgBouncer refuses to run as root. Only PostgreSQL's user can enter the folder of PostgreSQL's socket.
         owner = ["-u", "nobody"] if os.geteuid() == 0 else ["-u", getpass.getuser()]
         self.spawn(self.pgbouncer, *owner, str(pooler))
         self.spawn_redis()
@@ -113,7 +116,7 @@ def test_everything_goes_on_through_a_pooler_and_over_a_failover(grown: Grown, c
     assert grown.call("POST", "/log/user-log", json={"event_type": "before"}).status_code == 202
     assert eventually(logged("before"))
     with psycopg2.connect(host="127.0.0.1", port=grown.pooler_port, user="boss", dbname="pgbouncer") as _:
-        pass  # only PgBouncer has this console
+        pass  # Only PgBouncer has this administration console.
 
     grown.processes[1].kill()
     grown.processes[1].wait()
@@ -145,14 +148,15 @@ def test_twenty_people_who_want_one_email_do_not_use_up_the_pool(grown: Grown, c
     def change(token: str) -> int:
         return grown.call("PUT", "/profile", token, json={"email": "sama@example.org"}).status_code
 
-    # A transaction locks the e-mail until waiting requests use all connections of the pool.
+    # A transaction locks the e-mail address. Requests that want this address wait until they use all connections of the
+    # pool.
     with closing(psycopg2.connect(grown.direct_url)) as holder, ThreadPoolExecutor(len(tokens)) as threads:
         holder.cursor().execute("UPDATE users SET email = 'sama@example.org' WHERE id = %s", [holder_id])
         calls = [threads.submit(change, token) for token in tokens]
         pool_is_used_up = eventually(lambda: waiting() == POOL_SIZE)
         holder.rollback()
     assert pool_is_used_up
-    # A request that needed a second connection would get a 503.
+    # If a request needed a second connection, it would get a 503.
     assert sorted(call.result() for call in calls) == [200] + [409] * 19
 
 

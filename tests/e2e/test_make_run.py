@@ -1,4 +1,4 @@
-"""`make run`: one command starts the service, and one signal ends it without remains."""
+"""Tests of `make run`: one command starts the service, and one signal ends all its processes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def other_checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def lived_in(other_checkout: Path) -> Path:
-    """Return a checkout in which the user joko was created before a Ctrl-C."""
+    """Return a checkout of an earlier run. The user joko registered in that run, and a Ctrl-C ended it."""
     with Launcher(other_checkout) as launcher:
         launcher.flask("users", "create", "--username", "joko", "--role", "pasien", "--password", "sandi123")
         for _ in range(2):
@@ -95,7 +95,7 @@ def test_a_crash_of_one_process_is_told_and_ends_the_rest_but_not_another_checko
     secrets = (lived_in / "instance" / "secrets.env").read_text()
     with Launcher(lived_in) as other:
         assert (lived_in / "instance" / "secrets.env").read_text() == secrets
-        assert login(other, "joko", "sandi123") == 200  # his data is still there
+        assert login(other, "joko", "sandi123") == 200  # joko's account is still in the database
         assert login(running, "joko", "sandi123") == 401
         other.child(words).kill()
         assert other.process.wait(PATIENCE_S) == 1
@@ -131,10 +131,10 @@ def test_servers_of_the_user_and_simulators_are_used_instead(lived_in: Path, var
         assert not [command for command in commands if "postgres" in command or "valkey" in command]
         settings = (lived_in / "instance" / "development.env").read_text()
         assert re.search(r"^VIDEO_URL='http://127\.0\.0\.1:\d+/", settings, re.MULTILINE)
-        # Settings of the user win.
+        # Settings of the user override those of `make run`.
         assert "MESSAGING_PROVIDER='outbox'" in settings
         assert launcher.child("dev.simulators").is_running()
-        # SIGKILL of the launcher also ends every child.
+        # If the launcher is killed with SIGKILL, every child also ends.
         launcher.process.kill()
         wait_until(launcher.is_gone)
 

@@ -1,4 +1,4 @@
-"""Invalid HTTP gets an error or a closed connection, and does not affect other clients."""
+"""Tests that invalid HTTP requests get an error or a closed connection, and do not affect other clients."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def web(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def statuses(web: Stack, sent: bytes) -> list[int]:
-    """Return the statuses of all responses to `sent`, or [] if the connection is closed without one."""
+    """Return the statuses of all responses to the bytes `sent`.
+
+    Return [] if the connection is closed without a response.
+    """
     with socket.create_connection(("127.0.0.1", web.port), timeout=PATIENCE_S) as connection:
         answer = b""
         try:
@@ -86,7 +89,10 @@ def test_a_body_that_nobody_read_is_not_the_next_request(web: Stack) -> None:
 
 
 def test_half_sent_requests_leave_nothing_behind(web: Stack) -> None:
-    """Open half-sent requests occupy gunicorn's threads, so nginx buffers requests (`test_behind_nginx`)."""
+    """Half-sent requests would occupy gunicorn's threads, so nginx first waits for the whole request.
+
+    The test of nginx is in `test_behind_nginx`.
+    """
     for _ in range(50):
         with socket.create_connection(("127.0.0.1", web.port), timeout=PATIENCE_S) as connection:
             connection.sendall(b"GET /healthz HTTP/1.1\r\n" + HOST + b"X-Slow: ")

@@ -1,4 +1,7 @@
-"""Public reads through the deployed nginx: updated in time, without personal data, and available without PostgreSQL."""
+"""Tests of public reads through the deployed nginx.
+
+Cached responses are updated in time, contain no personal data, and are available without PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 KEPT = PUBLIC_READS - set(NOT_KEPT)
 MARKER = "penanda"
 
-#: Query strings with which a read finds something.
+#: Query strings with which a route finds at least one record.
 QUESTIONS = {
     "GET /emergency/nearby": "lat=-6.88&lng=107.55",
     "GET /province-config/nearby": "lat=-6.88&lng=107.55",
@@ -47,7 +50,7 @@ _numbers = count(1)
 
 
 def path_of(route: str) -> str:
-    """Return the address of an existing record for a route."""
+    """Return the path of a route with the id of an existing record."""
     path = re.sub(r"<int:\w+>", "1", route.removeprefix("GET "))
     names = {"<province>": "default", "<faskes_id>": "rsud", "<username>": f"{MARKER}.admin", "<report>": "users"}
     names |= {"<table_name>": "users", "<string:video_id>": "1", "<string:channel_id>": "UCkemenkesSimulasi0000001"}
@@ -57,7 +60,7 @@ def path_of(route: str) -> str:
 
 
 def found_by(site: DeployedStack, route: str) -> str:
-    """Return the address as `path_of` does. Only the ministry's simulator has the addresses of its articles."""
+    """Return the path of an existing record. The health ministry's simulator supplies the addresses of its articles."""
     if route != "GET /articles/detail":
         return path_of(route)
     return f"/articles/detail?url={site.call('GET', '/articles').json()[0]['url']}"
@@ -141,7 +144,7 @@ def test_a_public_read_is_kept_for_nobody_in_particular_alone(
     assert "ETag" not in own.headers
 
 
-#: Request headers that must not change the cached response for others. nginx passes them on.
+#: Request headers that nginx passes on. They must not change the cached response for other callers.
 LIES = {
     "Accept": "text/evil", "Accept-Language": "xx", "Accept-Encoding": "evil", "Content-Type": "text/evil",
     "Cookie": "evil=1", "Range": "bytes=0-1", "Origin": "https://evil.example", "User-Agent": "evil",
@@ -168,7 +171,7 @@ def test_what_one_reader_sends_changes_no_copy(site: DeployedStack, tokens: dict
 
 @pytest.mark.parametrize("nobody_is", ["first", "last"])
 def test_nothing_of_a_person_is_kept(site: DeployedStack, tokens: dict[str, str], nobody_is: str) -> None:
-    """Every identity reads every route twice, so that the cache is empty first and filled later."""
+    """Callers of every role read every route twice: first with an empty cache, then from the filled cache."""
     forget_copies(site)
     persons = [*tokens.values(), "expired"]
     identities: list[str | None] = [None, *persons] if nobody_is == "first" else [*persons, None]
@@ -204,14 +207,15 @@ def test_what_people_write_is_seen_in_time(site: DeployedStack, tokens: dict[str
 
     wait_until(lambda: titles() == ("Menu sehat", "Menu sehat"))
     site.call("PUT", path, tokens["pasien"], json={"title": "Menu baru"})
-    assert site.call("GET", path, tokens["pendamping"]).json()["title"] == "Menu baru"  # at once with a token
+    # a caller with a token sees the change at once
+    assert site.call("GET", path, tokens["pendamping"]).json()["title"] == "Menu baru"
     wait_until(lambda: titles() == ("Menu baru", "Menu baru"))
     site.call("DELETE", path, tokens["pasien"])
     wait_until(lambda: site.call("GET", path).status_code == 404)
 
 
 def test_a_hidden_post_leaves_every_copy(site: DeployedStack, tokens: dict[str, str]) -> None:
-    """Callers with a token see the change at once, others after the cached response expires (one second)."""
+    """Callers with a token see the change at once. Others see it after the cached response expires (one second)."""
     thread = write_thread(site, tokens["pasien"], content=f"Beli {MARKER} di sini")
     paths = [
         "/forum/threads",
@@ -221,7 +225,7 @@ def test_a_hidden_post_leaves_every_copy(site: DeployedStack, tokens: dict[str, 
     ]
     assert all(MARKER in site.call("GET", path).text for path in paths)
     hide = {"thread_id": thread["id"], "decision": "hide", "reason": "Iklan."}
-    # The author's account is new, so the thread already has a case.
+    # The author's account is new, so the thread already has a moderation case.
     assert site.call("POST", "/admins/moderasi", tokens["admin"], json=hide).status_code == 200
     for path in paths:
         assert MARKER not in site.call("GET", path, tokens["pendamping"]).text
@@ -238,7 +242,8 @@ def test_while_postgresql_is_away_what_was_read_is_there(
     reads = ["/forum/threads", "/forum/threads/1", "/emergency/nearby?lat=-6.88&lng=107.55", "/provinces"]
     before = {path: site.call("GET", path) for path in reads}
     with isolated.without_postgres("stopped"):
-        # Wait until cached forum responses are too old to be served during an update.
+        # Wait until cached forum responses are too old. nginx then no longer serves them while it fetches a new
+        # response.
         asked = [site.call("GET", path) for path in reads]
         made = parsedate_to_datetime(before["/forum/threads"].headers["Date"]).timestamp()
         while time.time() < made + 8:

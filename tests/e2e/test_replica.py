@@ -1,4 +1,4 @@
-"""A real streaming replica: which reads use it, and what happens if it lags, hangs or stops."""
+"""Tests with a real streaming replica: which reads use the replica, and what happens if it lags, hangs or stops."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from tests.helpers.factories import make_user
 
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
-#: 60 MB of logs, more than any buffer between PostgreSQL and the client.
+#: SQL that inserts 60 MB of log rows, which is more than any buffer between PostgreSQL and the client.
 LOG = """INSERT INTO activity_logs (event_id, log, created_at, activity_description)
 SELECT gen_random_uuid(), 'user', now(), repeat('x', 1000) FROM generate_series(1, 60000)"""
 WHERE = {"query": "SELECT CASE WHEN pg_is_in_recovery() THEN 'replica' ELSE 'primary' END AS here"}
 
 
 class Site:
-    """A gunicorn with a primary and its replica."""
+    """A gunicorn with a primary PostgreSQL server and its replica."""
 
     def __init__(self, supervisor: Supervisor, folder: Path) -> None:
         self.supervisor, self.folder = supervisor, folder
@@ -63,13 +63,13 @@ class Site:
 
     def kill_replica(self) -> None:
         child = self.replica.child
-        child.process.send_signal(signal.SIGQUIT)  # at once, like a crash
+        child.process.send_signal(signal.SIGQUIT)  # SIGQUIT ends PostgreSQL at once, like a crash.
         child.process.wait()
         self.supervisor.children.remove(child)
 
     @contextlib.contextmanager
     def standing_still(self) -> Iterator[None]:
-        """Pause replication during the block."""
+        """Pause the replica's replication during the block."""
         wait_until(lambda: self.count(self.replica) == self.count(self.primary))
         _run(self.replica.url(role="postgres"), "SELECT pg_wal_replay_pause()")
         try:
@@ -139,7 +139,7 @@ def _run(url: str, statement: str) -> None:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("replica")
-    folder.chmod(0o711)  # root runs PostgreSQL as nobody, who must be able to enter the folder
+    folder.chmod(0o711)  # PostgreSQL refuses to run as root and runs as nobody, who must be able to enter the folder
     with Supervisor(folder / "logs") as supervisor:
         site = Site(supervisor, folder)
         with site.web:
@@ -186,7 +186,7 @@ def test_a_replica_that_dies_breaks_what_it_is_sending_and_nothing_else(site: Si
         chunks = download.iter_content(65536)
         next(chunks)
         site.kill_replica()
-        with pytest.raises(requests.RequestException):  # the client must notice that the file is incomplete
+        with pytest.raises(requests.RequestException):  # The client must notice that the file is incomplete.
             list(chunks)
     assert name in site.exported("csv")
     assert site.console_reads() == "primary"

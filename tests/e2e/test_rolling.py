@@ -1,4 +1,4 @@
-"""Rollout of a new version and back under load, without an error: migrations, then each process."""
+"""Test of an update to a new version and back, under load and without an error: migrations first, then each process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.helpers.apps import migrate
 pytestmark = [pytest.mark.takes(seconds=35), pytest.mark.processes]
 
 NEXT = "next"
-#: Migration of the next version, which changes the busiest tables.
+#: A migration for the next version of the service. It changes the tables with the most requests.
 MIGRATION = """
     import sqlalchemy as sa
     from alembic import op
@@ -48,7 +48,7 @@ MIGRATION = """
 
 @pytest.fixture(scope="module")
 def next_version(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Copy this code with one more migration."""
+    """Copy the service's code and add one migration."""
     code = tmp_path_factory.mktemp("next") / "service"
     code.mkdir()
     for folder in ("app", "migrations"):
@@ -73,7 +73,7 @@ def site(process_number: int, variables: Mapping[str, str], running: Server, tmp
 
 
 class Rollout:
-    """The site, a person with many reminders, and the steps between two versions."""
+    """The deployed site, a person with many reminders, and the steps of an update between two versions."""
 
     def __init__(self, site: DeployedStack, sim: Server) -> None:
         self.site, self.sim = site, sim
@@ -128,12 +128,12 @@ def test_nobody_notices_a_new_version_nor_the_way_back(site: DeployedStack, sim:
     with Load(site, rollout.requests(), pause_s=0.1) as load:
         beside = rollout.start_beside(next_version)
         wait_until(lambda: readiness(beside) is not None)
-        assert readiness(beside) == 503  # new code on the older database
+        assert readiness(beside) == 503  # the new code runs on the older database schema
         rollout.remind()
         site.flask("db", "upgrade", code=next_version)
         assert [readiness(path) for path in (*site.sockets, beside)] == [200, 200, 200]
         rollout.roll(next_version)
-        rollout.roll(ROOT)  # old code on the newer database
+        rollout.roll(ROOT)  # the old code runs on the newer database schema
     failed = {kind: [one for one in answers.seen if one[2] >= 400] for kind, answers in load.answers.items()}
     assert not any(failed.values()), failed
     assert all(len(answers.seen) > 20 for answers in load.answers.values())

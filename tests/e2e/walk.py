@@ -1,4 +1,4 @@
-"""The main paths of a person through the deployed service."""
+"""The main actions of a person, through nginx and the deployed service."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "Siti Aminah
 
 
 def walk(site: DeployedStack, sim: Server) -> None:
-    """Register a person, upload a picture, write to the forum and receive a reminder, all through nginx."""
+    """Register a person, upload a picture, write to the forum and receive a reminder. All requests go through nginx."""
     assert site.call("POST", "/register", json=PERSON).status_code == 201
     access = site.call("POST", "/login", json={"username": "siti", "password": "rahasia123"}).json()["access_token"]
 
@@ -32,7 +32,7 @@ def walk(site: DeployedStack, sim: Server) -> None:
     assert served.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     assert served.headers["X-Content-Type-Options"] == "nosniff"
     assert served.headers["Access-Control-Allow-Origin"] == "https://app.example.org"
-    assert "X-Request-ID" not in served.headers  # nginx served the picture, not the application
+    assert "X-Request-ID" not in served.headers  # nginx sent the picture, not the application
 
     category = site.call("GET", "/forum/categories").json()[0]["id"]
     form = {"category_id": str(category), "title": "Menu sehat", "content": "Apa menu Anda?", "use_pseudonym": "true"}
@@ -40,7 +40,7 @@ def walk(site: DeployedStack, sim: Server) -> None:
     assert thread.status_code == 201, thread.text
     assert site.call("GET", f"/forum/threads/{thread.json()['id']}").json()["author"]["name"] == "Melati"
 
-    # A doctor's visit in an hour and five seconds, with a reminder an hour before.
+    # Create a doctor's visit in an hour and five seconds, with a reminder an hour before.
     at = rfc3339(datetime.now(UTC) + timedelta(hours=1, seconds=5))
     reminder = {
         "tipe": "kontrol", "judul": "Kontrol gula darah", "waktu": at,

@@ -18,7 +18,7 @@ from dev.stack.waiting import PATIENCE_S, wait_until
 
 
 def config_for_tests(**overrides: str) -> Config:
-    """Return a configuration for tests. `overrides` are environment variables."""
+    """Return a configuration for tests. `overrides` are additional environment variables."""
     return Config.from_env({"ENVIRONMENT": "testing", "RATE_LIMITS": "off", **overrides})
 
 
@@ -49,13 +49,13 @@ def dispose(app: Flask) -> None:
     app.extensions["redis"].close()
 
 
-#: Maximum number of rows for which tables are emptied with DELETE. For small tables TRUNCATE is slower, because it
+#: Maximum number of rows for which a table is emptied with DELETE. For small tables TRUNCATE is slower, because it
 #: creates new files for the table and its indexes.
 FEW_ROWS = 500
 
 
 def empty() -> None:
-    """Reset the database to its state after migrations and seed, including id sequences."""
+    """Reset the database to its state after migrations and seed data, including the sequences of ids."""
     from app.cli import seed_all
 
     db.session.remove()
@@ -64,13 +64,13 @@ def empty() -> None:
 
 
 def _empty_tables() -> bool:
-    """Empty the tables, and return False after a deadlock with a process that runs during the test."""
+    """Empty the tables. Return False after a deadlock with a process that still runs during the test."""
     names = [f'"{table.name}"' for table in reversed(db.metadata.sorted_tables)]
     sizes = ", ".join(f"(SELECT count(*) FROM (SELECT FROM {name} LIMIT {FEW_ROWS + 1}) AS few)" for name in names)
     try:
         with db.engine.begin() as connection:
             rows = dict(zip(names, connection.execute(sa.text(f"SELECT {sizes}")).one(), strict=True))
-            # A trigger prevents deletions from the audit log, and only the owner may disable it.
+            # Disable a trigger that prevents deletions from the audit log. Only the table's owner may disable it.
             connection.execute(sa.text("ALTER TABLE audit_entries DISABLE TRIGGER append_only"))
             if max(rows.values()) > FEW_ROWS:
                 connection.execute(sa.text(f"TRUNCATE {', '.join(names)}"))
@@ -87,7 +87,7 @@ def _empty_tables() -> bool:
 
 
 def empty_rooms() -> None:
-    """Delete all stored files, because they belong to deleted people."""
+    """Delete all stored files, because their owners are deleted too."""
     for room in map(storage.area, storage.Area):
         for name, _ in list(room.names()):
             room.remove(name)

@@ -1,4 +1,4 @@
-"""A test client with JSON requests and responses, and with a person's session."""
+"""HTTP client for tests, with JSON requests and responses and a person's session."""
 
 from __future__ import annotations
 
@@ -53,13 +53,15 @@ class Client:
         if json is not None:
             options["json"] = json
         prefix = "" if path == "/" or path.startswith(AT_THE_ROOT) else "/api"
-        # `buffered` reads a streamed file to its end and closes it. The request has its own session and `g`, as on a
-        # server. Commit what the test wrote, to the savepoint that replaces commits, and afterwards read it again.
+        # `buffered` reads a streamed file to its end and closes the file. The request has its own session and `g`, as
+        # on a server. The commit ends only a savepoint, and makes the test's rows visible to the request. Afterwards
+        # the test reads its rows again.
         db.session.commit()
         with self.app.app_context():
             response = self._client.open(prefix + path, method=method, headers=headers, buffered=True, **options)
         db.session.expire_all()
-        # werkzeug leaves the temporary file of a large upload to the garbage collector, which prints a warning.
+        # Close the temporary file of a large upload. werkzeug leaves that to the garbage collector, which prints a
+        # warning.
         response.request.environ["wsgi.input"].close()
         assert_words(response)
         document.check(self.app, response)
@@ -79,9 +81,9 @@ class Client:
 
 
 def assert_words(response: TestResponse) -> None:
-    """Assert that all texts for people are plain Indonesian, and that `errors` has the right shape."""
+    """Assert that all texts for people in the response are plain Indonesian, and that `errors` has the right shape."""
     body = response.json if response.data and response.mimetype == "application/json" else None
-    if not isinstance(body, dict) or "sqlstate" in body:  # the SQL console's message is PostgreSQL's
+    if not isinstance(body, dict) or "sqlstate" in body:  # the error message of the SQL console comes from PostgreSQL
         return
     if isinstance(message := body.get("message"), str):
         assert_readable(message)

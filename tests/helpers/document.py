@@ -1,4 +1,4 @@
-"""Comparison of responses with the OpenAPI document. The test client checks every response."""
+"""Comparison of responses with the OpenAPI document. The test client compares every response."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from werkzeug.test import TestResponse
 
 from app.core.web.blueprint import PREFIX, api
 
-#: A part of the document.
+#: A part of the OpenAPI document, as parsed JSON.
 Node = dict[str, Any]
 
 #: Headers that a response may only have if the document lists them.
 PROMISED = ("X-Total-Count", "Link", "Retry-After", "Content-Disposition", "Location", "ETag")
 
-#: Responses for an unknown address or method, which has no operation.
+#: Error responses for an unknown address or method. The document has no operation for them.
 ELSEWHERE: Node = {"responses": {"404": "DEFAULT_ERROR", "405": "DEFAULT_ERROR"}}
 
-#: Status of a crash. The document describes it only as `default`.
+#: Status of a response after a crash. The document describes this status only as `default`.
 CRASH = "500"
 
 
@@ -42,7 +42,7 @@ def check(app: Flask, response: TestResponse) -> None:
 
 
 def answer_fields(method: str, path: str) -> set[str]:
-    """Return the names of all fields in successful responses of a route, written as in the access table."""
+    """Return the names of all fields in successful responses of a route. `path` is written as in the access table."""
     operation = _operations()[PREFIX + re.sub("<[^>]*>", "{}", path), method.lower()]
     answers = [_resolved(answer) for status, answer in operation["responses"].items() if str(status).startswith("2")]
     return _fields(answers, frozenset())
@@ -92,7 +92,10 @@ def _faults(schema: bytes, body: object) -> str:
 
 
 def _operation(app: Flask, method: str, path: str) -> Node | None:
-    """Return the operation of a request, or None for paths outside the sections, such as the document itself."""
+    """Return the document's operation for a request.
+
+    Return None for paths that the document does not describe, such as its own path.
+    """
     try:
         rule, _ = app.url_map.bind("").match(path, method, return_rule=True)
     except HTTPException:
@@ -125,7 +128,7 @@ def _document() -> Node:
 
 
 def _resolved(node: Node | str) -> Node:
-    """Return a response or a header, after resolving a reference or a component's name."""
+    """Return the definition of a response or a header, after following its reference."""
     if isinstance(node, str):
         node = {"$ref": f"#/components/responses/{node}"}
     if "$ref" not in node:

@@ -1,4 +1,4 @@
-"""Factories of people and records for tests. People are created by the service, as real ones are."""
+"""Functions that create people and records for tests. The service creates the people, as in production."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PASSWORD = "rahasia123"
 
 _numbers = count(1)
 
-#: The shared password is hashed once, because a hash takes 47 ms and the tests create thousands of people.
+#: The password of all test people is hashed once, because a hash takes 47 ms and the tests create thousands of people.
 _hash = cache(passwords.hash_password)
 
 
 def make_user(*roles: str, image: str | None = None, **data: Any) -> User:
-    """Create a person with these roles (default: pasien). `image` is the name of a stored picture."""
+    """Create a person with these roles. The default role is pasien. `image` is the name of a stored picture."""
     n = next(_numbers)
     values = {
         "username": f"orang{n}",
@@ -44,7 +44,7 @@ def make_user(*roles: str, image: str | None = None, **data: Any) -> User:
 
 
 def signed_in(user_id: int) -> Caller:
-    """Return a caller with a stored session, as routes pass it to services. Commit a unit of work."""
+    """Return a caller with a stored session, like the one that a route passes to a service. Commit a unit of work."""
     with unit_of_work():
         user = users.get(user_id)
         sessions.begin(user)
@@ -54,7 +54,7 @@ def signed_in(user_id: int) -> Caller:
 
 
 def as_caller(user: User) -> Caller:
-    """Return a caller without a stored session, as routes pass it to services."""
+    """Return a caller without a stored session, like the one that a route passes to a service."""
     return Caller(user.id, frozenset(user.role_names), uuid4(), SessionKind.USER)
 
 

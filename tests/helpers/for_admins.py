@@ -1,4 +1,4 @@
-"""Test class for routes that only administrators may call."""
+"""Base class for tests of routes that only administrators may call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.helpers.routes import assert_refused
 
 
 class ForAdmins:
-    """Base class for tests of such a route."""
+    """Base class for tests of a route that only administrators may call."""
 
     def test_is_for_admins(self, client: Client, siti: Client, budi: Client) -> None:
         assert_refused(self, client, siti, budi)

@@ -1,4 +1,4 @@
-"""Checks that a text is plain Indonesian in short sentences."""
+"""Check whether a text is plain Indonesian in short sentences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 MAX_WORDS = 20
 
-#: English words that are not also Indonesian.
+#: English words that do not exist in Indonesian.
 ENGLISH = frozenset(
     """
     address after again allowed already and any are authorization bad be been before between boolean browser by call
@@ -21,7 +21,7 @@ ENGLISH = frozenset(
     """.split()  # noqa: SIM905  # as a list it would fill pages
 )
 
-#: Quoted values, which are no prose: names of choices, and what a person has sent.
+#: Quoted values in a text: names of choices, and texts that a person has sent. The check for English words skips them.
 QUOTED = re.compile(r"(salah satu dari: |tidak dikenal: )[^.]*")
 
 

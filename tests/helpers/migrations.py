@@ -1,4 +1,4 @@
-"""Helpers for migration tests: `flask db` in its own process, and reads from its database."""
+"""Helpers for migration tests: run `flask db` in its own process, and read from its database."""
 
 from __future__ import annotations
 

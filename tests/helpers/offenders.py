@@ -1,4 +1,4 @@
-"""Assertion over many rows, for tests that report every violation of a rule."""
+"""Assertion for tests that report every violation of a rule."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from collections.abc import Iterable
 
 
 def assert_none(offenders: Iterable[str], advice: str) -> None:
-    """Fail with `advice` and one line for each offender, without duplicates."""
+    """Fail if there are offenders. The message contains `advice` and one line for each, without duplicates."""
     lines = list(dict.fromkeys(offenders))
     assert not lines, "\n".join([advice, *lines])

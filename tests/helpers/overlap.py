@@ -1,4 +1,4 @@
-"""Two transactions at the same moment, in a fixed order."""
+"""Two transactions that overlap in a fixed order, for tests of concurrency."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ IS_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_data
 
 
 def done_twice_at_once(app: Flask, work: Callable[[], object]) -> Future[None]:
-    """Run `work` in two transactions, and begin the second before the first commits.
+    """Run `work` in two transactions. The second begins before the first commits.
 
-    Commit the first when the second has ended or waits for a lock. Return the future of the second.
+    The first commits when the second has ended or waits for a lock. Return the future of the second.
     """
 
     def again() -> None:

@@ -28,7 +28,7 @@ def _explain(element: Explain, compiler: Any, **options: Any) -> str:
 
 
 def plan_of(statement: Any, **values: Any) -> str:
-    """Return the plan of a statement. `values` are its parameters."""
+    """Return the query plan of a statement. `values` are its parameters."""
     return "\n".join(db.session.connection().execute(Explain(statement), values).scalars())
 
 
@@ -40,7 +40,7 @@ def analyse(*tables: str) -> None:
 
 @contextmanager
 def plans_of_all() -> Iterator[list[str]]:
-    """Yield a list that contains the plans of all SELECTs in the block, in order, after its end."""
+    """Yield a list. After the block, the list contains the plans of all SELECTs in the block, in order."""
     ran: list[tuple[str, Any]] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Search path with the PostgreSQL programs of our wheel."""
+"""Search path (PATH) that contains the PostgreSQL programs of the project's wheel."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 from dev.servers import programs
 
-#: These programs come first.
+#: The programs of the wheel come before those of the machine.
 PATH = f"{programs()}:{os.environ['PATH']}"

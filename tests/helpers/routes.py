@@ -1,4 +1,4 @@
-"""Checks of a route whose method and path are the docstring of the test class."""
+"""Checks of a route. The docstring of the test class contains the route's method and path."""
 
 from __future__ import annotations
 

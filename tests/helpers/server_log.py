@@ -1,4 +1,4 @@
-"""Path of PostgreSQL's log during the tests."""
+"""Path of the log file that PostgreSQL writes during the tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from flask import Flask
 
 
 def postgres_log(app: Flask) -> Path | None:
-    """Return the log of the test server, or None for a server that the tests did not start."""
+    """Return the path of the test server's log, or None if the tests did not start the server."""
     query = parse_qs(urlsplit(app.extensions["config"].database_url).query)
     path = Path(unquote(query.get("host", ["/nowhere"])[0])).parent / "logs" / "postgres.log"
     return path if path.exists() else None

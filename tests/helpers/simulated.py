@@ -1,4 +1,7 @@
-"""Fixtures with the provider simulators, reset after each test. Plugin of `tests/conftest.py`."""
+"""Fixtures with the provider simulators, which are reset after each test.
+
+`tests/conftest.py` loads them as a plugin.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def sim(running: Server) -> Iterator[Server]:
 
 @pytest.fixture
 def outside(app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """Yield the simulators, with the application configured to use all simulators."""
+    """Yield the simulators, and configure the application to use all of them."""
     simulated = Config.from_env({"ENVIRONMENT": "testing", **sim.env})
     pointed = {each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in sim.env}
     monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], **pointed))
@@ -51,7 +54,7 @@ def gateway(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Se
 
 @pytest.fixture
 def keys(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Give the application VAPID keys, and return the public key."""
+    """Configure the application with VAPID keys, and return the public key."""
     public, private = vapid.new_keys()
     config = replace(
         real_app.extensions["config"],

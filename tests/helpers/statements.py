@@ -8,7 +8,8 @@ from typing import Any
 
 import psycopg2.extensions
 
-#: Statements that are not counted: savepoints replace commits, and a connection prepares a statement once.
+#: Statements that are not counted. Tests use savepoints in place of commits, and a connection prepares a statement only
+#: once.
 FRAME = ("SAVEPOINT", "RELEASE SAVEPOINT", "ROLLBACK TO SAVEPOINT", "PREPARE")
 
 
@@ -21,7 +22,7 @@ class Statements:
             self.seen.append(statement)
 
     def cursor(self, *args: Any, **options: Any) -> psycopg2.extensions.cursor:
-        """Return a recording psycopg2 cursor, for SQLAlchemy and for direct reads."""
+        """Return a psycopg2 cursor that records its statements. SQLAlchemy and direct reads use this method."""
         return _Recorded(self, *args, **options)
 
     @contextmanager

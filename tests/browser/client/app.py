@@ -30,7 +30,7 @@ def own(page: Page, title: str) -> list[dict[str, Any]]:
 
 
 def open_again(page: Page) -> None:
-    """Reload the page. The access token is lost, and stored data stays."""
+    """Reload the page. The access token is lost, and stored data is kept."""
     api = page.evaluate("client.api")
     page.reload()
     page.evaluate("(api) => start(api)", api)

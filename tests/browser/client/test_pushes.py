@@ -1,4 +1,4 @@
-"""The example service worker, with pushes that are answered by their buttons."""
+"""The example service worker of `docs/client.md` in a browser, with pushes and their answer buttons."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def test_after_a_logout_the_browser_gets_no_more_pushes(page: Page) -> None:
     page.evaluate("(subscription) => client.post('/push/subscribe', subscription)", SUBSCRIPTION)
     with page.expect_response(lambda response: response.request.method == "DELETE") as deleted:
         page.evaluate("client.logout()")
-    # Logout ends the session at the same time. If that request arrives first, it deletes the subscription.
+    # At the same time, the logout request ends the session. If the logout arrives first, the service has already
+    # deleted the subscription.
     assert deleted.value.status in (200, 404)
     assert page.evaluate("[window.unsubscribed, client.isLoggedIn]") == [True, False]
 
@@ -38,7 +39,7 @@ def test_somebody_elses_login_ends_the_pushes_of_who_was_there_before(page: Page
     assert page.evaluate("window.unsubscribed") is True
 
 
-#: Replaces the subscription, because a headless browser has no push service.
+#: Script that replaces the push subscription, because a headless browser has no push service.
 SUBSCRIBED = """(subscription) => {
   const own = { ...subscription, unsubscribe: async () => { window.unsubscribed = true; } };
   navigator.serviceWorker.getRegistration = async () => ({ pushManager: { getSubscription: async () => own } });
@@ -56,7 +57,7 @@ def test_a_push_is_answered_by_its_button_without_a_login(
     title = f"Tombol {action}"
     made = page.evaluate("(body) => client.create('/pengingat', body)", reminder(title, 3))
     token = _token(context, service, title)
-    page.evaluate("localStorage.removeItem('refresh_token')")  # the application is logged out
+    page.evaluate("localStorage.removeItem('refresh_token')")  # The person has logged out of the application.
     worker = _worker(page, service)
     pushed = {"title": title, "body": "Waktunya.", "actions": [{"action": action, "title": "Sudah"}], "token": token}
     _deliver(page, pushed)
@@ -69,7 +70,7 @@ def test_a_push_is_answered_by_its_button_without_a_login(
     assert (row["snoozed_until"] is not None) is (action == "snooze")
 
 
-#: A dose that can be answered, and the notifications before and after an answer that could not be sent.
+#: A push about a dose that can be answered, and texts of notifications.
 DOSE = {"title": "Pengingat", "body": "Waktunya.", "actions": [{"action": "done", "title": "Sudah"}], "token": "x" * 22}
 COME_BACK = [["Waktunya.", 1], ["Belum terkirim. Waktunya.", 1]]
 
@@ -102,7 +103,7 @@ def test_doses_of_one_minute_are_shown_together_and_heard_again(page: Page, serv
     worker = _worker(page, service)
     _deliver(page, DOSE)
     _deliver(page, {**DOSE, "title": "Pengingat: Amlodipin", "body": "Waktunya minum Amlodipin."})
-    _deliver(page, DOSE)  # again, because the dose is unanswered
+    _deliver(page, DOSE)  # The service repeats this push, because the dose is unanswered.
     both = ["Waktunya.", "Waktunya minum Amlodipin."]
     assert worker.evaluate("shown") == [[both[0], 1], ["\n".join(both), 1], ["\n".join(reversed(both)), 1]]
     assert worker.evaluate("[last.title, last.tag, last.renotify]") == ["2 pengingat", DOSE["token"], True]
@@ -141,7 +142,8 @@ def test_a_push_opens_its_address_in_the_page_that_is_there(
 ) -> None:
     worker = _worker(page, service)
     _deliver(page, {"title": "Balasan", "body": "Ada balasan.", "url": url})
-    worker.evaluate("WindowClient.prototype.focus = async function () { return this; }")  # needs a real click
+    # The browser only allows this after a real click.
+    worker.evaluate("WindowClient.prototype.focus = async function () { return this; }")
     worker.evaluate(CLICK, "")
     page.wait_for_url(opened)
     assert page.title() != "x"
@@ -152,13 +154,13 @@ def test_a_browser_subscribes_when_its_service_worker_is_ready(page: Page) -> No
     subscribing = (
         "(user) => subscribe({ api: client.api, user, get: async () => ({ vapid_public_key: 'x' }), post() {} })"
     )
-    assert page.evaluate(subscribing, None) is False  # otherwise it would claim its owner's browser
+    assert page.evaluate(subscribing, None) is False  # Without a login, the browser must not be taken from its owner.
     assert page.evaluate(subscribing, "7") is True
     assert page.evaluate("window.readiness") in ("activating", "activated")
     assert page.evaluate("localStorage.getItem('pushes_of')") == "7"
 
 
-#: A push service refuses a browser without an active service worker.
+#: Script that replaces the browser's push service. A real one refuses a browser without an active service worker.
 SUBSCRIBING = """() => {
   PushManager.prototype.subscribe = async () => {
     window.readiness = (await navigator.serviceWorker.getRegistration()).active?.state;
@@ -167,7 +169,7 @@ SUBSCRIBING = """() => {
 }"""
 
 
-#: Keeps the notifications that are shown, because a headless browser sometimes loses one.
+#: Script that records the shown notifications, because a headless browser sometimes loses one.
 KEEP = """() => {
   const show = self.registration.showNotification.bind(self.registration);
   self.shown = [];
@@ -180,7 +182,7 @@ KEEP = """() => {
   };
 }"""
 
-#: Presses a button of the last notification.
+#: Script that presses a button of the last notification.
 CLICK = """async (action) => {
   const work = [];
   const event = new Event("notificationclick");
@@ -203,7 +205,7 @@ def _worker(page: Page, service: Launcher) -> Any:
 
 
 def _deliver(page: Page, payload: dict[str, Any] | str) -> None:
-    """Push a payload to the page's service worker, and wait for its notification."""
+    """Send a push payload to the page's service worker, and wait for its notification."""
     (worker,) = page.context.service_workers
     before = len(worker.evaluate("shown"))
     devtools = page.context.new_cdp_session(page)

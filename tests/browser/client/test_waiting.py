@@ -61,7 +61,7 @@ def test_what_meets_a_fault_waits_on_and_blocks_nothing(page: Page) -> None:
     assert page.evaluate("client.answer(999999999, '2026-03-02T00:00:00Z', 'done')") is False
     assert page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})") is True
     page.unroute("**/konfirmasi")
-    wait_until(lambda: page.evaluate("client.waiting") == [])  # without a new call
+    wait_until(lambda: page.evaluate("client.waiting") == [])  # the client retries by itself, without a new call
     assert page.evaluate("refused") == [["/pengingat/999999999/konfirmasi", "not_found"]]
 
 
@@ -78,7 +78,7 @@ def test_log_records_never_push_out_an_answer(page: Page, context: BrowserContex
     page.evaluate("localStorage.clear()")
 
 
-#: Logs of a day without a network.
+#: Log records of a day without a network.
 MANY_LOGS = """() => {
   for (let n = 0; n < 510; n += 1) {
     const item = { user: client.user, path: "/log/user-log", body: { event_type: "view", event_name: `layar ${n}` } };
