@@ -1,4 +1,7 @@
-"""The OpenAPI document is valid and matches the service's responses. `make fuzz` runs the same checks for longer."""
+"""Tests that the OpenAPI document is valid and matches the service's responses.
+
+`make fuzz` runs the same checks for longer.
+"""
 
 from __future__ import annotations
 

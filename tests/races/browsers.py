@@ -1,4 +1,4 @@
-"""Concurrent requests about a person's browsers: subscribe, unsubscribe, fan-out of pushes."""
+"""Concurrent requests about a person's browsers: subscribe, unsubscribe, and creating a push for each browser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.races.meeting import NOBODY, Call, Job, Person, Scene, Script, encoun
 from tests.races.people import remove
 from tests.races.reminders import left_of, remind
 
-#: Tables with rows that are deleted with a session, and the column with the owner.
+#: Tables whose rows are deleted with a session, and the column with the owner's id.
 OWNERS = {"push_subscriptions": "user_id", "invitations": "patient_id", "phone_verifications": "user_id"}
 
 
@@ -59,7 +59,7 @@ def subscription_twins(scene: Scene) -> Script:
 
 @encounter(200, 201, 409)
 def two_people_on_one_browser(scene: Scene) -> Script:
-    """An anonymous request claims the browser at the same time, and must not take it from its owner."""
+    """At the same time, an anonymous request subscribes the browser. It must not take the browser from its owner."""
     a, b, data = scene.person(), scene.person(), browser(scene)
     yield [subscribe(a, data), subscribe(b, data), subscribe(NOBODY, data)]
     assert subscriptions(scene, data["endpoint"]) == 1
@@ -93,7 +93,7 @@ def subscribing_meets_the_end_of_the_session(scene: Scene) -> Script:
 
 @encounter(200, 201, 401, 409)
 def sessions_end_while_the_person_is_deleted(scene: Scene) -> Script:
-    """Provoke a deadlock: one deletes the session before its subscriptions, the other after them."""
+    """Try to cause a deadlock: one request deletes the session before its subscriptions, the other after them."""
     leaving = scene.person(RoleName.ADMIN)
     for _ in range(2):
         scene.send(subscribe(leaving, browser(scene)))
@@ -117,7 +117,10 @@ def more_browsers_than_a_person_may_have(scene: Scene) -> Script:
 
 @encounter(200, 201)
 def all_browsers_subscribe_anew(scene: Scene) -> Script:
-    """Provoke a deadlock: each request deletes the oldest browsers, which the other requests subscribe again."""
+    """Try to cause a deadlock.
+
+    Each request deletes the oldest browsers. At the same time, the other requests subscribe these browsers.
+    """
     person = scene.person()
     browsers = [browser(scene) for _ in range(4)]
     for data in browsers:
@@ -154,7 +157,7 @@ def subscriptions_meet_delete_of_the_person(scene: Scene) -> Script:
 
 @encounter(200)
 def fanning_out_meets_delete_of_the_person(scene: Scene) -> Script:
-    """The worker inserts a delivery for each browser while the person and their deliveries are deleted."""
+    """The worker inserts a delivery for each browser. At the same time the person and their deliveries are deleted."""
     admin, leaving = scene.admin(), scene.person(RoleName.ADMIN)
     for _ in range(3):
         scene.send(subscribe(leaving, browser(scene)))

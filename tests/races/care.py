@@ -1,4 +1,7 @@
-"""Concurrent requests about caregivers and phone numbers: invitations, links, scopes, verification, deletion."""
+"""Concurrent requests about caregivers: invitations, links, permissions (scopes) and deletion.
+
+Some encounters are about the verification of phone numbers.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,19 @@ SCOPES = ["alerts", "history", "manage"]
 
 
 def care(scene: Scene, patient: Person, caregiver: Person, *scopes: str) -> None:
-    """Link the two. The patient grants `scopes`, or all scopes if none are given."""
+    """Link the patient and the caregiver.
+
+    The patient grants `scopes` (permissions), or all scopes if none are given.
+    """
     scene.new(caregiver.post("/caregiver/patients", patient_id=patient.id))
     scene.send(patient.put(f"/patient/caregivers/{caregiver.id}", scopes=list(scopes or SCOPES)))
 
 
 def couple(scene: Scene, *, leaving: str = "") -> tuple[Person, Person]:
-    """Return a linked patient and caregiver. Whoever is `leaving` is also an administrator, who can be deleted."""
+    """Return a patient and a linked caregiver.
+
+    The person named by `leaving` is also an administrator, so that other administrators can delete them.
+    """
     roles = {"patient": (RoleName.PASIEN,), "caregiver": (RoleName.PENDAMPING,)}
     patient, caregiver = (
         scene.person(*own, *([RoleName.ADMIN] if name == leaving else [])) for name, own in roles.items()
@@ -75,7 +84,7 @@ def invitation_is_taken_while_the_patient_is_deleted(scene: Scene) -> Script:
     assert links_of(scene, patient) == 0
 
 
-# caregivers who act for a patient
+# --- caregivers who act for a patient ---
 
 
 @encounter(200, 201, 404)
@@ -127,11 +136,11 @@ def patient_and_caregiver_make_reminders_at_once(scene: Scene) -> Script:
     assert scene.sql("SELECT count(*) FROM reminders WHERE user_id = :id", id=patient.id) == 4
 
 
-# --- numbers --------------------------------------------------------------------------------------------------------
+# --- phone numbers --------------------------------------------------------------------------------------------------
 
 
 def word(scene: Scene, person: Person, nomor_hp: str) -> Job:
-    """Verify a number by an incoming message with the person's code."""
+    """Verify a phone number by an incoming message with the person's code."""
     asked = person.post("/profile/phone/verification", nomor_hp=nomor_hp, method="message")
     code = scene.send(asked).body["code"]
 

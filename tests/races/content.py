@@ -1,6 +1,7 @@
-"""Concurrent requests of administrators about the service's records.
+"""Concurrent requests of administrators about articles, categories and other records.
 
-Every pair of update, delete and create runs on one row, and on a row and the row that it references.
+The tests run every pair of update, delete and create on one row. They also run pairs on a row and the row that it
+references.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Record = Callable[[int], dict[str, Any]]
 class Section:
     """A kind of record.
 
-    `record(n)` is a record that is different for each `n`. `first` and `second` update different fields.
+    `record(n)` returns different data for each `n`. `first` and `second` update different fields.
     """
 
     name: str
@@ -27,9 +28,9 @@ class Section:
     record: Record
     first: Record
     second: Record
-    #: Status of a second, equal create: 409, or 201 if equal records are allowed.
+    #: Status of a second create with the same data: 409, or 201 if the service allows equal records.
     twin: int = 409
-    #: True if an update sets every field, so that the last one overwrites all.
+    #: True if an update sets every field. The last of two updates then overwrites everything.
     is_whole: bool = False
 
 
@@ -136,7 +137,7 @@ for _section in SECTIONS:
     _meet_on_one_row(_section)
 
 
-# a row and the row that it references
+# --- pairs of requests on a row and on the row that it references ---
 
 KATEGORI, KOMUNITAS, ARTICLE = SECTIONS[0], SECTIONS[2], SECTIONS[5]
 
@@ -183,7 +184,7 @@ def create_of_dokter_meets_delete_of_its_faskes(scene: Scene) -> Script:
 
 @encounter(200, 400)
 def change_of_dokter_meets_delete_of_its_faskes(scene: Scene) -> Script:
-    """Both the old and the new facility of the doctor are deleted."""
+    """One request moves a doctor to another facility. Others delete the old and the new facility."""
     (old, old_id, _), (new, new_id, _) = _new(scene, SECTIONS[4]), _new(scene, SECTIONS[4])
     dokter_id = scene.new(scene.admin().post("/dokter", nama="dr. Ani", faskes_ids=[old_id]))
     a, b = scene.admin(), scene.admin()

@@ -16,7 +16,7 @@ MISS, TELL_CAREGIVERS = Job(jobs.miss_overdue), Job(jobs.tell_caregivers)
 
 
 def stocked(scene: Scene, person: Person, sisa: float) -> tuple[str, int]:
-    """Create a medicine with a due dose and a stock to check. Return its path and id."""
+    """Create a medicine with a stock and a due dose. Return its path and id."""
     details: dict[str, Any] = {**medicine(1, 9, 17), "persediaan": {"sisa": sisa}}
     id_ = scene.new(person.post("/pengingat/obat", judul="Obat", details=details))
     fall_due(scene, id_)
@@ -59,7 +59,7 @@ def stocks_meet_delete_of_the_person(scene: Scene) -> Script:
 
 
 def missed(scene: Scene, patient: Person, caregiver: Person) -> str:
-    """Create a medicine whose dose was due an hour ago, and let the caregiver get alerts. Return its path."""
+    """Create a medicine whose dose was due an hour ago. The caregiver may get alerts about it. Return its path."""
     scene.send(caregiver.post("/caregiver/patients", patient_id=patient.id))
     scene.send(patient.put(f"/patient/caregivers/{caregiver.id}", scopes=["alerts"]))
     path, id_ = stocked(scene, patient, 10)
@@ -75,7 +75,10 @@ def alerts_to(scene: Scene, caregiver: Person) -> int:
 
 
 def clocks(scene: Scene) -> None:
-    """Run the next jobs. The reminders are important, so that alerts are sent at night too."""
+    """Run the jobs that record missed doses and send alerts to caregivers.
+
+    The reminders are marked as important, so that alerts are sent at night too.
+    """
     scene.change("UPDATE reminders SET details = details || '{\"penting\": true}'")
     jobs.miss_overdue()
     jobs.tell_caregivers()
@@ -131,12 +134,12 @@ def alerts_meet_delete_of_the_patient(scene: Scene) -> Script:
     assert left_of(scene, leaving) == 0
 
 
-# answers that are undone
+# --- answers that are undone ---
 
 
 @dataclass(frozen=True)
 class Dose:
-    """A due dose of a stocked medicine, and the answers to it."""
+    """A due dose of a medicine with a counted stock, and the answers to the dose."""
 
     scene: Scene
     person: Person
@@ -158,7 +161,7 @@ class Dose:
         return self.person.post(f"{self.path}/konfirmasi", status=status, due_at=self.due_at, **data)
 
     def check(self) -> None:
-        """Check that the ledger, the stock and the outbox agree."""
+        """Check that the dose ledger, the stock and the outbox agree."""
         rows = "FROM occurrences WHERE reminder_id = :id"
         taken = self.scene.sql(f"SELECT coalesce(sum(taken), 0) {rows}", id=self.id)
         assert left(self.scene, self.id) + taken == 10
@@ -198,13 +201,13 @@ def undos_meet_edits(scene: Scene) -> Script:
     scene.send(dose.say("done"))
     other = dose.person.put(dose.path, details={**medicine(2, 10, 18), "persediaan": {"sisa": 20}})
     yield [dose.say("undo"), dose.person.put(dose.path, judul="Lain"), dose.say("done"), dose.say("undo"), other]
-    # In any order, each future dose has two pending deliveries.
+    # Whatever the order of the requests, each future dose has two pending deliveries.
     coming = "SELECT count(*) FROM occurrences WHERE state = 'pending' AND due_at > now() AND reminder_id = :id"
     waiting = """
         SELECT count(*) FROM deliveries JOIN occurrences AS o ON o.id = occurrence_id
         WHERE deliveries.state = 'pending' AND o.due_at > now() AND reminder_id = :id"""
     assert scene.sql(waiting, id=dose.id) == 2 * scene.sql(coming, id=dose.id)
-    assert left(scene, dose.id) in (19, 20, 21)  # the edit ran before, between or after the answers
+    assert left(scene, dose.id) in (19, 20, 21)  # The edit of the stock ran before, between or after the answers.
 
 
 @encounter(200)

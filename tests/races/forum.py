@@ -1,4 +1,4 @@
-"""Concurrent requests in the forum: likes, replies to deleted posts, and deadlocks."""
+"""Concurrent requests in the forum: likes, replies to deleted posts, and requests that could cause deadlocks."""
 
 from __future__ import annotations
 
@@ -82,7 +82,10 @@ def reply_is_written_while_the_thread_is_deleted(scene: Scene) -> Script:
 
 @encounter(200, 404)
 def reply_is_edited_while_the_thread_is_deleted(scene: Scene) -> Script:
-    """The edit replaces a pending notice, which the deletion locks, so the edit must lock the thread first."""
+    """The edit replaces a pending notice, which the deletion of the thread locks.
+
+    The edit must therefore lock the thread first.
+    """
     author, other = scene.person(), scene.person()
     thread_id = scene.new(write(author))
     replies = [scene.new(answer(other, thread_id)) for _ in range(3)]
@@ -123,7 +126,7 @@ def thread_is_changed_while_it_is_deleted(scene: Scene) -> Script:
 
 @encounter(200)
 def threads_change_places(scene: Scene) -> Script:
-    """Provoke a deadlock: each move decreases the counter that the other increases."""
+    """Try to cause a deadlock: each move of a thread decreases the counter that the other move increases."""
     author = scene.person()
     one, two = scene.new(write(author, 1)), scene.new(write(author, 2))
     yield [author.put(thread(one), category_id=2), author.put(thread(two), category_id=1)]
@@ -131,7 +134,10 @@ def threads_change_places(scene: Scene) -> Script:
 
 @encounter(200, 201, 401, 404)
 def forum_meets_delete_of_its_author(scene: Scene) -> Script:
-    """Provoke a deadlock: the deletion removes likes, and unlinks threads that others reply to."""
+    """Try to cause a deadlock.
+
+    The deletion of a person removes likes, and unlinks the person from threads in which others have replied.
+    """
     admin, leaving, other = scene.admin(), scene.person(RoleName.ADMIN), scene.person()
     own, foreign = scene.new(write(leaving)), scene.new(write(other))
     reply_id = scene.new(answer(leaving, foreign))

@@ -1,4 +1,4 @@
-"""Concurrent requests about the deletion of an account, before and after its seven days."""
+"""Concurrent requests about the deletion of an account, before and after the seven days until it is deleted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def erase(person: Person) -> Job:
 
 
 def gone(scene: Scene, person: Person, forum: str = "anonymise") -> None:
-    """Request the deletion of the account, and let its seven days end."""
+    """Request the deletion of the account, and let the seven days until its deletion end."""
     assert scene.send(leave(person, forum)).status == 202
     scene.change("UPDATE users SET erasure_due_at = now() WHERE id = :id", id=person.id)
 

@@ -1,8 +1,8 @@
-"""Concurrent requests: a real server on loopback, real commits, and threads that start at the same moment.
+"""Tool for tests of concurrent requests: a real server on loopback, real commits, and threads that start together.
 
 An encounter is a generator function. It prepares rows, yields the concurrent calls, receives their responses in the
-same order, and asserts the result. `@encounter(200, 404)` lists the allowed statuses. Every other status, above all
-500, is a failure.
+same order, and checks the result. `@encounter(200, 404)` lists the allowed statuses. Every other status is a failure,
+above all 500.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from app.identity.models import RoleName
 from dev.stack.waiting import PATIENCE_S
 from tests.helpers.factories import PASSWORD, make_user
 
-#: Statuses of success.
+#: HTTP statuses that mean success.
 FINE = frozenset({200, 201, 202, 204})
 
 
@@ -39,7 +39,7 @@ class Response:
 
 @dataclass(frozen=True)
 class Call:
-    """One request that is not yet sent. `upload` is the picture of a multipart form, `key` the `Idempotency-Key`."""
+    """One request that is not sent yet. `upload` is the picture of a multipart form. `key` is the `Idempotency-Key`."""
 
     method: str
     path: str
@@ -68,7 +68,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Job:
-    """Work of a worker or the scheduler at the same moment. Its status is 200, or 500 after an exception."""
+    """Work that a worker or the scheduler does at the same moment. Its status is 200, or 500 after an exception."""
 
     work: Callable[[], object]
 
@@ -78,7 +78,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Person:
-    """A logged-in person, and the calls that they make."""
+    """A logged-in person, with methods that return calls of this person."""
 
     id: int = 0
     username: str = ""
@@ -109,7 +109,7 @@ NOBODY = Person()
 
 @dataclass
 class Scene:
-    """Preparation and inspection of an encounter's rows."""
+    """Functions that prepare and check the rows of an encounter."""
 
     app: Flask
     port: int
@@ -125,7 +125,7 @@ class Scene:
         return self.person(RoleName.ADMIN)
 
     def new(self, call: Call) -> Any:
-        """Create a record by a call without concurrency, and return its id."""
+        """Send one call while no other runs, and return the id of the created record."""
         response = self.send(call)
         assert response.status in FINE, response
         return response.body["id"]
@@ -134,12 +134,12 @@ class Scene:
         return next(self.numbers)
 
     def sql(self, text: str, **values: Any) -> Any:
-        """Return the first column of the first row."""
+        """Return the value in the first column of the first row."""
         with db.engine.connect() as connection:
             return connection.execute(sa.text(text), values).scalar()
 
     def change(self, text: str, **values: Any) -> None:
-        """Change rows in a way that no call can."""
+        """Change rows directly in the database, as no API call can."""
         with db.engine.begin() as connection:
             connection.execute(sa.text(text), values)
 
@@ -188,7 +188,7 @@ ENCOUNTERS: list[Registered] = []
 
 
 def encounter(*statuses: int, name: str = "") -> Callable[[Encounter], Encounter]:
-    """Register an encounter. `statuses` are the allowed statuses of its calls."""
+    """Register an encounter (a group of concurrent calls). `statuses` are the allowed statuses of its calls."""
 
     def register(run: Encounter) -> Encounter:
         ENCOUNTERS.append(Registered(name or run.__name__, run, frozenset(statuses)))
@@ -198,7 +198,7 @@ def encounter(*statuses: int, name: str = "") -> Callable[[Encounter], Encounter
 
 
 def play(scene: Scene, registered: Registered) -> None:
-    """Run one round of an encounter, and check the statuses."""
+    """Run an encounter once, and check the statuses of its calls."""
     script = registered.run(scene)
     calls = next(script)
     responses = scene.meet(calls)
@@ -216,12 +216,12 @@ def play(scene: Scene, registered: Registered) -> None:
 
 class _Handler(WSGIRequestHandler):
     def log_request(self, *_: object) -> None:
-        """Write no line, because the application logs each request."""
+        """Write no log line, because the application already logs each request."""
 
 
 @contextmanager
 def serving(app: Flask) -> Iterator[int]:
-    """Serve the application with a threaded HTTP server, and yield its loopback port."""
+    """Run the application on a threaded HTTP server, and yield the server's loopback port."""
     server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=_Handler)
     thread = Thread(target=server.serve_forever, name="races")
     thread.start()

@@ -1,4 +1,4 @@
-"""Concurrent requests in moderation: many reports, and posts that change or are deleted during a decision."""
+"""Concurrent requests in moderation: many reports, and posts that are changed or deleted during a decision."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def a_decision_meets_reports(scene: Scene) -> Script:
 
 @encounter(200, 201)
 def a_keep_meets_the_report_that_would_hide(scene: Scene) -> Script:
-    """The moderator's decision wins in both orders: earlier reports do not hide a kept post."""
+    """The moderator's decision counts in both orders. Earlier reports do not hide a post that the moderator keeps."""
     admin, thread_id = scene.admin(), scene.new(write(scene.person()))
     first, second, third = reporters(scene)
     for who in (first, second):
@@ -81,7 +81,10 @@ def a_keep_meets_the_report_that_would_hide(scene: Scene) -> Script:
 
 @encounter(200, 201, 409)
 def an_appeal_meets_the_decision(scene: Scene) -> Script:
-    """An earlier appeal is decided. A later appeal finds the post visible, or waits for a moderator."""
+    """If the author appeals first, the decision settles the appeal.
+
+    If the author appeals later, the post is visible again, or the appeal waits for a moderator.
+    """
     admin, author = scene.admin(), scene.person()
     thread_id = scene.new(write(author))
     case_id = scene.new(decide(admin, "hide", thread_id=thread_id))
@@ -103,7 +106,7 @@ def an_appeal_meets_the_decision(scene: Scene) -> Script:
 
 @encounter(200, 201, 404, 409)
 def a_hiding_meets_the_authors_deletion(scene: Scene) -> Script:
-    """A deleted post must not lead to a notice that it is hidden."""
+    """The author must not get a notice that a post is hidden if the post is deleted."""
     admin, author = scene.admin(), scene.person()
     thread_id = scene.new(write(author))
     reply_id = scene.new(answer(author, thread_id))
@@ -169,7 +172,7 @@ def two_moderators_decide_at_once(scene: Scene) -> Script:
 
 @encounter(200, 201, 403, 404, 409)
 def a_decision_meets_its_author(scene: Scene) -> Script:
-    """Provoke a deadlock: the authors move and edit posts while a moderator hides and deletes them."""
+    """Try to cause a deadlock: authors move and edit posts while a moderator hides and deletes them."""
     admin, author, other = scene.admin(), scene.person(), scene.person()
     thread_id = scene.new(write(author))
     reply_id = scene.new(answer(other, thread_id))
@@ -199,7 +202,7 @@ def a_pseudonym_is_lifted_once(scene: Scene) -> Script:
 
 @encounter(200, 201, 401, 404, 409)
 def moderation_meets_delete_of_the_author(scene: Scene) -> Script:
-    """Provoke a deadlock: the account is deleted while its post is decided, reported, blocked and unmasked."""
+    """Try to cause a deadlock: the account is deleted while its post is decided, reported, blocked and unmasked."""
     one, two, leaving = scene.admin(), scene.admin(), scene.admin()
     sent = leaving.post("/forum/threads", category_id=1, title="T", content="C", use_pseudonym=True)
     thread_id = scene.new(sent)
@@ -227,7 +230,7 @@ def reporting_and_blocking_meet_delete_of_who_does_it(scene: Scene) -> Script:
 
 
 def crowd(scene: Scene, author: Person, thread_id: int) -> list[Call]:
-    """Return many concurrent calls to one thread: like, save, reply, edit, report, block, hide and delete."""
+    """Return concurrent calls to one thread: like, save, reply, edit, report, block, hide and delete."""
     admin, other, *fans = scene.admin(), *(scene.person() for _ in range(4))
     first, second = (scene.new(answer(other, thread_id)) for _ in range(2))
     of_fans: list[Callable[[Person], Call]] = [

@@ -160,14 +160,14 @@ def role_is_taken_while_it_is_deleted(scene: Scene) -> Script:
 def the_last_two_admins_remove_one_another(scene: Scene) -> Script:
     admin_role = role_id(scene, RoleName.ADMIN)
     a, b = scene.person(RoleName.ADMIN, RoleName.PASIEN), scene.person(RoleName.ADMIN, RoleName.PASIEN)
-    with unit_of_work():  # administrators of earlier rounds
+    with unit_of_work():  # Administrators of earlier rounds must not count.
         others = sa.select(user_roles.c.user_id).where(user_roles.c.role_id == admin_role)
         db.session.execute(sa.delete(User).where(User.id.in_(others), User.id.not_in([a.id, b.id])))
     yield [remove(a, b), remove(b, a), take(a, b, admin_role), take(b, a, admin_role)]
     assert scene.sql("SELECT count(*) FROM user_roles WHERE role_id = :role", role=admin_role) == 1
 
 
-# deletion of a person
+# --- deletion of a person -------------------------------------------------------------------------------------------
 
 
 @encounter(200, 404)
@@ -207,7 +207,7 @@ def own_requests_meet_delete_of_the_person(scene: Scene) -> Script:
 
 @encounter(200, 400)
 def reset_meets_delete_of_the_person(scene: Scene) -> Script:
-    """Both must lock the person's row first, because otherwise each could wait for a lock of the other."""
+    """Both requests must lock the person's row first. Otherwise each could wait for a lock of the other."""
     a, leaving = scene.admin(), scene.admin()
     code = tokens.new_opaque()
     with unit_of_work():
@@ -255,7 +255,7 @@ def link_is_made_twice(scene: Scene) -> Script:
 
 @encounter(200, 403)
 def link_is_made_while_it_is_deleted(scene: Scene) -> Script:
-    """After the patient has cut the link, the caregiver cannot make it again."""
+    """After the patient has deleted the link, the caregiver cannot create it again."""
     caregiver, patient = scene.person(RoleName.PENDAMPING), scene.person(RoleName.PASIEN)
     make = caregiver.post("/caregiver/patients", patient_id=patient.id)
     scene.send(make)
@@ -273,7 +273,7 @@ def link_is_made_while_a_side_is_deleted(scene: Scene) -> Script:
 
 @encounter(200, 401, 404)
 def two_link_one_another(scene: Scene) -> Script:
-    """Both also cut the other's link at the same moment."""
+    """Each person also deletes the link to the other at the same moment."""
     both = (RoleName.PENDAMPING, RoleName.PASIEN)
     a, b = scene.person(*both), scene.person(*both)
     scene.send(a.post("/caregiver/patients", patient_id=b.id))

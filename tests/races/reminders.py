@@ -1,4 +1,4 @@
-"""Concurrent requests and jobs about reminders: changes, planning of deliveries, answers, deletions of people."""
+"""Concurrent requests and jobs about reminders: changes, planning of deliveries, answers, and deletions of people."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def remind(person: Person, *hours: int) -> Call:
 
 
 def pengingat(scene: Scene, person: Person) -> tuple[str, int]:
-    """Create a reminder that the scheduler is about to plan further. Return its path and id."""
+    """Create a reminder whose next deliveries the scheduler is about to plan. Return its path and id."""
     id_ = scene.new(remind(person))
     forget_plans(scene, person)
     return f"/pengingat/{id_}", id_
 
 
 def forget_plans(scene: Scene, person: Person) -> None:
-    """Delete the planned deliveries of a person's reminders, so that the scheduler plans them again."""
+    """Delete the planned deliveries of a person's reminders. The scheduler then plans them again."""
     scene.change("DELETE FROM deliveries WHERE user_id = :id AND kind = 'reminder'", id=person.id)
     scene.change("UPDATE reminders SET planned_until = now() + interval '1 minute' WHERE user_id = :id", id=person.id)
 
 
 def hours_waiting(scene: Scene, id_: int) -> set[int]:
-    """Return the hours (UTC) of a reminder's pending messages."""
+    """Return the hours (in UTC) at which a reminder's pending messages are due."""
     query = """
         SELECT array_agg(DISTINCT extract(hour FROM due_at AT TIME ZONE 'UTC')::int) FROM deliveries
         WHERE kind = 'reminder' AND about_id = :id AND state = 'pending' AND channel = 'messaging'"""
@@ -45,7 +45,7 @@ def hours_waiting(scene: Scene, id_: int) -> set[int]:
 
 
 def left_of(scene: Scene, person: Person) -> int:
-    """Count the rows of a deleted person, including messages to them."""
+    """Count the rows that a deleted person still has, including messages to the person."""
     return int(
         scene.sql(
             """SELECT (SELECT count(*) FROM reminders WHERE user_id = :id)
@@ -73,7 +73,10 @@ def creates_of_a_persons_last_reminder(scene: Scene) -> Script:
 
 @encounter(200, 201)
 def creates_with_keys_meet_a_new_number(scene: Scene) -> Script:
-    """An app sends several creates after it was offline. Each inserts its key before it locks the person."""
+    """An app sends several creates after it was offline.
+
+    Each create inserts its `Idempotency-Key` before it locks the person.
+    """
     person = scene.person()
     creates = [replace(remind(person, hour), key=f"pengingat-{hour}") for hour in (1, 9, 17)]
     yield [person.put("/profile", nomor_hp=f"0859{scene.number():08d}"), *creates]
@@ -118,11 +121,11 @@ def reminder_is_deleted_twice(scene: Scene) -> Script:
 
 @encounter(200)
 def reminder_is_done_and_changed(scene: Scene) -> Script:
-    """A new schedule resets `is_done`, so the last request decides which messages are pending."""
+    """A new schedule resets `is_done`, so the last of the requests decides which messages are pending."""
     person = scene.person()
     path, id_ = pengingat(scene, person)
     yield [person.put(path, is_done=True), person.put(path, details=medicine(3, 15)), TOP_UP]
-    assert hours_waiting(scene, id_) == {3, 15}  # at most one occurrence of the 36 hours is done
+    assert hours_waiting(scene, id_) == {3, 15}  # At most one occurrence within the 36 hours is done.
 
 
 @encounter(200)
@@ -141,7 +144,7 @@ def confirm(person: Person, path: str, status: str) -> Call:
 
 
 def fall_due(scene: Scene, id_: int) -> None:
-    """Move the first occurrence of a reminder to a minute ago."""
+    """Change the due time of a reminder's first occurrence to a minute ago."""
     scene.change(
         """UPDATE occurrences SET due_at = date_trunc('second', now()) - interval '1 minute' WHERE id = (
             SELECT min(id) FROM occurrences WHERE reminder_id = :id)""",
@@ -157,7 +160,7 @@ def an_occurrence_is_done_and_skipped(scene: Scene) -> Script:
     fall_due(scene, id_)
     responses = yield [confirm(person, path, "done"), confirm(person, path, "skipped"), confirm(person, path, "done")]
     answered = {response.body["id"] for response in responses}
-    assert len(answered) <= 2  # a call that finds the due occurrence answered answers the next one
+    assert len(answered) <= 2  # If the due occurrence is already answered, a call answers the next occurrence.
     states = "SELECT count(*) FROM occurrences WHERE reminder_id = :id AND state IN ('done', 'skipped')"
     assert scene.sql(states, id=id_) == len(answered)
 
@@ -185,7 +188,7 @@ def answer_meets_delete_of_its_reminder(scene: Scene) -> Script:
 
 @encounter(200, 201, 401, 404)
 def reminders_meet_delete_of_the_person(scene: Scene) -> Script:
-    """All must lock the person before the reminders, because otherwise the deletion could wait for their locks."""
+    """All requests must lock the person before the reminders. Otherwise the deletion could wait for their locks."""
     admin, leaving = scene.admin(), scene.person(RoleName.ADMIN)
     (first, _), (second, _) = pengingat(scene, leaving), pengingat(scene, leaving)
     yield [

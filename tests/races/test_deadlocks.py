@@ -1,4 +1,7 @@
-"""Concurrent requests cause no deadlocks. If PostgreSQL cancels a request in a deadlock, it is retried once."""
+"""Tests that concurrent requests cause no deadlocks.
+
+If PostgreSQL cancels a request in a deadlock, it is retried once.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,15 @@ pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
 CATEGORY = "SELECT FROM forum_categories WHERE id = :id FOR NO KEY UPDATE"
 THREAD = "SELECT FROM forum_threads WHERE id = :id FOR UPDATE"
-#: Counts 1 if the backend `pid` has waited for a lock longer than `deadlock_timeout`, and does not check again.
+#: Returns 1 if the PostgreSQL process `pid` has waited for a lock longer than `deadlock_timeout`. This process then
+#: does not check for deadlocks again.
 HAS_LOOKED = """
     SELECT count(*) FROM pg_stat_activity
     WHERE pid = :pid AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '3 s'"""
 IS_WAITING = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'UPDATE forum_categories%'"""
-#: Rounds of each encounter in a popular thread.
+#: Number of rounds for each encounter in a thread with many concurrent calls.
 ROUNDS = 50
 OTHER_CONNECTIONS = """
     SELECT count(*) FROM pg_stat_activity
@@ -50,7 +54,7 @@ def transaction() -> Iterator[sa.Connection]:
 
 
 def move_into_a_deadlock(scene: Scene) -> tuple[int, Response]:
-    """Move a thread from category 1 to 2 and cause a deadlock in which the request is cancelled.
+    """Move a thread from category 1 to 2, and cause a deadlock in which PostgreSQL cancels the request.
 
     Another transaction locks category 2 and waits for the thread.
     """
@@ -67,10 +71,10 @@ def move_into_a_deadlock(scene: Scene) -> tuple[int, Response]:
         holder.execute(sa.text(CATEGORY), {"id": 1})
         other.execute(sa.text(CATEGORY), {"id": 2})
         request = pool.submit(scene.send, author.put(thread(thread_id), category_id=2))
-        wait_until(lambda: bool(scene.sql(IS_WAITING)))  # the request has locked the thread
+        wait_until(lambda: bool(scene.sql(IS_WAITING)))  # The request has locked the thread now.
         waiting = pool.submit(wait_for_thread, other)
         wait_until(lambda: bool(scene.sql(HAS_LOOKED, pid=pid)))
-        holder.rollback()  # the request now waits for category 2, which completes the deadlock
+        holder.rollback()  # The request now waits for category 2, and this completes the deadlock.
         response = request.result()
         waiting.result()
     return thread_id, response
@@ -98,7 +102,10 @@ def test_what_has_left_a_trace_is_not_done_over(scene: Scene, monkeypatch: pytes
 
 
 def count_deadlocks(scene: Scene) -> int:
-    """Close all connections, because PostgreSQL adds their statistics when they end, and return its counter."""
+    """Close all connections and return PostgreSQL's count of deadlocks.
+
+    PostgreSQL adds the statistics of a connection when the connection ends.
+    """
     for engine in (db.engine, scene.app.extensions["autocommit"]):
         engine.dispose()
     wait_until(lambda: scene.sql(OTHER_CONNECTIONS) == 0)
@@ -106,7 +113,7 @@ def count_deadlocks(scene: Scene) -> int:
 
 
 def play_without_deadlock(scene: Scene, rounds: int, *scripts: Encounter) -> None:
-    """Run the encounters in turn for a number of rounds, and assert that PostgreSQL counted no deadlock."""
+    """Run the encounters in turn for a number of rounds. Assert that PostgreSQL counted no deadlock."""
     registered = [each for each in ENCOUNTERS if each.run in scripts]
     before = count_deadlocks(scene)
     for _ in range(rounds):

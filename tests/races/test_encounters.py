@@ -1,6 +1,6 @@
-"""Concurrent requests cause no crash, no lost update, and no wrong counter or reference.
+"""Tests that concurrent requests cause no crash, no lost update, and no wrong counter or reference.
 
-`RACE_ROUNDS=200 pytest tests/races` runs each encounter 200 times. The default is 3.
+`RACE_ROUNDS=200 pytest tests/races` runs each encounter (group of concurrent calls) 200 times. The default is 3.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from flask import Flask
 from app.core.media import pictures
 from config import environment
 
-# These modules register their encounters.
+# When these modules are imported, they register their encounters (groups of concurrent calls).
 from tests.races import (  # noqa: F401
     browsers,
     care,
@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
 ROUNDS = int(environment().get("RACE_ROUNDS", "3"))
 
-#: Queries that count wrong rows: wrong counters, and references to deleted rows that have no foreign key.
+#: Queries that count wrong rows: rows with a wrong counter, and references without a foreign key to deleted rows.
 WRONG = {
     "threads of a category": """
         SELECT count(*) FROM forum_categories AS c
@@ -82,7 +82,8 @@ WRONG = {
 
 @pytest.fixture
 def scene(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
-    monkeypatch.setitem(committed.config, "PROPAGATE_EXCEPTIONS", False)  # a crash has a 500 response, as in production
+    # as in production, a crash leads to a 500 response
+    monkeypatch.setitem(committed.config, "PROPAGATE_EXCEPTIONS", False)
     with serving(committed) as port:
         yield Scene(committed, port)
 
@@ -112,7 +113,7 @@ def test_no_picture_is_left_behind_by_two_uploads(scene: Scene, png: bytes) -> N
 
 @pytest.fixture
 def png(committed: Flask) -> bytes:
-    """Return a small picture, after deleting the pictures of other tests."""
+    """Delete the pictures of other tests, and return a small picture."""
     from io import BytesIO
 
     from PIL import Image

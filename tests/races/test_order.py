@@ -1,4 +1,4 @@
-"""Lock order: code that changes a person's rows locks the person first, or skips locked people."""
+"""Tests of the lock order. Code that changes a person's rows locks the person first, or skips locked people."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def scene(committed: Flask) -> Iterator[Scene]:
 
 @contextmanager
 def being_deleted(user_id: int) -> Iterator[sa.Connection]:
-    """Lock a person's row, as a deletion does before it deletes the rows that reference it."""
+    """Lock a person's row, as the deletion of a person does before it deletes rows that reference the person."""
     with db.engine.connect() as connection, connection.begin():
         connection.execute(sa.select(User.id).where(User.id == user_id).with_for_update())
         yield connection
@@ -57,7 +57,7 @@ def being_deleted(user_id: int) -> Iterator[sa.Connection]:
 
 @contextmanager
 def running(app: Flask, work: Callable[[], T]) -> Iterator[Future[T]]:
-    """Run `work` in another thread. Yield its future when it has ended or waits for a lock."""
+    """Run `work` in another thread. Yield its future once `work` has ended or waits for a lock."""
 
     def run() -> T:
         with app.app_context():
@@ -126,7 +126,8 @@ def test_a_logout_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> N
 
 def test_an_answer_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> None:
     leaving = scene.person()
-    far = (now().hour + 12) % 24  # no next occurrence within half an hour, so that the answer means the due one
+    # The next occurrence is more than half an hour away, so the answer is for the due one.
+    far = (now().hour + 12) % 24
     id_ = scene.new(remind(leaving, far))
     fall_due(scene, id_)
 
@@ -143,12 +144,12 @@ def test_an_answer_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> 
 
 
 def test_no_push_leaves_that_was_added_beside_the_answer(scene: Scene) -> None:
-    """Fan-out adds a push while the answer waits for the person's row. This push must be cancelled too."""
+    """A job adds a push while the answer waits for the person's row. The answer must cancel this push too."""
     person = scene.person()
     scene.send(subscribe(person, browser(scene)))
     id_ = scene.new(remind(person))
     fall_due(scene, id_)
-    # Make the reminder active since yesterday, like an older one.
+    # Change the reminder's start to yesterday, as for an older reminder.
     scene.change("UPDATE reminders SET active_from = now() - interval '1 day' WHERE id = :id", id=id_)
     scene.change("UPDATE deliveries SET next_try_at = now() WHERE channel = 'push_fan_out'")
     delivery = claims.claim("urgent", Channel.PUSH_FAN_OUT)
