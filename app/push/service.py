@@ -57,7 +57,8 @@ def public_key() -> str:
 
 
 def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bool]:
-    """Store a browser's subscription, or update the owner and the keys of an existing one. Return (subscription, is new).
+    """Store a browser's subscription, or update the owner and the keys of an existing one. Return (subscription, is
+    new).
 
     With a caller, the subscription is verified, and is deleted with the caller's session. Without a caller, `user_id`
     is not verified. Raise `Conflict` if such a request would replace a verified subscription.

@@ -49,7 +49,10 @@ def check_recipient(delivery: Claimed) -> None:
 
 
 def _count_newcomer(delivery: Claimed, day: date) -> bool:
-    """Count this new recipient on a day. Return False if the warm-up limit is reached. Count a retry only once a day."""
+    """Count this new recipient on a day.
+
+    Return False if the warm-up limit is reached. Count a retry only once a day.
+    """
     if delivery.payload.get("met_on") == day.isoformat():
         return True
     if not limits.meet_newcomer(day):

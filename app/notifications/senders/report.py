@@ -28,7 +28,10 @@ def problem() -> str | None:
 
 
 def check_sender() -> str:
-    """Return the state of the sender as text for `/readyz`. It never makes `/readyz` fail, because the web still works."""
+    """Return the state of the sender as text for `/readyz`.
+
+    It never makes `/readyz` fail, because the web still works.
+    """
     if sender_status.key() is None:
         return notice() or "none"
     sender = sender_status.current()
@@ -54,7 +57,10 @@ def status() -> list[str]:
 
 
 def collect() -> Iterator[Metric]:
-    """Yield the metrics of the sender. Each state has its own sample, so that an unknown state is visible: all are 0."""
+    """Yield the metrics of the sender.
+
+    Each state has its own sample, so that an unknown state is visible: all are 0.
+    """
     sender = sender_status.current()
     state = GaugeMetricFamily("sender_state", "1 for the state that our number is in", labels=["state"])
     for each in SenderState:
