@@ -169,4 +169,4 @@ def test_an_operation_says_who_may_call_it(document: Node) -> None:
     assert found["listThreads"] == ([{}, {"bearer": []}], "Needs no token; one that is sent must be valid.")
     assert found["getProfile"] == ([{"bearer": []}], "Needs a token.")
     assert found["updateAdmin"][1].splitlines()[-1] == "Needs the role admin."
-    assert found["updateAdmin"][1].startswith("403 for the password or number of another administrator")
+    assert found["updateAdmin"][1].startswith("The response is 403 for the password or number of another administrator")
