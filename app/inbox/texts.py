@@ -9,7 +9,7 @@ from app.accounts.verification import Proof
 from app.core.contact import ask_administrator
 from app.core.lib.strip_links import without_addresses
 from app.pengingat.ledger import upcoming
-from app.pengingat.models import Occurrence
+from app.pengingat.ledger.statements import Row
 from app.pengingat.one_tap.links import AnswerTargets
 from app.pengingat.outgoing.texts import clock_time, first_name
 from app.pengingat.timetable.tipe import Tipe
@@ -104,6 +104,6 @@ def _each(answered: AnswerTargets, how: str) -> str:
     return f"{KINDS[Tipe(row.tipe)]}{whom} pukul {clock_time(_moment(row, answered.zone))} {how}."
 
 
-def _moment(row: Occurrence, zone: ZoneInfo) -> datetime:
+def _moment(row: Row, zone: ZoneInfo) -> datetime:
     """Return the time of the dose, meal or visit. The reminder may be sent earlier."""
     return upcoming.due_of(row).occurrence.astimezone(zone)

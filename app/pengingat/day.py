@@ -89,7 +89,7 @@ def list_doses(user_id: int, day: date | None) -> list[Dose]:
         midnight = datetime.combine(first, time(), UTC)
         bounds = {"from": midnight - DAY, "until": midnight + (last - first) + 2 * DAY, "first": first, "last": last}
         recorded = _recorded.rows(connection, {"of_user": user_id, "now": now, **bounds})
-    ledger = [(statements.occurrence_of(row), is_closed) for *row, is_closed in recorded]
+    ledger = [(Occurrence(**dict(zip(_rows.keys(), row, strict=True))), is_closed) for *row, is_closed in recorded]
     found = [
         _dose(row, known.get(row.reminder_id or 0), now, is_closed=is_closed)
         for row, is_closed in ledger

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import ClassVar, cast
+from typing import ClassVar, Protocol, cast
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
@@ -142,6 +142,26 @@ class AnsweredVia(StrEnum):
     CAREGIVER = "caregiver"
 
 
+class Answered(Protocol):
+    """Columns of an occurrence that `is_late` reads."""
+
+    @property
+    def state(self) -> str: ...
+    @property
+    def due_at(self) -> datetime: ...
+    @property
+    def answered_at(self) -> datetime | None: ...
+    @property
+    def snoozed_until(self) -> datetime | None: ...
+
+
+def is_late(row: Answered) -> bool:
+    """Return whether the person marked the occurrence as done only after it had become missed."""
+    if row.state != OccurrenceState.DONE or row.answered_at is None:
+        return False
+    return row.answered_at >= max(row.due_at, row.snoozed_until or row.due_at) + LATE
+
+
 class Occurrence(Base, Created):
     """One due time of a reminder and its outcome. The row stays when the reminder is deleted."""
 
@@ -196,10 +216,7 @@ class Occurrence(Base, Created):
 
     @property
     def late(self) -> bool:
-        """Return whether the person marked the occurrence as done only after it had become missed."""
-        if self.state != OccurrenceState.DONE or self.answered_at is None:
-            return False
-        return self.answered_at >= max(self.due_at, self.snoozed_until or self.due_at) + LATE
+        return is_late(self)
 
 
 class AlertReason(StrEnum):

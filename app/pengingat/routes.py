@@ -21,6 +21,7 @@ from app.pengingat.ledger import answers, history, report
 from app.pengingat.ledger import schemas as ledger_schemas
 from app.pengingat.ledger.history import Adherence
 from app.pengingat.ledger.schemas import Days, HistoryQuery, NewAnswer, ReportChoice
+from app.pengingat.ledger.statements import Row
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, StockAddition, Whose
 
@@ -126,7 +127,7 @@ def add_stock(whose: Whose, data: StockAddition, pengingat_id: int) -> Pengingat
 @bp.arguments(ledger_schemas.AnswerCreate)
 @bp.response(200, ledger_schemas.Occurrence)
 @bp.alt_response(409, "CONFLICT")
-def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Occurrence:
+def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Row:
     """Answer an occurrence with done, skipped or snooze, or take an answer back with undo.
 
     An occurrence is one due time of a reminder. `due_at` selects the occurrence. The default is the last due occurrence

@@ -13,7 +13,6 @@ A late answer runs one more statement, which creates alerts to caregivers. An un
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from app.core.errors import Conflict, NotFound, ValidationFailed
@@ -22,7 +21,7 @@ from app.pengingat.ledger import done, missed, queries, statements, stock, upcom
 from app.pengingat.ledger.queries import LockedReminders
 from app.pengingat.ledger.schemas import SNOOZE, UNDO, NewAnswer, QuickAnswer
 from app.pengingat.ledger.statements import Row
-from app.pengingat.models import LATE, AnsweredVia, Occurrence, OccurrenceState, Pengingat
+from app.pengingat.models import LATE, AnsweredVia, OccurrenceState, Pengingat
 from app.pengingat.timetable.schedule import AHEAD, NEVER, Due
 from app.pengingat.timetable.tipe import Tipe
 
@@ -54,7 +53,7 @@ class CannotSnooze(Conflict):
     message = "Pengingat ini tidak dapat ditunda lagi."
 
 
-def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia = AnsweredVia.APP) -> Occurrence:
+def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia = AnsweredVia.APP) -> Row:
     """Answer the occurrence at `data.due_at`, or the current one if `due_at` is None. Return the answered occurrence.
 
     An identical second answer has no effect. Raise `NotFound`, `TooEarly`, `AlreadyClosed` or `CannotSnooze`. For an
@@ -86,7 +85,7 @@ def _answered_at(data: NewAnswer, now: datetime) -> datetime | None:
     return min(data.answered_at, now)
 
 
-def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia) -> list[Occurrence]:
+def answer_all(asked: Sequence[Row], data: QuickAnswer, via: AnsweredVia) -> list[Row]:
     """Answer the pending ones of these occurrences of one person. Return the answered occurrences.
 
     If none is pending, answer the missed ones. If none is missed either, answer all. If all refuse the answer, raise
@@ -102,7 +101,7 @@ def answer_all(asked: Sequence[Occurrence], data: QuickAnswer, via: AnsweredVia)
     return sorted(_Answer(held, rows, data, via).give(group), key=lambda row: (row.due_at, row.id))
 
 
-def undo_all(asked: Sequence[Occurrence]) -> list[Occurrence]:
+def undo_all(asked: Sequence[Row]) -> list[Row]:
     """Take back answers of the last 24 hours to these occurrences of one person. Return the changed occurrences.
 
     An occurrence becomes pending again, or missed if it was due over 60 minutes ago. The end of a snooze counts as its
@@ -111,7 +110,7 @@ def undo_all(asked: Sequence[Occurrence]) -> list[Occurrence]:
     return _undo(_lock(asked, NothingToUndo()), {row.id for row in asked})
 
 
-def _lock(asked: Sequence[Occurrence], refusal: Conflict) -> LockedReminders:
+def _lock(asked: Sequence[Row], refusal: Conflict) -> LockedReminders:
     """Lock the person and the reminders of these occurrences. Raise `refusal` if all reminders were deleted."""
     try:
         return queries.lock_own_many(
@@ -121,17 +120,17 @@ def _lock(asked: Sequence[Occurrence], refusal: Conflict) -> LockedReminders:
         raise refusal from None
 
 
-def _undo(held: LockedReminders, ids: Collection[int]) -> list[Occurrence]:
+def _undo(held: LockedReminders, ids: Collection[int]) -> list[Row]:
     rows = statements.near(held.reminders, held.now, ids=ids) if ids else []
     answered = [row for row in rows if row.id in ids and statements.may_be_undone(row, held.now)]
     if not answered:
         raise NothingToUndo
-    reopened = {row.id: _unanswered(held.reminders[row.reminder_id], row, held.now) for row in answered}
+    reopened = {row.id: _unanswered(held.of(row), row, held.now) for row in answered}
     rows = [reopened.get(row.id, row) for row in rows]
     for row in rows[::-1]:
         if row.id in reopened:
-            done.follow(held.reminders[row.reminder_id], rows, row, held.now)
-    visits = [held.reminders[row.reminder_id] for row in answered if _ended_visit(held, row)]
+            done.follow(held.of(row), rows, row, held.now)
+    visits = [held.of(row) for row in answered if _ended_visit(held, row)]
     for visit in visits:
         visit.done_from = visit.done_until = None
     changed = _change(held, [(row, reopened[row.id]) for row in answered])
@@ -149,8 +148,8 @@ def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
     due_at = max(row.due_at, row.snoozed_until or row.due_at)
     state = OccurrenceState.PENDING if now < due_at + LATE else OccurrenceState.MISSED
     taken = stock.take(pengingat, row, state)
-    return replace(
-        row, state=state, answered_at=None, answered_via=None, undone_at=now, stock_deducted=taken, note=None
+    return row._replace(
+        state=state, answered_at=None, answered_via=None, undone_at=now, stock_deducted=taken, note=None
     )
 
 
@@ -159,7 +158,7 @@ def _ended_visit(held: LockedReminders, row: Row) -> bool:
 
     The caller must reset `done_until` of such a visit, because `done.follow` does not change visits.
     """
-    pengingat = held.reminders[row.reminder_id]
+    pengingat = held.of(row)
     if pengingat.tipe != Tipe.KONTROL or pengingat.done_until is None or row.state != OccurrenceState.DONE:
         return False
     return row.due_at in {due.at for due in done.current(pengingat, held.now)}
@@ -185,7 +184,7 @@ class _Answer:
         #: Time of an offline answer.
         self.at = at
 
-    def give(self, group: Sequence[Row]) -> list[Occurrence]:
+    def give(self, group: Sequence[Row]) -> list[Row]:
         """Answer those of these rows that allow the answer. If all refuse it, raise the first error."""
         news: list[Row] = []
         same: list[Row] = []
@@ -197,7 +196,7 @@ class _Answer:
                 refusals.append(refusal)
         if not news and not same:
             raise refusals[0] if refusals else AlreadyClosed
-        return [*self._change(news), *statements.get([row.id for row in same])]
+        return [*self._change(news), *same]
 
     def _is_news(self, row: Row) -> bool:
         """Return whether the answer changes the row. Raise a `Conflict` if the answer is not allowed."""
@@ -218,12 +217,12 @@ class _Answer:
     def _check_snooze(self, row: Row) -> None:
         if row.state != OccurrenceState.PENDING:
             raise AlreadyClosed
-        next_at = _next_at(self.held.reminders[row.reminder_id], upcoming.due_of(row))
+        next_at = _next_at(self.held.of(row), upcoming.due_of(row))
         is_in_time = next_at is None or self._until(row) < next_at
         if row.snoozes >= statements.MAX_SNOOZES or not is_in_time:
             raise CannotSnooze
 
-    def _change(self, news: Sequence[Row]) -> list[Occurrence]:
+    def _change(self, news: Sequence[Row]) -> list[Row]:
         if self.status != SNOOZE:
             return record(self.held, self.rows, news, OccurrenceState(self.status), self.via, self.note, self.at)
         snoozed = _change(self.held, [(row, self._snoozed(row)) for row in news])
@@ -233,7 +232,7 @@ class _Answer:
         return snoozed
 
     def _snoozed(self, row: Row) -> Row:
-        return replace(row, snoozed_until=self._until(row), snoozes=row.snoozes + 1)
+        return row._replace(snoozed_until=self._until(row), snoozes=row.snoozes + 1)
 
     def _until(self, row: Row) -> datetime:
         """Return the end of a snooze. The snooze begins now, or at the due time if that is later."""
@@ -248,18 +247,17 @@ def record(
     via: AnsweredVia,
     note: str | None = None,
     at: datetime | None = None,
-) -> list[Occurrence]:
+) -> list[Row]:
     """Record an answer to the rows `news`. Update the stock, `is_done` and the alerts to caregivers.
 
     `rows` is the result of `statements.near`. `at` is the time of an offline answer.
     """
     answered = {
-        row.id: replace(
-            row,
+        row.id: row._replace(
             state=state,
             answered_at=at or held.now,
             answered_via=via,
-            stock_deducted=stock.take(held.reminders[row.reminder_id], row, state),
+            stock_deducted=stock.take(held.of(row), row, state),
             note=note or row.note,
         )
         for row in news
@@ -267,12 +265,12 @@ def record(
     rows = [answered.get(row.id, row) for row in rows]
     for row in rows[::-1]:
         if row.id in answered:
-            done.follow(held.reminders[row.reminder_id], rows, row, held.now)
+            done.follow(held.of(row), rows, row, held.now)
     changed = _change(held, [(row, answered[row.id]) for row in news])
     if swept := answered.keys() - {row.id for row in changed}:
         # The job `missed.miss_overdue` has marked these rows as missed since they were read. Write them once more. One
         # retry is enough, because the job changes a row only once.
-        closed = [replace(row, state=OccurrenceState.MISSED) for row in news if row.id in swept]
+        closed = [row._replace(state=OccurrenceState.MISSED) for row in news if row.id in swept]
         if not all(_may_become(row, state, rows, held, at) for row in closed):
             raise AlreadyClosed
         changed += _change(held, [(row, answered[row.id]) for row in closed])
@@ -285,7 +283,7 @@ def _may_become(
     return statements.may_become(row, state, rows, at or held.now, is_offline=at is not None)
 
 
-def _change(held: LockedReminders, changes: Sequence[tuple[Row, Row]]) -> list[Occurrence]:
+def _change(held: LockedReminders, changes: Sequence[tuple[Row, Row]]) -> list[Row]:
     """Write rows, given as pairs of the old and the new row, and cancel their queued messages.
 
     A row is written only if its stored state is still the old one. Return the written rows.
@@ -328,8 +326,7 @@ def _reopen(held: LockedReminders, pengingat: Pengingat) -> None:
     rows = statements.near([pengingat.id], held.now, second=dues[-1].at if dues else None)
     were_done = [row for row in rows if dues and row.due_at == dues[-1].at and row.state == OccurrenceState.DONE]
     reopened = {
-        row.id: replace(
-            row,
+        row.id: row._replace(
             state=OccurrenceState.PENDING,
             answered_at=None,
             answered_via=None,
@@ -349,14 +346,14 @@ def _reopen(held: LockedReminders, pengingat: Pengingat) -> None:
     )
 
 
-def _enqueue_messages(held: LockedReminders, rows: Sequence[Occurrence], *, again: bool = True) -> None:
+def _enqueue_messages(held: LockedReminders, rows: Sequence[Row], *, again: bool = True) -> None:
     """Put the messages of pending occurrences into the outbox. Leave out expired and already sent messages.
 
     With `again=False`, also leave out the second message of an unanswered dose.
     """
     drafts: list[outbox.NewDelivery] = []
     for row in rows:
-        pengingat = held.reminders[row.reminder_id or 0]
+        pengingat = held.of(row)
         drafts += upcoming.deliveries(pengingat, upcoming.due_of(row), row)
     asks = (draft for draft in drafts if again or "again" not in draft.payload)
     outbox.add_all([draft for draft in asks if draft.expires_at > held.now])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from typing import cast
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
@@ -16,6 +17,7 @@ from app.core.database.session import db
 from app.core.errors import NotFound
 from app.identity.models import User
 from app.notifications.models import Delivery, DeliveryState
+from app.pengingat.ledger.statements import Row
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.timetable.schedule import DAY, NEVER, Schedule
 
@@ -51,6 +53,10 @@ class LockedReminders:
     #: Original values of the fields that an answer may change, by reminder id. Empty if the reminders belong to the
     #: SQLAlchemy session, because the session tracks their changes.
     before: Mapping[int, tuple[object, ...]] = field(default_factory=dict)
+
+    def of(self, row: Row) -> Pengingat:
+        """Return the reminder of a ledger row."""
+        return self.reminders[cast(int, row.reminder_id)]
 
     @property
     def changed(self) -> list[Pengingat]:

@@ -8,10 +8,10 @@ was read.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import sqlalchemy as sa
@@ -25,6 +25,7 @@ from app.pengingat.models import (
     Occurrence,
     OccurrenceState,
     Pengingat,
+    is_late,
     occurrences,
     reminders,
 )
@@ -101,13 +102,17 @@ def void_all(user_id: int) -> None:
     _update({"state": OccurrenceState.VOID}, _rows.user_id == user_id, _rows.state == OccurrenceState.PENDING)
 
 
-@dataclass(frozen=True)
-class Row:
-    """Columns of an occurrence that an answer reads or changes."""
+class Row(NamedTuple):
+    """Columns of an occurrence that an answer reads, changes or returns.
+
+    SQLAlchemy would take several times as long to create an `Occurrence`.
+    """
 
     id: int
-    reminder_id: int
+    reminder_id: int | None
+    user_id: int
     tipe: str
+    judul: str
     slot: str
     due_at: datetime
     state: str
@@ -117,7 +122,12 @@ class Row:
     snoozed_until: datetime | None
     snoozes: int
     stock_deducted: float | None
+    undelivered: bool
     note: str | None
+
+    @property
+    def late(self) -> bool:
+        return is_late(self)
 
 
 _moment = sa.DateTime(timezone=True)
@@ -126,14 +136,15 @@ _soon = generic("soon", _moment)
 _slot = sa.bindparam("slot", type_=sa.Text)
 
 
-_columns = [_rows[field.name] for field in fields(Row)]
+#: Columns to select for a `Row`, in the order of its fields.
+COLUMNS = [_rows[name] for name in Row._fields]
 
 
 def _last(*which: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
     """Return a query of the last ten rows of each reminder, among the rows due up to 60 minutes from now."""
     reminder = sa.func.unnest(_of).table_valued("id").render_derived()
     last = (
-        sa.select(*_columns)
+        sa.select(*COLUMNS)
         .where(_rows.reminder_id == reminder.c.id, _rows.due_at <= _soon, _rows.state != OccurrenceState.VOID, *which)
         .order_by(_rows.due_at.desc(), _rows.slot.desc())
         .limit(LATEST)
@@ -148,11 +159,11 @@ _is_named = (_rows.due_at >= generic("since", _moment), _rows.due_at < generic("
 @cache
 def _near(*, ids: bool, second: bool, slot: bool) -> PreparedStatement:
     is_of_these = _rows.reminder_id == sa.any_(_of)
-    parts = [_last(), sa.select(*_columns).where(is_of_these, _rows.due_at > _soon)]
+    parts = [_last(), sa.select(*COLUMNS).where(is_of_these, _rows.due_at > _soon)]
     if ids:
-        parts.append(sa.select(*_columns).where(_rows.id == sa.any_(_ids), is_of_these))
+        parts.append(sa.select(*COLUMNS).where(_rows.id == sa.any_(_ids), is_of_these))
     if second:
-        parts.append(sa.select(*_columns).where(is_of_these, *_is_named))
+        parts.append(sa.select(*COLUMNS).where(is_of_these, *_is_named))
     if slot:
         parts.append(_last(_rows.slot == _slot))
     return PreparedStatement(sa.union(*parts).order_by(*(sa.desc(name) for name in ("due_at", "slot", "id"))))
@@ -226,7 +237,7 @@ def last_answered(reminder_id: int, now: datetime, second: datetime | None, slot
         which += [_rows.due_at >= second, _rows.due_at < second + timedelta(seconds=1)]
     if slot:
         which.append(_rows.slot == slot)
-    last = sa.select(*_columns).where(*which, _rows.answered_at > now - CHANGEABLE)
+    last = sa.select(*COLUMNS).where(*which, _rows.answered_at > now - CHANGEABLE)
     found = db.session.execute(last.order_by(_rows.answered_at.desc(), _rows.due_at.desc(), _rows.id).limit(1)).first()
     return Row(*found) if found else None
 
@@ -246,7 +257,7 @@ def _changing() -> PreparedStatement:
         sa.update(occurrences)
         .where(_rows.id == new.c.id, _rows.state == new.c.was)
         .values({name: new.c[name] for name in _CHANGED})
-        .returning(*_rows)
+        .returning(_rows.id)
         .cte("changed")
     )
     cancelled = outbox.cancelling_occurrences(sa.select(changed.c.id)).cte("cancelled")
@@ -260,34 +271,24 @@ def _changing() -> PreparedStatement:
         .values({**{name: reminder.c[name] for name in _FOLLOWING}, "updated_at": db_time.now_sql()})
         .cte("followed")
     )
-    return PreparedStatement(sa.select(changed).add_cte(cancelled, followed))
+    return PreparedStatement(sa.select(changed.c.id).add_cte(cancelled, followed))
 
 
 _change = _changing()
 
 
-def change(changes: Iterable[tuple[Row, Row]], followers: Iterable[Pengingat]) -> list[Occurrence]:
+def change(changes: Sequence[tuple[Row, Row]], followers: Iterable[Pengingat]) -> list[Row]:
     """Write new rows and the reminders `followers`, and cancel the rows' queued messages. Return the written rows.
 
     `changes` has pairs of the old and the new row. A row whose state has changed since it was read is not written.
     """
-    rows = [{**vars(after), "was": before.state} for before, after in changes]
+    rows = [
+        {**{name: getattr(after, name) for name in ("id", *_CHANGED)}, "was": before.state} for before, after in changes
+    ]
     following = [{name: getattr(each, name) for name in ("id", *_FOLLOWING)} for each in followers]
     values = {"rows": orjson.dumps(rows).decode(), "reminders": orjson.dumps(following).decode()}
-    return [occurrence_of(row) for row in _change.rows(db.session.connection(), values)]
-
-
-def occurrence_of(values: Sequence[object]) -> Occurrence:
-    """Return an occurrence made from the values of all its columns. The SQLAlchemy session does not track it."""
-    return Occurrence(**dict(zip(_rows.keys(), values, strict=True)))
-
-
-def get(ids: Collection[int]) -> Sequence[Occurrence]:
-    """Return these rows in their present state."""
-    if not ids:
-        return []
-    found = sa.select(Occurrence).where(_rows.id.in_(ids))
-    return db.session.scalars(found, execution_options={"populate_existing": True}).all()
+    written = {id_ for (id_,) in _change.rows(db.session.connection(), values)}
+    return [after for _, after in changes if after.id in written]
 
 
 def too_late(occurrence_ids: Collection[int]) -> set[int]:

@@ -88,7 +88,7 @@ def due_of(row: Occurrence | statements.Row) -> Due:
     return Due(row.due_at, row.due_at + lead, row.slot)
 
 
-def deliveries(pengingat: Pengingat, due: Due, row: Occurrence) -> Iterator[outbox.NewDelivery]:
+def deliveries(pengingat: Pengingat, due: Due, row: Occurrence | statements.Row) -> Iterator[outbox.NewDelivery]:
     """Yield the messages of an occurrence, and their repeat. They are due at its due time or the end of its snooze."""
     at = row.snoozed_until or due.at
     part = f":snooze{row.snoozes}" if row.snoozed_until else ""

@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import array
 
 from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement, generic
-from app.core.database.session import current_connection
+from app.core.database.session import db
 from app.core.errors import Gone, NotFound
 from app.core.lib.local_time import JAKARTA
 from app.identity import erasure
@@ -23,8 +23,9 @@ from app.identity.models import User
 from app.notifications.models import DeliveryState, deliveries
 from app.pengingat.ledger import answers, statements
 from app.pengingat.ledger.schemas import LinkAnswer, QuickAnswer
+from app.pengingat.ledger.statements import Row
 from app.pengingat.ledger.tokens import hash_of, link_token_of
-from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, occurrences
+from app.pengingat.models import AnsweredVia, Pengingat, occurrences
 
 #: Time after the due time at which a link expires.
 LIFETIME = timedelta(hours=24)
@@ -51,7 +52,8 @@ _is_dependent = sa.select(User.guardian_id.is_not(None)).where(
 #: Query with subqueries instead of joins. With joins, PostgreSQL expects many rows and would scan both tables.
 _asked = PreparedStatement(
     sa.select(
-        *_rows,
+        *statements.COLUMNS,
+        (_rows.link_hash.is_not_distinct_from(_hashes[1])).label("is_push"),
         sa.select(Pengingat.timezone).where(Pengingat.id == _rows.reminder_id).scalar_subquery(),
         _is_dependent.scalar_subquery(),
         db_time.now_sql(),
@@ -65,7 +67,7 @@ _asked = PreparedStatement(
 class AnswerTargets:
     """Occurrences that one answer applies to, for example all occurrences of a link's token."""
 
-    occurrences: Sequence[Occurrence]
+    occurrences: Sequence[Row]
     zone: ZoneInfo
     via: AnsweredVia
     #: Name of the dependent if a caregiver answered by message, else empty.
@@ -78,28 +80,22 @@ def get_targets(token: str) -> AnswerTargets:
     Raise `Gone` 24 hours after the due time of the last occurrence. Raise `NotFound` if the token is unknown, or if the
     person has requested erasure or changed the phone number.
     """
-    by_link, by_push = hash_of(token), hash_of(link_token_of(token))
-    asked, zones, is_dependent, now = read(by_link, by_push)
-    if max(row.due_at for row in asked) + LIFETIME < now:
+    found, now = read(hash_of(token), hash_of(link_token_of(token)))
+    if max(row.due_at for row in found.occurrences) + LIFETIME < now:
         raise Gone(EXPIRED)
-    via = AnsweredVia.PUSH if asked[0].link_hash == by_push else AnsweredVia.LINK
-    via = AnsweredVia.CAREGIVER if is_dependent else via
-    return AnswerTargets(asked, ZoneInfo(zones[0]) if zones else JAKARTA, via)
+    return found
 
 
-def read(by_link: str, by_push: str) -> tuple[list[Occurrence], list[str], bool, datetime]:
-    """Return the occurrences of a token, their time zones, and the database's time.
-
-    The third value is True if the person is a dependent.
-    """
-    with current_connection() as connection:
-        found = _asked.rows(connection, {"by_link": by_link, "by_push": by_push})
+def read(by_link: str, by_push: str) -> tuple[AnswerTargets, datetime]:
+    """Return the occurrences of a token, and the database's time. Raise `NotFound` if there are none."""
+    found = _asked.rows(db.session.connection(), {"by_link": by_link, "by_push": by_push})
     rows = [row for row in found if row[-2] is not None]
     if not rows:
         raise NotFound(NOT_FOUND)
-    asked = [statements.occurrence_of(values) for *values, _, _, _ in rows]
-    *_, is_dependent, now = rows[0]
-    return asked, [zone for *_, zone, _, _ in rows if zone], is_dependent, now
+    *_, is_push, _, is_dependent, now = rows[0]
+    via = AnsweredVia.CAREGIVER if is_dependent else AnsweredVia.PUSH if is_push else AnsweredVia.LINK
+    zone = next((ZoneInfo(zone) for *_, zone, _, _ in rows if zone), JAKARTA)
+    return AnswerTargets([Row(*values) for *values, _, _, _, _ in rows], zone, via), now
 
 
 def answer(token: str, data: QuickAnswer) -> LinkAnswer:

@@ -26,7 +26,8 @@ from app.notifications.models import Channel, DeliveryState, Receipt, deliveries
 from app.pengingat.ledger import answers, statements
 from app.pengingat.ledger.answers import AlreadyClosed
 from app.pengingat.ledger.schemas import QuickAnswer
-from app.pengingat.models import AnsweredVia, Occurrence, OccurrenceState, Pengingat, occurrences
+from app.pengingat.ledger.statements import Row
+from app.pengingat.models import AnsweredVia, OccurrenceState, Pengingat, occurrences
 from app.pengingat.one_tap import links
 from app.pengingat.one_tap.links import LIFETIME, AnswerTargets
 from app.pengingat.timetable.tipe import Tipe
@@ -58,7 +59,7 @@ _is_theirs = sa.and_(
     sa.or_(_person.guardian_id.is_(None), _person.erasure_due_at.is_(None)),  # skip dependents who will be erased
 )
 _whom = sa.case((_person.id != _of_user, _person.nama_ktp)).label("whom")
-_time = (*_rows, Pengingat.timezone, Pengingat.details, _whom)
+_time = (*statements.COLUMNS, Pengingat.timezone, Pengingat.details, _whom)
 _delivery = (
     _sent_at.label("sent_at"),
     _of.due_at.label("left_at"),
@@ -129,7 +130,7 @@ class NoSuchNumber(NotFound):
 class RemindedTime:
     """One occurrence of a reminder, and the names that the person may use for the reminder."""
 
-    row: Occurrence
+    row: Row
     zone: ZoneInfo
     names: tuple[str, ...]
     #: Name of the dependent. Empty if the reminder belongs to the sender of the message.
@@ -208,17 +209,18 @@ def read(user_id: int, *, wrote_at: datetime | None = None, quoted: str | None =
 
     `wrote_at` is the time of the message, by default now. `quoted` is the provider's id of the message that it quotes.
     """
-    messages, aside = _messages(user_id, wrote_at)
+    now = db_time.now()
+    messages, aside = _messages(user_id, now, wrote_at or now)
     if quoted:
         if found := next((message for message in messages if quoted in message.refs), None):
-            return replace(_conversation(found, found.times, newer=(), others=(), aside=()), is_quoted=True)
+            return replace(_conversation(found, found.times, now, newer=(), others=(), aside=()), is_quoted=True)
         if (was_reminder := _was_reminder(user_id, quoted)) is not None:
             return Conversation(is_too_old=was_reminder, is_elsewhere=not was_reminder)
     message = _last(messages)
     if message is None:
         return Conversation()
     meant = [*message.times, *_others_of_its_minute(message, aside)]
-    return _conversation(message, meant, newer=messages, others=messages, aside=aside)
+    return _conversation(message, meant, now, newer=messages, others=messages, aside=aside)
 
 
 def answer(times: Sequence[RemindedTime], data: QuickAnswer) -> AnswerTargets:
@@ -253,7 +255,7 @@ def answer_button(user_id: int, token: str, data: QuickAnswer) -> AnswerTargets:
 
 
 def _for_each_person(
-    times: Sequence[RemindedTime], record: Callable[[list[Occurrence], AnsweredVia], Sequence[Occurrence]]
+    times: Sequence[RemindedTime], record: Callable[[list[Row], AnsweredVia], Sequence[Row]]
 ) -> AnswerTargets:
     """Record an answer for each owner of the occurrences, because a caregiver may answer for several people at once.
 
@@ -262,7 +264,7 @@ def _for_each_person(
     people: dict[int, list[RemindedTime]] = {}
     for time in times:
         people.setdefault(time.row.user_id, []).append(time)
-    rows: list[Occurrence] = []
+    rows: list[Row] = []
     refusals: list[Conflict] = []
     for each in people.values():
         try:
@@ -279,6 +281,7 @@ def _for_each_person(
 def _conversation(
     message: Message,
     meant: Sequence[RemindedTime],
+    now: datetime,
     *,
     newer: Sequence[Message],
     others: Sequence[Message],
@@ -294,7 +297,7 @@ def _conversation(
         meant=tuple(meant),
         numbered=message.times if len(message.times) > 1 else (),
         others=tuple(tuple(group) for group in groups if group),
-        undoable=_undoable(others or [message], newer, aside),
+        undoable=_undoable(others or [message], newer, aside, now),
         waiting=_waiting([*meant, *(time for group in groups for time in group)]),
     )
 
@@ -338,7 +341,7 @@ def _was_reminder(user_id: int, ref: str) -> bool | None:
 
 
 def _undoable(
-    messages: Sequence[Message], newer: Sequence[Message], aside: Sequence[RemindedTime]
+    messages: Sequence[Message], newer: Sequence[Message], aside: Sequence[RemindedTime], now: datetime
 ) -> tuple[RemindedTime, ...]:
     """Return the occurrences of the last answer to these messages, for an undo.
 
@@ -351,7 +354,7 @@ def _undoable(
         if _is_answered(time) and time.row.answered_at is not None
     ]
     last = max((at for at, *_ in answered), default=None)
-    if last is None or last <= db_time.now() - UNDO_BY_WORD:
+    if last is None or last <= now - UNDO_BY_WORD:
         return ()
     sent_at = max(sent_at for at, sent_at, _ in answered if at == last)
     if any(message.sent_at > sent_at and message.has(OccurrenceState.PENDING) for message in newer):
@@ -375,16 +378,15 @@ def _is_pending(time: RemindedTime) -> bool:
     return time.row.state == OccurrenceState.PENDING
 
 
-def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], list[RemindedTime]]:
+def _messages(user_id: int, now: datetime, wrote_at: datetime) -> tuple[list[Message], list[RemindedTime]]:
     """Return the messages sent to the person's present number, newest first, and the occurrences of `_aside`.
 
     A message counts as sent if its outcome is unknown, because the person may have received it.
     """
-    now = db_time.now()
     values = {
         "of_user": user_id,
         "since": now - LIFETIME,
-        "until": (wrote_at or now) + AHEAD,
+        "until": wrote_at + AHEAD,
         "undo_since": now - UNDO_BY_WORD,
     }
     with current_connection() as connection:
@@ -411,7 +413,7 @@ def _messages(user_id: int, wrote_at: datetime | None) -> tuple[list[Message], l
 
 def _time_of(values: Sequence[Any]) -> RemindedTime:
     *columns, zone, details, whom = values
-    row = statements.occurrence_of(columns)
+    row = Row(*columns)
     name = (details or {}).get(NAME_FIELDS.get(Tipe(row.tipe), ""))
     names = [*([row.judul] if len(row.judul.split()) > 1 else []), *([name] if isinstance(name, str) else [])]
     return RemindedTime(row, ZoneInfo(zone) if zone else JAKARTA, tuple(names), whom or "")

@@ -19,7 +19,7 @@ from app.core.settings import settings
 from app.core.web.small_pages import SmallPages, error_page, small_page
 from app.pengingat.ledger import statements
 from app.pengingat.ledger.schemas import QuickAnswerCreate
-from app.pengingat.models import Occurrence, OccurrenceState
+from app.pengingat.models import OccurrenceState
 from app.pengingat.one_tap import links
 from app.pengingat.one_tap.routes import limit_answers
 from app.pengingat.outgoing.texts import begun_large, calendar_day, clock_time
@@ -110,7 +110,7 @@ def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -
 class _Time:
     """Texts for one due time of a link. They do not name the person or the medicine."""
 
-    def __init__(self, row: Occurrence, state: str, zone: ZoneInfo) -> None:
+    def __init__(self, row: statements.Row, state: str, zone: ZoneInfo) -> None:
         self.state, self.kind, self.due_at = state, KINDS[Tipe(row.tipe)], row.due_at.astimezone(zone)
         self.sentence, self.words = SAID[state], SAID_OF_ONE[state]
         if state == OccurrenceState.PENDING and row.snoozed_until is not None:
