@@ -1,4 +1,4 @@
-"""Fixtures for the application with a sender: the settings of one provider, and its simulator."""
+"""Fixtures that configure the application for one messaging provider and its simulator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SETTINGS = (
 
 @pytest.fixture
 def configure(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Configure]:
-    """Send messages through the simulator. The arguments of the returned function are further settings."""
+    """Return a function that sends messages to the simulator. Its arguments are additional settings."""
 
     def change(**settings: str) -> None:
         config = config_for_tests(**{**sim.messaging.env(), **settings})

@@ -39,7 +39,7 @@ def add(**fields: Any) -> Delivery:
 
 
 def ready(channel: str = Channel.MESSAGING, queue: str = "urgent") -> Claimed:
-    """Claim a due delivery and render its words, as a drain does before it calls the provider."""
+    """Claim a due delivery and render its texts, as a drain does before it calls the provider."""
     found = claims.claim(queue, channel) or claims.claim(queue, channel, claims.SUSPECTS)
     assert found is not None
     rendering.render(found, drain.routing().render)
@@ -47,7 +47,7 @@ def ready(channel: str = Channel.MESSAGING, queue: str = "urgent") -> Claimed:
 
 
 def words_of(row: Delivery) -> dict[str, Any]:
-    """Return the words that a delivery has sent, or would send now. Empty if there are none."""
+    """Return the texts that a delivery has sent or would send now, or an empty dict."""
     return dict(outbox_page.words_of({column.key: getattr(row, column.key) for column in deliveries.c}))
 
 
@@ -75,13 +75,13 @@ def age(seconds: float, *, of: Delivery) -> None:
 
 
 def drain_all() -> None:
-    """Send what is due, then the suspects, as the two jobs of a tick do."""
+    """Run the jobs of one tick: send due deliveries, then those that a worker failed to finish."""
     jobs.drain("urgent")
     jobs.drain_suspects("urgent")
 
 
 def die_over(*rows: Delivery) -> None:
-    """Let `POISON_CRASHES` workers claim each of the rows, and die before they call the provider."""
+    """Let `POISON_CRASHES` workers claim each row and die before they call the provider."""
     for n in range(claims.POISON_CRASHES):
         for row in rows:
             assert claims.claim("urgent", row.channel, claims.SUSPECTS if n else claims.OLDEST) is not None
@@ -102,7 +102,7 @@ REMINDER = {"text": TEXT, "parts": {"name": "Siti", "sentence": "…", "token": 
 
 
 def sent(**fields: Any) -> Delivery:
-    """Return a message that the provider accepted with a reference."""
+    """Add a message and record that the provider accepted it with a reference. Return the message."""
     row = add(**fields)
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None

@@ -66,7 +66,7 @@ def test_what_is_cancelled_is_not_claimed(app: Flask) -> None:
     cancelled = reread(row.dedupe_key)
     before = cancelled.state, cancelled.settled_at
     with unit_of_work():
-        outbox.cancel(RESET)  # a second time, without effect
+        outbox.cancel(RESET)  # a second cancel has no effect
     again = reread(row.dedupe_key)
     assert (again.state, again.settled_at) == before
     assert before[0] == DeliveryState.CANCELLED
@@ -87,7 +87,7 @@ def test_what_was_sent_does_not_come_back(app: Flask) -> None:
     assert claimed is not None
     with unit_of_work():
         outbox.cancel(RESET)
-    settlements.record_sent(claimed, "ref")  # the call was in progress
+    settlements.record_sent(claimed, "ref")  # the provider call was already in progress
     add(dedupe_key="sent", about=RESET)
     assert reread("sent").state == DeliveryState.SENT
 

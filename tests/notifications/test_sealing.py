@@ -1,4 +1,4 @@
-"""Words that are stored nowhere else are encrypted in the outbox."""
+"""Texts that are stored only in the outbox are encrypted there."""
 
 from __future__ import annotations
 

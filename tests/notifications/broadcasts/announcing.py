@@ -1,4 +1,4 @@
-"""Announcements of broadcasts, at a time that the test sets."""
+"""Helpers that announce a broadcast, return its recipients, and hold the time that a test sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures for broadcasts that start at once, at noon in Jakarta."""
+"""Fixtures for tests of broadcasts: no delay before the start, and a time that the test sets."""
 
 from __future__ import annotations
 

@@ -114,13 +114,13 @@ def test_withdrawn_news_reaches_nobody_else(
 @pytest.mark.parametrize(
     ("province", "utc_hour", "due"),
     [
-        ("Jawa Barat", 5, "02 05:00"),  # noon: at once
-        ("Jawa Barat", 0, "02 01:00"),  # 07:00: at 08:00
-        ("Jawa Barat", 12, "02 12:00"),  # 19:00
-        ("Jawa Barat", 13, "03 01:00"),  # 20:00: tomorrow
-        ("Bali", 12, "03 00:00"),  # 20:00 WITA
-        ("Bali", 0, "02 00:00"),  # 08:00 WITA
-        ("Maluku", 11, "02 23:00"),  # 20:00 WIT: 08:00 of the next day there
+        ("Jawa Barat", 5, "02 05:00"),  # 12:00 WIB: sent at once
+        ("Jawa Barat", 0, "02 01:00"),  # 07:00 WIB: sent at 08:00
+        ("Jawa Barat", 12, "02 12:00"),  # 19:00 WIB: sent at once
+        ("Jawa Barat", 13, "03 01:00"),  # 20:00 WIB: sent at 08:00 tomorrow
+        ("Bali", 12, "03 00:00"),  # 20:00 WITA: sent at 08:00 tomorrow
+        ("Bali", 0, "02 00:00"),  # 08:00 WITA: sent at once
+        ("Maluku", 11, "02 23:00"),  # 20:00 WIT: sent at 08:00 tomorrow
         (None, 13, "03 01:00"),
     ],
 )

@@ -32,7 +32,7 @@ from tests.notifications.senders.looks import Configure, sender
 
 @pytest.fixture(autouse=True)
 def at_any_rate(real_app: Flask, monkeypatch: pytest.MonkeyPatch, configure: Configure) -> None:
-    """Switch off the rate and the hours of broadcasts."""
+    """Send broadcasts at any hour, and with a rate limit that no test reaches."""
     at_once = replace(real_app.extensions["config"], broadcast_per_minute=1_000_000)
     monkeypatch.setitem(real_app.extensions, "config", at_once)
     for module in (fan_out, presend_checks):
@@ -47,7 +47,7 @@ def pace() -> BroadcastPace:
 
 
 def news(count: int, **fields: Any) -> list[Delivery]:
-    """Add one broadcast message to each of `count` new people."""
+    """Add one broadcast message for each of `count` new people."""
     with unit_of_work():
         db.session.execute(broadcasts.first_pace())
         people = [make_user().id for _ in range(count)]
@@ -127,7 +127,7 @@ def test_without_a_limit_broadcasts_know_no_budget(committed: Flask, sim: Server
 # --- a new number -----------------------------------------------------------------------------------------------------
 
 
-def test_a_new_number_meets_few_new_people_a_day_and_more_after_good_days(
+def test_a_new_number_writes_to_more_new_people_after_each_good_day(
     committed: Flask, sim: Server, whatsapp: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "_people_a_day", sa.cast(2 * sa.func.power(2, table.c.warmup_days / 3), sa.Integer))
@@ -146,7 +146,7 @@ def test_a_new_number_meets_few_new_people_a_day_and_more_after_good_days(
     rows = news(3)
     jobs.drain("bulk")
     assert sorted(states(rows)) == [DeliveryState.PENDING] * 2 + [DeliveryState.SENT]
-    assert states([again]) == [DeliveryState.SENT]  # a recipient from before is not new
+    assert states([again]) == [DeliveryState.SENT]  # this recipient is not new
     waiting = next(row for row in rows if reread(row.dedupe_key).state == DeliveryState.PENDING)
     assert reread(waiting.dedupe_key).next_try_at > local_time.now() + timedelta(hours=20)
     assert reread(waiting.dedupe_key).attempts == 0
@@ -160,7 +160,7 @@ def test_a_new_number_meets_few_new_people_a_day_and_more_after_good_days(
 def test_a_new_person_is_counted_once_however_often_they_are_tried(
     committed: Flask, sim: Server, whatsapp: Configure
 ) -> None:
-    """Otherwise a provider that fails for an hour would use up the day's limit on a person who got no message."""
+    """If each attempt counted, a provider that fails for an hour would use up the day's limit for new people."""
     senders.check()
     (row,) = news(1)
     for _ in range(2):
@@ -206,7 +206,7 @@ def test_a_number_that_has_written_to_people_before_is_not_new(
     jobs.drain("urgent")
     senders.check()
     assert sender().warmup_days is None
-    configure(MESSAGING_NUMBER="+6281234567890")  # the same phone, now with its number
+    configure(MESSAGING_NUMBER="+6281234567890")  # before, the setting was empty
     senders.check()
     assert sender().warmup_days is None
     configure(MESSAGING_NUMBER="+6281234567891")
@@ -233,9 +233,8 @@ def test_broadcasts_pause_by_themselves_when_one_in_twenty_is_unwelcome(committe
     opted_out = sa.update(User).where(User.id.in_([row.user_id for row in rows[:3]])).values(accepts_broadcasts=False)
     with unit_of_work():
         db.session.execute(opted_out)
-    settle(
-        rows[16:25], state=DeliveryState.FAILED, last_error="had the day's broadcasts already"
-    )  # not counted as a failure
+    # A message that the daily limit stops is not counted as a failure.
+    settle(rows[16:25], state=DeliveryState.FAILED, last_error="had the day's broadcasts already")
     broadcast_jobs.keep_limits()
     assert not pace().paused
     settle(rows[16:17], state=DeliveryState.FAILED, last_error="messaging: status 400")
@@ -246,7 +245,7 @@ def test_broadcasts_pause_by_themselves_when_one_in_twenty_is_unwelcome(committe
     assert "broadcasts_paused 1.0" in Client(committed).get("/metrics").get_data(as_text=True)
     runner.invoke(args=["broadcast", "resume"])
     broadcast_jobs.keep_limits()
-    assert (pace().paused, pace().pause_reason) == (False, None)  # earlier failures do not count any more
+    assert (pace().paused, pace().pause_reason) == (False, None)  # failures before `resume` no longer count
 
 
 def test_older_troubles_than_the_last_200_are_forgotten(committed: Flask, fonnte: Configure) -> None:

@@ -40,7 +40,9 @@ def test_what_slipped_into_the_night_waits_for_the_morning(app: Flask, broadcast
     assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jakarta"))
 
 
-def test_who_has_moved_meanwhile_is_told_by_day_there(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_the_hours_are_those_of_the_new_province_after_a_move(
+    app: Flask, broadcasting: Configure, moment: Time
+) -> None:
     found = prepared(app, moment)
     db.session.execute(sa.update(User).filter_by(id=found.user_id).values(domicile="Papua"))
     moment.now = NOON.replace(hour=12)  # 19:00 in Jakarta, 21:00 in Papua
@@ -49,7 +51,7 @@ def test_who_has_moved_meanwhile_is_told_by_day_there(app: Flask, broadcasting: 
     assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jayapura"))
 
 
-def test_on_another_day_it_counts_as_that_days(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_broadcast_sent_a_day_later_counts_for_that_day(app: Flask, broadcasting: Configure, moment: Time) -> None:
     found = prepared(app, moment)
     moment.now = NOON + timedelta(days=1)
     presend_checks.check_recipient(found)

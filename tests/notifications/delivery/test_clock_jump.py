@@ -1,4 +1,4 @@
-"""Jumps of the database's clock: deliveries follow the time from before, until the jump has lasted 10 minutes."""
+"""Jumps of the database's clock. For 10 minutes, deliveries follow the clock as it was before the jump."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Jump = Callable[[float], None]
 
 @pytest.fixture
 def jump(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Jump:
-    """Let the database's clock seem to jump by some seconds. The real clock stays, so the uptime changes instead."""
+    """Return a function that simulates a clock jump by seconds. It changes the uptime, not the clock."""
     uptime_s = clock_jump._uptime_s
 
     def by(seconds: float) -> None:
@@ -42,7 +42,7 @@ def jump(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Jump:
 
 @pytest.fixture
 def waited(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Jump:
-    """Let some seconds pass on both clocks since the test began, with the database's clock 10 minutes ahead."""
+    """Return a function that sets the seconds since the test began. The database's clock is then 10 minutes ahead."""
     start, uptime = db_time.now(), clock_jump._uptime_s()
 
     def go(seconds: float) -> None:
@@ -56,7 +56,7 @@ def waited(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Jump:
 
 
 def tick() -> None:
-    """A tick of the scheduler that looks for due deliveries."""
+    """Run one tick of the scheduler, which looks for due deliveries."""
     Scheduler((jobs.enqueue_due,), ()).tick()
 
 
@@ -78,7 +78,7 @@ def test_what_is_due_is_sent_on_time_and_nothing_else(gateway: Server, jump: Jum
 def test_a_drain_goes_by_its_tick_while_the_clock_is_wrong(gateway: Server, jump: Jump) -> None:
     row = add()
     age(-2 * HOURS, of=row)
-    verified_time.reset()  # like a new worker process
+    verified_time.reset()  # the state of a new worker process
     jobs.drain("urgent", tick=(local_time.now() + timedelta(hours=1)).isoformat())
     assert reread(row.dedupe_key).state == DeliveryState.PENDING
     jobs.drain("urgent", tick=(local_time.now() + timedelta(hours=2, minutes=1)).isoformat())
@@ -126,7 +126,7 @@ def test_a_retry_in_the_middle_of_a_jump_keeps_the_right_time(jump: Jump) -> Non
 
 
 @pytest.mark.parametrize("seconds", [2 * HOURS, -2 * HOURS])
-def test_a_lease_is_over_for_no_other_machine(jump: Jump, seconds: float) -> None:
+def test_a_claim_during_a_clock_jump_has_a_full_lease(jump: Jump, seconds: float) -> None:
     row = add()
     age(seconds + 5, of=row)
     jump(seconds)

@@ -54,7 +54,7 @@ def noisy(user_id: int) -> None:
 
 
 def dose(user_id: int, *, tipe: str = "obat", **occurrence: Any) -> Delivery:
-    """Add a due message of a reminder, and its occurrence."""
+    """Add an occurrence (one due time of a reminder) and its due message."""
     now = db_time.now()
     values: dict[str, Any] = {"judul": "Obat", "slot": "0", "due_at": now, "day": now.date(), **occurrence}
     with unit_of_work():

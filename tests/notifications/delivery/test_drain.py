@@ -1,4 +1,4 @@
-"""Drains against the simulated provider: every outcome, and channels that do not wait for each other."""
+"""Drains with the simulated provider: all outcomes of calls, and channels that do not wait for each other."""
 
 from __future__ import annotations
 
@@ -90,10 +90,8 @@ def test_one_message_tries_an_invalid_number_after_a_week(committed: Flask, gate
 
 
 @pytest.mark.parametrize("fault", ["status", "drop", "rate_limit", "disconnected", "token_invalid"])
-def test_a_message_that_has_not_tried_an_invalid_number_leaves_that_to_the_next(
-    committed: Flask, gateway: Server, fault: str
-) -> None:
-    """Otherwise the number would never be probed again, and the message would fail at its second attempt."""
+def test_a_failed_probe_of_an_invalid_number_is_retried(committed: Flask, gateway: Server, fault: str) -> None:
+    """If the provider fails during the probe of an invalid number, the next attempt probes the number again."""
     user = committed_user()
     make_invalid(user)
     pass_time(user, days=7)
@@ -108,10 +106,10 @@ def test_a_message_that_has_not_tried_an_invalid_number_leaves_that_to_the_next(
 
 
 @pytest.mark.parametrize("note", ["accepted of a doubted number", "start after a trial"])
-def test_a_success_that_cannot_be_noted_is_one_and_is_not_sent_again(
+def test_a_success_stays_a_success_when_it_cannot_be_recorded(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch, note: str
 ) -> None:
-    """PostgreSQL fails after the provider's answer, when the result for the number is recorded."""
+    """PostgreSQL fails after the provider accepted the message, while its effect on number or sender is recorded."""
 
     def fail(*_: object) -> None:
         raise sa.exc.OperationalError("UPDATE", {}, Exception("gone"))
@@ -139,7 +137,7 @@ def test_a_number_that_a_probe_has_reached_is_written_to_again(committed: Flask,
 
 
 def drained(user: User) -> Delivery:
-    """Return one message to this person, after a drain."""
+    """Add a message to this person, run a drain, and return the message."""
     row = add(user_id=user.id, target=None)
     jobs.drain("urgent")
     return reread(row.dedupe_key)
@@ -196,7 +194,7 @@ def test_a_hanging_channel_does_not_hold_up_another(
     thread.start()
     assert hanging.wait(PATIENCE_S)
     add(channel=Channel.PUSH)
-    assert pushed.wait(PATIENCE_S)  # while all calls of the other channel hang
+    assert pushed.wait(PATIENCE_S)  # all calls of the other channel still hang
     let_go.set()
     thread.join()
 
@@ -238,7 +236,7 @@ def test_a_drain_that_its_alarm_ends_claims_nothing_more(
     assert reread(second.dedupe_key).state == DeliveryState.PENDING
 
 
-def test_a_row_that_is_claimed_once_more_meanwhile_ends_no_other_call(
+def test_a_second_claim_during_a_call_keeps_its_own_outcome(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock jumps by more than the lease during the first call. The outcome of the second call is kept."""

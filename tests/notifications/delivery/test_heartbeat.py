@@ -1,4 +1,4 @@
-"""Heartbeat to a monitor outside of the service."""
+"""Heartbeat requests to an external monitor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms of messages under WhatsApp's 24-hour rule: text with buttons, template, or failure without a template."""
+"""Format of a message by WhatsApp's 24-hour rule: text with buttons, template, or failure without a template."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Configure = Callable[..., None]
 
 @pytest.fixture
 def whatsapp(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Configure:
-    """Send the application's messages to the simulated WhatsApp, with these settings."""
+    """Return a function that sends the application's messages to the simulated WhatsApp. It takes settings."""
 
     def configure(**settings: str) -> None:
         config = config_for_tests(**sim.messaging.whatsapp_env(), **settings)
@@ -54,7 +54,7 @@ def wrote(phone: str, ago: timedelta) -> None:
 
 
 INSIDE = timedelta(hours=23, minutes=45)
-OUTSIDE = timedelta(hours=23, minutes=55)  # within 24 hours, but in the safety margin
+OUTSIDE = timedelta(hours=23, minutes=55)  # less than 24 hours, but within the safety margin
 
 
 def test_inside_the_hours_a_text_goes_with_its_buttons(committed: Flask, sim: Server, whatsapp: Configure) -> None:
@@ -69,7 +69,7 @@ def test_inside_the_hours_a_text_goes_with_its_buttons(committed: Flask, sim: Se
 
 
 def test_a_code_goes_by_a_template_that_holds_it_alone(committed: Flask, sim: Server, whatsapp: Configure) -> None:
-    """The number has no account, so it has never written to us."""
+    """The recipient has no account and never wrote to us, so only a template may be sent."""
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"phone_code": "kode"}')
     words = {"text": "Kode verifikasi nomor HP Anda: 123456.", "parts": {"code": "123456"}}
     add(user_id=None, target="+6281299990000", kind="phone_code", words=words)
@@ -162,7 +162,7 @@ def test_a_clock_that_crosses_the_24th_hour_in_the_middle_of_a_drain_changes_the
     assert len(kinds) == 40
     assert len({message.callback for message in sim.messaging.sent}) == 40  # each message once
     assert set(kinds[:10]) == {"text"}
-    # Calls whose form was chosen before that may still be in progress.
+    # Up to 20 messages may still be texts, because their format was chosen before the 24 hours ended.
     assert set(kinds[10 + 20 :]) == {"template"}
 
 
@@ -174,9 +174,8 @@ def test_words_without_parts_are_a_text(app: Flask, whatsapp: Configure) -> None
 def test_a_persons_message_costs_four_statements(
     app: Flask, statements: Any, whatsapp: Configure, sim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        sender_status, "BELIEVED_S", PATIENCE_S
-    )  # otherwise a slow machine would query the sender again
+    # The sender's state stays cached, so that a slow machine runs no additional query.
+    monkeypatch.setattr(sender_status, "BELIEVED_S", PATIENCE_S)
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = make_user()
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
@@ -193,7 +192,7 @@ def test_a_persons_message_costs_four_statements(
 
 
 def refused_as_a_text(sim: Server, whatsapp: Configure, **settings: str) -> tuple[Delivery, list[Delivery]]:
-    """Send a reminder that WhatsApp refuses as a text. Return its row, and all rows after another drain."""
+    """Send a reminder that WhatsApp refuses as a text, and drain again. Return its delivery and all deliveries."""
     whatsapp(**settings)
     user = committed_user()
     wrote(user.phone or "", INSIDE)
@@ -211,12 +210,12 @@ def test_what_is_refused_as_a_text_goes_once_as_a_template(committed: Flask, sim
     assert (rows[1].due_at, rows[1].expires_at, rows[1].user_id) == (row.due_at, row.expires_at, row.user_id)
     assert [message.kind for message in sim.messaging.sent] == ["template"]
     with unit_of_work():
-        assert not template_fallback.send_as_template(row.id)  # a webhook reports the same refusal
+        assert not template_fallback.send_as_template(row.id)  # a webhook also reports this refusal
         assert not template_fallback.send_as_template(rows[1].id)
 
 
 @pytest.mark.parametrize("settings", [{}, {"WHATSAPP_TEMPLATES": '{"broadcast": "kabar"}'}])
-def test_what_is_refused_and_has_no_template_stays_refused(
+def test_a_refused_text_without_a_template_is_not_sent_again(
     committed: Flask, sim: Server, whatsapp: Configure, settings: dict[str, str]
 ) -> None:
     row, rows = refused_as_a_text(sim, whatsapp, **settings)

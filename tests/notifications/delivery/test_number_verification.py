@@ -1,4 +1,4 @@
-"""Messages that are sent only to proven numbers, in each mode of PHONE_VERIFICATION."""
+"""Messages that are sent only to verified phone numbers, in each mode of PHONE_VERIFICATION."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 from tests.notifications.deliveries import add, reread
 
-#: Kinds that are not sent to an unproven number, by mode.
+#: Kinds of messages that are not sent to an unverified number, by mode.
 HELD = {"off": set(), "soft": {"broadcast", "alert"}, "required": {"broadcast", "alert", "reminder", "stock"}}
 KINDS = ("broadcast", "alert", "reminder", "stock", "password_reset", "security_notice", "forum_reply", "answer")
 
@@ -93,8 +93,8 @@ def test_a_proven_number_gets_everything(
     assert {sent(kind, user_id).state for kind in KINDS} == {DeliveryState.SENT}
 
 
-def test_it_is_judged_when_a_message_leaves(committed: Flask, gateway: Server, mode: Mode) -> None:
-    """A message planned for an unproven number is sent after the number was proven, and the other way round."""
+def test_a_number_is_checked_when_a_message_is_sent(committed: Flask, gateway: Server, mode: Mode) -> None:
+    """The number's state at the time of sending counts, and not its state when the message was planned."""
     mode("required")
     user_id = person(is_proven=False)
     row = add(kind="reminder", user_id=user_id, target=None)

@@ -1,4 +1,4 @@
-"""Outcomes of calls: refused, done or unknown. A message that may have been sent is repeated at most once."""
+"""Outcomes of provider calls: refused, sent or unknown. An unknown outcome is repeated at most once."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_provider_that_takes_messages_and_does_not_say_so_gets_two_copies(
         ({"status": False, "reason": "aneh\0"}, DeliveryState.PENDING, 3),
     ],
 )
-def test_what_no_database_holds_in_an_answer_changes_nothing(
+def test_a_null_character_in_a_response_does_not_change_the_outcome(
     committed: Flask, monkeypatch: pytest.MonkeyPatch, answer: dict[str, object], state: DeliveryState, calls: int
 ) -> None:
     row, body = add(), json.dumps(answer).encode()
@@ -82,7 +82,8 @@ def test_what_was_never_written_is_tried_again_and_again(
     away = config_for_tests(**{**gateway.messaging.env(), "MESSAGING_URL": gateway.closed_url})
     for _ in range(4):
         with monkeypatch.context() as patch:
-            patch.setitem(committed.extensions, "messenger", messaging.make(away))  # a new client, as in a new process
+            # A new client, as in a new worker process.
+            patch.setitem(committed.extensions, "messenger", messaging.make(away))
             jobs.drain("urgent")
         age(60, of=row)
     row = reread(row.dedupe_key)
@@ -91,7 +92,7 @@ def test_what_was_never_written_is_tried_again_and_again(
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
-@pytest.mark.parametrize("kind", ["status", "rate_limit"])  # for a refused token see senders/test_health.py
+@pytest.mark.parametrize("kind", ["status", "rate_limit"])  # test_sender_status.py tests a refused token
 def test_what_the_provider_refused_is_tried_again_and_again(committed: Flask, gateway: Server, kind: str) -> None:
     row = add()
     gateway.fault("messaging", kind, times=4)

@@ -18,7 +18,7 @@ from app.notifications.delivery import claims
 from app.notifications.models import Channel
 from tests.helpers.plans import plan_of
 
-#: A tenth of the rows are open, and due tomorrow.
+#: 10,000 deliveries. The first 1,000 are pending and due tomorrow. The others are settled.
 ROWS = """
 INSERT INTO deliveries (dedupe_key, queue, channel, kind, about_type, about_id, occurrence_id, payload,
     due_at, expires_at, next_try_at, state)
@@ -30,7 +30,7 @@ FROM generate_series(1, 10000) n,
 
 
 def indexes_in(plan: str) -> set[str]:
-    """Return the indexes by which a plan finds deliveries. Fail if there is none."""
+    """Return the names of the indexes on deliveries that a query plan uses. Fail if it uses none."""
     names = set(re.findall(r"using (ix_deliveries\w*)|Bitmap Index Scan on (ix_deliveries\w*)", plan))
     assert names, plan
     return {one or other for one, other in names}

@@ -52,7 +52,7 @@ def test_a_failing_provider_is_retried_and_slows_nobody_else(
     options: dict[str, Any],
     broken: str,
 ) -> None:
-    monkeypatch.setattr(settlements, "retry_delay_s", lambda *_: 600.0)  # no retry falls due in the same drain
+    monkeypatch.setattr(settlements, "retry_delay_s", lambda *_: 600.0)  # no retry is due during the test
     subscription = str(subscribed(gateway, keys))
     gateway.fault(broken, kind, times=None, **options)
     words = {"title": "Halo", "body": "Halo"}
@@ -68,13 +68,13 @@ def test_a_failing_provider_is_retried_and_slows_nobody_else(
         with committed.app_context():
             jobs.drain("urgent")
 
-    drains = [Thread(target=drain), Thread(target=drain)]  # the second drain is the job of the next tick
+    drains = [Thread(target=drain), Thread(target=drain)]  # the second thread simulates the job of the next tick
     drains[0].start()
     fine = add_one("push" if broken == "messaging" else "messaging")
     drains[1].start()
     wait_until(lambda: reread(fine).state == DeliveryState.SENT)
     hangs = kind in ("hang", "slow")
-    assert any(each.is_alive() for each in drains) or not hangs  # one still waits for the hanging provider
+    assert any(each.is_alive() for each in drains) or not hangs  # a drain still waits for a hanging provider
     for each in drains:
         each.join()
     for key in failing:
@@ -84,5 +84,5 @@ def test_a_failing_provider_is_retried_and_slows_nobody_else(
         else:
             assert (row.state, row.attempts) == (DeliveryState.PENDING, 1)
             assert row.last_error
-            # The simulator would answer after a minute, so it was our own timeout that ended the calls.
+            # The simulator keeps the call open for a minute, so an earlier end is our own timeout.
             assert ("timeout" in row.last_error) == hangs

@@ -1,4 +1,4 @@
-"""Receipts, which arrive twice, late and in any order."""
+"""Receipts: the provider reports them twice, late and in any order."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def test_an_id_that_was_anothers_before_a_restore_is_not_settled_by_its_receipt(
     assert outcome(old) == (receipts.WAITING, False)
 
 
-def test_the_second_name_is_kept_though_its_receipt_goes_no_further(app: Flask) -> None:
-    """Later receipts carry only that reference."""
+def test_the_second_reference_of_a_receipt_is_stored(app: Flask) -> None:
+    """Later receipts contain only the provider's second reference (`state_ref`)."""
     row = sent()
     tell(Receipt.ACCEPTED, ref=row.provider_ref, state_ref="state-1")
     take()
@@ -174,7 +174,7 @@ def test_a_receipt_settles_a_call_whose_worker_died(committed: Flask, gateway: S
     row = add()
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
-    claims.begin(claimed)  # then the worker dies, but the provider has the message
+    claims.begin(claimed)  # the worker dies after the provider accepted the message
     tell(told, ref="wamid.1", delivery=row.id)
     take()
     age(60, of=row)

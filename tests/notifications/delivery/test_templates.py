@@ -1,4 +1,4 @@
-"""Templates and addresses in deploy/messaging.md are the same as in the code."""
+"""Templates and webhook addresses in deploy/messaging.md match the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`flask messaging test NUMBER`: one message, what the provider says, and its receipts."""
+"""`flask messaging test NUMBER` sends one message, and prints the provider's response and the receipts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(monkeypatch: pytest.MonkeyPatch, *receipts: str, code: str | None = None) -> None:
-    """Let the provider report these receipts for the next message, at once."""
+    """Let the provider report these receipts immediately after each message."""
     send = trial.send
 
     def sending(*args: object) -> str | None:

@@ -1,4 +1,4 @@
-"""PostgreSQL failures during a call: Redis keeps the outcome, and the next drain saves it before it claims."""
+"""PostgreSQL failures during a provider call. Redis stores the outcome, and the next drain saves it first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.providers.http import ProviderError
 from dev.simulators import Server
 from tests.notifications.deliveries import add, age, reread
 
-#: Seconds for which PostgreSQL is away, far longer than a claim's lease.
+#: Seconds of a PostgreSQL outage. It is much longer than the lease of a claim.
 AWAY_S = 300
 
 
@@ -36,7 +36,7 @@ def without_redis(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 def drain_and_lose_postgresql(app: Flask, after: Callable[[Claimed], str | None] = messaging.send) -> None:
-    """Run a drain. Its database fails after the transport has begun, and is back after the drain."""
+    """Run a drain during which PostgreSQL becomes unavailable after the provider call. Restore it afterwards."""
     away = sa.create_engine("postgresql+psycopg2://127.0.0.1:1/none")
     engine = app.extensions["autocommit"]
 
@@ -116,7 +116,7 @@ def test_an_outcome_that_is_parked_after_the_row_was_claimed_again_still_counts(
     assert claimed is not None
     claims.begin(claimed)
     age(AWAY_S, of=row)
-    # The outcome is parked just after the drain has read the parked outcomes.
+    # The outcome is stored in Redis just after the drain has read the outcomes there.
     monkeypatch.setattr(
         jobs.unsaved_outcomes,
         "record_all",

@@ -1,4 +1,4 @@
-"""Deliveries over which workers died: sent alone, delayed after the third death, until they expire."""
+"""Deliveries during which workers died. They are sent alone, and after three deaths with a delay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sender and its waiting deliveries, as time passes."""
+"""Helpers that read the sender and its deliveries, and simulate that time passes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sender() -> Sender:
 
 
 def pass_time(**time: float) -> None:
-    """Move the times of the sender and of all deliveries back."""
+    """Simulate that time passes: move the times of the sender and of all deliveries back."""
     back = timedelta(**time)
     with unit_of_work():
         moments = ("since", "checked_at", "trial_at", "held_since")

@@ -1,4 +1,4 @@
-"""A person's number that the provider refuses, as time passes."""
+"""Helpers for people's phone numbers that the provider refuses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def phone_of(user: User) -> str:
 
 
 def pass_time(user: User, **time: float) -> None:
-    """Move the times of all numbers back."""
+    """Simulate that time passes: move the times of all numbers back."""
     back = timedelta(**time)
     moments = ("last_inbound_at", "refused_at", "probed_at", "wrong_at", "used_at")
     db.session.execute(sa.update(phone_numbers).values({name: phone_numbers.c[name] - back for name in moments}))

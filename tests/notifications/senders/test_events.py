@@ -1,4 +1,4 @@
-"""Webhook events about our own number."""
+"""Webhook events about the service's own number."""
 
 from __future__ import annotations
 

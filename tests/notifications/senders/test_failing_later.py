@@ -62,7 +62,8 @@ def test_what_whatsapp_refuses_a_moment_later_goes_once_more_as_a_template(
     sim.messaging.sender.keeps_hours = sim.messaging.sender.tells_hours_late = True
     user = person()
     with unit_of_work():
-        db.session.add(PhoneNumber(phone=user.phone, last_inbound_at=local_time.now()))  # 24 hours by our record
+        # By our record, the 24 hours have just begun.
+        db.session.add(PhoneNumber(phone=user.phone, last_inbound_at=local_time.now()))
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     assert sim.messaging.sent == []
@@ -75,7 +76,7 @@ def test_what_whatsapp_refuses_a_moment_later_goes_once_more_as_a_template(
     assert [(message.kind, message.callback) for message in sim.messaging.sent] == [("template", f"d:{second.id}")]
 
 
-def test_production_still_has_the_words_of_what_a_receipt_settled_before_it_was_refused(
+def test_the_template_fallback_still_has_the_texts_in_production(
     committed: Flask, sim: Server, configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configure(**TEMPLATES)
@@ -85,7 +86,7 @@ def test_production_still_has_the_words_of_what_a_receipt_settled_before_it_was_
     row = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
-    claims.begin(claimed)  # then the worker dies before the provider's answer
+    claims.begin(claimed)  # the worker dies before the provider's response
     with unit_of_work():
         payload = {"receipt": Receipt.FAILED, "code": "131047", "delivery": row.id}
         told = Inbound(provider="whatsapp", event_key="r", kind=InboundKind.RECEIPT, ref="wamid.1", payload=payload)

@@ -84,7 +84,7 @@ def test_an_invalid_number_is_tried_once_after_a_week(siti: Client) -> None:
 
 
 def receive(user: User) -> None:
-    """Deliver a message to this person now."""
+    """Add a message to this person that was delivered now."""
     row = add(user_id=user.id, target=None)
     row.receipt, row.receipt_at = Receipt.DELIVERED, local_time.now()
     db.session.flush()

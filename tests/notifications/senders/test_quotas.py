@@ -24,7 +24,7 @@ def test_the_check_keeps_how_many_messages_are_paid_for(app: Flask, sim: Server,
     assert (sender().quota, sender().state) == (78, "up")
     sim.messaging.sender.quota = 0
     senders.check()
-    assert (sender().quota, sender().state) == (0, "up")  # a plan without a quota may report 0 too
+    assert (sender().quota, sender().state) == (0, "up")  # 0 may also mean a plan without a quota
 
 
 def test_a_quota_that_is_spent_stops_the_sender_until_there_is_more(
@@ -87,7 +87,7 @@ def test_nobody_new_is_written_to_beyond_the_limit_and_others_are(
     assert (waits.state, waits.attempts, waits.last_error) == (DeliveryState.PENDING, 0, "messaging: code 131048")
     assert reread(again.dedupe_key).state == DeliveryState.SENT
     assert sender().state == SenderState.DEGRADED
-    sim.messaging.sender.people.clear()  # a day later
+    sim.messaging.sender.people.clear()  # a day later, the count of new people starts again
     age(450, of=new)
     jobs.drain("urgent")
     assert reread(new.dedupe_key).state == DeliveryState.SENT

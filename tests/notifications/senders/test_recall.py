@@ -1,4 +1,4 @@
-"""Expired messages that Fonnte still holds are taken back and missed. Messages that it sends in time are not."""
+"""Messages that Fonnte still holds when they expire. They are taken back, and their state becomes "missed"."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.notifications.senders.looks import Configure, pass_time
 
 
 def accepted_and_held(sim: Server, **fields: object) -> Delivery:
-    """Return a message that Fonnte accepted while the phone was off, before we noticed that."""
+    """Return a message that Fonnte accepted and holds, because the phone is off. Then run the sender check."""
     sim.messaging.disconnect(holds=True)
     row = add(**fields)
     jobs.drain("urgent")
@@ -91,7 +91,7 @@ def test_receipts_tell_what_is_held_while_the_phone_seems_well(
 ) -> None:
     configure(FONNTE_WEBHOOK_TOKEN="t" * 32)
     row = accepted_and_held(sim)
-    sim.messaging.sender.connected = True  # but it sends nothing
+    sim.messaging.sender.connected = True  # Fonnte still holds the message
     senders.check()
     db.session.get_one(Delivery, row.id).receipt = receipt
     db.session.commit()

@@ -1,4 +1,4 @@
-"""A sender that is down: messages wait without an attempt, pushes continue, and the sender starts again by itself."""
+"""A sender that is down. Messages wait without an attempt, pushes continue, and the sender recovers by itself."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_block_that_no_check_sees_ends_with_one_message_a_minute_that_is_tried
     for _ in range(30):
         add()
     jobs.drain("urgent")
-    senders.check()  # the check finds no problem
+    senders.check()  # the provider's health response shows no problem
     assert sender().state == SenderState.DOWN
     calls = sends(sim)
     pass_time(minutes=1)
@@ -122,7 +122,7 @@ def test_five_hundred_that_are_due_meanwhile_wait_and_leave_within_their_hour(
                 "sealed": seal({"text": f"Halo {n}"}, None),
                 "due_at": due,
                 "next_try_at": due,
-                # One in ten expires soon.
+                # One in ten messages expires after 10 minutes.
                 "expires_at": due + timedelta(minutes=10 if n % 10 == 0 else 60),
             }
             for n in range(500)
@@ -226,8 +226,8 @@ def test_without_a_provider_there_is_no_sender(app: Flask) -> None:
     assert "outbox" in app.test_cli_runner().invoke(args=["messaging", "status"]).output
 
 
-def test_a_production_that_chose_no_provider_says_so(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`/readyz` and `worker-health` report no problem, because somebody chose this setting."""
+def test_health_checks_mention_that_no_provider_is_chosen(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`/readyz` and `worker-health` succeed and mention the setting, because the operator chose it."""
     monkeypatch.setattr(delivery_metrics, "worker_problems", list)
     said, runner = "MESSAGING_PROVIDER is outbox", app.test_cli_runner()
     assert said not in runner.invoke(args=["worker-health"]).output

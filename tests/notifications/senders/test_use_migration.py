@@ -1,4 +1,4 @@
-"""Migration of numbers from before their use was recorded: each gets the latest use that is possible."""
+"""Migration that adds the time of the last use to existing phone numbers."""
 
 from __future__ import annotations
 
