@@ -1,4 +1,4 @@
-"""Helpers for provider calls that return a response or raise an error."""
+"""Helpers that create HTTP clients of providers, and return the error of a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses that a foreign site may contain and the service must not open."""
+"""Addresses that another website may contain and that the service must not open."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ HOSTILE = [
     "artikel",
     "/artikel",
     f"//{HOST}/artikel",
-    f"http://{HOST}/artikel",  # plain http is allowed only for the source's origin, which is https here
+    f"http://{HOST}/artikel",  # http is allowed only if the configured site also uses http
     f"ftp://{HOST}/artikel",
     "javascript:alert(1)",
     "data:text/html,x",

@@ -1,4 +1,4 @@
-"""Known places by province, and places outside Indonesia or far out at sea."""
+"""Positions of known places by province, and of places outside Indonesia or at sea."""
 
 from __future__ import annotations
 

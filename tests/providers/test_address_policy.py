@@ -1,4 +1,4 @@
-"""Allowed addresses by policy, for any host name."""
+"""Which IP addresses each address policy allows, also after a host name is resolved."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_name_that_leads_to_a_private_address_is_refused_for_good(monkeypatch:
 def test_the_checked_address_is_the_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with raw(OK) as server:
         asked = answers(monkeypatch, ["192.0.2.1"], ["127.0.0.1"])
-        # 192.0.2.1 is used as a public address: the policy allows it, and it never answers.
+        # 192.0.2.1 stands for a public address. Here the policy allows it, and no server answers there.
         monkeypatch.setattr(AddressPolicy, "allows", lambda _, address: address == "192.0.2.1")
         with pytest.raises(ProviderError) as caught:
             client(AddressPolicy.PUBLIC, **HURRIED).fetch("GET", f"http://rebind.example:{server.port}/")

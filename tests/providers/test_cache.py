@@ -1,4 +1,4 @@
-"""Cached responses: fresh, stale, fetched once for parallel callers, and without Redis."""
+"""Cache of provider responses: fresh and stale entries, one fetch for parallel callers, and outages of Redis."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.providers.sources import Source, Thing
 
 @pytest.fixture(autouse=True)
 def long_flights(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Raise the wait for another caller's fetch, so that a busy machine causes no timeout."""
+    """Let callers wait longer for another caller's fetch, so that a busy machine causes no timeout."""
     monkeypatch.setattr(module, "FLIGHT_S", PATIENCE_S)
 
 
@@ -99,7 +99,7 @@ def test_the_last_good_copy_serves_while_the_source_fails(
     source.error = ProviderError("test", "timeout")
     assert kept.get("a", source) == Thing("nomor 1")
     assert kept.get("a", source) == Thing("nomor 1")
-    assert source.asked == 2  # not called during the pause
+    assert source.asked == 2  # not called again during the pause after the failure
     source.error = None
     forget_failures(app)
     assert kept.get("a", source) == Thing("nomor 3")
@@ -138,7 +138,7 @@ def test_a_source_in_trouble_is_tried_by_one_while_the_others_are_told_at_once(
         wait_until(lambda: "a" in kept._flights)
         for _ in range(7):
             visit()
-        assert not trying.done()  # all others got the error during the attempt
+        assert not trying.done()  # the others got the error while one caller still tries
         let_go.set()
         trying.result()
     assert source.asked == 2

@@ -96,7 +96,6 @@ def test_a_village_counts_up_to_the_limit_and_not_beyond() -> None:
 
 
 def test_a_look_up_reads_few_of_the_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading 100 places takes about 20 microseconds."""
     draw = random.Random(5)
     spots = [(draw.uniform(-8.5, -6), draw.uniform(106, 114)) for _ in range(1000)]  # Java has the most villages
     grid = gazetteer.shared()

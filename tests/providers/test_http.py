@@ -1,4 +1,4 @@
-"""HTTP client: every fault becomes one error within the time budget."""
+"""HTTP client: responses, limits, and faults. Each fault becomes a `ProviderError` within the time budget."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_environments_proxy_and_netrc_are_not_used(monkeypatch: pytest.Monke
     ],
 )
 def test_every_fault_is_one_error_in_time(sim: Server, fault: str, kind: str, permanent: bool) -> None:
-    """A hanging provider closes the connection after a minute, so a timeout comes from our own clock."""
+    """The simulator keeps a hanging call open for a minute, so an earlier timeout is the client's own."""
     sim.fault("captcha", fault, times=None)
     error = failure(client(**patience_with(fault)), f"{sim.captcha.url}/siteverify", "POST", data={})
     assert (error.kind, error.permanent, error.timed_out) == (kind, permanent, kind == "timeout")
@@ -146,7 +146,7 @@ def test_json_that_is_not_an_object_is_garbage(body: bytes) -> None:
     ],
 )
 def test_an_answer_that_drips_is_cut_off_in_time(answer: bytes) -> None:
-    with raw(answer + b"a" * 100_000, drip_s=0.02) as server:  # would take half an hour
+    with raw(answer + b"a" * 100_000, drip_s=0.02) as server:  # the whole response would take half an hour
         assert failure(client(budget_s=0.5), server.url).kind == "timeout"
 
 
@@ -223,7 +223,7 @@ def test_in_production_only_what_the_operator_set_may_be_private() -> None:
 
 
 def test_the_outcome_of_a_write_is_unknown_only_once_it_was_written(sim: Server) -> None:
-    """An unreadable response leaves the outcome unknown. An error status does not."""
+    """An unreadable response leaves the outcome unknown. An error status or a failed connection does not."""
     broken = ("down", "drop", "hang", "garbage", "wrong_type", "oversize")
     for kind, unknown in [*((kind, True) for kind in broken), ("status", False), ("redirect", False)]:
         sim.fault("captcha", kind)

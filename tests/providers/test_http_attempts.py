@@ -59,7 +59,7 @@ def test_a_refusal_for_good_is_not_repeated() -> None:
 def test_attempts_and_their_waits_end_with_the_budget(sim: Server) -> None:
     sim.fault("videos", "status", times=None)
     failure(client(attempts=100, budget_s=0.8), f"{sim.videos.url}/videos")
-    # Waits double from at least 0.1 s. Three take 0.7 s, and the fourth would exceed the budget.
+    # The waits are at least 0.1, 0.2, 0.4 and 0.8 s. The fourth would exceed the budget.
     assert 1 <= len(sim.videos.calls) <= 4
 
 
@@ -174,7 +174,7 @@ def test_refusals_do_not_count_as_being_down(sim: Server) -> None:
 
 
 def test_a_forked_child_makes_connections_of_its_own(sim: Server) -> None:
-    init_app()  # as create_app does
+    init_app()  # `create_app` also calls this
     http = client()
     http.fetch("POST", f"{sim.captcha.url}/siteverify", data={})
     before = http._session

@@ -1,4 +1,4 @@
-"""A call's address may contain the provider's key, so no log line may quote it."""
+"""Provider keys in URLs. No log line may contain them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_a_malformed_header_does_not_bring_the_key_into_the_log(variables: dict[
     stream = io.StringIO()
     handlers, level = logging.getLogger().handlers[:], logging.getLogger().level
     try:
-        create_app(config_for_tests(**variables, LOG_LEVEL="DEBUG"))  # sets the log levels of production
+        create_app(config_for_tests(**variables, LOG_LEVEL="DEBUG"))  # sets the log levels as in production
         for handler in logging.getLogger().handlers:
             if isinstance(handler, logging.StreamHandler):
                 handler.setStream(stream)

@@ -1,4 +1,4 @@
-"""Messaging gateways against the simulator."""
+"""Clients of the messaging providers, with the simulator."""
 
 from __future__ import annotations
 

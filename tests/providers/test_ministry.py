@@ -1,4 +1,4 @@
-"""Client of the ministry's site, against all states of the simulator."""
+"""Client of the ministry's website, with the simulator."""
 
 from __future__ import annotations
 

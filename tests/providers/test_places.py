@@ -58,7 +58,7 @@ def test_three_pages_give_sixty_places_each_once(sim: Server, monkeypatch: pytes
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Return the list of waits in seconds. The clock moves only by these waits."""
+    """Return a list that records waits in seconds. The clock of the client moves only by these waits."""
     found: list[float] = []
     start = time.monotonic()
     monkeypatch.setattr(places.time, "monotonic", lambda: start + sum(found))

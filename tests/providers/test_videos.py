@@ -1,4 +1,4 @@
-"""Client of the video platform, against the simulator."""
+"""Client of the video platform, with the simulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests to a push service and messages to a browser.
+"""Requests to push services, and encryption of messages to browsers.
 
 The simulator's decryption is tested with the example of RFC 8291.
 """
@@ -103,7 +103,7 @@ def test_an_endpoint_that_cannot_be_signed_for_is_refused_for_good() -> None:
 
 @pytest.mark.slow
 def test_the_web_processes_never_import_what_sends() -> None:
-    """pywebpush imports aiohttp, which costs 0.1 to 0.3 s at each start."""
+    """pywebpush imports aiohttp, which makes each start of a web process slower."""
     program = "import sys, wsgi; print({'pywebpush', 'py_vapid', 'aiohttp'} & set(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -1,4 +1,4 @@
-"""Fixtures: a browser of the push simulator, and its owner."""
+"""Fixtures: a browser of the push simulator, and a person."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.helpers.factories import make_user
 
 @pytest.fixture
 def browser(sim: Server, keys: str) -> dict[str, Any]:
-    """Return a browser's subscription for our key."""
+    """Return a new browser's subscription, which uses the service's VAPID key."""
     subscription: dict[str, Any] = sim.push.subscribe(keys)
     return subscription
 

@@ -1,4 +1,4 @@
-"""Helpers: browsers that subscribe, reminders that are pushed, and what browsers show."""
+"""Helpers that subscribe browsers, add pushes of reminders, and return what browsers show."""
 
 from __future__ import annotations
 

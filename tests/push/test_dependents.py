@@ -35,7 +35,7 @@ def people(client: Client) -> tuple[int, int]:
 
 
 def release(user_id: int) -> None:
-    """Let the person take over the account."""
+    """Give the dependent a password and remove the caregiver, as a handover does."""
     with unit_of_work():
         user = db.session.get_one(User, user_id)
         user.guardian_id, user.password_hash = None, "x"
@@ -66,7 +66,7 @@ def test_a_browser_that_claims_to_be_hers_shows_nothing(
 def test_after_the_handover_the_caregivers_browsers_show_nothing(
     client: Client, sim: Server, browser: dict[str, Any], people: tuple[int, int]
 ) -> None:
-    """This includes pushes that were fanned out before."""
+    """The rule also applies to pushes that were created before the handover."""
     id_ = subscribe(client, browser, people[0], proven=True)
     row = add(kind="reminder", channel=Channel.PUSH, user_id=people[1], target=str(id_), words=SAID)
     remind(people[1])

@@ -1,4 +1,4 @@
-"""Browsers that a session subscribed: they get no personal text after the session has ended."""
+"""Push subscriptions of a session. After the session has ended, its browsers get no personal texts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def other_browser(sim: Server, keys: str) -> dict[str, Any]:
 
 
 def sign_in(client: Client, user_id: int) -> Client:
-    """Log the person in on one more device."""
+    """Log the person in on a new device, and return its client."""
     with unit_of_work():
         pair = sessions.begin(users.get(user_id))
     return client.with_token(pair.access_token)
@@ -203,7 +203,7 @@ def test_the_sweep_of_sessions_deletes_their_subscriptions(
     assert endpoints() == [other_browser["endpoint"]]
 
 
-def test_a_moderator_hears_of_a_case_after_the_idle_time(client: Client, sim: Server, browser: dict[str, Any]) -> None:
+def test_a_moderator_gets_cases_after_the_idle_time(client: Client, sim: Server, browser: dict[str, Any]) -> None:
     """The push is not personal, and it is the only notice of an urgent case."""
     with unit_of_work():
         user_id = make_user(RoleName.ADMIN).id

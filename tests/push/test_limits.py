@@ -1,4 +1,4 @@
-"""Rate limits of the public routes of web push, by address and by target."""
+"""Rate limits of the public web push routes, by IP address and by target person."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_target_has_one_limit_however_its_id_is_written(client: Client, spelli
 
 def test_one_address_sends_sixty_a_minute(client: Client) -> None:
     statuses = [client.post("/push/send", {"user_id": 1000 + n, "payload": PAYLOAD}).status_code for n in range(62)]
-    # On a busy machine, Redis may confirm a count too late. The count may then be repeated.
+    # On a busy machine, Redis may confirm a count too late. The service may then count the call twice.
     assert statuses[:55] == [200] * 55
     assert statuses[60:] == [429] * 2
 
@@ -51,7 +51,7 @@ def test_one_person_is_claimed_thirty_times_an_hour(client: Client, sim: Server,
         assert response.status_code in (200, 201)
     elsewhere = {"REMOTE_ADDR": "10.0.1.1"}
     assert_error(client.post("/push/subscribe", claim, environ_base=elsewhere), 429)
-    # Callers who prove to be that person, or who claim nobody, are not limited by those claims.
+    # The limit does not apply to the person's own token, or to a subscription without a person.
     assert client.as_(user).post("/push/subscribe", claim, environ_base=elsewhere).status_code == 200
     anonymous = sim.push.subscribe(keys)
     assert client.post("/push/subscribe", anonymous, environ_base=elsewhere).status_code == 201

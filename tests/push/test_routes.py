@@ -61,7 +61,7 @@ class TestSubscribe:
             assert_error(client.post("/push/subscribe", claim), 409, "subscription_verified")
         subscription = db.session.scalars(sa.select(PushSubscription)).one()
         assert (subscription.user_id, subscription.is_verified) == (siti.id, True)
-        # Another person who logs in at the same browser proves that it is theirs now.
+        # If another person subscribes the browser with a token, that person becomes its owner.
         assert budi.post("/push/subscribe", browser).json["user_id"] == budi.id
 
     def test_a_bad_token_is_told_so_that_the_client_refreshes(self, client: Client, browser: dict[str, Any]) -> None:
@@ -76,9 +76,9 @@ class TestSubscribe:
         [
             {"p256dh": ""},
             {"p256dh": "bukan kunci"},
-            {"p256dh": base64.urlsafe_b64encode(b"\x04" + b"\x01" * 64).decode()},  # not on the curve
-            {"p256dh": base64.urlsafe_b64encode(b"\x02" + b"\x01" * 32).decode()},  # compressed
-            {"p256dh": base64.urlsafe_b64encode(b"\x00").decode()},  # infinity
+            {"p256dh": base64.urlsafe_b64encode(b"\x04" + b"\x01" * 64).decode()},  # a point that is not on the curve
+            {"p256dh": base64.urlsafe_b64encode(b"\x02" + b"\x01" * 32).decode()},  # a compressed point
+            {"p256dh": base64.urlsafe_b64encode(b"\x00").decode()},  # the point at infinity
             {"p256dh": 7},
             {"auth": ""},
             {"auth": base64.urlsafe_b64encode(b"x" * 15).decode()},

@@ -1,4 +1,4 @@
-"""Subscribing, unsubscribing, and refused requests."""
+"""Rules of subscriptions: how many a person may have, and which keys and endpoints are accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pushes from `/push/send` and from reminders, as a browser shows them."""
+"""Pushes from `/push/send` and from reminders: what a browser gets and shows."""
 
 from __future__ import annotations
 
@@ -126,10 +126,10 @@ def test_a_claimed_browser_learns_only_that_there_is_a_reminder(
 
 
 @pytest.mark.parametrize("kind", ["security_notice", "moderation", "broadcast"])
-def test_a_claimed_browser_learns_nothing_else(
+def test_a_claimed_browser_gets_no_other_kinds_of_pushes(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int, kind: str
 ) -> None:
-    """The name of a new caregiver is such a text, and so is a case for a moderator."""
+    """A browser that only claims to be the person's gets no security notices, moderation cases or broadcasts."""
     subscribe(client, browser, user_id)
     remind(user_id, kind)
     for _ in range(2):
@@ -140,7 +140,7 @@ def test_a_claimed_browser_learns_nothing_else(
 def test_a_push_that_waits_is_not_for_the_next_person_at_the_browser(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int
 ) -> None:
-    """A person claims somebody else, lets a push fail, and then logs in. The browser must not get the push."""
+    """A push for a person waits. Then another person logs in at the same browser, which must not get the push."""
     target = str(subscribe(client, browser, user_id))
     add(kind="reminder", channel=Channel.PUSH, user_id=user_id, target=target, words=PAYLOAD)
     with unit_of_work():

@@ -39,11 +39,11 @@ def start_worker(
         worker.kill()
     db.session.remove()
     dispose(committed)
-    wait_until(_nobody_else_is_connected)  # PostgreSQL finishes the statements of killed processes
+    wait_until(_nobody_else_is_connected)  # wait until PostgreSQL has ended the statements of killed processes
 
 
 def _nobody_else_is_connected() -> bool:
-    """Return whether nobody else is connected. Emptying tables during another statement can cause a deadlock."""
+    """Return whether no other client is connected, because emptying tables during its statement could deadlock."""
     others = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"
     with db.engine.connect() as connection:
         return bool(connection.scalar(sa.text(f"SELECT NOT EXISTS ({others} AND pid <> pg_backend_pid())")))

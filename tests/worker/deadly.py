@@ -1,7 +1,7 @@
-"""Worker that ends one kind of job with SIGKILL. Each run is killed `STEP` moments later than the run before.
+"""Worker that kills itself with SIGKILL during jobs of one kind. Each run lasts `STEP` events longer than the last one.
 
-A moment is the start of a statement or a commit, or the renaming or deletion of a file. The first run that ends before
-its kill survives, and so do all later runs. The scheduler's sweeps run every second.
+An event is the start of a statement, a commit, or the renaming or deletion of a file. Once a run ends before its kill,
+no later run is killed. The scheduler runs the sweeps for erasures and exports every second.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from sqlalchemy import Engine, event
 import worker
 from app.personal_data import jobs
 
-#: The names that `rq`'s command line reads.
+#: Settings that the command line of `rq` reads from this module.
 QUEUES, REDIS_URL = worker.QUEUES, worker.REDIS_URL
 
 FATED = os.environ["DEADLY_JOB"]
 STEP = int(os.environ["DEADLY_STEP"])
-#: File with one byte for each kill.
+#: File that gets one byte for each kill.
 KILLS = Path(os.environ["DEADLY_KILLS"])
 
 FILE_MOMENTS = ("os.rename", "os.remove", "os.rmdir")
@@ -38,7 +38,7 @@ schedule.periodic = [
 
 
 class Death:
-    """A kill of this process after a number of moments."""
+    """Kill of this process after a number of events."""
 
     def __init__(self, moments: int) -> None:
         self._left = moments
@@ -57,7 +57,7 @@ class Death:
 
 
 class Job(worker.Job):
-    """A job that may be killed before its end."""
+    """A job that kills its process if it is of the kind `FATED`."""
 
     def perform(self) -> object:
         if self.func_name == FATED:
@@ -66,6 +66,6 @@ class Job(worker.Job):
 
 
 class Worker(worker.Worker):
-    """A worker that runs such jobs."""
+    """A worker that runs the jobs of this module."""
 
     job_class = Job

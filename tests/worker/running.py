@@ -38,7 +38,7 @@ class RunningWorker:
         return [pid for pid, parent in processes().items() if parent == self.pid]
 
     def clock(self) -> int:
-        """Wait for the scheduler's process, and return its id. It is a fork with the worker's command line."""
+        """Wait for the scheduler process and return its id. It is a fork, so its command line is the worker's."""
         found: list[int] = []
 
         def is_there() -> bool:
@@ -61,9 +61,9 @@ class RunningWorker:
             self._file.close()
 
     def kill(self) -> None:
-        """Kill the worker, its scheduler and its job. A job has its own process group, which outlives its worker."""
+        """Kill the worker, its scheduler and its job. The job has its own process group, so it is killed separately."""
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGSTOP)  # no more forks
+            self.process.send_signal(signal.SIGSTOP)  # a stopped worker forks no more processes
             for child in self.children():
                 os.kill(child, signal.SIGKILL)
         self.end(signal.SIGKILL)
@@ -79,7 +79,7 @@ def _command_line(pid: int) -> bytes:
 
 
 def processes() -> dict[int, int]:
-    """Return all living processes, each with its parent."""
+    """Return the id of each running process and the id of its parent."""
     found: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():

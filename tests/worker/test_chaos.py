@@ -1,4 +1,4 @@
-"""Short version of `make chaos`: one of each fault, while reminders and alerts to caregivers are due."""
+"""Short version of `make chaos`: each kind of fault once, while reminders and alerts to caregivers are due."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.takes(seconds=47), pytest.mark.processes]
 
 
 def test_reminders_survive_one_of_each_fault() -> None:
-    """`make chaos` measures how late messages are, and how many of a hundred are sent twice."""
+    """`make chaos` also measures how late messages are and how many are sent twice."""
     outcome = play(Plan(reminders=80, seconds=8, faults=len(FAULTS)))
     assert outcome.keeps_promises, str(outcome)
     for faults in (outcome.faults, outcome.alerts.faults):

@@ -1,4 +1,4 @@
-"""Jobs for people's own data are killed again and again. The scheduler enqueues them until they finish."""
+"""Jobs that erase or export personal data and are killed again and again. The scheduler retries them to the end."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def marked(committed: Flask) -> User:
 
 @pytest.fixture
 def spare(tmp_path: Path) -> Path:
-    """Return the folder of the worker's temporary files."""
+    """Return an empty folder for the worker's temporary files."""
     folder = tmp_path / "spare"
     folder.mkdir()
     return folder
@@ -57,7 +57,7 @@ def spare(tmp_path: Path) -> Path:
 def deadly_worker(
     committed: Flask, start_worker: Callable[..., RunningWorker], tmp_path: Path, spare: Path
 ) -> Callable[..., Path]:
-    """Return a function that starts a deadly worker, and returns the file with a byte for each kill."""
+    """Return a function that starts the worker of `deadly.py`. It returns the file that gets a byte for each kill."""
 
     def start(job: Callable[..., object], *, step: int) -> Path:
         kills = tmp_path / "kills"
@@ -103,7 +103,7 @@ def test_an_export_is_begun_anew_until_there_is_one_whole_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client = Client(committed).as_(marked)
-    with unit_of_work():  # `fill` has added an export today
+    with unit_of_work():  # `fill` has added an export, and only one per day is allowed
         db.session.execute(sa.delete(DataExport))
     export_id = client.post("/profile/ekspor", {"password": PASSWORD}).json["id"]
     kills = deadly_worker(jobs.make_export, step=15)

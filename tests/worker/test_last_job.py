@@ -1,4 +1,4 @@
-"""The job that is running when Redis fails: the worker waits for its end, and takes no other job."""
+"""The job that runs when Redis fails. The worker waits until the job ends, but not for ever."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def child(seconds: float) -> subprocess.Popen[bytes]:
 
 
 def wait_for(process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch) -> float:
-    """Let a worker wait for this process as for its job. Return the seconds that it took."""
+    """Let a worker wait for a process as if it were its job. Return the seconds of the wait."""
     monkeypatch.setattr(Worker, "horse_pid", process.pid)
     monkeypatch.setattr(worker, "RETURN_S", 0.05)
     waiting = Worker.__new__(Worker)
     started = time.monotonic()
     waiting._wait_for_job()
-    process.returncode = 0  # reaped already
+    process.returncode = 0  # the worker has already read the exit status
     return time.monotonic() - started
 
 

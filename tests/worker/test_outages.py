@@ -26,7 +26,7 @@ def world() -> Iterator[World]:
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
 def test_reminders_go_on_while_redis_is_away(world: World, how: str) -> None:
-    """Redis is away until the last reminder has arrived. `make bench T=outages` measures how late they are."""
+    """Redis is unavailable until all reminders have arrived. `make bench T=outages` measures how late they are."""
     outcome = through(world, "redis", how, lambda: wait_until(world.all_have_arrived))
     assert (outcome.lost, outcome.lost_pushes, outcome.doubled) == (0, 0, 0), str(outcome)
 

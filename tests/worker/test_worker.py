@@ -1,4 +1,4 @@
-"""The worker as a process: its scheduler, its jobs and its end."""
+"""A worker process: its scheduler, its jobs, and its behaviour when it is stopped or killed."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_worker_killed_in_the_middle_of_a_call_is_made_good(start_worker: Star
         os.kill(pid, signal.SIGKILL)
     queue.connection().delete(HEARTBEAT)
     wait_until(ticks)
-    assert reread(row.dedupe_key).state == DeliveryState.CLAIMED  # its lease protects it from others
+    assert reread(row.dedupe_key).state == DeliveryState.CLAIMED  # nobody may claim the row before its lease ends
     age(claims.LEASE_S, of=row)
     wait_until(sent(row.dedupe_key))
     assert reread(row.dedupe_key).worker_crashes == 1
@@ -138,7 +138,7 @@ def test_redis_emptied_and_all_connections_cut_loses_nothing(committed: Flask, s
     worker.clock()
     later = add(due_at=local_time.now() + timedelta(minutes=5))
     for _ in range(3):
-        rows = [add(due_at=local_time.now() + timedelta(seconds=n / 4)) for n in range(4)]  # the last is not due yet
+        rows = [add(due_at=local_time.now() + timedelta(seconds=n / 4)) for n in range(4)]  # some are not due yet
         queue.connection().flushdb()
         database = queue.connection().connection_pool.connection_kwargs["db"]
         for client in queue.connection().client_list():
@@ -152,8 +152,8 @@ def test_redis_emptied_and_all_connections_cut_loses_nothing(committed: Flask, s
 def test_figures_tell_of_workers_and_of_the_calls_in_their_jobs(
     committed: Flask, start_worker: Start, tmp_path: Path
 ) -> None:
-    # An operator may set this for all processes of a machine. gunicorn creates the folder, and a worker must not need
-    # it.
+    # An operator may set this variable for all processes. Only gunicorn creates the folder, so a worker must run
+    # without it.
     start_worker("urgent", PROMETHEUS_MULTIPROC_DIR=str(tmp_path / "none"))
     for calls in (1, 2):  # each job has its own process
         row = add()
