@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 class Limit(NamedTuple):
     protects: str
-    #: Whose calls, messages or rows are counted together.
+    #: What the limit counts together, for example the calls of one person.
     counts: str
     #: The test that tries to bypass the limit: file and name. The file is relative to `tests`.
     test: str
 
 
-#: Test for limits that only count calls of a route.
+#: Test of all limits that only count the calls of a route.
 GENERIC = "architecture/test_limits.py::test_a_full_window_refuses_the_call"
 
 _LOGIN = "accounts/test_limits.py::test_"
@@ -108,7 +108,7 @@ LIMITS: dict[str, Limit] = {
     ),
     # Limits: caregivers
     "caregivers/routes.py create_link '100 per hour; 200 per day'": Limit(
-        "patients who never heard of the caregiver", "a caregiver", GENERIC
+        "patients who do not know the caregiver", "a caregiver", GENERIC
     ),
     "caregivers/routes.py create_dependent '20 per day'": Limit(
         "the database from accounts that are made and deleted", "a caregiver", GENERIC
@@ -221,14 +221,14 @@ LIMITS: dict[str, Limit] = {
     # Limits: pushes
     "push/routes.py subscribe '60 per minute'": Limit("the database", "an address", GENERIC),
     "push/routes.py subscribe '30 per hour'": Limit(
-        "the person from claims",
-        "claims to a person from wherever",
+        "people from browsers that only claim to be theirs",
+        "claims for a person, from any address",
         "push/test_limits.py::test_one_person_is_claimed_thirty_times_an_hour",
     ),
     "push/routes.py unsubscribe '60 per minute'": Limit("addresses of browsers", "an address", GENERIC),
     "push/routes.py send_push '20 per minute'": Limit(
         "the person",
-        "pushes to a person from wherever",
+        "pushes to a person, from any address",
         "push/test_limits.py::test_a_target_has_one_limit_however_its_id_is_written",
     ),
     "push/routes.py send_push '60 per minute'": Limit(

@@ -37,7 +37,7 @@ class Module:
         return (node for node in self.nodes if isinstance(node, ast.Call))
 
     def at(self, line: int) -> str:
-        """Return file and line as text, such as `app/core/errors.py:12`."""
+        """Return the file and the line number as text, for example `app/core/errors.py:12`."""
         return f"{self.path.relative_to(ROOT).as_posix()}:{line}"
 
 

@@ -1,4 +1,4 @@
-"""Table of every API route and of the callers who may use the route, as in the specification."""
+"""Table of all API routes, and of the callers who may use each route."""
 
 from __future__ import annotations
 
@@ -241,13 +241,13 @@ def routes(app: Flask) -> set[str]:
 NOT_KEPT = {
     "GET /send-verification-code": "it sends a message",
     "GET /users/<int:user_id>/roles": "it is about a person",
-    "GET /faskes/nearby": "distances from where one person stands serve nobody else",
-    "GET /faskes/location": "distances from where one person stands serve nobody else",
-    "GET /dokter/nearby": "distances from where one person stands serve nobody else",
-    "GET /webhooks/whatsapp": "a provider asks, and nobody else",
-    "GET /features": "a client that asks needs what holds now",
-    "GET /messaging": "a client that asks needs what holds now",
-    "GET /push/public-key": "a browser that subscribes needs the key that holds now",
+    "GET /faskes/nearby": "the response contains distances from the caller's position",
+    "GET /faskes/location": "the response contains distances from the caller's position",
+    "GET /dokter/nearby": "the response contains distances from the caller's position",
+    "GET /webhooks/whatsapp": "only the provider calls it",
+    "GET /features": "a client needs the current settings",
+    "GET /messaging": "a client needs the current settings",
+    "GET /push/public-key": "a browser needs the current key to subscribe",
 }
 
 

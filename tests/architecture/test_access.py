@@ -1,4 +1,4 @@
-"""Access rules of all routes. A route without a row in the table fails the test, and a row without a route does too."""
+"""Access rules of all routes. Each route must have a row in the table, and each row must have a route."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.helpers.factories import make_user
 from tests.helpers.offenders import assert_none
 
 PEOPLE = {"pasien", "pendamping", "pendamping of a dependent", "admin", "superadmin", "superadmin console"}
-#: Callers that each access value allows. Other callers get 401 without a token and 403 with a token.
+#: Allowed callers, by access value. Other callers get 401 without a token and 403 with a token.
 LETS_IN = {
     "public": {"nobody", *PEOPLE},
     "optional": {"nobody", *PEOPLE},
@@ -48,7 +48,7 @@ def test_the_table_names_every_route_and_no_other(real_app: Flask) -> None:
 def _status(client: Client, route: str) -> int:
     """Call a route with an unknown id and an empty body, and return the status.
 
-    An allowed caller gets a success, 400 or 404. Nothing is changed.
+    An allowed caller gets a success, 400 or 404. No record is changed, but some routes end the session.
     """
     method, path = route.split(" ")
     path = re.sub(r"<int:\w+>", "999999999", re.sub(r"<(?!int:)[^>]*>", "tidak-ada", path))

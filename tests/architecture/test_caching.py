@@ -53,7 +53,7 @@ def test_the_document_tells_which_reads_are_kept(client: Client, real_app: Flask
 
 @pytest.mark.parametrize("identity", [None, "pasien", "admin"])
 def test_no_other_response_may_be_kept(client: Client, real_app: Flask, identity: str | None) -> None:
-    """nginx caches every response whose headers allow it, so every other response must forbid caching."""
+    """nginx caches every response whose headers allow it, so all other responses must have `no-store`."""
     reads = kept(real_app)
     keepable = set()
     for route in ACCESS:

@@ -24,10 +24,10 @@ PLAIN = frozenset(
     alamat aturan deskripsi dokter faskes format frekuensi hari id jadwal jam jenis judul jumlah karbohidrat kategori
     kontak kontrol lemak makan malam nama obat protein radius samaran sarapan satuan selingan serat siang spesialisasi
     telepon tempat terapi vitamin waktu
-    """.split()  # noqa: SIM905  # as a list it would fill pages
+    """.split()  # noqa: SIM905  # a list would be much longer
 )
 
-#: Test values. For any field, at least one of these values is wrong.
+#: Test values. For each field, at least one of them is invalid.
 WRONG = [
     None, "", " ", "teks", "x" * 300_000, "1e999", "0812", "25:00", "monday", "<b>", "https://", "ya", "2026-02-30",
     0, -1, 1.5, 7, 2**63, -(2**63), 1e300, float("nan"), True, [], ["teks"], [0] * 200, {}, {"x": 1}, [{}], [None],

@@ -1,4 +1,4 @@
-"""Tests install no packages. `dev/system_packages.py` lists missing packages and the command that installs them."""
+"""Tests install no packages. `dev/system_packages.py` lists the packages and the command that installs them."""
 
 from __future__ import annotations
 

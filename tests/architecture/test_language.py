@@ -67,7 +67,7 @@ def told(module: Module) -> Iterator[tuple[int, str]]:
     for call in module.calls:
         sentences = [
             *(call.args if goes_to_people(call, names) else ()),
-            # error messages of marshmallow validators
+            # The argument `error` of marshmallow validators is a message to people.
             *(keyword.value for keyword in call.keywords if keyword.arg == "error"),
         ]
         for node in sentences:

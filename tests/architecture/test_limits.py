@@ -1,4 +1,4 @@
-"""The code and the table of limits match: every limit has a row and a test, and every row has a limit."""
+"""The table of limits matches the code. Each limit has a row and a test, and each row has a limit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OTHERS = {
     "identity/own_pictures.py MAX_BYTES",
     "accounts/notices.py TOGETHER",
 }
-#: Limits that are used by calls of `rate_limits.count`. These calls have their own rows in the table.
+#: Constants without their own row. The calls of `rate_limits.count` that use them have rows.
 COUNTED = {"logs/buffer.py MAX_PER_MINUTE", "logs/buffer.py MAX_PER_DAY"}
 SETTING = re.compile(r"    (\w+_per_\w+): ", re.MULTILINE)
 

@@ -13,7 +13,7 @@ from tests.helpers.offenders import assert_none
 #: Names of functions that wait, and the position of their timeout argument.
 WAITING = {"wait_until": 1, "eventually": 1, "wait": 0, "join": 0, "result": 0, "communicate": 1}
 CLOCKS = {"monotonic", "perf_counter"}
-#: Minimum seconds of a timeout. A shorter wait is only the pause between two checks.
+#: Seconds from which an argument counts as a timeout. A shorter wait is a pause between two checks.
 LOOK_S = 1
 
 

@@ -25,8 +25,8 @@ EDGES = (
     "core/database/session.py",
     "core/web/dispatch.py",
     "cli.py",
-    # These modules claim a delivery in one transaction and store its outcome in another. No transaction is open during
-    # the call to the provider.
+    # These modules work between the claim of a delivery and its outcome, which are two transactions. No transaction is
+    # open during the call to the provider.
     "notifications/delivery/claims.py",
     "notifications/delivery/messaging.py",
     "push/transport.py",
@@ -79,15 +79,15 @@ def test_nobody_commits_but_the_edge(modules: list[Module]) -> None:
 
 
 def test_little_is_of_any_type(modules: list[Module]) -> None:
-    """The allowed uses of `Any` are mostly for values from libraries without types."""
+    """Most uses of `Any` are for values from libraries without types."""
     named = [node for each in modules for node in each.nodes if isinstance(node, ast.Name) and node.id == "Any"]
     assert len(named) <= 150, "use a type, or `object`, instead of `Any`"
 
 
 def private_names(module: Module) -> Iterator[tuple[int, str]]:
-    """Yield line and name of private attributes that ruff's rule SLF001 misses.
+    """Yield line and name of private attributes that ruff's rule SLF001 does not find.
 
-    These are inherited, imported, or named in a string.
+    The attributes are inherited, imported, or named in a string.
     """
     own = {node.name for node in module.nodes if isinstance(node, ast.FunctionDef)}
     own |= {node.id for node in module.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

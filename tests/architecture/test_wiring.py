@@ -83,7 +83,7 @@ def test_no_module_registers_itself_by_being_imported(modules: list[Module]) -> 
         (
             f"{module.at(line)} {effect}"
             for module in modules
-            if module.name != "superadmin/runner/__main__.py"  # These modules run as programs and are never imported.
+            if module.name != "superadmin/runner/__main__.py"  # This module runs as a program and is never imported.
             for line, effect in self_registrations(module.tree)
         ),
         "An import must change nothing in other modules. Add the job or hook to app/wiring.py:",

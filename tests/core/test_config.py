@@ -1,4 +1,4 @@
-"""Settings: conversion to types, required settings, and error messages."""
+"""Settings: conversion of their values, required settings, and error messages."""
 
 from __future__ import annotations
 

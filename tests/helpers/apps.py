@@ -1,4 +1,4 @@
-"""Applications for tests, and functions that empty their data."""
+"""Functions that create applications for tests, and functions that delete their data."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def dispose(app: Flask) -> None:
     app.extensions["redis"].close()
 
 
-#: Maximum number of rows for which a table is emptied with DELETE. For small tables TRUNCATE is slower, because it
-#: creates new files for the table and its indexes.
+#: Maximum number of rows per table for which all tables are emptied with DELETE. For small tables TRUNCATE is slower,
+#: because it creates new files for the table and its indexes.
 FEW_ROWS = 500
 
 
@@ -87,7 +87,7 @@ def _empty_tables() -> bool:
 
 
 def empty_rooms() -> None:
-    """Delete all stored files, because their owners are deleted too."""
+    """Delete all stored files."""
     for room in map(storage.area, storage.Area):
         for name, _ in list(room.names()):
             room.remove(name)

@@ -1,4 +1,4 @@
-"""HTTP client for tests, with JSON requests and responses and a person's session."""
+"""HTTP client for tests. It sends and reads JSON, and can use the session of a person."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.identity.models import RoleName, User
 from tests.helpers import document
 from tests.helpers.language import assert_readable
 
-#: Prefixes that are not below `/api`.
+#: Path prefixes to which the client does not add `/api`.
 AT_THE_ROOT = ("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev", "/console", "/k/", "/undangan/")
 
 
@@ -53,9 +53,8 @@ class Client:
         if json is not None:
             options["json"] = json
         prefix = "" if path == "/" or path.startswith(AT_THE_ROOT) else "/api"
-        # `buffered` reads a streamed file to its end and closes the file. The request has its own session and `g`, as
-        # on a server. The commit ends only a savepoint, and makes the test's rows visible to the request. Afterwards
-        # the test reads its rows again.
+        # `buffered` reads a streamed file to its end and closes the file. The request has its own database session and
+        # `g`, as on a server. The commit makes the test's rows visible to the request. It ends only a savepoint.
         db.session.commit()
         with self.app.app_context():
             response = self._client.open(prefix + path, method=method, headers=headers, buffered=True, **options)
@@ -83,7 +82,7 @@ class Client:
 def assert_words(response: TestResponse) -> None:
     """Assert that all texts for people in the response are plain Indonesian, and that `errors` has the right shape."""
     body = response.json if response.data and response.mimetype == "application/json" else None
-    if not isinstance(body, dict) or "sqlstate" in body:  # the error message of the SQL console comes from PostgreSQL
+    if not isinstance(body, dict) or "sqlstate" in body:  # errors of the SQL console are in English
         return
     if isinstance(message := body.get("message"), str):
         assert_readable(message)

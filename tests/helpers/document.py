@@ -17,7 +17,7 @@ from app.core.web.blueprint import PREFIX, api
 #: A part of the OpenAPI document, as parsed JSON.
 Node = dict[str, Any]
 
-#: Headers that a response may only have if the document lists them.
+#: Headers that the document must list if a response has them.
 PROMISED = ("X-Total-Count", "Link", "Retry-After", "Content-Disposition", "Location", "ETag")
 
 #: Error responses for an unknown address or method. The document has no operation for them.

@@ -18,7 +18,7 @@ ENGLISH = frozenset(
     range request required retry same seconds session short shorter should some something special start string
     than that the their them there they this time timeout to too true try type unable unauthorized unknown unsupported
     user username value wait was we were when which will with without wrong year you your zone
-    """.split()  # noqa: SIM905  # as a list it would fill pages
+    """.split()  # noqa: SIM905  # a list would be much longer
 )
 
 #: Quoted values in a text: names of choices, and texts that a person has sent. The check for English words skips them.

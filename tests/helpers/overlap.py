@@ -1,4 +1,4 @@
-"""Two transactions that overlap in a fixed order, for tests of concurrency."""
+"""Two transactions that overlap in a fixed order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Query plans of PostgreSQL as text."""
+"""Functions that return query plans of PostgreSQL as text."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import psycopg2.extensions
 
-#: Statements that are not counted. Tests use savepoints in place of commits, and a connection prepares a statement only
-#: once.
+#: Statements that are not counted. Savepoints replace commits in tests. A connection prepares a statement only once.
 FRAME = ("SAVEPOINT", "RELEASE SAVEPOINT", "ROLLBACK TO SAVEPOINT", "PREPARE")
 
 

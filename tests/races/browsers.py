@@ -59,7 +59,7 @@ def subscription_twins(scene: Scene) -> Script:
 
 @encounter(200, 201, 409)
 def two_people_on_one_browser(scene: Scene) -> Script:
-    """At the same time, an anonymous request subscribes the browser. It must not take the browser from its owner."""
+    """Two people and an anonymous caller subscribe one browser. The anonymous request must not replace the owner."""
     a, b, data = scene.person(), scene.person(), browser(scene)
     yield [subscribe(a, data), subscribe(b, data), subscribe(NOBODY, data)]
     assert subscriptions(scene, data["endpoint"]) == 1

@@ -18,7 +18,7 @@ SCOPES = ["alerts", "history", "manage"]
 def care(scene: Scene, patient: Person, caregiver: Person, *scopes: str) -> None:
     """Link the patient and the caregiver.
 
-    The patient grants `scopes` (permissions), or all scopes if none are given.
+    The patient gives the caregiver `scopes` (permissions), or all scopes if none are given.
     """
     scene.new(caregiver.post("/caregiver/patients", patient_id=patient.id))
     scene.send(patient.put(f"/patient/caregivers/{caregiver.id}", scopes=list(scopes or SCOPES)))

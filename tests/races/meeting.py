@@ -1,8 +1,7 @@
-"""Tool for tests of concurrent requests: a real server on loopback, real commits, and threads that start together.
+"""Tool for tests of concurrent requests. It uses a real server, real commits, and threads that start together.
 
 An encounter is a generator function. It prepares rows, yields the concurrent calls, receives their responses in the
-same order, and checks the result. `@encounter(200, 404)` lists the allowed statuses. Every other status is a failure,
-above all 500.
+same order, and checks the result. `@encounter(200, 404)` lists the allowed statuses. Every other status is a failure.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Job:
-    """Work that a worker or the scheduler does at the same moment. Its status is 200, or 500 after an exception."""
+    """Work of a worker or scheduler that runs at the same time. Its status is 200, or 500 after an exception."""
 
     work: Callable[[], object]
 
@@ -125,7 +124,7 @@ class Scene:
         return self.person(RoleName.ADMIN)
 
     def new(self, call: Call) -> Any:
-        """Send one call while no other runs, and return the id of the created record."""
+        """Send one call alone, and return the id of the created record."""
         response = self.send(call)
         assert response.status in FINE, response
         return response.body["id"]
@@ -139,7 +138,7 @@ class Scene:
             return connection.execute(sa.text(text), values).scalar()
 
     def change(self, text: str, **values: Any) -> None:
-        """Change rows directly in the database, as no API call can."""
+        """Change rows directly in the database, for changes that the API does not offer."""
         with db.engine.begin() as connection:
             connection.execute(sa.text(text), values)
 

@@ -202,7 +202,7 @@ def a_pseudonym_is_lifted_once(scene: Scene) -> Script:
 
 @encounter(200, 201, 401, 404, 409)
 def moderation_meets_delete_of_the_author(scene: Scene) -> Script:
-    """Try to cause a deadlock: the account is deleted while its post is decided, reported, blocked and unmasked."""
+    """Try to cause a deadlock: an account is deleted while people report its post and moderators decide about it."""
     one, two, leaving = scene.admin(), scene.admin(), scene.admin()
     sent = leaving.post("/forum/threads", category_id=1, title="T", content="C", use_pseudonym=True)
     thread_id = scene.new(sent)

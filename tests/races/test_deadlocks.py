@@ -71,10 +71,10 @@ def move_into_a_deadlock(scene: Scene) -> tuple[int, Response]:
         holder.execute(sa.text(CATEGORY), {"id": 1})
         other.execute(sa.text(CATEGORY), {"id": 2})
         request = pool.submit(scene.send, author.put(thread(thread_id), category_id=2))
-        wait_until(lambda: bool(scene.sql(IS_WAITING)))  # The request has locked the thread now.
+        wait_until(lambda: bool(scene.sql(IS_WAITING)))  # The request has locked the thread and waits for a category.
         waiting = pool.submit(wait_for_thread, other)
         wait_until(lambda: bool(scene.sql(HAS_LOOKED, pid=pid)))
-        holder.rollback()  # The request now waits for category 2, and this completes the deadlock.
+        holder.rollback()  # The request can lock category 1 and then waits for category 2. This completes the deadlock.
         response = request.result()
         waiting.result()
     return thread_id, response

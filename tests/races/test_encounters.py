@@ -13,7 +13,7 @@ from flask import Flask
 from app.core.media import pictures
 from config import environment
 
-# When these modules are imported, they register their encounters (groups of concurrent calls).
+# The import of these modules registers their encounters (groups of concurrent calls).
 from tests.races import (  # noqa: F401
     browsers,
     care,
@@ -82,7 +82,7 @@ WRONG = {
 
 @pytest.fixture
 def scene(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
-    # as in production, a crash leads to a 500 response
+    # As in production, an exception becomes a response with status 500.
     monkeypatch.setitem(committed.config, "PROPAGATE_EXCEPTIONS", False)
     with serving(committed) as port:
         yield Scene(committed, port)

@@ -82,7 +82,7 @@ def test_topping_up_does_not_wait_for_somebody_who_is_being_deleted(scene: Scene
         assert page.done()
         assert page.result() == 1
         assert (hours_waiting(scene, ids[leaving]), hours_waiting(scene, ids[other])) == (set(), {1, 9, 17})
-    jobs.top_up_page()  # the deletion was rolled back
+    jobs.top_up_page()  # the lock is released, and the person still exists
     assert hours_waiting(scene, ids[leaving]) == {1, 9, 17}
 
 
@@ -108,7 +108,7 @@ def test_sweeping_sessions_does_not_wait_for_somebody_who_is_being_deleted(scene
         assert sweep.done()
         assert db.session.scalars(sa.select(LoginSession.user_id)).all() == [leaving.id]
         db.session.rollback()
-    identity_jobs.drop_dead_sessions()  # the deletion was rolled back
+    identity_jobs.drop_dead_sessions()  # the lock is released
     assert scene.sql("SELECT count(*) FROM sessions") == 0
 
 

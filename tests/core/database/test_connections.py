@@ -1,4 +1,4 @@
-"""Code takes no second connection from the pool while its unit of work has one."""
+"""A second database connection inside a unit of work is an error. In production, it is only logged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings that `flask pooler` stores in the database role, and connections that bypass the pooler."""
+"""Timeouts that `flask pooler` stores in the database role, and connections that bypass the pooler."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.helpers.factories import make_user
 
 @pytest.fixture
 def hurried(committed: Flask) -> Iterator[None]:
-    """Set the statement timeout of requests for the database role, only in the database of this test process."""
+    """Store the timeouts of requests in the database role, only for the database of this test process."""
     name = committed.config["SQLALCHEMY_DATABASE_URI"].partition("?")[0].rpartition("/")[2]
     role = f'ALTER ROLE CURRENT_USER IN DATABASE "{name}"'
     with db.engine.begin() as connection:

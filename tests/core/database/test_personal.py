@@ -1,4 +1,4 @@
-"""Tests that every table declares its personal data. Export and erasure are then complete."""
+"""Every table declares its personal data, so that the export and the erasure of a person are complete."""
 
 from __future__ import annotations
 

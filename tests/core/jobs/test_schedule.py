@@ -1,4 +1,4 @@
-"""Scheduler: a failing tick function does not stop others. All schedulers together enqueue a periodic job once."""
+"""Scheduler: a failing tick function does not stop the others, and several schedulers enqueue a periodic job once."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_clock_that_ends_before_it_has_enqueued_costs_seconds_and_no_period(
         patch.setattr(schedule, "enqueue_once_now", away)
         ending.tick()
     (turn,) = connection().keys("every:*")
-    # measured before the other scheduler's first check, so the other scheduler waits at most this long
+    # The other scheduler checks the key later, so it waits at most this time.
     left_ms = connection().pttl(turn)
     assert left_ms < 60_000
     other.tick()  # the key still exists, so the other scheduler enqueues nothing

@@ -1,4 +1,4 @@
-"""Apostrophes before texts that a spreadsheet could run as a formula."""
+"""Cells of CSV files. An apostrophe is added before a text that a spreadsheet could run as a formula."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Error messages for invalid input: Indonesian text, a flat list by field, and one sentence for the user."""
+"""Error messages for invalid input: Indonesian texts by field, and one sentence for the user."""
 
 from __future__ import annotations
 

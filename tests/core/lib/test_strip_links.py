@@ -125,7 +125,7 @@ siti.aminah+1@judi.co.id
 siti@пример.рф
 """.splitlines()
 
-#: Texts that must stay unchanged, one per line: names, degrees, abbreviations, times, sums of money and dates.
+#: Texts that must not be changed, one per line: names, degrees, abbreviations, times, sums of money and dates.
 HONEST = """\
 Siti Aminah
 Nur'aini-Putri
@@ -220,7 +220,7 @@ Keluarga 👨‍👩‍👧 sehat
 สวัสดี
 """.splitlines()
 
-#: Texts that get a space after an abbreviation or number. With the space, programs do not make a link.
+#: Texts that get a space after an abbreviation or number, so that programs do not show a link.
 SPACED = [
     ("dr.Ani Sp.PD", "dr. Ani Sp.PD"),
     ("dr.Ani/dr.Budi", "dr. Ani/dr. Budi"),

@@ -1,4 +1,4 @@
-"""Pictures for tests: valid pictures of all kinds, and pictures that try to use much memory or time."""
+"""Pictures for tests: valid ones of all kinds, and harmful ones that use much memory or time."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n(/etc/pa
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 CROPPED = plain("JPEG", (600, 600))
 
-#: Functions that make pictures that try to use much memory or time, by description.
+#: Functions that make harmful or invalid pictures, by description.
 HOSTILE: dict[str, Callable[[], bytes]] = {
     "a PNG bomb of 17 KiB": _png_bomb,
     "a WebP bomb": _webp_bomb,

@@ -126,7 +126,7 @@ def test_script_behind_a_good_picture_does_not_come_through() -> None:
     assert kept.startswith(b"RIFF")
 
 
-# Pillow warns here, and only the test suite turns warnings into errors
+# Pillow warns about such data, and the test suite turns warnings into errors.
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_nonsense_in_exif_does_no_harm() -> None:
     huge = b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + b"\x01\x12\0\x03\xff\xff\xff\xff" * 8000
@@ -186,7 +186,7 @@ def test_two_wait_for_their_turn_and_the_third_is_refused_at_once(monkeypatch: p
         with pytest.raises(Unavailable) as refused:
             images.normalise(BytesIO(plain()), longest_edge=1600)
         assert refused.value.retry_after
-        assert images.DECODING.waiting == 2  # both still wait, so the refusal was not a timeout
+        assert images.DECODING.waiting == 2  # both threads still wait, so the third call was refused at once
     for thread in waiting:
         thread.join()
     assert normalised(plain()).size == (64, 48)

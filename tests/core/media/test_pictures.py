@@ -1,4 +1,4 @@
-"""Pictures: storage, delivery, and the effect of a commit or rollback."""
+"""Pictures: how they are stored and served, and what a commit or rollback changes."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_saved_picture_is_served_and_may_be_kept_for_ever(client: FlaskClient) -
     assert answer.content_length == len(answer.data)
     assert answer.headers["Content-Type"] == "image/webp"
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    # a picture cached without an Origin has no CORS headers; a request with an Origin must not get it
+    # A response without an Origin has no CORS headers. A cache must not return it to a request with an Origin.
     assert answer.headers["Vary"] == "Origin"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
@@ -181,7 +181,7 @@ def test_a_room_beside_the_pictures_holds_files_that_nobody_is_served(
     room = storage.area(storage.Area.EXPORTS)
     file = tmp_path / "large"
     name = "0" * 32 + ".webp"
-    # both files have the same name, so the second file replaces the first
+    # Both files have the same name, so the second one replaces the first.
     for content in (b"before", bytes(3 * storage.CHUNK_BYTES + 1)):
         file.write_bytes(content)
         room.put_file(name, file, "application/zip")

@@ -1,4 +1,4 @@
-"""Prometheus alerts and the Grafana dashboard: their metrics exist, and each alert can fire."""
+"""Prometheus alerts and the Grafana dashboard. Their metrics exist, and each alert has a test in which it fires."""
 
 from __future__ import annotations
 

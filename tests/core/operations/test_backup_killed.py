@@ -1,6 +1,6 @@
-"""A killed backup or restore also ends its PostgreSQL programs.
+"""Backups and restores whose process is killed.
 
-A backup contains no unfinished files of killed processes.
+Their PostgreSQL programs end too, and no backup contains unfinished files of killed processes.
 """
 
 from __future__ import annotations
@@ -97,11 +97,11 @@ def test_what_a_killed_process_left_is_in_no_backup_and_no_tombstone(
     for store in (pictures.store(), storage.area(Area.TOMBSTONES)):
         assert isinstance(store, FolderStore)
         with pytest.raises(KeyboardInterrupt), store._writing("ab12.key"):
-            raise KeyboardInterrupt  # an exception that skips the cleanup, like SIGKILL
+            raise KeyboardInterrupt  # leaves an unfinished file, as SIGKILL does
     tombstones.check_keys()
     backup.backup(tmp_path / "backup")
     files = {path.name for path in (tmp_path / "backup").rglob("*") if path.is_file()}
-    assert {backup.DUMP, backup.MANIFEST} <= files  # other tests may have left pictures here
+    assert {backup.DUMP, backup.MANIFEST} <= files  # other tests may have left more files
     assert not [name for name in files if name.endswith(storage.UNFINISHED)]
     for store in (pictures.store(), storage.area(Area.TOMBSTONES)):
         for name in [name for name, _ in store.names() if name.endswith(storage.UNFINISHED)]:

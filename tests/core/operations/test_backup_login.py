@@ -38,7 +38,7 @@ def sockets() -> Iterator[str]:
 
 
 def log_in(app: Flask, monkeypatch: pytest.MonkeyPatch, query: str, password: str = PASSWORD) -> None:
-    """Use this PostgreSQL server as the service's database, with the given query in the URL."""
+    """Let the service log in to this PostgreSQL server. `query` is the last part of the database URL."""
     url = f"postgresql+psycopg2://health:{quote(password, safe='')}@/health?{query}"
     monkeypatch.setitem(app.extensions, "config", dataclasses.replace(app.extensions["config"], database_url=url))
     monkeypatch.setenv("PATH", f"{programs()}:{environment()['PATH']}")
@@ -61,7 +61,7 @@ def test_a_wrong_password_is_said_and_not_shown(
     app: Flask, sockets: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log_in(app, monkeypatch, f"host={sockets}", password="wrong")
-    monkeypatch.setattr(backup, "_revisions", list)  # the original function would fail before the dump
+    monkeypatch.setattr(backup, "_revisions", list)  # the original function would connect, and fail before the dump
     with pytest.raises(BackupError, match="password authentication failed") as refused:
         backup.backup(tmp_path / "backup")
     assert "wrong" not in str(refused.value)

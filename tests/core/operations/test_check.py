@@ -1,4 +1,4 @@
-"""`flask check`: one line for each item, even if some checks fail."""
+"""`flask check` prints one line for each item, even if some checks fail."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def configure(
 
 @pytest.fixture
 def production(app: Flask, configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Set up a complete installation with an administrator, workers and a scheduler."""
+    """Simulate a complete installation with an administrator, workers and a scheduler."""
     make_superadmin()
     monkeypatch.setattr("app.notifications.delivery.metrics.workers_by_queue", lambda: {"urgent": 1, "bulk": 1})
     monkeypatch.setattr("app.notifications.delivery.metrics.clock_jump_s", lambda: 0.0)

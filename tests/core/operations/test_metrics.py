@@ -68,7 +68,7 @@ def test_jobs_are_counted_and_looking_moves_none(committed: Flask) -> None:
     client = Client(committed)
     redis = queue.connection()
     queue.enqueue_now(repair)
-    # RQ's usual count would enqueue this job again, because its worker seems to be dead.
+    # This job seems to be abandoned. RQ's own count of the registry would enqueue it again.
     redis.zadd(StartedJobRegistry("urgent", redis).key, {"abandoned:execution": 1})
     redis.zadd(FailedJobRegistry("urgent", redis).key, {"failed": 2**31})
     for _ in range(2):
@@ -99,7 +99,7 @@ def test_what_one_job_counted_is_added_to_what_others_did(committed: Flask) -> N
     assert sample(client, "jobs_provider_call_seconds_sum", **labels) == pytest.approx(3.07)
     assert sample(client, "jobs_provider_call_seconds_bucket", le="0.1", **labels) == 1.0
     assert sample(client, "jobs_provider_call_seconds_bucket", le="+Inf", **labels) == 2.0
-    # The metrics of this test process still exist, under the name without the prefix.
+    # The metric of this process itself has no prefix, and still has its value.
     assert REGISTRY.get_sample_value("provider_call_seconds_count", labels) == 2.0
 
 

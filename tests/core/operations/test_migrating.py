@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 
 MIGRATION_LOCK = 7_263_545
 
-#: Query that counts upgrades that wait for another upgrade. A waiting upgrade polls and holds no snapshot.
+#: Query that counts upgrades that wait for another upgrade. They try to get the lock at intervals.
 WAITING = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND state = 'idle' AND query LIKE 'SELECT pg_try_advisory_lock%'"""

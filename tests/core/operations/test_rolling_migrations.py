@@ -1,4 +1,4 @@
-"""Web processes of two versions that use one database, as during a rollout."""
+"""Web processes whose version is older or newer than the database, as during a rollout."""
 
 from __future__ import annotations
 

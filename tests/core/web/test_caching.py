@@ -72,7 +72,7 @@ def test_no_error_is_kept(client: Client, method: str, path: str, status: int) -
 
 
 def test_a_cache_may_keep_for_as_long_that_there_is_nothing(client: Client) -> None:
-    """A cache may otherwise return a deleted record while it requests the new response."""
+    """The header of a 404 has no `stale-while-revalidate`, so a cache never returns an expired 404."""
     response = client.get("/forum/threads/999999999")
     assert_error(response, 404)
     assert response.headers["Cache-Control"] == "public, max-age=1"

@@ -1,4 +1,4 @@
-"""The test client rejects responses that the OpenAPI document does not describe (`tests/helpers/document.py`)."""
+"""Check of responses by the test client. It fails if the OpenAPI document does not describe a response."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def test_after_a_day_a_key_is_new_and_its_row_is_swept(siti: Client) -> None:
 def test_what_is_kept_of_a_body_is_worth_nothing_without_our_secret(
     app: Flask, siti: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a plain hash, an attacker could guess a password in the body."""
+    """The stored hash of a body uses the secret key. With a plain hash, an attacker could guess a password in it."""
     write(siti)
     config = dataclasses.replace(app.extensions["config"], secret_key="another-secret-" * 4)
     monkeypatch.setitem(app.extensions, "config", config)
@@ -213,7 +213,7 @@ def test_what_was_committed_before_a_crash_is_answered_at_the_next_try(
     siti = scene.person()
     monkeypatch.setitem(scene.app.config, "PROPAGATE_EXCEPTIONS", False)
     with monkeypatch.context() as broken:
-        broken.setattr(session, "_run", lambda _: 1 / 0)  # this function runs first after the commit
+        broken.setattr(session, "_run", lambda _: 1 / 0)  # `_run` is the first function after the commit
         assert scene.send(create(siti)).status == 500
     again = scene.send(create(siti))
     assert again.status == 201

@@ -1,4 +1,4 @@
-"""Rate limits in deploy/nginx.conf. They count calls by IPv4 address or by IPv6 network."""
+"""Rate limits in deploy/nginx.conf. They count requests by IPv4 address or by IPv6 network."""
 
 from __future__ import annotations
 

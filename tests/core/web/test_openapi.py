@@ -16,7 +16,7 @@ from tests.architecture.table import routes
 
 Node = dict[str, Any]
 
-#: Global names of browsers. A generated type with such a name would hide the browser's own.
+#: Global types of browsers. A generated type with such a name would hide the browser's type.
 GLOBALS = """Array BigInt Blob Body Boolean Cache Comment Crypto DataView Date Document Element Error Event File
 FormData Function Headers History Image Intl Iterator JSON Location Lock Map Math MessageEvent Module Navigator Node
 Notification Number Object Option Plugin Promise Proxy PushManager PushSubscription Range Record Reflect

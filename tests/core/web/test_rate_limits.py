@@ -28,7 +28,7 @@ from tests.helpers.client import Client, assert_error
 REFRESH = {"refresh_token": "x"}
 #: Redis key of the limit. It must not change, because processes of two versions share it during a rollout.
 REFRESH_KEY = "LIMITS:LIMITER/limit/127.0.0.1/accounts.refresh/120/1/minute"
-#: Seconds after which a call stops waiting for the other calls.
+#: Maximum seconds for which a call waits for the other calls.
 PATIENCE_S = 10
 TWICE = parse("2 per minute")
 

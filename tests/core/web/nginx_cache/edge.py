@@ -116,7 +116,7 @@ class Edge(DeployedStack):
         self.close_sockets()
         yield
         self.open_sockets()
-        wait_until(self.is_ready)  # for two seconds, nginx sends no requests to a server that has failed
+        wait_until(self.is_ready)
 
     def __exit__(self, *_: object) -> None:
         super().__exit__()
