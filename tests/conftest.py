@@ -54,7 +54,7 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 
     app = create_patient_app(config_for_tests(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
     with pytest.MonkeyPatch.context() as patch:
-        # turn off the limits for new users, because test users have just registered
+        # Turn off the limits for new users, because all test users have just registered.
         patch.setattr(threads, "NEWCOMER", timedelta())
         patch.setattr(passwords, "HASHER", CHEAP_HASHER)
         with app.app_context():
@@ -66,7 +66,7 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 class _OneConnection:
     """Replacement for the engines of reads, so that reads see uncommitted changes of the test.
 
-    It does not use the session. The code under test therefore holds no connection before its first statement.
+    Like the engines, it does not begin a transaction of the session.
     """
 
     def __init__(self, connection: sa.Connection) -> None:
@@ -120,7 +120,7 @@ def committed(real_app: Flask) -> Iterator[Flask]:
     forget(real_app)
     with real_app.app_context():
         if db.session.scalar(sa.text("SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM deliveries)")):
-            empty()  # an earlier test that runs whole processes left data
+            empty()  # rows of an earlier test that ran separate processes
         db.session.remove()
         yield real_app
         empty()
@@ -166,7 +166,7 @@ def superadmin(client: Client) -> Client:
 
 @pytest.fixture
 def statements(app: Flask) -> Iterator[Statements]:
-    """Counter of SQL statements in a block: `with statements.at_most(2): ...`."""
+    """Yield a counter of SQL statements. `with statements.at_most(2):` fails if the block runs more than two."""
     recorder = Statements()
     connection = db.session.connection().connection.dbapi_connection
     connection.cursor_factory = recorder.cursor

@@ -1,4 +1,4 @@
-"""Request body of a registration."""
+"""Request body of a registration, and the user that it creates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ids of roles."""
+"""Helper that returns the id of a role."""
 
 from __future__ import annotations
 

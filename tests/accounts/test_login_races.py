@@ -57,7 +57,7 @@ class Logins:
 
 @pytest.fixture
 def verified(monkeypatch: pytest.MonkeyPatch) -> tuple[Barrier, Event]:
-    """Stop each login after the password check. It first waits for all other logins, then for the event."""
+    """Stop each login after its password check, until all logins have been checked and the event is set."""
     all_verified, go_on = Barrier(LOGINS + 1, timeout=PATIENCE_S), Event()
     matches: Callable[[str, str | None], bool] = passwords.matches
 

@@ -68,7 +68,7 @@ def begin(own: Client, phone: Phone) -> list[str]:
 
 @pytest.fixture
 def codes(own: Client, phone: Phone) -> list[str]:
-    """The recovery codes of an active second factor. The clock stands one step after the setup was confirmed."""
+    """Activate the second factor, move the clock by one 30-second step, and return the recovery codes."""
     recovery = begin(own, phone)
     assert own.put("/profile/otp", {"otp": phone.code()}).status_code == 200
     phone.pass_time()

@@ -134,7 +134,7 @@ def test_preferences_whose_text_nests_too_deep_say_nothing(siti: Client, text: s
 @pytest.mark.parametrize("field", ["nama_ktp", "nama_samaran"])
 @pytest.mark.parametrize("name", ["\u200b\u200b", "\u3164", "Budi\n\nPENTING", "\u202eimaleM", "\u0301"])
 def test_a_name_can_be_read(client: Client, siti: Client, field: str, name: str) -> None:
-    """Patients see only this name of a new caregiver."""
+    """A name must be readable, because patients see only the name of a new caregiver."""
     assert_error(siti.put("/profile", {field: name}), 400, "validation_error", field)
 
 

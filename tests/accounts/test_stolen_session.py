@@ -1,4 +1,4 @@
-"""Limits of a thief with a stolen access token: the account stays with its owner, who gets notices."""
+"""Calls with a stolen access token. They cannot take the account from its owner, who gets notices."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def promote(admin: Client, user: User) -> None:
 def test_who_registered_does_not_lose_everything_for_having_become_an_administrator(
     client: Client, admin: Client, registered: User
 ) -> None:
-    """Otherwise, an administrator could promote a patient, then delete this administrator with all data."""
+    """The deletion of an administrator must not delete a patient whom an administrator has promoted."""
     promote(admin, registered)
     session = client.as_(registered)
     assert admin.delete(f"/admins/{registered.id}").status_code == 200

@@ -89,7 +89,7 @@ class TestOldCopies:
         assert len(client.get("/articles").json or []) == 5
         before = len(outside.ministry.calls)
         assert len(client.get("/articles").json or []) == 5
-        assert len(outside.ministry.calls) == before > 0  # not called again during the pause
+        assert len(outside.ministry.calls) == before > 0  # no call during the pause after a failure
 
     def test_give_way_to_new_ones(self, client: Client, outside: Server) -> None:
         address = outside.ministry.publish("kabar-baru-hari-ini", "Kabar Baru")
@@ -124,4 +124,4 @@ def test_without_a_copy_the_failure_is_reported_within_the_budget(
     assert_error(client.get("/articles"), status, code)
     asked = len(outside.ministry.calls)
     assert_error(client.get("/articles"), status, code)
-    assert len(outside.ministry.calls) == asked  # the next request fails without a call
+    assert len(outside.ministry.calls) == asked  # the second request fails without another call

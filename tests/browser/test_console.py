@@ -240,7 +240,7 @@ def test_an_urgent_case_says_what_to_do_and_is_decided(console: Page) -> None:
     for choice in case.get_by_role("radio").all():
         expect(choice).not_to_be_checked()
     case.get_by_label("Alasan").fill("Ia sudah dihubungi.")
-    case.get_by_role("button", name="Putuskan").click()  # the browser asks the person to choose an option
+    case.get_by_role("button", name="Putuskan").click()  # no option is chosen, so the browser does not submit the form
     expect(case.get_by_role("button", name="Putuskan")).to_be_visible()
     case.get_by_role("link", name=f"Utas nomor {thread}").click()
     expect(console.get_by_role("heading", name=f"Utas nomor {thread}: Tidak kuat lagi")).to_be_visible()

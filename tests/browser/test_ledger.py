@@ -1,4 +1,4 @@
-"""A reminder in a front end of another origin: created, due, answered by link, and shown in the history."""
+"""A front end of another origin creates a reminder, answers it by its link, and shows it in the history."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ ROUTES = sorted(
 
 @pytest.fixture
 def ibu(budi: Client) -> int:
-    """Budi's mother, with a medicine reminder."""
+    """Create Budi's mother, a dependent with a medicine reminder. Return her id."""
     ibu = keep(budi, "Ibu Rahasia")
     assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
     return ibu
@@ -77,5 +77,5 @@ def test_a_stranger_learns_and_changes_nothing(client: Client, budi: Client, ibu
     assert "Rahasia" not in response.text
     assert "Metformin" not in response.text
     assert known(ibu) == before
-    if response.status_code < 300:  # the route ignored the id, so its response is about the caller
+    if response.status_code < 300:  # routes that do not use the id return the stranger's own data
         assert response.json in ([], None) or str(ibu) not in response.text

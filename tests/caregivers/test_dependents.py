@@ -37,7 +37,7 @@ def role_ids(client: Client) -> dict[str, int]:
 
 @pytest.fixture
 def ibu(budi: Client) -> int:
-    """Budi's mother, who has no phone."""
+    """Create Budi's mother, a dependent. Return her id."""
     return keep(budi)
 
 

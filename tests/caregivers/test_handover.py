@@ -29,7 +29,7 @@ from tests.personal_data.leaving import OBAT
 
 @pytest.fixture
 def ibu(budi: Client) -> int:
-    """Budi's mother, who has no phone."""
+    """Create Budi's mother, a dependent. Return her id."""
     return keep(budi)
 
 

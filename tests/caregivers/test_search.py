@@ -83,7 +83,7 @@ def test_a_text_without_a_trigram_is_looked_for_in_the_newest_rows(
 
 @pytest.fixture
 def many(committed: Flask) -> None:
-    """20,000 patients and five caregivers, and 2,500 links between them."""
+    """Create 20,000 patients, five caregivers, and 2,500 links between them."""
     with unit_of_work():
         for statement in MANY:
             db.session.execute(sa.text(statement))
@@ -141,5 +141,5 @@ def test_the_latest_links_are_read_without_the_others() -> None:
     page, count = (plan for plan in plans if "caregiver_links" in plan)
     assert "ix_caregiver_links_created_at" in page, page
     assert "Join" not in count, count
-    # Only few dependents are deleted, so PostgreSQL reads them once from an index.
+    # The count reads the deleted dependents from an index.
     assert "Seq Scan on users" not in count, count

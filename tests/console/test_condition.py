@@ -1,4 +1,4 @@
-"""State of the service for operators, their switches, and deliveries of a user."""
+"""Routes for operators: the state of the service, switches, and the deliveries of a user."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def test_production_starts_with_the_settings_of_the_first_page() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "containers.md"])
 def test_a_running_service_takes_twelve_lines_and_nine_hundred_words(page: str) -> None:
-    """Both README.md and containers.md need the settings at the beginning of README.md."""
+    """The words at the beginning of README.md count for all pages, because all installations need these settings."""
     text = (DEPLOY / page).read_text()
     (commands,) = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     lines = [line for line in commands.splitlines() if line and not line.startswith("#")]
@@ -233,7 +233,7 @@ def test_a_new_version_restarts_nothing_where_no_web_listens(tmp_path: Path) -> 
 
 
 def test_only_gunicorn_keeps_figures_in_a_folder() -> None:
-    """Only gunicorn has the folder for metrics.
+    """Only gunicorn uses the folder for metrics.
 
     Other processes would fail without the folder, or would leave files in it.
     """

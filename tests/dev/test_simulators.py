@@ -160,7 +160,7 @@ def test_it_ends_at_once_with_calls_hanging_and_leaves_no_thread() -> None:
         idle.sendall(b"POST /messaging/send HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
         wait_until(lambda: bool(sim.messaging.calls))
         started = monotonic()
-    # The simulator server ends without waiting for the hanging request.
+    # The server stops without waiting until the hanging request ends.
     assert monotonic() - started < faults.PATIENCE_S
     wait_until(lambda: set(threading.enumerate()) <= before)
 

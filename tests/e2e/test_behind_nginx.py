@@ -109,7 +109,7 @@ def test_half_sent_requests_do_not_keep_the_others_waiting(site: DeployedStack) 
             # count too.
             connection.sendall(b"POST /api/log/user-log HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{")
         assert site.call("GET", "/kategori?page=60").status_code == 200  # This response is not in nginx's cache.
-        # the service answered without waiting for these connections
+        # The service has answered the request above, and these connections are still open.
         assert all(is_held(connection) for connection in held)
     finally:
         for connection in held:

@@ -47,7 +47,7 @@ def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedStack
 
 
 def all_logged(isolated: IsolatedStack, before: int, load: Load) -> bool:
-    """Return whether the table contains exactly the accepted log records."""
+    """Return whether the table gets exactly the accepted log records."""
     return eventually(lambda: isolated.logged() - before == load.answers["logs"].accepted)
 
 

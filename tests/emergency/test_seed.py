@@ -1,4 +1,4 @@
-"""Emergency numbers in a new installation."""
+"""Emergency numbers that a new installation has."""
 
 from __future__ import annotations
 

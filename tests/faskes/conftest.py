@@ -1,4 +1,4 @@
-"""A simulated places provider that counts its calls."""
+"""Fixture of a simulated places provider that counts its calls."""
 
 from __future__ import annotations
 

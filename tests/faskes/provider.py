@@ -1,4 +1,4 @@
-"""Searches near a hospital of the simulated provider."""
+"""Helpers that search near a hospital of the simulated provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reserved pseudonyms, also with look-alike letters."""
+"""Pseudonyms that nobody may use, for example "admin", even with look-alike letters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain names of devices."""
+"""Names of devices in the list of sessions, which the service derives from the user agent."""
 
 from __future__ import annotations
 

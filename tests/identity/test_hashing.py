@@ -1,4 +1,4 @@
-"""Password hashing: a hash takes a core, so a process computes one at a time and few threads may wait."""
+"""Password hashing. A process computes one hash at a time, and few threads may wait, because a hash uses a core."""
 
 from __future__ import annotations
 

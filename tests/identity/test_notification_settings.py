@@ -1,4 +1,4 @@
-"""Notification settings, and the one value for broadcasts that several routes read and change."""
+"""Notification settings, and the setting for broadcasts that several routes read and change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Migration 0044: it adds the column `expires_at`. Existing sessions must not expire earlier or later than before."""
+"""Migration 0044 adds the column `expires_at`. Existing sessions must expire at the same time as before."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_no_long_session_passes_a_promotion(committed: Flask, way: str, is_promo
         "refresh": lambda: sessions.refresh(token),
     }
     steps: list[Callable[[], object]] = [
-        lambda: roles.set_only_role(users.get(user.id), RoleName.ADMIN),  # as the operator's command does
+        lambda: roles.set_only_role(users.get(user.id), RoleName.ADMIN),  # like the command line for operators
         ways[way],
     ]
     left = iter(steps if is_promoted_first else reversed(steps))

@@ -22,7 +22,7 @@ def whatsapp(*changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def heard(**value: Any) -> dict[str, Any]:
-    """Return WhatsApp's object for a change, with messages or receipts."""
+    """Return the `changes` object of a WhatsApp webhook, with messages or receipts."""
     return {"field": "messages", "value": {"metadata": {"phone_number_id": "100200300400"}, **value}}
 
 

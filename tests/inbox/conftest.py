@@ -1,4 +1,4 @@
-"""Fixtures of an application with active webhooks, and of the phone of Siti, a patient."""
+"""Fixtures: an application with active webhooks, and the fake phone of Siti, a patient."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["moment"]
 
 @pytest.fixture
 def live(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Flask:
-    """The application with the webhooks of both providers active."""
+    """Return the application with active webhooks of both providers."""
     changed = replace(
         real_app.extensions["config"],
         whatsapp_app_secret=APP_SECRET,
@@ -50,7 +50,7 @@ def phone(siti: Client) -> Phone:
 
 @pytest.fixture
 def sent(moment: Time, siti: Client) -> Sent:
-    """Send one message about a dose of each named medicine, due `ago` minutes ago.
+    """Return a function that sends one message about the named medicines, due `ago` minutes ago.
 
     `ref` is the provider's message id.
     """

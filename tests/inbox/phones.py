@@ -1,4 +1,4 @@
-"""The providers' keys, a fake phone that writes to us, and functions that read the stored events."""
+"""Keys of the webhooks, a fake phone that writes to the service, and functions that read the stored events."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tests.inbox.phones import Phone
 
 @pytest.fixture
 def budis(budi: Client) -> Phone:
-    """The phone of Budi, who cares for his mother without a phone."""
+    """Return the fake phone of Budi, who cares for his mother."""
     number = budi.user.phone
     assert number is not None
     return Phone(number)

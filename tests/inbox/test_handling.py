@@ -88,7 +88,7 @@ def test_a_row_that_breaks_its_handler_holds_up_nobody(app: Flask, ear: Ear) -> 
 
 
 class KilledError(BaseException):
-    """A BaseException, like that of a killing signal. No code of ours catches it."""
+    """Exception that simulates the kill of a worker. `except Exception` does not catch it."""
 
 
 @pytest.mark.parametrize("moment", ["in the handler", "before the commit"])

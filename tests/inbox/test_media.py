@@ -1,4 +1,4 @@
-"""Messages without text: voice notes, pictures, stickers, documents and places."""
+"""Incoming messages without text: voice notes, pictures, stickers, documents and places."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.inbox.phones import Phone
 
 @pytest.fixture(autouse=True)
 def hears(live: Flask) -> None:
-    """The service is configured to receive messages."""
+    """Configure the service to receive messages."""
 
 
 def ask(client: Client, **body: str) -> str:

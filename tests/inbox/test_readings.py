@@ -1,4 +1,4 @@
-"""Tests of how webhook bodies are read: messages, receipts, and events about our own number."""
+"""Tests of how webhook bodies are read: messages, receipts, and events about the service's own number."""
 
 from __future__ import annotations
 

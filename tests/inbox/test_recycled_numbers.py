@@ -56,7 +56,7 @@ class World:
 
 @pytest.fixture
 def world(committed: Flask, live: Flask, gateway: Server) -> Iterator[World]:
-    """Siti's number now belongs to another person."""
+    """Create Siti, whose number now belongs to another person."""
     with unit_of_work():
         user_id = make_user(username="siti", nomor_hp=NUMBER).id
     with unit_of_work():

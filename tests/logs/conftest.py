@@ -1,4 +1,4 @@
-"""Redis for the tests of activity logs."""
+"""Fixture that lets each test of activity logs use Redis, even after a Redis failure."""
 
 from __future__ import annotations
 

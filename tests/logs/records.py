@@ -1,4 +1,4 @@
-"""A sample activity log, and counts of stored and waiting records."""
+"""A sample activity log record, and functions that return stored and waiting records."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def put(count: int) -> None:
 
 def test_a_drain_that_died_before_its_insert_is_made_good(app: Flask) -> None:
     put(5)
-    assert len(buffer.claim()) == 1  # the drain dies after this
+    assert len(buffer.claim()) == 1  # the job dies after this claim
     put(2)
     jobs.ingest()
     assert len(rows()) == 7
@@ -36,7 +36,7 @@ def test_a_drain_that_died_after_its_insert_doubles_nothing(app: Flask) -> None:
     put(5)
     (key,) = buffer.claim()
     with unit_of_work():
-        buffer.store(buffer.records_of(key))  # the drain dies before it deletes the list
+        buffer.store(buffer.records_of(key))  # the job dies before it deletes the list in Redis
     jobs.ingest()
     assert len(rows()) == 5
     assert db.session.scalar(sa.select(LogDay.events)) == 5

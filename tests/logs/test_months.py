@@ -1,4 +1,4 @@
-"""Partitions of the activity logs: created ahead, added later if missing, dropped as a whole."""
+"""Monthly partitions of the activity logs: creation ahead of time, late creation, and deletion."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_whole_months_are_dropped_and_the_one_in_between_loses_rows(
 
 
 def test_the_partition_from_before_holds_the_months_that_it_covers(app: Flask) -> None:
-    """The partitions are as after the migration of a table with rows."""
+    """The migration put all rows of an unpartitioned table into one partition, which ends with the next month."""
     for name in months._partitions():
         if name != months.REST:
             db.session.execute(sa.text(f"DROP TABLE {name}"))
@@ -94,7 +94,7 @@ def test_the_partition_from_before_holds_the_months_that_it_covers(app: Flask) -
 
 
 def test_a_reader_holds_up_a_partition_and_nobody_who_writes(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reader holds a real transaction open, as a long export does."""
+    """A reader keeps a transaction open, as a long export does."""
     monkeypatch.setattr(local_time, "now", lambda: datetime(2031, 5, 20, tzinfo=UTC))
     with db.engine.connect() as reader:
         reader.execute(sa.select(ActivityLog.id)).all()

@@ -45,7 +45,7 @@ def test_what_falls_due_at_one_minute_has_one_link_a_person(
     for _ in range(2):
         siti.post("/pengingat/obat", obat)
     links = {re.findall(r"/k/(.{22})", text)[0] for text in texts() if "19.00" in text}
-    assert len(links) == 2  # one for today's dose and one for tomorrow's
+    assert len(links) == 2  # one link for today's dose, and one for tomorrow's
     moment.move(hours=11, minutes=5)
     (today,) = {link for link in links if page(siti, link).json is None and "Senin" in page(siti, link).text}
     answer = siti.post(f"/konfirmasi/{today}", {"status": "done"})

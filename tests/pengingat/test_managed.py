@@ -269,7 +269,7 @@ def _linked(*scopes: Scope) -> tuple[Caller, int]:
 
 @pytest.mark.parametrize("cut", ["the link", "the scope"])
 def test_a_cut_waits_for_the_change_that_it_meets_and_ends_all_later_ones(committed: Flask, cut: str) -> None:
-    """If the permission is removed during a change, the change is either made before or refused."""
+    """If the permission is removed during a change, the change is committed before the removal or refused."""
     from app.caregivers import service
 
     by, siti_id = _linked(Scope.MANAGE)

@@ -29,7 +29,7 @@ def test_the_next_36_hours_are_rows_of_both_channels(siti: Client, moment: Time,
 
 
 def test_no_web_address_leaves_by_the_outbox(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    """Messages to an unverified number contain no web address. This is so after a creation, a change and a job."""
+    """Messages to an unverified number contain no web address, even after an edit or a background job."""
     details = {**obat["details"], "nama_obat": "Metformin judi.com"}
     created = siti.post("/pengingat/obat", {"judul": "Menang di https://judi.com", "details": details})
     siti.put(f"/pengingat/{created.json['id']}", {"details": {**details, "nama_obat": "Insulin www.judi.zzz"}})
@@ -46,9 +46,8 @@ def test_a_visit_is_reminded_of_an_hour_and_a_day_before_but_not_in_the_past(
 ) -> None:
     siti.post("/pengingat/", kontrol)  # the appointment is in 26 hours
     assert waiting() == ["02 03:00", "03 02:00"]
-    siti.post(
-        "/pengingat/", {**kontrol, "waktu": "2026-03-02T23:00:00Z"}
-    )  # in 22 hours, so the notice of one day before is in the past
+    # This appointment is in 22 hours, so the notice of one day before would be in the past.
+    siti.post("/pengingat/", {**kontrol, "waktu": "2026-03-02T23:00:00Z"})
     assert waiting() == ["02 03:00", "02 22:00", "03 02:00"]
 
 

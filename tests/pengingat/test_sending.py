@@ -122,7 +122,7 @@ def test_a_dose_that_is_open_is_asked_about_once_more(siti_id: int, gateway: Ser
 def test_who_gives_another_number_than_they_proved_sends_no_address_there(
     siti_id: int, gateway: Server, is_proven: bool
 ) -> None:
-    """In the second case, the person has an unverified number when the message is sent."""
+    """A message to an unverified number contains no web address. The number may change before the message is sent."""
     with unit_of_work():
         db.session.get_one(User, siti_id).phone_verified_at = local_time.now()
     medicine(siti_id, "judi.com Metformin")

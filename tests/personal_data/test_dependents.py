@@ -27,14 +27,14 @@ from tests.personal_data.leaving import OBAT, let_the_grace_pass
 
 @pytest.fixture
 def ibu(budi: Client) -> int:
-    """Budi's mother, who has no phone, with a medicine reminder."""
+    """Create Budi's mother, a dependent with a medicine reminder. Return her id."""
     ibu = keep(budi)
     assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
     return ibu
 
 
 def noted(user_id: int) -> list[str]:
-    """Return what caregivers did according to the mother's access log. Omit changes of reminders."""
+    """Return the actions of caregivers in the user's access log, without changes of reminders."""
     entries = sa.select(AccessLogEntry).filter_by(user_id=user_id, actor_role="pendamping")
     actions = [entry.action for entry in db.session.scalars(entries.order_by(AccessLogEntry.id))]
     return [action for action in actions if action != "reminders_changed"]

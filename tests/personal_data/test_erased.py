@@ -189,7 +189,7 @@ def test_each_table_that_needs_more_than_a_delete_gets_it(app: Flask) -> None:
 
 
 class Killed(Exception):
-    """A BaseException, like that of a killed process. No code of ours catches it."""
+    """Exception that simulates the kill of a process."""
 
 
 @pytest.mark.processes

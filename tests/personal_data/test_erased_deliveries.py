@@ -1,7 +1,4 @@
-"""Tests of names in deliveries. Stored deliveries contain no names or texts.
-
-Deliveries to others do not name an erased person.
-"""
+"""Stored deliveries contain no names or texts. Deliveries to others do not name an erased person."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ def said() -> dict[str, str]:
 
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
 def test_no_delivery_changes_that_is_not_about_the_person(client: Client, forum: str) -> None:
-    """The person's names are one letter, a word that every message contains, and the name of another user."""
+    """The person has names that also occur in other texts: one letter, and the name of another user."""
     leaver = make_user(username="akun", nama_ktp="Siti", nama_samaran="e")
     leaver_id, theirs = leaver.id, client.as_(leaver)
     hers = client.as_(make_user(nama_ktp="Rina"))

@@ -1,4 +1,4 @@
-"""Tests of the job that creates an export: killed, lost and concurrent jobs, and leftover files."""
+"""Tests of the job that creates an export: killed, lost and concurrent jobs, and files of killed jobs."""
 
 from __future__ import annotations
 
@@ -108,11 +108,11 @@ def test_memory_does_not_grow_with_the_records(mine: Client) -> None:
     occurrences(mine.user, 10_000)
     many = peak()
     assert counts[-1] == 2 * archive.ROWS_AT_ONCE + 10_000
-    assert many < few * 1.5  # memory used for eleven times as many rows
+    assert many < few * 1.5  # there are many more rows, but not much more memory
 
 
 class Killed(Exception):
-    """A BaseException, like that of a killed process. No code of ours catches it."""
+    """Exception that simulates the kill of a process."""
 
 
 @pytest.mark.processes
@@ -136,9 +136,8 @@ def test_killed_at_any_statement_it_begins_anew(app: Flask, mine: Client) -> Non
             kills += 1
         finally:
             event.remove(connection, "before_cursor_execute", kill)
-            db.session.execute(
-                sa.select(sa.func.pg_advisory_unlock_all())
-            )  # PostgreSQL releases the lock when the connection ends
+            # After a real kill, PostgreSQL releases the lock when the connection ends.
+            db.session.execute(sa.select(sa.func.pg_advisory_unlock_all()))
         if db.session.get_one(DataExport, export_id, populate_existing=True).ready_at is not None:
             break
     assert kills > 10

@@ -83,7 +83,7 @@ class TestCreateExport:
         assert ask(mine) != export_id
 
     def test_whose_answer_was_lost_asks_again_with_its_key(self, mine: Client) -> None:
-        """A client that lost the response asks again, and needs the id to download the export of the day."""
+        """A client that lost the response repeats the request. It needs the id to download the export of the day."""
         asked = [
             mine.post("/profile/ekspor", {"password": PASSWORD}, headers={"Idempotency-Key": "salinan-hari-ini"})
             for _ in range(2)

@@ -36,9 +36,9 @@ DEMANDED: dict[str, dict[str, Any]] = {
 
 
 def fill(user: User, other: User) -> list[str]:
-    """Insert a row of the person into every table.
+    """Insert a row of the person into every table, and return the names of the tables.
 
-    Return the tables. `other` is the second person of a row that needs two.
+    `other` is the second person of a row that needs two people.
     """
     names = []
     for table, declaration in reversed(list(personal_tables(Base.metadata))):

@@ -33,9 +33,7 @@ class Records(logging.Handler):
 
 @pytest.fixture(scope="module")
 def traces(real_app: Flask, running: Server) -> Iterator[Traces]:
-    """Everything that the service wrote while the person used it: responses, logs, Redis, metrics, files, messages,
-    pushes.
-    """
+    """Let the person use the service. Return all responses, logs, metrics, files, messages and pushes."""
     public, private = vapid.new_keys()
     subject = "mailto:operator@example.com"
     keys = {"vapid_public_key": public, "vapid_private_key": private, "vapid_subject": subject}

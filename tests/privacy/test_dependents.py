@@ -30,7 +30,7 @@ ROUTES: tuple[tuple[str, str, Any], ...] = (
 
 @pytest.fixture
 def ibu(budi: Client) -> int:
-    """Budi's mother, who has no phone."""
+    """Create Budi's mother, a dependent. Return her id."""
     return keep(budi)
 
 

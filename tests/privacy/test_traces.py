@@ -43,7 +43,7 @@ def test_no_answer_holds_a_name_beside_the_pseudonym(traces: Traces, reader: str
 
 
 def test_a_stranger_who_links_sees_the_name_and_nothing_more(traces: Traces) -> None:
-    """Calls every route with a token. Forum responses may contain the pseudonym, but never together with a name."""
+    """A caregiver calls every route. Forum responses may contain the pseudonym, but never together with a name."""
     linked = told([one for one in traces.answers if one.reader == "pendamping"], traces.endpoint)
     assert "pendamping: GET /caregiver/patients 200" in linked
     assert all(marks <= {"name", "username"} or marks == {"pseudonym"} for marks in linked.values()), linked

@@ -1,4 +1,4 @@
-"""Everything that the marked person and other people do in the test, and the errors that occur."""
+"""Requests of the marked person and of other people, including requests that fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Database addresses of the console: every host of the settings, and the replica's own port."""
+"""Database addresses that the console uses: all hosts of the settings, and the port of the replica."""
 
 from __future__ import annotations
 

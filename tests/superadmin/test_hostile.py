@@ -78,7 +78,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
 
 @contextmanager
 def short_limit() -> Iterator[None]:
-    """Limit statements to one second from when their backend has started."""
+    """Limit statements to one second after their database connection has started."""
     frame = console.Run._frame
 
     def timed_from_the_backend(run: console.Run) -> tuple[FrameKind, bytes]:

@@ -120,7 +120,7 @@ def log_in(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> LogIn:
 
 
 def block(*statements: str) -> str:
-    """Return a DO block, whose statements the console cannot check."""
+    """Return a DO block with these statements. The console cannot check statements in a DO block."""
     return "DO $do$ BEGIN " + " ".join(f"EXECUTE $sql${sql}$sql$;" for sql in statements) + " END $do$"
 
 

@@ -31,7 +31,7 @@ def role(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 @pytest.mark.parametrize("verdict", ["t", None])
 def test_a_powerful_role_is_refused(verdict: str | None) -> None:
-    """The embedded server's role cannot create a powerful role, so the test fakes PostgreSQL's result."""
+    """The role of the test database cannot create such a role, so the test fakes PostgreSQL's result."""
     from app.superadmin.runner import __main__ as runner
 
     class Cursor:

@@ -1,4 +1,4 @@
-"""Table browser and its export: names only from the catalogue, and masked secrets."""
+"""Table browser and its export. Table names must exist in the catalogue, and secrets are masked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live videos: cached, matched with stored ones, and sparing with the quota."""
+"""Live videos from the platform: they are cached, marked as saved, and use little of the quota."""
 
 from __future__ import annotations
 

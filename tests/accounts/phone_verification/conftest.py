@@ -14,7 +14,7 @@ from tests.helpers.factories import make_user
 
 @pytest.fixture
 def really(committed: Flask) -> Client:
-    """Siti, a user whose requests really commit. An error rolls back the request, but the counted try must stay."""
+    """Return a client of Siti with real commits. A wrong code rolls the request back, but its count must remain."""
     with unit_of_work():
         user_id = make_user(username="siti", nomor_hp=OWN).id
     with unit_of_work():

@@ -36,7 +36,7 @@ def ask(client: Client, **data: str) -> dict[str, Any]:
 
 
 def write(code: str, phone: str = OWN) -> Proof:
-    """Let a number send a verification code to us. Return the result."""
+    """Simulate that a number sends a verification code to the service. Return the result."""
     return _in_a_session_of_its_own(lambda: verification.confirm_by_message(E164[phone], code))
 
 
@@ -56,14 +56,14 @@ def expire() -> None:
 
 
 def use(phone: str, **ago: float) -> None:
-    """Record that the number received a message this long ago."""
+    """Record how long ago the number last received a message."""
     at = sa.func.now() - timedelta(**ago)
     row = insert(phone_numbers).values(phone=E164[phone], used_at=at)
     db.session.execute(row.on_conflict_do_update(index_elements=["phone"], set_={"used_at": at}))
 
 
 def take_long_ago(user_id: int, **ago: float) -> None:
-    """Change the time since which the user has had the number."""
+    """Set how long the user has had the number."""
     values = {"created_at": sa.func.now() - timedelta(**ago), "phone_changed_at": None}
     db.session.execute(sa.update(User).where(User.id == user_id).values(**values))
 
