@@ -1,6 +1,6 @@
 """`make bench`: run all benchmarks, or one (`make bench T=forum`), and print a table of targets and results.
 
-`make bench T="nginx_cache --short"` runs long benchmarks for seconds. `T="growth --most 100000"` limits the largest
+`make bench T="nginx_cache --short"` runs a long benchmark for seconds. `T="growth --most 100000"` limits the largest
 table. A benchmark is a module here with a function `run(environment)` that yields results. Each benchmark has its own
 servers and database.
 """

@@ -65,9 +65,9 @@ def print_table(results: Iterable[Result]) -> None:
 class BenchEnvironment:
     def __init__(self, env: dict[str, str], *, short: bool = False, most: int | None = None) -> None:
         self.env = env
-        #: True to run for seconds instead of minutes. Such a run checks that the benchmark works and is no measurement.
+        #: True if the benchmark runs for seconds instead of minutes, only to check that it works.
         self.short = short
-        #: Maximum number of rows of a table. None means that all sizes are measured.
+        #: Maximum number of rows of a table. None means no limit.
         self.most = most
         self.app: Flask = create_app(Config.from_env(env))
 
@@ -90,10 +90,7 @@ class BenchEnvironment:
 
     @contextlib.contextmanager
     def serving(self, **settings: str) -> Iterator[str]:
-        """Run gunicorn as in production, with the service and both floors (routes for comparison).
-
-        Yield the address.
-        """
+        """Run gunicorn as in production, with the service and the routes for comparison. Yield the address."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -110,9 +107,9 @@ class BenchEnvironment:
                 gunicorn.wait(30)
 
     def compare(self, targets: Mapping[str, Target], **settings: str) -> dict[str, float]:
-        """Return the requests a second of each target and of the floors (baselines) `hello_floor` and `select_floor`.
+        """Measure the targets and the routes for comparison, `hello_floor` and `select_floor`, in the same run.
 
-        All are measured in the same run.
+        Return the requests per second of each.
         """
         with self.serving(**settings) as url:
             return wrk.rates(url, {"hello_floor": HELLO, "select_floor": SELECT, **targets})

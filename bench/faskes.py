@@ -25,8 +25,8 @@ from dev.simulators import simulators
 
 FASKES = 200_000
 
-#: Maximum degrees between a position and a village. Without a difference, most searches would be in densely populated
-#: Java. A usual search finds a few facilities.
+#: Standard deviation in degrees of a position from its village. Without it, most searches would be in densely
+#: populated Java.
 SPREAD = 0.5
 RADIUS_M = 5000
 
@@ -39,7 +39,7 @@ FROM unnest(%s::float[], %s::float[]) WITH ORDINALITY AS places (lat, lng, n)
 
 
 def positions(count: int, seed: int) -> list[tuple[float, float]]:
-    """Return random positions in Indonesia, with more positions near villages."""
+    """Return random positions near villages of Indonesia."""
     draw = random.Random(seed)
     with gzip.open(PLACES, "rt", encoding="utf-8", newline="") as file:
         villages = [(float(lat), float(lng)) for lat, lng, _, province in csv.reader(file) if province]
@@ -61,13 +61,13 @@ def nearby_paths() -> list[str]:
 
 
 def search_paths() -> list[str]:
-    """Return search paths with selective words. Each word is in the name of one facility."""
+    """Return search paths. The word of each is in the name of only one facility."""
     words = (hashlib.md5(str(n).encode()).hexdigest()[:8] for n in range(1, FASKES, 700))
     return [f"/api/faskes/search?keyword={word}" for word in words]
 
 
 def times_faster_than_a_scan(environment: BenchEnvironment) -> float:
-    """Return by how much the indexed query is faster than a full scan: the ratio of PostgreSQL's execution times."""
+    """Return how many times as fast as a full scan the indexed query is, by PostgreSQL's execution times."""
     far = distance_km(sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double))
     scan = sa.select(*reads.COLUMNS, far).where(far <= RADIUS_M / 1000).order_by(far)
     spent = {"indexed": 0.0, "scanned": 0.0}

@@ -98,10 +98,7 @@ def fill(url: str) -> float:
 
 
 def bare_seconds(url: str) -> float:
-    """Return the median seconds in which psycopg2 reads only the rows of the longest thread.
-
-    The connection is already open.
-    """
+    """Return the median seconds in which psycopg2 reads the rows of the longest thread, on an open connection."""
     with contextlib.closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
         spent = []
         for _ in range(15):

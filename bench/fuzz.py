@@ -1,4 +1,4 @@
-"""`make fuzz`: generated requests from our OpenAPI document, as an anonymous caller, as a pasien and as an admin.
+"""`make fuzz`: generated requests from the OpenAPI document, as an anonymous caller, as a pasien and as an admin.
 
 Schemathesis sends valid and invalid requests. The document must describe each response, and no request may crash the
 service. Malformed bodies and headers follow (`bench.malformed`). `tests/fuzz` runs a few requests of both kinds.
@@ -35,9 +35,9 @@ from dev.simulators import simulators
 
 WHO: tuple[RoleName | None, ...] = (None, RoleName.PASIEN, RoleName.ADMIN)
 
-#: Checks of rules that the document cannot express, or that our routes break on purpose.
+#: Checks that are switched off, because the routes break their rules on purpose or other tests check them.
 LEFT_OUT = {
-    # Our forms accept more than the document says: digits for a number, 0 for false, and blank items.
+    # Forms accept more than the document says: digits for a number, 0 for false, and blank items.
     "negative_data_rejection",
     # The document cannot describe rules between fields, expired codes and province names, so a 400 response is right.
     "positive_data_acceptance",

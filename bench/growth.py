@@ -1,9 +1,9 @@
 """Benchmark of frequent functions while their tables grow from 10,000 to 10,000,000 rows.
 
-A route or a worker calls each function. The benchmark calls it without HTTP, for rows all over the table. The cost is
-measured in primary-key selects made in between, so that other load of the machine cancels out.
+Routes and workers call these functions. The benchmark calls them without HTTP, for random rows. The unit of the cost is
+the time of a primary-key select in the same round, so that other load of the machine cancels out.
 
-A person, a thread and a circle have the same number of rows at every size. `--most 100000` limits the size.
+A person, a thread and a search circle have the same number of rows at every size. `--most 100000` limits the size.
 `test_plans.py` checks which index each statement uses.
 """
 
@@ -37,14 +37,14 @@ from app.pengingat.ledger.schemas import NewAnswer
 from bench.environment import BenchEnvironment, Result, at_most
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
-#: Maximum ratio of the cost at one size to the cost at the next smaller size. For a flat path it is the ratio of the
-#: largest to the smallest size.
+#: Maximum ratio of the cost at one size to the cost at the next smaller size. For a function that is `flat`, the sizes
+#: are the largest and the smallest one.
 MAX_GROWTH = 1.3
 
 #: The measured functions of a table take turns, so that a slow minute of the machine affects all of them.
 TURNS, ROUNDS, CALLS, WARM_CALLS = 3, 5, 40, 10
 
-#: Share of the machine's memory for PostgreSQL's buffers, as its manual recommends. The default is 128 MB. With it, the
+#: Share of the machine's memory for PostgreSQL's buffers, as its manual recommends. With the default of 128 MB, the
 #: benchmark would measure reads from the operating system's cache.
 MEMORY = 0.25
 
@@ -170,7 +170,7 @@ TABLES = (
         (HotPath("any page of the list", _list),),
     ),
     Table(
-        # In each thread, the second half of the replies answer the first reply.
+        # In each thread, the second half of the replies are replies to the first one.
         "forum_replies",
         f"""
         INSERT INTO forum_replies (id, thread_id, parent_id, depth, user_id, content)
@@ -264,8 +264,7 @@ def _fill(cursor: Any, table: Table, rows: int, people: int) -> None:
     cursor.execute(f"TRUNCATE {table.name} RESTART IDENTITY CASCADE")
     cursor.execute(SCAFFOLD, {"table": table.name})
     drops, builds = zip(*cursor.fetchall(), strict=True)
-    # After a checkpoint, the first change of each page is more expensive. With a checkpoint here, this is so at every
-    # size.
+    # The first change of a page after a checkpoint is more expensive. A checkpoint here gives every size this cost.
     upkeep = f"VACUUM ANALYZE {table.name}", "CHECKPOINT"
     for statement in (*drops, table.fill.format(rows=rows, people=people), *builds, *upkeep):
         cursor.execute(statement)

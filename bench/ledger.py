@@ -30,13 +30,13 @@ from bench.wrk import Target
 
 PEOPLE = 64
 REMINDERS_EACH = 10
-#: Number of doses that each channel answers in turn. The number is odd, so that each dose gets the two answers
-#: alternately.
+#: Number of doses that each channel answers in turn. The two answers alternate. The number is odd, so that each dose
+#: gets the other answer in the next round.
 ASKED = PEOPLE * 2 - 1
 OPEN = 1_000_000
 ROUNDS, CALLS = 5, 60
 
-#: Insert one occurrence a day for each reminder: 92 days until five minutes ago, and tomorrow's, which is planned.
+#: SQL that inserts one occurrence (due time) a day for each reminder: the last 92 days, and tomorrow's.
 FILL = f"""
 INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
 SELECT u.id, 'makan', 'Makan ' || n, now(), 'Asia/Jakarta', '{{}}',
@@ -53,7 +53,7 @@ FROM generate_series({MAX_DAYS - 1}, -1, -1) d, reminders r, LATERAL (
 ANALYZE reminders; ANALYZE occurrences;
 """
 SET_LINK = "UPDATE occurrences SET link_hash = %s WHERE reminder_id = %s AND due_at = %s"
-#: Insert the last message that each person got.
+#: SQL that inserts the last message that each person got.
 FILL_SENT = """
 INSERT INTO deliveries (dedupe_key, queue, channel, kind, user_id, occurrence_id, payload, due_at, expires_at,
     next_try_at, state, settled_at)
@@ -93,10 +93,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
 
 
 def _answers(environment: BenchEnvironment, tokens: list[str]) -> Iterator[Result]:
-    """Compare the channels through which people answer.
-
-    Each channel has its own reminders, and every answer changes an occurrence.
-    """
+    """Measure answers by each channel. Every channel has its own reminders, and every answer changes an occurrence."""
     with contextlib.closing(psycopg2.connect(environment.database_url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
         cursor.execute("SELECT user_id, array_agg(id ORDER BY id) FROM reminders GROUP BY user_id ORDER BY user_id")

@@ -84,7 +84,7 @@ class Seen:
 
 
 class Person:
-    """One simulated person, who keeps a connection and a login as a browser does."""
+    """One simulated person, who keeps a connection and a login like a browser."""
 
     def __init__(self, site: DeployedStack, seed: int) -> None:
         self.site = site
@@ -149,7 +149,7 @@ class OneAddress(DeployedStack):
     changes: ClassVar[dict[str, str]] = {"rate=120r/m": "rate=60000r/m"}
 
     def is_ready(self) -> bool:
-        """Return whether both workers are ready too. Their start uses both processor cores for some seconds."""
+        """Return whether the workers are ready too. Their start would otherwise slow down the first requests."""
         return super().is_ready() and Worker.count(connection=Redis.from_url(self.env["REDIS_URL"])) == len(QUEUES)
 
 

@@ -1,4 +1,4 @@
-"""Benchmark of reads while six clients log in. The reads must keep at least half of their rate."""
+"""Benchmark of reads while six clients log in. The rate of the reads must stay at least half as high."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Benchmark of activity logs: the requests, and storage in batches compared with one job for each record."""
+"""Benchmark of activity logs: their requests, and storage in batches compared with one job per record."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def record(n: int) -> dict[str, Any]:
 
 
 def store_one(n: int) -> None:
-    """Store one log record. The benchmark compares one job of this function for each record with the batches."""
+    """Store one log record. The benchmark enqueues one job of this function per record, to compare it with batches."""
     import uuid
 
     with unit_of_work():

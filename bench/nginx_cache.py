@@ -1,4 +1,4 @@
-"""Benchmark of public reads through the deployed nginx, compared with static files, and with PostgreSQL stopped."""
+"""Benchmark of public reads through the deployed nginx. It compares them with static files, and stops PostgreSQL."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from dev.stack.site import DeployedStack
 from dev.stack.waiting import eventually
 
 AWAY_S = 30.0
-#: Seconds without a fault before and after the outage, for comparison and recovery.
+#: Seconds without a fault before the outage (for comparison) and after it (for recovery).
 CALM_S = 8.0
 
 PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "S", "nama_samaran": "M", "nomor_hp": "0812345678"}

@@ -1,4 +1,4 @@
-"""Benchmark of the administrators' overview with 1,000,000 log rows, compared with live counts and with a short log."""
+"""Benchmark of the administrators' overview with 1,000,000 log rows, compared with live counts and a short log."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
         admin = Caller(first, frozenset({RoleName.ADMIN}), uuid.uuid4(), SessionKind.USER)
 
         def read() -> None:
-            with unit_of_work():  # The unit of work stores in the access log which people were shown.
+            with unit_of_work():  # `overview.get` adds an access log entry, so it needs a unit of work.
                 overview.get(admin)
 
         cursor.execute(FILL, [1, FEW])

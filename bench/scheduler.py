@@ -1,4 +1,4 @@
-"""Benchmark of one run of the scheduler with nothing due, 1,000,000 reminders and 1,000,000 planned deliveries."""
+"""Benchmark of one tick of the scheduler with 1,000,000 reminders and planned deliveries, none of which is due."""
 
 from __future__ import annotations
 

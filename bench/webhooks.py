@@ -1,7 +1,4 @@
-"""Benchmark of receipts from messaging providers. Each request has one receipt.
-
-The request stores the receipt by one INSERT. A job handles the receipt later.
-"""
+"""Benchmark of receipts from messaging providers: the webhook requests, and the job that handles the receipts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Load from `wrk` (the Debian package). It is compiled, so the client takes little time from the two cores."""
+"""Load from the program `wrk` (a Debian package), which needs little processor time."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ end
 
 @dataclass(frozen=True)
 class Target:
-    """Requests to measure. `paths`, access `tokens` and JSON `bodies` are used in turn.
+    """Requests to measure. The paths, access tokens and JSON bodies are used in turn.
 
-    Each `NUMBER` in a body is replaced by a different number.
+    The text `NUMBER` in a body is replaced by a new number each time.
     """
 
     paths: Sequence[str]

@@ -1,4 +1,4 @@
-"""The application of `make run`: the production application, with pages and commands for developers.
+"""The application of `make run`. It is the production application, with pages and commands for developers.
 
 `make run` serves the application as `dev.wsgi`. `flask --app dev.wsgi demo` adds demo data. Production never imports
 `dev`.

@@ -8,7 +8,7 @@ from app.core.lib.geo import EARTH_RADIUS_KM
 
 
 def distance_km(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
-    """Return the great-circle distance by the haversine formula, which is also exact for short distances."""
+    """Return the great-circle distance in km by the haversine formula, which is also exact for short distances."""
     phi1, phi2 = math.radians(lat1), math.radians(lat2)
     half = (
         math.sin((phi2 - phi1) / 2) ** 2

@@ -37,7 +37,7 @@ def lock(options: list[str]) -> None:
         included = [entry for file in _all_included(includes) for entry in entries(file)]
         with TemporaryDirectory() as folder:
             output = Path(folder) / name
-            # uv keeps the versions that it finds in its output file
+            # uv keeps the versions in an existing output file, so start with the current requirements.
             output.write_text("".join(included + entries(name)))
             command = [sys.executable, *UV.split(), *selection, *options, "--output-file", str(output)]
             subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)

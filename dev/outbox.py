@@ -22,7 +22,7 @@ from app.providers.webhooks import WebhookEvent
 
 #: Maximum number of upcoming deliveries to read, and maximum number of sent or waiting deliveries to read.
 SHOWN = 200
-#: `HEARD` is the maximum number of incoming messages on the page. The developer can answer as at most `PEOPLE` people.
+#: `HEARD` is the maximum number of incoming messages on the page. `PEOPLE` is the maximum number of people to write as.
 HEARD, PEOPLE = 20, 30
 #: Number of upcoming and of latest entries that the page shows open. All other entries are folded.
 UNFOLDED_NEXT, UNFOLDED_LATEST = 4, 12
@@ -32,7 +32,7 @@ Row = Mapping[Any, Any]
 
 @dataclass(frozen=True)
 class Entry:
-    """All deliveries of one event. Events are for example a due dose, a reply in the forum or a password reset."""
+    """All deliveries of one event, for example of a due dose, a reply in the forum or a password reset."""
 
     rows: list[Row]
 

@@ -1,7 +1,4 @@
-"""Pages for developers: sent messages, and small replacements for the real front end.
-
-They exist only in development.
-"""
+"""Pages for developers, only in development: sent messages, and small replacements for the real front end."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ def guard(response: Response) -> Response:
 
 @bp.get("/outbox")
 def outbox() -> str:
-    """Show all messages and pushes. Upcoming ones are first, then sent ones, newest first."""
+    """Show the upcoming messages and pushes, then those already sent."""
     return render_template(
         "dev/outbox.html",
         outbox=outbox_page.read(),

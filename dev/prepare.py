@@ -1,6 +1,6 @@
 """Update of the development database: migrations, seed data and demo data.
 
-One process runs all three steps, because three processes would spend most of their time on imports.
+One process runs all three steps, because each process would have to import the application again.
 """
 
 from __future__ import annotations

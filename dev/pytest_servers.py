@@ -1,6 +1,6 @@
-"""Plugin of pytest: test servers, the number of processes, and the order of the tests.
+"""Plugin of pytest that starts test servers, and sets the number of processes and the order of the tests.
 
-The plugin starts servers, unless environment variables contain the addresses of servers.
+If environment variables contain the addresses of servers, the plugin does not start any.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dev.supervisor import ToolError
 from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
 
 
-# pytest-xdist starts its processes in the same hook. The processes inherit these variables.
+# pytest-xdist starts its processes in the same hook, later. The processes inherit the variables that are set here.
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     # The tests start hundreds of processes. With this variable, each process would compile the whole application again.

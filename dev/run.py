@@ -1,7 +1,7 @@
-"""`make run`: the whole service on this machine, as in production, with its own servers and secrets.
+"""`make run`: run the whole service on this machine as in production, with its own servers and secrets.
 
-PostgreSQL, Valkey, gunicorn and the workers are children of this process. DATABASE_URL or REDIS_URL replace PostgreSQL
-or Valkey. All children end with this process, even if this process is killed or one child crashes.
+PostgreSQL, Valkey, gunicorn and the workers are children of this process. If DATABASE_URL or REDIS_URL is set, this
+server is not started. All children end with this process, even if it is killed. If a child crashes, all end.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def simulators(supervisor: Supervisor, env: dict[str, str]) -> dict[str, str]:
 
 
 def let_simulators_call(env: dict[str, str], port: int) -> None:
-    """If messages go to the messaging simulator, make it call our webhooks with receipts and replies."""
+    """If messages go to the messaging simulator, make it call the service's webhooks with receipts and replies."""
     url = env.get("MESSAGING_URL", "")
     if env.get("WHATSAPP_APP_SECRET") != webhooks.APP_SECRET or not url.endswith("/messaging"):
         return
@@ -154,7 +154,7 @@ def start_service(supervisor: Supervisor, port: int, env: dict[str, str]) -> Non
 
 
 def is_ready(port: int) -> bool:
-    """Return whether the service at this port answers, and has all servers that it needs."""
+    """Return whether `/readyz` of the service at this port answers 200."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
     try:
         connection.request("GET", "/readyz")

@@ -1,7 +1,7 @@
 """PostgreSQL and Valkey from Python packages (wheels), for `make run` and the tests, never for production.
 
 This module starts the programs in the wheels directly. With the Python wrappers of the wheels, a Ctrl-C at the
-terminal would kill the servers in any order.
+terminal would also reach the servers, in any order.
 """
 
 from __future__ import annotations
@@ -81,9 +81,8 @@ def start_postgres(
 ) -> Postgres:
     """Start PostgreSQL on the folder `data`, and create the folder and the service's database if they are missing.
 
-    The server listens only on a Unix socket, in a folder that only its owner can enter. `folder` replaces the programs
-    of
-    the wheel. `env` and `settings` are additional environment variables and parameters of the server.
+    The server listens only on a Unix socket, in a folder that only its owner can enter. `folder` contains other
+    programs than those of the wheel. `env` and `settings` are additional variables and parameters of the server.
     """
     folder = folder or programs()
     data = data.absolute()
@@ -109,7 +108,7 @@ def start_replica(supervisor: Supervisor, primary: Postgres, data: Path) -> Post
         where: list[str | Path] = ["-h", str(primary.sockets), "-U", "postgres", "-D", data]
         copy = [folder / "pg_basebackup", *where, "--write-recovery-conf", "--checkpoint=fast", "--no-sync"]
         supervisor.complete(supervisor.spawn("pg_basebackup", copy, cwd=data.parent, never_root=True))
-        # The copy contains the primary's socket if that is in the primary's data folder.
+        # The copy may contain the socket of the primary, because the socket can be in the data folder.
         for socket_of_primary in data.glob(".s.PGSQL.*"):
             socket_of_primary.unlink()
     return _serve_postgres(supervisor, folder, data, {}, {})
@@ -217,7 +216,7 @@ def _initialise(supervisor: Supervisor, folder: Path, data: Path) -> None:
 
 
 def _check_owner(data: Path) -> None:
-    """Change the folder's owner if another user started the servers before. Raise `ToolError` if we are not root."""
+    """Make the data folder ours if another user created it. Raise `ToolError` if this user may not do that."""
     uid, gid = _owner()
     if data.stat().st_uid == uid:
         return
@@ -244,7 +243,7 @@ def _forget_reused_pid(data: Path) -> None:
 
 
 def _socket_folder(data: Path) -> Path:
-    """Return the data folder. Return a temporary folder if the path is too long for a socket or needs quoting."""
+    """Return the folder for the socket: the data folder, or a temporary one if the path is too long or has spaces."""
     if len(str(data)) <= LONGEST_SOCKET_FOLDER and re.fullmatch(r"[\w/.+-]+", str(data), re.ASCII):
         return data
     folder = Path(tempfile.gettempdir()) / f"health-{data.stat().st_dev:x}-{data.stat().st_ino:x}"

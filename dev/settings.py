@@ -14,7 +14,7 @@ from dotenv import dotenv_values
 from app.providers import vapid
 from config import Config
 
-#: Origin that a client under development usually has.
+#: Usual origin of a client that runs on the developer's machine.
 CLIENT_ORIGIN = "http://localhost:5173"
 
 

@@ -1,7 +1,7 @@
 """Child processes that end when their parent ends, even if the parent is killed.
 
 Each child has its own session, so a Ctrl-C at the terminal reaches only the parent. The parent then ends the children
-in order. The session also identifies the processes that a child has started, even after the child has died.
+in order. By the session, the parent also finds the processes that a child has started, even if the child has died.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LOG_MODE = 0o600
 
 #: Seconds without processor time after which a starting child counts as hung.
 PATIENCE_S = 60.0
-#: Seconds between two messages that the supervisor still waits for a child.
+#: Seconds between two messages about a child for which the supervisor still waits.
 TELL_EVERY_S = 15.0
 
 #: Name of a program of util-linux. Linux has this program, macOS does not.
@@ -73,10 +73,9 @@ class Child:
 class Supervisor:
     """Context manager that starts child processes, checks that they run, and ends them all on exit.
 
-    `register` is a file with a list of the children. `end_orphans` reads it after the parent was killed. `pause` sleeps
-    for
-    some seconds, and may raise an exception to stop waiting. `tell` prints a sentence during a long wait. `afterwards`
-    holds the cleanup after the end of the last child.
+    `register` is a file with a list of the children, which `end_orphans` reads after the parent was killed. `pause`
+    sleeps for some seconds, and may raise an exception to stop a wait. `tell` prints a sentence during a long wait.
+    `afterwards` contains callbacks to run after the last child has ended.
     """
 
     def __init__(
@@ -232,7 +231,7 @@ def _processor_seconds(child: Child) -> float:
 
 
 def _setpriv(stop_with: signal.Signals, *, as_nobody: bool) -> list[str]:
-    """Return a command prefix. With it the kernel ends the child when its parent dies, even by SIGKILL."""
+    """Return a command prefix with which the kernel ends the child when its parent dies, even by SIGKILL."""
     if SETPRIV is None:
         if as_nobody:
             raise ToolError(NO_SETPRIV)

@@ -1,7 +1,7 @@
 """System programs that some `make` targets need.
 
-`python -m dev.system_packages test-all` prints the missing packages and the command that installs them. The exit code
-is then 1.
+`python -m dev.system_packages test-all` exits with 1 if packages are missing. It prints their names and the command
+that installs them.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ class Stopped(Exception):
 
 
 def say(text: str, end: str = "\n") -> None:
-    # If the terminal is closed, we must still end the processes.
+    # If the terminal is closed, `make run` must still end its processes.
     with contextlib.suppress(OSError):
         print(text, end=end, flush=True)
 

@@ -28,7 +28,7 @@ REDIS_VARIABLE = "TEST_REDIS_URL"
 
 FOLDER_PREFIX = f"health-test-{os.geteuid()}-"
 
-#: Number of the PostgreSQL advisory lock that a process takes to create the template database. Any number works.
+#: Arbitrary number of the PostgreSQL advisory lock that a process takes to create the template database.
 TEMPLATE_LOCK = 7_263_544
 
 
@@ -44,7 +44,7 @@ def temporary_servers(**settings: str) -> Iterator[dict[str, str]]:
     try:
         with (folder / "new").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            # The lock file gets its final name when it is locked, so that no other process finds it unlocked.
+            # The lock file gets its final name after it is locked, so that no other process removes this folder.
             (folder / "new").rename(folder / "lock")
             with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
                 postgres = start_postgres(supervisor, folder / "postgres", durable=False, settings=settings)
@@ -130,8 +130,8 @@ def _make_template(
 
 def _create(cursor: psycopg2.extensions.cursor, name: str, *, template: str = "template1") -> None:
     database = sql.Identifier(name)
-    # `WITH (FORCE)` fails while autovacuum works on the database, because our role may not end autovacuum. A DROP
-    # without FORCE ends autovacuum by itself.
+    # `DROP ... WITH (FORCE)` fails while autovacuum works on the database, because the role may not end autovacuum. A
+    # DROP without FORCE ends autovacuum by itself.
     cursor.execute(
         "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s and usename = current_user", [name]
     )

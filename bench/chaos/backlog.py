@@ -1,4 +1,4 @@
-"""Chaos row: workers start after an hour without workers. New reminders must not wait behind 10,000 old deliveries."""
+"""Chaos row: workers start after an hour without workers. New reminders must not wait for 10,000 old deliveries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dev.stack.waiting import wait_until
 
 @dataclass(frozen=True)
 class Backlog(Plan):
-    """A plan with `waiting` deliveries that are due before the workers start. The reminders are due afterwards."""
+    """A plan with `waiting` deliveries that are due before the workers start, and reminders that are due afterwards."""
 
     waiting: int = 0
 

@@ -22,8 +22,8 @@ from bench.chaos.outcome import Alerts
 from bench.chaos.people import LOOK_AGAIN_S, Medicine, People, insist
 from bench.chaos.world import OPEN, SETTLE_S, World, named
 
-#: Scopes (permissions) of a caregiver: first while the doses fall due, then when they are missed. All include
-#: `history`, because then the alert contains the medicine's name. The test finds the dose by this name.
+#: Scopes (permissions) of a caregiver: first while the doses fall due, then when they are missed. A caregiver with
+#: `alerts` also has `history`, because the alert then contains the medicine's name, by which the dose is found.
 HEARS = (("alerts", "history"), ("alerts", "history"))
 MAY_NOT_HEAR = (("history", "manage"), ("history", "manage"))
 LOSES_IT = (("alerts", "history"), ("history",))
@@ -43,8 +43,8 @@ UPDATE occurrences SET due_at = due_at - interval '61 minutes' WHERE id IN (
     ) AS settled WHERE place <= %s
 )
 """
-#: Query that moves the times of alerts back by a day. Otherwise later alerts would be sent two hours after the first,
-#: or in the evening.
+#: Statement that moves the times of alerts back by a day. Otherwise later alerts would wait for two hours after the
+#: first alert, or until the evening.
 LET_A_DAY_PASS = """
 UPDATE caregiver_alerts SET due_at = due_at - interval '1 day', told_at = told_at - interval '1 day'
 WHERE (told_at IS NULL AND due_at > now()) OR told_at > now() - interval '1 day'
@@ -78,7 +78,7 @@ Told = tuple[int, str]
 
 
 class Caregivers:
-    """The caregivers of a round. Most patients have one or two caregivers. A caregiver has one patient."""
+    """The caregivers of a round. Most patients have two caregivers. Each caregiver has one patient."""
 
     def __init__(self, world: World, people: People) -> None:
         self.world, self.people = world, people
@@ -107,9 +107,8 @@ class Caregivers:
     def let_hours_pass(self, trouble: Callable[[int], None] = lambda _: None) -> None:
         """Let unanswered doses be missed, at most `DOSES_AT_ONCE` of each patient at a time.
 
-        Doses that are still being sent are skipped. `trouble` is called each time with the number of calls left,
-        including this
-        call.
+        Doses that are still being sent are skipped. `trouble` is called each time, with the number of remaining calls
+        including this one.
         """
         for left in range(self._times(), 0, -1):
             self._change(LET_AN_HOUR_PASS, [medicine.id for medicine in self._unanswered.values()], DOSES_AT_ONCE)

@@ -20,10 +20,10 @@ WHOLE = Plan(reminders=300, seconds=75)
 SHORT = Plan(reminders=120, seconds=30)
 
 STEPS = ("+2h", "-2h", "+50m")
-#: Length of a clock step and of the time between two steps, as parts of the plan's seconds. In the whole plan these are
-#: 15 s and 5 s.
+#: Duration of a clock step and of the pause between two steps, as fractions of the plan's seconds. In the plan `WHOLE`
+#: these are 15 s and 5 s.
 STEPPED, CALM = 1 / 5, 1 / 15
-#: Delays of reminders in the next two hours. On a clock that is ahead, these reminders are due too early.
+#: Due times of later reminders, counted from now. A clock that is two hours ahead has already passed them.
 LATER = [timedelta(minutes=10 * n) for n in range(1, 12)]
 
 MISSED = "SELECT count(*) FROM deliveries WHERE state = 'missed'"

@@ -17,7 +17,7 @@ from dev.simulators import webhooks
 SETTINGS = {
     **webhooks.settings(),
     "MESSAGING_PROVIDER": "whatsapp_cloud",
-    # People have not written to us, so reminders and alerts are sent as templates.
+    # Nobody has written to the service, so reminders and alerts are sent as templates.
     "WHATSAPP_TEMPLATES": '{"reminder": "pengingat", "alert": "kabar"}',
 }
 

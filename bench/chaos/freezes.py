@@ -20,7 +20,7 @@ WHOLE = Plan(reminders=800, seconds=120, faults=5)
 SHORT = Plan(reminders=200, seconds=25, faults=1)
 
 FROZEN_S = (15.0, 25.0)
-#: Seconds that the simulated provider takes for each call. Calls are slow, so that a call is always in progress.
+#: Seconds of each call to the simulated provider. Calls are slow, so that a call is always in progress.
 LATENCY_S = 1.5
 
 
@@ -33,7 +33,7 @@ def run(plan: Plan) -> Iterator[Result]:
         for number in range(plan.faults):
             calls = len(world.sim.messaging.calls)
             wait_until(lambda: len(world.sim.messaging.calls) > calls or time.time() > world.last_due)  # noqa: B023
-            # Freeze all workers first, as on a paused machine. Later freeze only some workers.
+            # The first freeze is of all workers, as on a paused machine. Later freezes are of some workers.
             some = world.random.sample(world.workers, len(world.workers) - number % len(world.workers))
             with contextlib.ExitStack() as freeze:
                 for worker in some:

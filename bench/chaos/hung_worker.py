@@ -1,7 +1,4 @@
-"""Chaos row: a process of a worker hangs during a call.
-
-Reminders that fall due later must not wait for this process.
-"""
+"""Chaos row: a process of a worker hangs during a call. Later reminders must not wait for this process."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ from bench.chaos.people import People
 from bench.chaos.world import World, opened
 from bench.environment import Result
 
-#: Relative frequency of each fault. A "horse" is the child process in which an RQ worker runs a job. "clock" is the
-#: scheduler.
+#: Relative frequency of each fault. A "horse" is the child process in which an RQ worker runs a job. "clock" is a kill
+#: of the scheduler.
 FAULTS = {"horse": 30, "worker": 20, "clock": 18, "redis killed": 10, "redis emptied": 12, "postgres crash": 10}
 MAX_DOUBLED = 0.05
-#: Maximum seconds between two kills while alerts are sent. All alerts of one step are sent in about this time.
+#: Maximum seconds between two kills while alerts are sent.
 BESIDE_S = 1.0
 
 WHOLE = Plan(reminders=2000, seconds=300, faults=80)
@@ -119,9 +119,8 @@ class Kills:
     def _kill_below(self, matches: Callable[[int, int], bool]) -> bool:
         """Kill one child process of a worker, and return whether one was killed.
 
-        The process is a horse (the process of a job) or a scheduler. A horse leads its own process group, and a
-        scheduler is in
-        the worker's group. A horse lives for milliseconds, so the function looks for one for two seconds.
+        The process is a horse (the process of a job) or a scheduler. A horse leads its own process group. A scheduler
+        is in the worker's group. A horse lives for milliseconds, so the function searches for two seconds.
         """
         workers = self.world.workers
         stop = time.monotonic() + 2

@@ -1,4 +1,4 @@
-"""Plan of a chaos row, and the outcome that is compared with its targets."""
+"""Plan of a chaos row, and its outcome, which is compared with the targets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Ledger:
     states: list[str] = field(default_factory=list)
     #: Number of occurrences that are missing, duplicated, or not in the state of the last answer.
     wrong: int = 0
-    #: Number of medicines whose stock is not the first stock minus the doses taken.
+    #: Number of medicines whose stock is not the initial stock minus the doses taken.
     miscounted: int = 0
 
     @property

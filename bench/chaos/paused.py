@@ -1,4 +1,4 @@
-"""Chaos row: the machine is paused for 10 minutes, and afterwards its clock is right.
+"""Chaos row: the machine is paused for 10 minutes. Afterwards its clock is right.
 
 Reminders must continue within 11 minutes. In the first round the clocks of the database and of the workers jump forward
 by 10 minutes, as in a virtual machine. In the second round SIGSTOP freezes all processes for 10 minutes.
@@ -18,10 +18,10 @@ from bench.environment import Result, at_most
 from dev.stack.outages import frozen
 
 WHOLE = Plan(reminders=600, seconds=1350)
-#: After a pause as short as in this plan, reminders continue at once.
+#: The pause of this plan is so short that reminders continue at once.
 SHORT = Plan(reminders=100, seconds=45)
 
-#: The time before the pause and the length of the pause, as parts of the plan's seconds. In the whole plan the pause
+#: Time before the pause and duration of the pause, as fractions of the plan's seconds. With the plan `WHOLE` the pause
 #: takes 600 s.
 BEFORE, PAUSE = 1 / 22.5, 1 / 2.25
 

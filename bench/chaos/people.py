@@ -121,7 +121,7 @@ class People:
         with ThreadPoolExecutor(PEOPLE_AT_ONCE) as people:
             is_over = False
             while not is_over:
-                is_over = ended.wait(LOOK_AGAIN_S)  # The loop runs one last time after `ended`, for the last messages.
+                is_over = ended.wait(LOOK_AGAIN_S)  # After `ended`, the loop runs once more for the last messages.
                 for name in self._open & self.world.arrived():
                     self._open.remove(name)
                     medicine = self.medicines[name]
@@ -142,7 +142,7 @@ class People:
             answers.confirm(medicine.user_id, medicine.id, NewAnswer(status))
 
     def judge(self) -> Ledger:
-        """Move time past the hour in which people can answer, and read the dose ledger."""
+        """Make all doses too old for answers, wait until none is pending, and return the result of the dose ledger."""
         ids = [medicine.id for medicine in self.medicines.values()]
         with self.world.database() as cursor:
             cursor.execute(LET_AN_HOUR_PASS, [ids])

@@ -15,7 +15,7 @@ from bench.chaos.world import SETTLE_S, Workers, World, opened
 from bench.environment import Result, at_least, at_most
 from bench.messages import add_messages
 
-#: In this plan `faults` is the number of poisonous deliveries. They are due with the first reminders.
+#: `faults` is the number of poisonous deliveries. They are due together with the first reminders.
 WHOLE = Plan(reminders=1500, seconds=120, faults=2)
 SHORT = Plan(reminders=300, seconds=20, faults=1)
 

@@ -56,14 +56,14 @@ UNKNOWN = "SELECT count(*) FROM deliveries WHERE channel = 'messaging' AND unkno
 
 @dataclass(frozen=True)
 class Workers:
-    """The workers of a world: the queue of each worker, and the worker class for `rq worker`."""
+    """The workers of a chaos row: the queue of each worker, and the worker class for `rq worker`."""
 
     queues: tuple[str, ...] = ("urgent", "urgent", "bulk")
     kind: str = "worker.Worker"
 
 
 class World:
-    """Servers, workers and people of a chaos row, and the results of the people's reminders."""
+    """Servers, workers and people of a chaos row, and the outcome of its reminders."""
 
     def __init__(
         self,
@@ -99,10 +99,11 @@ class World:
         self.wanted = workers
         self.workers: list[Child] = []
         self._rounds = self._named = self._unknown_before = 0
-        #: User ids of this round. `due` contains the due time of each reminder by name.
+        #: User ids of this round's people.
         self.people: list[int] = []
         #: Phone numbers and push addresses of caregivers. Empty if the round has no caregivers.
         self.listeners: set[str] = set()
+        #: Due time of each reminder, by name.
         self.due: dict[str, datetime] = {}
         with self.app.app_context():
             upgrade()
@@ -182,7 +183,7 @@ class World:
         return f"http://127.0.0.1:{port}"
 
     def end_workers(self) -> None:
-        """End the workers before the servers. Without a database, a job would wait instead of ending."""
+        """End the workers. This must be done before the servers end, because a job waits for a missing database."""
         for worker in self.workers:
             worker.process.terminate()
         for worker in self.workers:
@@ -322,7 +323,7 @@ def opened(
     """Yield a world whose workers do not run yet. End all its processes after the block."""
     with tempfile.TemporaryDirectory(prefix="chaos-") as name, simulators() as sim:
         folder = Path(name)
-        folder.chmod(0o711)  # root runs PostgreSQL as nobody, who must be able to enter the folder
+        folder.chmod(0o711)  # if the user is root, PostgreSQL runs as nobody, who must be able to enter the folder
         with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
             world = World(plan, folder, supervisor, sim, workers, postgres_env or {}, settings or {})
             yield world

@@ -1,4 +1,4 @@
-"""Demo occurrences (due doses) of ninety days: most are done, some are skipped or missed."""
+"""Demo occurrences (due times of reminders) of ninety days. Most are done, some are skipped or missed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from app.pengingat.models import AnsweredVia, Occurrence, OccurrenceState, Pengi
 from app.pengingat.timetable.tipe import Tipe
 from dev.demo import crowd
 
-#: Frequency in percent of each state of an occurrence. `UNDELIVERED` is the share of missed occurrences without a
-#: message.
+#: Frequency in percent of each state of an occurrence. `UNDELIVERED` is the share (0 to 1) of missed occurrences whose
+#: message was not delivered.
 OUTCOMES = {OccurrenceState.DONE: 82, OccurrenceState.SKIPPED: 5, OccurrenceState.MISSED: 13}
 UNDELIVERED = 0.1
 #: Days since one patient stopped a medicine. The administrators' pages can then show a patient to contact.
@@ -25,7 +25,7 @@ WAYS = {AnsweredVia.APP: 6, AnsweredVia.MESSAGE: 3, AnsweredVia.LINK: 1}
 
 
 def fill() -> None:
-    """Add past occurrences, unless the database has some already. Existing ones are a person's own history."""
+    """Add past occurrences, unless the database has some already."""
     if db.session.scalar(sa.select(sa.exists().where(Occurrence.due_at < now() - timedelta(days=1)))):
         return
     chance, since = Random("adherence"), now() - timedelta(days=crowd.DAYS)

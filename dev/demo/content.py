@@ -41,7 +41,7 @@ ARTICLES = (
     ),
 )
 
-# These videos have no thumbnails, because the service only stores thumbnails that the video platform has returned.
+# The videos have no thumbnails, because the service only stores thumbnails of the video platform.
 VIDEOS = (
     ("demoSenam01", "Senam Ringan 10 Menit di Kursi", "PT10M4S"),
     ("demoGizi001", "Memasak Sayur Bening Rendah Garam", "PT6M30S"),

@@ -1,7 +1,7 @@
 """Fifty-six more demo people (the crowd), for the tables, maps and charts of administrators.
 
-Their registration times are in the last ninety days. All other data is the same each time. Their threads, reminders and
-logs are in `conversations`, `reminders` and `activity`. Their password is the demo's password.
+Their registration times are in the last ninety days. All other data is the same in each installation. The modules
+`conversations`, `reminders` and `activity` add their threads, reminders and logs. They have the password of the demo.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _add_people(chance: Random) -> list[int]:
     for number, (name, username, joined) in enumerate(zip(NAMES, usernames(), _moments(chance), strict=True)):
         nomor_hp = f"0812000001{number:02}"
         wishes = {"medical": True, "mental_health": number % 3 == 0, "religion": [chance.choice(BELIEFS)]}
-        # Otherwise each new forum thread of a developer would send sixty messages.
+        # Otherwise each new forum thread of a developer would send a broadcast to all of them.
         wishes["broadcast"] = False
         rows.append(
             {

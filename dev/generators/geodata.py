@@ -28,7 +28,7 @@ from app.core.lib import provinces
 from app.providers.gazetteer import PLACES
 from dev.distance import distance_km
 
-#: Decimal places of latitude and longitude. Four are eleven metres, which is less than the size of any village.
+#: Decimal places of latitude and longitude. The fourth place is eleven metres, less than the size of any village.
 DECIMALS = 4
 
 SOUTH, NORTH, WEST, EAST = -13.0, 9.0, 90.0, 145.0
@@ -48,7 +48,7 @@ NEW_PAPUA: dict[str, frozenset[str]] = {
 }
 
 #: Maximum kilometres from a village to the middle of its kabupaten (district). Beyond that, its coordinates are wrong.
-#: The widest kabupaten, with the Liukang islands, reaches 420 km.
+#: In the widest kabupaten, with the Liukang islands, the distance is up to 420 km.
 STRAY_KM = 500
 
 

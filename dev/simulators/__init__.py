@@ -3,7 +3,7 @@
 In a test, use `with simulators() as sim:`. `sim.env` contains settings with which the service calls the simulators.
 `sim.messaging.sent` contains the sent messages. `sim.fault("messaging", "hang", times=1)` plans a fault.
 
-Other processes run `python -m dev.simulators` and use the routes `/_control` at its address.
+Programs without this context manager run `python -m dev.simulators`, and call its routes below `/_control`.
 """
 
 from dev.simulators.catalogue import simulators

@@ -21,7 +21,7 @@ MEMORY = 200_000
 
 @dataclass(frozen=True)
 class Call:
-    """One request that a simulator has received, answered or not."""
+    """One request that a simulator has received."""
 
     method: str
     path: str
@@ -39,9 +39,8 @@ class Simulator:
     """One external service, under `/<name>` of the simulator server.
 
     A subclass sets `name`, and adds the provider's API in `routes`. `env` returns settings with which the service calls
-    the simulator. `refusals` are the provider's error responses, such as "quota" in `fault(name, "quota")`. `actions`
-    are
-    functions that a test in another process calls with `POST /_control/<name>/<action>`.
+    the simulator. `refusals` returns the provider's error responses, such as "quota" in `fault(name, "quota")`.
+    `actions` returns functions that other processes call with `POST /_control/<name>/<action>`.
     """
 
     name: ClassVar[str]
@@ -69,7 +68,7 @@ class Simulator:
         return {}
 
     def received(self) -> list[dict[str, Any]]:
-        """Return the received calls, or records made from them, for the route `/_control/calls/<name>`."""
+        """Return the received calls for the route `/_control/calls/<name>`. Subclasses may return other records."""
         with self.lock:
             return [call.as_dict() for call in self.calls]
 

@@ -54,7 +54,7 @@ class Captcha(Simulator):
         return token
 
     def _verify(self) -> ResponseReturnValue:
-        # Real captcha services read only form data, so they find nothing in a JSON body.
+        # Real captcha services read only form data, and ignore a JSON body.
         if not request.form.get("secret"):
             return refusal("missing-input-secret")
         if request.form["secret"] != SECRET:

@@ -22,8 +22,7 @@ class Fault:
     """One planned failure of a simulator.
 
     `times` is the number of calls that fail. `None` means all calls until the fault is cleared. `match` limits the
-    fault
-    to paths that contain this text. With `after`, the simulator handles the request and only the response is lost.
+    fault to paths that contain this text. With `after`, the simulator handles the request before the response fails.
     """
 
     name: str
@@ -64,7 +63,7 @@ def _head(length: int) -> bytes:
 
 
 def down(exchange: Exchange) -> Response:
-    """Close the connection without a response. A port that refuses connections is in `Server.closed_url`."""
+    """Close the connection without a response. `Server.closed_url` refuses connections instead."""
     raise exchange.drop()
 
 

@@ -25,9 +25,9 @@ ERRORS = {
 
 
 class Geocoder(Simulator):
-    """A geocoder with a map.
+    """A geocoder with known areas.
 
-    `moved` is a fixed answer for all positions, so that a test sees which geocoder was called.
+    If `moved` is set, the geocoder returns this area for all positions. A test then sees which geocoder was called.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Geocoder(Simulator):
 
 
 class Google(Geocoder):
-    """Route `/json?latlng=`. It returns only the province and the country, as the real API does with `result_type`."""
+    """Google's geocoder with the route `/json`. It returns the province and the country of the position `latlng`."""
 
     name = "google_geocoder"
 
@@ -81,7 +81,7 @@ class Google(Geocoder):
 
 
 class Nominatim(Geocoder):
-    """Route `/reverse`. It refuses callers without their own User-Agent, as the public Nominatim server does."""
+    """Nominatim with the route `/reverse`. Like the public server, it refuses callers without their own User-Agent."""
 
     name = "nominatim"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def read_content(body: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what a phone shows of a WhatsApp message, as fields of `Message`, or None if WhatsApp refuses it."""
+    """Return the parts of a WhatsApp message as fields of `Message`, or None if WhatsApp refuses the message."""
     kind = body.get("type", "text")
     readers = {"text": _read_text, "interactive": _read_interactive, "template": _read_template}
     try:

@@ -30,14 +30,14 @@ class Message:
     target: str  # phone number in E.164 format, without +
     text: str
     wire: str  # the gateway: fonnte or whatsapp_cloud
-    kind: str = "text"  # or interactive, or template with its name and parameters in `text`
+    kind: str = "text"  # or interactive, or template. `text` of a template has its name and parameters.
     buttons: tuple[str, ...] = ()  # payloads of the buttons
     callback: str | None = None  # WhatsApp's field `biz_opaque_callback_data`
     at: float = field(default_factory=time.time)
 
 
 class Messaging(Simulator):
-    """The gateways Fonnte and WhatsApp Cloud API. `sent` contains each delivered message in order."""
+    """The gateways Fonnte and WhatsApp Cloud API. `sent` contains the delivered messages in order."""
 
     name = "messaging"
 
@@ -46,9 +46,9 @@ class Messaging(Simulator):
         self.sent: list[Message] = []
         self.invalid: set[str] = set()
         self.sender = Sender()
-        #: Accepted messages that are delivered when the phone is on again.
+        #: Accepted messages that wait until the phone is on again.
         self.held: list[Message] = []
-        #: Webhook bodies that are not about a delivery: about our own number, and about failures. They are in order.
+        #: Webhook bodies about the service's own number and about failed messages, in order.
         self.told: list[dict[str, Any]] = []
         self.webhooks = webhooks.Webhooks()
         self._count = 0
@@ -135,7 +135,7 @@ class Messaging(Simulator):
             self._tell(whatsapp_change("account_update", ban))
 
     def lower_quality(self, quality: str = "RED") -> None:
-        """Lower the quality rating of our number, as WhatsApp does after complaints of recipients."""
+        """Lower the quality rating of the service's number, as WhatsApp does after complaints of recipients."""
         with self.lock:
             self.sender.quality = quality
             value = {"display_phone_number": "628110000000", "event": "FLAGGED", "current_limit": self.sender.tier()}
@@ -290,7 +290,7 @@ class Messaging(Simulator):
 
 
 def without_variables(text: str) -> str:
-    """Return the text without Fonnte's variables. Fonnte fills them from the list of contacts, which is empty here."""
+    """Return the text without Fonnte's variables. Fonnte fills them from a list of contacts, which is empty here."""
     return re.sub(r"\{(name|var\d+)\}", "", text)
 
 

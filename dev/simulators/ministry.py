@@ -16,18 +16,18 @@ from dev.simulators.ministry_articles import HOSTILE, Article, articles
 
 #: Variants of the site. Several can be active at once, for example `show("no_jsonld", "no_og")`.
 VARIANTS = {
-    "emptied": "the list page stands, with nothing in it",
-    "redesign": "a page of another world: nothing that was there is there",
+    "emptied": "the list page without articles",
+    "redesign": "a list page with completely different HTML",
     "no_jsonld": "article pages without JSON-LD",
     "no_og": "article pages without Open Graph",
-    "no_article": "article pages without <article> and .entry-content: the text stands in plain blocks",
-    "article_body": "JSON-LD carries the text, and the page hardly any",
-    "broken_jsonld": "JSON-LD that is no JSON",
-    "hostile": "article pages with scripts, handlers, frames and odd schemes in their text",
-    "windows-1252": "the whole site in that charset, said in the header",
-    "utf-16": "the whole site in UTF-16 with a byte-order mark, said nowhere",
-    "meta_charset": "windows-1252, said in <meta> alone",
-    "wrong_charset": "UTF-8 that the header calls ascii",
+    "no_article": "article pages without <article> and .entry-content, with the text in plain blocks",
+    "article_body": "article pages with the text in JSON-LD, and little text in the page",
+    "broken_jsonld": "article pages with JSON-LD that is not valid JSON",
+    "hostile": "article pages with scripts, event handlers, frames and unusual URL schemes in the text",
+    "windows-1252": "the whole site in windows-1252, with this charset in the header",
+    "utf-16": "the whole site in UTF-16 with a byte-order mark, without a charset in the header",
+    "meta_charset": "windows-1252, with this charset only in <meta>",
+    "wrong_charset": "UTF-8, with the charset ascii in the header",
 }
 
 

@@ -53,7 +53,7 @@ class Browser:
     gone: bool = False
 
 
-class Refused(Exception):  # an error response of the push service, not a failure of the simulator
+class Refused(Exception):  # becomes an error response of the push service
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
         self.status = status
@@ -203,7 +203,7 @@ class Push(Simulator):
         return Message(endpoint, int(ttl), urgency, topic, text, error)
 
     def _decrypt(self, browser: Browser, body: bytes) -> tuple[str | None, str | None]:
-        # A real push service cannot decrypt a push and answers 201. The browser drops a push that it cannot decrypt.
+        # A real push service answers 201 to every body, because only the browser can decrypt it.
         try:
             key, auth = browser.key, browser.auth
             clear = http_ece.decrypt(body, private_key=key, auth_secret=auth, version="aes128gcm")

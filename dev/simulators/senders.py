@@ -1,4 +1,4 @@
-"""State of the simulated WhatsApp number that sends our messages: connection, ban, quality, quota, recipient limit."""
+"""State of the simulated phone number that sends the service's messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-#: State in Fonnte's webhook for a message that `fail_later` made fail.
+#: State in Fonnte's webhook for a message that fails because of `fail_later`.
 INVALID = "invalid"
 
 
@@ -22,10 +22,7 @@ class Fate(StrEnum):
 
 @dataclass
 class Sender:
-    """The phone number that sends our messages.
-
-    Tests set its fields to simulate the provider, the phone and the operator.
-    """
+    """The phone number that sends the service's messages. Tests set its fields."""
 
     connected: bool = True
     #: True if the gateway accepts and keeps messages while the phone is off. Otherwise the gateway refuses them.
@@ -33,16 +30,16 @@ class Sender:
     banned: bool = False
     quality: str = "GREEN"
     quota: int = 1_000_000
-    #: Maximum number of different recipients who have not written to us. None means unlimited.
+    #: Maximum number of different recipients who have not written to the service. None means unlimited.
     limit: int | None = None
     people: set[str] = field(default_factory=set)
-    #: Phone numbers that wrote to us within 24 hours.
+    #: Phone numbers that wrote to the service within 24 hours.
     wrote: set[str] = field(default_factory=set)
     #: `keeps_hours`: WhatsApp's 24-hour rule applies. `tells_hours_late`: a violation is reported only after the
     #: message was accepted.
     keeps_hours: bool = False
     tells_hours_late: bool = False
-    #: Number of the next messages that get each fate, and the error code of messages that fail.
+    #: Number of the next messages by fate, and the error code of messages that fail.
     fates: Counter[Fate] = field(default_factory=Counter)
     code: str = "131026"
 

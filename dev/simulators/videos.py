@@ -44,7 +44,7 @@ ERRORS = {
 class Video:
     """One video.
 
-    A private video is only in its channel's list. `maxres` is False for an HD video without that thumbnail.
+    A private video is only in its channel's list. `maxres` is False if the thumbnail of this size is missing.
     """
 
     id: str
@@ -57,7 +57,7 @@ class Video:
     maxres: bool = True
     duration: str = "PT4M13S"
     private: bool = False
-    # overwrites fields of the API's `snippet`, so that a test can use unusual values
+    #: Fields that overwrite those of the API's `snippet`, so that a test can use unusual values.
     extra: dict[str, Any] = field(default_factory=dict)
 
     def thumbnails(self, sizes: tuple[str, ...]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
-"""Webhook calls of the messaging gateways. Calls are signed and repeated until the service answers 200.
+"""Webhook calls of the messaging gateways. Calls are signed, and repeated until the service answers 200.
 
-After a service called `listen`, it automatically gets receipts of accepted messages. `Manner` sets the number, delay
-and order of the receipts.
+After a call of `listen`, the service gets receipts of accepted messages. `Manner` sets their number, delay and order.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from dev.simulators.senders import whatsapp_change
 APP_SECRET = "simulated-app-secret"
 VERIFY_TOKEN = "simulated-verify-token"
 FONNTE_TOKEN = "simulated-fonnte-token-0123456789abcdef"
-#: Our own phone number.
+#: The phone number of the service.
 DEVICE = "628110000000"
 #: MIME types of files that people send.
 MIME_TYPES = {
@@ -45,7 +44,7 @@ AGAIN_S, MAX_CALLS, TIMEOUT_S = 0.5, 120, 10.0
 class Manner:
     """Plan for the receipts of each message.
 
-    It contains the states, the number of copies, whether the order is random, and the maximum delay in seconds.
+    `told` are their states, `times` the copies of each. `late_s` is their delay, or its maximum if `shuffled`.
     """
 
     told: Sequence[str] = ("sent", "delivered")
@@ -92,7 +91,7 @@ class Webhooks:
             self._put(Call(_path(body), json.dumps(body).encode()), after_s)
 
     def receipts(self, states: Callable[[str], dict[str, Any]]) -> None:
-        """Send the receipts of a message. The function `states` returns the webhook body for a delivery state."""
+        """Send the receipts of a message. `states` returns the webhook body for a delivery state."""
         manner = self.manner
         told = [state for state in manner.told for _ in range(manner.times)]
         if manner.shuffled:
@@ -129,7 +128,7 @@ class Webhooks:
             status = response.status_code
         except requests.RequestException:
             status = 0
-        if ended.is_set():  # After `close`, do not count this response for the next service that listens.
+        if ended.is_set():  # After `close`, ignore this response, because `answers` may belong to another test.
             return
         self.answers.append(status)
         if status != 200 and call.tries < MAX_CALLS:

@@ -1,7 +1,4 @@
-"""Servers that tests and benchmarks can stop or freeze, and clients that record the responses of the service.
-
-Tests interrupt a server for seconds, and `make bench T=outages` for half a minute.
-"""
+"""Servers that tests and benchmarks can stop or freeze, and clients that record the responses of the service."""
 
 from __future__ import annotations
 
@@ -70,7 +67,7 @@ LOG: Request = ("POST", "/log/user-log", {"json": {"a": 1}})
 
 
 class Load:
-    """One client for each kind of request.
+    """Context manager with one client for each kind of request.
 
     During the block, each client repeats its request and records the responses.
     """
@@ -114,7 +111,7 @@ class IsolatedStack:
     @classmethod
     @contextlib.contextmanager
     def opened(cls, folder: Path, kind: type[Stack] = Stack, **settings: str) -> Iterator[IsolatedStack]:
-        # PostgreSQL refuses to run as root and runs as nobody, who must be able to enter the folder
+        # If the user is root, PostgreSQL runs as nobody, who must be able to enter the folder.
         folder.chmod(0o711)
         with Supervisor(folder / "logs") as supervisor:
             postgres = start_postgres(supervisor, folder / "postgres", durable=False)

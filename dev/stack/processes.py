@@ -1,7 +1,4 @@
-"""Real gunicorn and `rq worker` processes for tests.
-
-They use the database of the test process and provider simulators.
-"""
+"""Real gunicorn and `rq worker` processes for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -92,7 +89,7 @@ class Stack:
     def is_ready(self) -> bool:
         return requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=10).status_code == 200
 
-    # `code` is the folder with the code that a process runs. It may be another version of the service.
+    # `code` is the folder with the code of the process. It may contain another version of the service.
 
     def start_web(self, *, code: Path = ROOT, **settings: str) -> subprocess.Popen[bytes]:
         return self.spawn(str(PROGRAMS / "gunicorn"), "-c", "gunicorn.conf.py", "wsgi:app", code=code, **settings)

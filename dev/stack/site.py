@@ -38,7 +38,7 @@ class DeployedStack(Stack):
     #: Path of the Redis server program.
     redis_server = staticmethod(valkey_server)
 
-    #: Additional replacements of text in `deploy/nginx.conf`.
+    #: Additional changes of `deploy/nginx.conf`: old text and new text.
     changes: ClassVar[dict[str, str]] = {}
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
