@@ -30,7 +30,7 @@ class Message:
     target: str  # phone number in E.164 format, without +
     text: str
     wire: str  # the gateway: fonnte or whatsapp_cloud
-    kind: str = "text"  # or interactive, or template. `text` of a template has its name and parameters.
+    kind: str = "text"  # text, interactive or template. For a template, `text` contains its name and parameters.
     buttons: tuple[str, ...] = ()  # payloads of the buttons
     callback: str | None = None  # WhatsApp's field `biz_opaque_callback_data`
     at: float = field(default_factory=time.time)

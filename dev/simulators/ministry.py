@@ -17,7 +17,7 @@ from dev.simulators.ministry_articles import HOSTILE, Article, articles
 #: Variants of the site. Several can be active at once, for example `show("no_jsonld", "no_og")`.
 VARIANTS = {
     "emptied": "the list page without articles",
-    "redesign": "a list page with completely different HTML",
+    "redesign": "list and article pages with completely different HTML",
     "no_jsonld": "article pages without JSON-LD",
     "no_og": "article pages without Open Graph",
     "no_article": "article pages without <article> and .entry-content, with the text in plain blocks",

@@ -46,10 +46,8 @@ def promote(admin: Client, user: User) -> None:
     assert admin.post(url, {"role_ids": [role_id(RoleName.ADMIN)]}).status_code == 200
 
 
-def test_who_registered_does_not_lose_everything_for_having_become_an_administrator(
-    client: Client, admin: Client, registered: User
-) -> None:
-    """The deletion of an administrator must not delete a patient whom an administrator has promoted."""
+def test_a_promoted_patient_keeps_the_account_after_a_deletion(client: Client, admin: Client, registered: User) -> None:
+    """If an administrator promotes a patient and then deletes this administrator, the patient's account must stay."""
     promote(admin, registered)
     session = client.as_(registered)
     assert admin.delete(f"/admins/{registered.id}").status_code == 200

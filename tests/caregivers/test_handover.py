@@ -92,7 +92,7 @@ class TestCodes:
         assert db.session.scalars(sa.select(Handover.user_id)).all() == []
 
     def test_a_code_ends_with_the_session_that_made_it(self, client: Client, budi: Client, ibu: int) -> None:
-        """Otherwise, a thief could create a code in a stolen session, and take the account after the session ends."""
+        """A thief with a stolen session could otherwise create a code and take the account after the session ends."""
         stolen = client.as_(budi.user)
         code = hand_over(stolen, ibu)
         assert stolen.post("/logout").status_code == 200

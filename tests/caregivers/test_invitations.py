@@ -54,7 +54,7 @@ def test_an_invitation_lives_seven_days(client: Client, siti: Client, budi: Clie
 
 
 def test_an_invitation_ends_with_the_session_that_made_it(client: Client, siti: Client, budi: Client) -> None:
-    """Otherwise, a thief could invite themselves in a stolen session, and read the data after the session ends."""
+    """A thief with a stolen session could otherwise create an invitation and read the data after the session ends."""
     stolen = client.as_(siti.user)
     own, thiefs = invite(siti, "history"), invite(stolen, "history", "manage")
     assert stolen.post("/logout").status_code == 200

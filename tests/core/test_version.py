@@ -1,4 +1,4 @@
-"""The same version is in the change log, in the OpenAPI document and in the log line at a start."""
+"""The same version is in the change log, in the OpenAPI document and in the log line of each start."""
 
 from __future__ import annotations
 

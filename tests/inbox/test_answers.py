@@ -26,7 +26,7 @@ def test_what_reaches_us_late_answers_what_had_been_sent_when_it_was_written(
 ) -> None:
     """The service was down. The provider repeated the webhook after the next dose had been sent."""
     (first,), (second,) = sent("Metformin", ago=20), sent("Amlodipin", ago=1)
-    received_at = datetime.now(UTC)  # the real time, because the database also uses the real time
+    received_at = datetime.now(UTC)  # the real time, because the database cannot use the test's clock
     wrote_at = (received_at - timedelta(minutes=15)).isoformat()
     # PostgreSQL was down too, so both reminders were recorded as sent after the user's message.
     for row, ago in ((first, 20), (second, 1)):

@@ -1,4 +1,4 @@
-"""Account commands: stop, start, help, wrong number, password reset, and deletion of a caregiver link."""
+"""Commands by message: stop, start, help, wrong number, password reset, and deletion of a caregiver link."""
 
 from __future__ import annotations
 

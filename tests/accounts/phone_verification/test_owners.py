@@ -69,9 +69,7 @@ def test_leaving_ends_a_proof_that_is_open(client: Client, owner: Client) -> Non
 
 @pytest.mark.parametrize("way", ["profile", "reset"])
 def test_a_new_password_ends_a_proof_that_is_open(client: Client, owner: Client, way: str) -> None:
-    """Otherwise, a thief could start a verification in a stolen session, and add their own number after the session
-    ends.
-    """
+    """A thief with a stolen session could otherwise start a verification and later set their own number."""
     code = ask(owner, nomor_hp=NEW)["code"]
     if way == "profile":
         assert owner.put("/profile", {"password": "baru-sekali"}).status_code == 200

@@ -56,7 +56,7 @@ def silent() -> Iterator[socket.socket]:
 
 @pytest.fixture
 def moving(app: Flask, silent: socket.socket) -> Iterator[Redis]:
-    """Yield a Redis client of the silent server. Its method `back` connects the client to the test Redis."""
+    """Yield a Redis client of the silent server. The function `back` connects the client to the test Redis."""
     client = connect(f"redis://127.0.0.1:{silent.getsockname()[1]}/0", **WEB)
     yield client
     client.connection_pool.disconnect()
