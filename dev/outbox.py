@@ -24,7 +24,7 @@ from app.providers.webhooks import WebhookEvent
 SHOWN = 200
 #: `HEARD` is the maximum number of incoming messages on the page. `PEOPLE` is the maximum number of people to write as.
 HEARD, PEOPLE = 20, 30
-#: Number of upcoming and of latest entries that the page shows open. All other entries are folded.
+#: Number of upcoming entries, and number of latest entries, that the page shows in full. It collapses the others.
 UNFOLDED_NEXT, UNFOLDED_LATEST = 4, 12
 
 Row = Mapping[Any, Any]

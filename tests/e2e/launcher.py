@@ -70,7 +70,7 @@ class Launcher:
                 env=self.env,
                 stdout=screen,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # a new session as in a shell, so that a Ctrl-C reaches this process group
+                start_new_session=True,  # so that a signal to its process group acts like Ctrl-C
             )
 
     def flask(self, *words: str) -> str:

@@ -73,7 +73,7 @@ def test_somebody_who_becomes_an_admin_stays_logged_in_while_they_use_the_sessio
     let_pass(days=6)
     sessions.refresh(refresh)
     promote(user)
-    assert_error(client.post("/refresh", {"refresh_token": refresh}), 401, "invalid_refresh_token")  # limit: 12 h
+    assert_error(client.post("/refresh", {"refresh_token": refresh}), 401, "invalid_refresh_token")  # lifetime is 12 h
     young = sessions.begin(user).refresh_token
     let_pass(minutes=29)
     assert sessions.refresh(young)

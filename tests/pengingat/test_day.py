@@ -105,7 +105,7 @@ class TestListDoses:
 
     def test_a_dose_beyond_the_ledger_is_pending(self, metformin: Reminder) -> None:
         before = times(metformin.client, "2026-03-03")
-        assert before == ["07:00 0 pending", "19:00 1 pending"]  # the second is more than 36 hours ahead
+        assert before == ["07:00 0 pending", "19:00 1 pending"]  # the dose at 19:00 is over 36 hours ahead
         for date in ("2026-03-04", "2026-04-06"):
             assert times(metformin.client, date) == before
             assert {row["can_answer"] for row in day(metformin.client, date)} == {False}
