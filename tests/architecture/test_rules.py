@@ -39,7 +39,7 @@ EDGES = (
 
 #: Names with an underscore that are public by their documentation: of named tuples, `os`, marshmallow fields and type
 #: stubs.
-PUBLIC = {"_asdict", "_exit", "_serialize", "_deserialize", "_typeshed"}
+PUBLIC = {"_asdict", "_fields", "_replace", "_exit", "_serialize", "_deserialize", "_typeshed"}
 
 #: Functions that take the name of an attribute as a string.
 BY_NAME = {"getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcaller"}

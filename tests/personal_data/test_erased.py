@@ -37,6 +37,17 @@ def erased(mine: Client, user_id: int, forum: str) -> None:
     jobs.erase(user_id)
 
 
+def test_no_file_of_many_pictures_is_left(mine: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(erasers, "FILES", 1)
+    before = set(pictures.store().names())
+    with unit_of_work():
+        for _ in range(9):
+            own_pictures.keep(mine.id, {"image": pictures.save(io.BytesIO(plain()))})
+    assert len(set(pictures.store().names()) - before) == 9
+    erased(mine, mine.id, "delete")
+    assert set(pictures.store().names()) - before == set()
+
+
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
 def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, forum: str) -> None:
     budi = make_user()
