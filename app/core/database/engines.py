@@ -1,6 +1,7 @@
 """SQLAlchemy engines of the service.
 
-One has a pool for transactions, one has a pool in autocommit mode. A third kind has no pool and serves long reads.
+Two engines have a connection pool: one is for transactions, the other is in autocommit mode. The other engines have no
+pool. They serve long reads such as exports, and migrations.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ UNLIMITED = {"timezone": "UTC", "statement_timeout": "0", "lock_timeout": "5000"
 MIGRATE = {**UNLIMITED, "lock_timeout": "1000"}
 
 #: Connections in each of the two pools of a process, one for each gunicorn thread. Under load a pool may open twice as
-#: many. A worker needs that.
+#: many. A worker needs more than 8, because it sends from up to 16 threads.
 POOL_SIZE = 8
 
 
@@ -102,7 +103,8 @@ def init_app(app: Flask, config: Config) -> None:
     pool: dict[str, object] = {
         "pool_size": POOL_SIZE, "max_overflow": POOL_SIZE,
         "pool_timeout": 3, "pool_recycle": 1800, "pool_use_lifo": True, "connect_args": pooled,
-        # PostgreSQL writes 1e20 as an integer. Only orjson parses this integer into a value that orjson can write.
+        # PostgreSQL returns the JSON number 1e20 as an integer of 21 digits. orjson parses it into a float. The default
+        # parser returns an int, which orjson cannot write.
         "json_deserializer": orjson.loads,
         "hide_parameters": True,
     }  # fmt: skip

@@ -164,10 +164,10 @@ def own_transaction() -> Iterator[orm.Session]:
         yield session
 
 
-def _open_unit(asked_by: str) -> UnitOfWork:
+def _open_unit(function: str) -> UnitOfWork:
     unit = _open.get()
     if unit is None:
-        raise RuntimeError(f"{asked_by}() outside a unit of work")
+        raise RuntimeError(f"{function}() outside a unit of work")
     return unit
 
 
@@ -220,8 +220,8 @@ def _holds_connection() -> bool:
 def own_connection() -> Iterator[sa.Connection]:
     """Open a read-only connection outside the pools and close it after the block.
 
-    Use it for long reads such as exports, because such reads would occupy a pool. Also use it for locks of the same
-    duration. The block may end in another thread or outside any application context.
+    Use it for long reads such as exports, because they would occupy a connection of a pool for too long. Also use it
+    for locks that are held during such a read. The block may end in another thread or outside any application context.
     """
     engine: sa.Engine = current_app.extensions["streams"]
     with engine.connect() as connection:
@@ -250,8 +250,8 @@ def replica_or(primary: Connect) -> AbstractContextManager[sa.Connection]:
 def map_constraint_errors(errors: Mapping[str, AppError], *, in_use: AppError | None = None) -> Iterator[None]:
     """Replace violations of database constraints by errors of the application.
 
-    `errors` maps constraint names to errors. `in_use` is raised if other rows still refer to the deleted row. The block
-    runs in a savepoint, so the unit of work stays usable after an error.
+    `errors` maps constraint names to errors. `in_use` is raised if the block deletes a row that other rows refer to.
+    The block runs in a savepoint, so the unit of work stays usable after an error.
     """
     try:
         with db.session.begin_nested():

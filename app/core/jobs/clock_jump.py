@@ -4,7 +4,7 @@ The verified time decides which items are due or missed. Each tick of the schedu
 the uptime of this machine. If the database's clock jumps by more than 5 minutes, the verified time ignores the jump for
 10 minutes. A jump that lasts longer is accepted, because the clock also jumps when a paused machine resumes.
 
-A drain (a job that sends due deliveries) starts from the time that its tick verified.
+A tick passes its verified time to the drain (a job that sends due deliveries) that it enqueues.
 """
 
 from __future__ import annotations

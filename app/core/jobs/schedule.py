@@ -29,7 +29,8 @@ TICK_S = 1.0
 HEARTBEAT = "clock:heartbeat"
 HEARTBEAT_TTL_S = 15
 
-#: Milliseconds in which only one scheduler may enqueue a periodic job. The job's dedupe key expires earlier.
+#: Milliseconds after which another scheduler may enqueue a periodic job if the first one died before it did so. The
+#: time is longer than `DEDUPE_TTL_MS`, so that the dedupe key of the job has expired by then.
 TURN_MS = 2 * DEDUPE_TTL_MS
 
 #: A function that every scheduler process calls each second. It must be fast, and concurrent calls must be safe.

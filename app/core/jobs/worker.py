@@ -40,8 +40,8 @@ Queues = str | rq.Queue | Sequence[str | rq.Queue]
 
 #: Seconds between two runs of RQ's own cleanup.
 MAINTENANCE_S = 30
-#: Seconds from which RQ derives other times. It waits 15 s less for a job, and 5 s less for a response of Redis. The
-#: registration of a dead worker expires after 60 s more.
+#: Time to live of RQ's worker, from which RQ derives three other times. RQ waits 5 s (TTL - 15) for a job and 15 s
+#: (TTL - 5) for a response of Redis. The registration of a dead worker expires after 80 s (TTL + 60).
 WORKER_TTL_S = 20
 #: Seconds between two attempts to reconnect to Redis.
 RETURN_S = 1.0
