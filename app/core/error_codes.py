@@ -1,4 +1,4 @@
-"""Error codes, by which programs distinguish errors. The type definitions of an API client contain all of them."""
+"""Error codes, by which clients distinguish errors. The OpenAPI document lists all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings and extensions of the running application, for modules that do not import Flask."""
+"""Access to the settings and extensions of the running application, for modules that do not import Flask."""
 
 from __future__ import annotations
 

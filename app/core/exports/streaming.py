@@ -1,4 +1,4 @@
-"""Responses that stream an export. Their number is limited, and a disconnected client causes a cleanup."""
+"""Responses that stream an export. The number of concurrent exports is limited."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXPORTS = Bulkhead(
     refusal=lambda: TooManyRequests("Terlalu banyak ekspor berjalan.", retry_after=30),
 )
 
-#: MIME types by format. They are here because the modules of the formats load large libraries.
+#: MIME types by format. They are not in the modules of the formats, because those modules load large libraries.
 MIMETYPES = {
     "csv": "text/csv",
     "pdf": "application/pdf",

@@ -14,7 +14,7 @@ from app.core.lib.csv_injection import STARTS
 
 class ColumnType(StrEnum):
     TEXT = "text"
-    #: Text that cannot start like a formula, because its validation forbids that: a username, a province.
+    #: Text that cannot start like a formula, because its validation forbids it. Examples: a username, a province.
     NAME = "name"
     NUMBER = "number"
     TIME = "time"

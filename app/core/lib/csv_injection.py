@@ -1,4 +1,4 @@
-"""Protection against formulas in spreadsheets. An apostrophe prevents that a spreadsheet runs a text as a formula.
+"""Protection against formulas in exported texts. A spreadsheet does not run a text that starts with an apostrophe.
 
 A spreadsheet recognizes a formula by the first character of a cell. The separator of cells depends on the program: `;`
 with Indonesian settings, tab in others. Text after a separator or a line break therefore counts as the start of a cell.

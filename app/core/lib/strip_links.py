@@ -45,7 +45,7 @@ _TIME = r"(?:[01]?\d|2[0-4])[.:][0-5]\d"
 _YEAR = r"(?:19|20)\d\d"
 _NUMBER = re.compile(
     rf"""
-    (?P<honest>
+    (?P<permitted>
         (?<!\d)(?:
             (?:0?[1-9]|[12]\d|3[01])(?P<mark>[./-])(?:0?[1-9]|1[0-2])(?P=mark){_YEAR}    # a date
             | {_YEAR}-\d\d-\d\d
@@ -67,25 +67,25 @@ def without_addresses(text: str) -> str:
     while match := _ADDRESS.search(text, position):
         kept.append(text[position : match.start()])
         rest = _REST.match(text, match.end())
-        honest = _honest(match["labels"], has_path=rest is not None) if match["labels"] else None
-        if honest is None:
+        permitted = _permitted_text(match["labels"], has_path=rest is not None) if match["labels"] else None
+        if permitted is None:
             position = rest.end() if rest else match.end()
         else:
-            kept.append(honest)
+            kept.append(permitted)
             position = match.end()
     return _on_one_line("".join([*kept, text[position:]]))
 
 
 def without_contacts(text: str) -> str:
     """Return the text without web addresses, e-mail addresses, and phone numbers of eight digits or more."""
-    return _on_one_line(_NUMBER.sub(_honest_number, without_addresses(text)))
+    return _on_one_line(_NUMBER.sub(_without_phone_number, without_addresses(text)))
 
 
 def _on_one_line(text: str) -> str:
     return _BLANKS.sub(" ", text).strip()
 
 
-def _honest(text: str, *, has_path: bool) -> str | None:
+def _permitted_text(text: str, *, has_path: bool) -> str | None:
     """Return words joined by dots in a permitted form, or None if they are a web address.
 
     Words are permitted if no word after the first can be a top-level domain. Degrees are permitted too. An abbreviation
@@ -151,9 +151,9 @@ def _is_ip_address(words: list[str]) -> bool:
     return any(len(word) < 3 for word in words[1:]) or int(words[-1]) > 0
 
 
-def _honest_number(match: re.Match[str]) -> str:
+def _without_phone_number(match: re.Match[str]) -> str:
     """Return "" if the digits are a phone number. Return a date, a time, a sum of money or another number unchanged."""
-    if match["honest"]:
+    if match["permitted"]:
         return match[0]
     groups = re.findall(r"\d+", match[0])
     is_phone = match[0][0] in "+(08" or groups[0].startswith("62") or all(len(group) > 2 for group in groups)

@@ -12,8 +12,8 @@ from app.core.errors import AppError, PayloadTooLarge, Unavailable, UnsupportedM
 
 MAX_BYTES = 5 * 1024 * 1024
 
-#: Limits in pixels. A JPEG is decoded near the final size, but a WebP or PNG at full size. 40 megapixels took 0.5 s of
-#: CPU time and 650 MiB.
+#: Limits in pixels. A JPEG is decoded near the final size, but a WebP or PNG at full size. Decoding a WebP of 40
+#: megapixels took 0.5 s of CPU time and 650 MiB, so its limit is lower.
 MAX_JPEG_PIXELS = 40_000_000
 MAX_PIXELS = 24_000_000
 
@@ -22,7 +22,8 @@ FORMATS = ("JPEG", "PNG", "WEBP")
 
 JPEG_START = b"\xff\xd8"
 
-#: Maximum scans of a progressive JPEG. Normal ones have about ten. Each scan is a pass over the whole picture.
+#: Maximum scans of a progressive JPEG. Normal pictures have about ten. The decoder processes the whole picture for each
+#: scan.
 MAX_JPEG_SCANS = 100
 
 #: Decode one picture at a time per process: the largest allowed one, a 24-megapixel WebP, takes about 400 MiB. Two more

@@ -31,7 +31,7 @@ PROFILE_EDGE = 512
 CONTENT_TYPE = "image/webp"
 NAME = re.compile(r"[0-9a-f]{32}\.webp")
 
-#: Pictures younger than this are not removed, because their unit of work may not have committed yet.
+#: `sweep` keeps pictures younger than this, because the transaction that uses them may not have committed yet.
 ORPHAN_AGE = timedelta(days=1)
 
 
@@ -151,8 +151,8 @@ def init_app(app: Flask, config: Config) -> None:
         if not NAME.fullmatch(name):
             raise NotFound
         response = store().response(name, CONTENT_TYPE)
-        # A name is never reused, so a cached picture stays valid. A hidden picture gives 404 even if the request has a
-        # matching ETag.
+        # A name is never reused, so a cached picture stays valid. Read the store before the check of the ETag, so that
+        # a hidden picture gives 404 even if the ETag matches.
         if request.if_none_match.contains(name):
             response.close()
             response = Response(status=304)

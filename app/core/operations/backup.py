@@ -86,8 +86,7 @@ def restore(source: Path) -> str:
             store.put(path.name, path.read_bytes(), pictures.CONTENT_TYPE)
     # Restore tombstones before the dump. If the restore is killed later, the service still erases these people again.
     for path in sorted(source.absolute().parent.glob(f"*/{TOMBSTONES}/*")):
-        # `MEDIA_ROOT` may be next to the backup and contains a folder of this name; tombstones there are one level
-        # deeper
+        # `MEDIA_ROOT` may be next to the backup. Its folder of this name contains subfolders, not tombstones.
         if path.is_file():
             storage.area(Area.TOMBSTONES).put(path.name, path.read_bytes(), "text/plain")
     with (source / DUMP).open("rb") as dump:

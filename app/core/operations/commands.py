@@ -55,7 +55,7 @@ class Commands(AppGroup):
         self.preamble, self.jobs = preamble, jobs
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """If the root command asks for this list, print the whole help and exit.
+        """Return the names. If Flask calls this for the help of the root command, print our own help and exit instead.
 
         Flask offers no other way to replace its help.
         """
@@ -82,7 +82,7 @@ class Commands(AppGroup):
 
 
 def command(name: str, *, cls: type[Command] = Command) -> Callable[[Callable[..., None]], click.Command]:
-    """Create a command of this group's class, `Command`, instead of click's class."""
+    """Create a command of the class `Command` or a subclass, instead of click's class."""
     return click.command(name, cls=cls)
 
 
@@ -110,7 +110,10 @@ def first_line(error: BaseException | None) -> str:
 
 
 class _NothingSet(dict[str, Any]):
-    """Extensions of an application without settings. A missing key raises the reason, for example in `flask db`."""
+    """Extensions of an application without settings. Access to a missing key raises an error with the settings problem.
+
+    For example, `flask db` then prints this problem.
+    """
 
     def __missing__(self, name: str) -> Any:
         raise click.ClickException(self[PROBLEM])

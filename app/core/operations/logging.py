@@ -75,8 +75,8 @@ def batch_lines() -> None:
     ]
 
 
-#: Log levels of libraries; no other module sets levels. Lower levels would log addresses, tokens or nothing useful.
-#: urllib3's warnings would log full addresses, some with the key of a provider.
+#: Minimum log levels of libraries. Lower levels would log addresses, tokens or useless lines. urllib3's warnings
+#: contain full addresses, some with the key of a provider.
 LIBRARIES = {
     "urllib3": logging.ERROR,
     **dict.fromkeys(("botocore", "boto3", "fontTools", "fpdf", "PIL", "alembic"), logging.WARNING),

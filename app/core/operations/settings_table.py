@@ -1,4 +1,4 @@
-"""Documentation of the settings in `config.py`: the table in `docs/settings.md`, and the file `.env.example`."""
+"""Generators for the documentation of the settings: the table in `docs/settings.md`, and the file `.env.example`."""
 
 from __future__ import annotations
 
