@@ -140,7 +140,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         """Document a response of plain values, which are written as JSON without marshmallow.
 
         Use this for frequent reads, where marshmallow would take half of the time. Use it also for records that already
-        have the format of the response. The schema may be a part of the OpenAPI document.
+        have the format of the response. The schema may also be given as a part of the OpenAPI document.
         """
         describe = self.response(status_code, schema)
 
@@ -217,7 +217,7 @@ BEARER = {
 
 
 def _add(view: View, name: str, values: set[str]) -> None:
-    """Add values to a set that is stored on the view. The documentation and `dispatch` read this set."""
+    """Add values to the set in an attribute of the view. The documentation and `dispatch` read this attribute."""
     setattr(view, name, values | getattr(view, name, set()))
 
 

@@ -31,8 +31,8 @@ class Caching:
     """The caching of one route: the headers of its successful responses."""
 
     def __init__(self, max_age_s: int, stale_if_error_s: int) -> None:
-        #: `stale-while-revalidate` equals `max-age`. With `max-age` 1 s, a cached post of a user is at most two seconds
-        #: old. A hidden post disappears from caches in the same time.
+        #: `stale-while-revalidate` equals `max-age`. In a cache, the response of a route with `max-age` 1 s is
+        #: therefore at most two seconds old. A post that a moderator hides disappears from caches within this time.
         stale_s = self.max_age_s = max_age_s
         self.header = (
             f"public, max-age={max_age_s}, stale-while-revalidate={stale_s}, stale-if-error={stale_if_error_s}"

@@ -1,7 +1,7 @@
 """CORS: web origins that may call the API, and response headers that their pages may read.
 
-Flask answers OPTIONS requests itself. The response to a preflight needs all headers of this module. Other responses
-need only the first two.
+Flask answers OPTIONS requests itself. Every response to an allowed origin gets `Access-Control-Allow-Origin` and
+`Access-Control-Expose-Headers`. Only the response to a preflight gets the other headers of this module.
 """
 
 from __future__ import annotations

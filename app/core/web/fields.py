@@ -13,8 +13,8 @@ from app.core.lib import provinces
 from app.core.lib.geo import degrees
 from app.core.lib.local_time import rfc3339
 
-#: Years that are accepted in a date. The range is smaller than Python's, so that calculations with the date stay in
-#: Python's range.
+#: Years that are accepted in a date. Python accepts the years 1 to 9999. The margin prevents overflows in calculations
+#: with the date.
 YEARS = range(1900, 9001)
 
 #: Validated fields of a schema, by name. An optional field may be missing.

@@ -51,7 +51,7 @@ PARAMETER = {
 class IdempotencyKey(Base):
     __tablename__ = "idempotency_keys"
     __personal__ = Personal(
-        of=("user_id",), export=Nothing("For a day it repeats answers that the export holds anyway"), erase=Delete()
+        of=("user_id",), export=Nothing("Responses of one day, whose data is in the export anyway"), erase=Delete()
     )
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
@@ -116,16 +116,16 @@ def forget(user_id: int, blueprint: str) -> None:
 
 
 def forget_texts(blueprint: str, words: Collection[str], values: Collection[str]) -> None:
-    """Clear stored responses of one blueprint that contain one of `words`, or one of `values` as a whole JSON text.
+    """Clear stored responses of one blueprint that contain one of `words`, or one of `values` as a whole JSON string.
 
     The keys remain, so a repeated request still creates nothing.
     """
     parts = [*(orjson.dumps(word).decode()[1:-1] for word in words), *(orjson.dumps(text).decode() for text in values)]
     body = sa.func.convert_from(IdempotencyKey.body, "UTF8")
-    said = sa.or_(sa.false(), *(body.contains(part, autoescape=True) for part in parts))
+    is_matching = sa.or_(sa.false(), *(body.contains(part, autoescape=True) for part in parts))
     db.session.execute(
         sa.update(IdempotencyKey)
-        .where(IdempotencyKey.endpoint.startswith(f"{blueprint}.", autoescape=True), said)
+        .where(IdempotencyKey.endpoint.startswith(f"{blueprint}.", autoescape=True), is_matching)
         .values(status=None, body=None)
         .execution_options(synchronize_session=False)
     )

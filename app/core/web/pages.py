@@ -22,7 +22,7 @@ DOCS_POLICY = (
 )
 PAGE_POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'"
 
-NOWHERE = "Halaman ini tidak kami temukan. Mungkin alamatnya salah ketik, atau tautannya sudah lama."
+PAGE_NOT_FOUND = "Halaman ini tidak kami temukan. Mungkin alamatnya salah ketik, atau tautannya sudah lama."
 
 ENTRY_POINTS = {"docs": "/api/docs/", "openapi": "/api/openapi.json", "health": "/healthz"}
 
@@ -30,7 +30,7 @@ ENTRY_POINTS = {"docs": "/api/docs/", "openapi": "/api/openapi.json", "health": 
 def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
     for blueprint in blueprints:
         app.register_blueprint(blueprint)
-    app.register_error_handler(NotFound, _show_nowhere)
+    app.register_error_handler(NotFound, _handle_not_found)
     docs = get_swaggerui_blueprint(
         "/api/docs",
         "/api/openapi.json",
@@ -44,7 +44,7 @@ def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
     )
 
     @docs.after_request  # type: ignore[untyped-decorator]  # flask-swagger-ui publishes no types
-    def add_our_own(response: Response) -> Response:
+    def extend_docs_page(response: Response) -> Response:
         """Extend Swagger UI's page: allow its own files, and add the script that stores the token after a login."""
         response.headers["Content-Security-Policy"] = DOCS_POLICY
         if response.mimetype == "text/html":
@@ -73,9 +73,9 @@ def init_app(app: Flask, blueprints: Sequence[PageBlueprint]) -> None:
         return response
 
 
-def _show_nowhere(error: NotFound) -> Response:
+def _handle_not_found(error: NotFound) -> Response:
     """Return a 404 response, as a page for browsers and as JSON for other clients."""
     accepted = request.accept_mimetypes
     if request.routing_exception is not None and accepted["text/html"] > accepted["application/json"]:
-        return error_page(error.code, NOWHERE, address=settings.frontend_url)
+        return error_page(error.code, PAGE_NOT_FOUND, address=settings.frontend_url)
     return errors.handle_http_exception(error)

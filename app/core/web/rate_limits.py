@@ -1,7 +1,8 @@
 """Rate limits. Calls are counted in Redis, or in each process if Redis is unavailable.
 
-Only routes that allow guessing, spam or costs have limits here. For reads, a call of Redis would take longer than the
-read. The proxy limits all other routes by the caller's address (`deploy/nginx.conf`).
+Only routes have limits here that could be misused to guess secrets, send spam or cause costs. For other reads, a call
+of Redis would take longer than the read. The proxy limits all other routes by the caller's address
+(`deploy/nginx.conf`).
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class RateLimits:
     def _ask(self, question: Callable[[MovingWindowRateLimiter], T]) -> T:
         """Run `question` with the counts in Redis. During an outage, use the counts in this process's memory.
 
-        A request waits for an unresponsive Redis only once, even if the request has several limits.
+        A request waits for an unresponsive Redis only once, even if its route has several limits.
         """
         now = monotonic()
         in_request = has_request_context()

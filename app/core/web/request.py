@@ -42,7 +42,7 @@ SAFE_HEADERS = [
     ("Cache-Control", "no-store"),
 ]
 STAY_SECURE = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
-#: `Vary` headers by path. They prevent that a cache returns one user's or one origin's response to another.
+#: `Vary` headers by path. They keep caches from returning the response of one user or origin to another.
 VARY = {"/api/": ("Vary", "Authorization, Origin"), "/media/": ("Vary", "Origin")}
 
 JSON = "application/json"
@@ -58,14 +58,14 @@ ORJSON_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_OMIT_MICRO
 class ApiResponse(Response):
     """A response with the request id and the security headers. A header that the response sets itself stays unchanged.
 
-    The headers are added after werkzeug has built its plain list of headers. Earlier, each addition would search all
-    headers.
+    The headers are added to the plain list that werkzeug returns. An addition to werkzeug's `Headers` object would
+    search all headers first.
     """
 
     def get_wsgi_response(self, environ: WSGIEnvironment) -> tuple[Iterable[bytes], str, list[tuple[str, str]]]:
         body, status, headers = super().get_wsgi_response(environ)
-        state = {name for name, _ in headers}
-        headers += [pair for pair in SAFE_HEADERS if pair[0] not in state]
+        present = {name for name, _ in headers}
+        headers += [pair for pair in SAFE_HEADERS if pair[0] not in present]
         headers.append(("X-Request-ID", g.request_id))
         if environ["wsgi.url_scheme"] == "https":
             headers.append(STAY_SECURE)

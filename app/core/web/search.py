@@ -15,8 +15,7 @@ TRIGRAM = re.compile(r"[A-Za-z0-9]{3}")
 #: Maximum rows that a search without an index reads. The newest rows are read first.
 MAX_SEARCHED = 10_000
 
-#: Maximum number up to which the rows of a filtered list are counted. Counting all is slow, and nobody reads so many
-#: pages.
+#: Maximum total of a filtered list. Counting stops there, because it is slow and nobody reads so many pages.
 MAX_COUNTED = 10_000
 
 

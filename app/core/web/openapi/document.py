@@ -48,7 +48,7 @@ LIMIT_HEADERS = {
     },
 }
 #: Responses that have the header `Retry-After`.
-PATIENCE = ("TOO_MANY_REQUESTS", "SERVICE_UNAVAILABLE")
+WITH_RETRY_AFTER = ("TOO_MANY_REQUESTS", "SERVICE_UNAVAILABLE")
 
 PAGE_HEADERS = {
     "X-Total-Count": {"description": "Rows on all pages", "schema": {"type": "integer", "example": 120}},
@@ -162,7 +162,7 @@ def _describe_headers(document: Document) -> None:
     components = document["components"]
     for name, response in components["responses"].items():
         response.setdefault("headers", {})["X-Request-ID"] = {"$ref": "#/components/headers/RequestId"}
-        if name in PATIENCE:
+        if name in WITH_RETRY_AFTER:
             response["headers"]["Retry-After"] = {"$ref": "#/components/headers/RetryAfter"}
         if name == "TOO_MANY_REQUESTS":
             response["headers"] |= LIMIT_HEADERS
@@ -188,7 +188,7 @@ def _describe_headers(document: Document) -> None:
 def _describe_responses(document: Document) -> None:
     """Mark response properties as required unless they are optional. Remove `readOnly` from these properties.
 
-    Skip schemas that allow additional properties, because their objects contain data as a client sent it.
+    Skip schemas that allow additional properties, because they describe data that clients define.
     """
     schemas = document["components"]["schemas"]
     for name in _reached(document, [operation["responses"] for operation in operations(document)]):

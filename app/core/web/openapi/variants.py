@@ -22,10 +22,10 @@ from app.core.web.openapi.document import Document
 class Variants:
     """Value of the attribute `variants` of a schema class.
 
-    The property `by` determines which of `schemas` the property `of` has.
+    The value of the property `by` determines which of `schemas` describes the property `of`.
 
-    With `by`, the OpenAPI document uses `oneOf` with a discriminator, so that a client can derive the type. Without
-    `by`, the document uses `anyOf`. Omit `by` for requests that may leave that property out.
+    With `by`, the OpenAPI document uses `oneOf` with a discriminator, so that a client can derive the type. Omit `by`
+    for requests in which the determining property is optional. The document then uses `anyOf`.
     """
 
     of: str
