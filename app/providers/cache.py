@@ -1,8 +1,8 @@
-"""Cache for provider responses. A stored value is first fresh, and then stale until it expires after a day.
+"""Cache for provider responses. A stored value is first fresh, then stale, and usually expires after a day.
 
-A fresh value is returned without a call. A stale value is the fallback when the provider fails. If several threads of a
-process need the same key, only one thread calls the provider. Values are stored in Redis. While Redis is down, each
-process keeps a few values in memory.
+A fresh value is returned without a call. A stale value is the fallback if the provider fails. If several threads of a
+process need the same key, only one thread calls the provider. The others get the stale value at once, or wait if there
+is none. Values are stored in Redis. Each process also keeps a few values in memory for outages of Redis.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: `STALE_S`: seconds for which a value stays stored, as the fallback for a provider that fails. `MAX_KEPT_PER_HOUR`:
-#: maximum new keys per hour and cache that are stored for `STALE_S` seconds. Other new keys are stored only while they
-#: are fresh. Users can choose some keys, so without this limit they could fill Redis.
+#: Seconds for which a value is stored, fresh and stale, as the fallback for a provider that fails.
 STALE_S = 86_400
+#: Maximum new keys per hour and cache that are stored for `STALE_S` seconds. Other new keys are stored only while they
+#: are fresh. Users can choose some keys, so without this limit they could fill Redis.
 MAX_KEPT_PER_HOUR = 100
 
 #: Seconds after a failure during which the provider is not called. Callers get the stale value or the same error.
 REST_S = 10
-#: Seconds after a failure during which only one thread at a time calls the provider. The other threads get the stale
-#: value or an error at once, so that a hanging provider does not block all threads.
+#: Seconds after a failed call for a key during which threads do not wait for another thread's call for this key. They
+#: get the stale value or an error at once, so that a hanging provider does not block all threads.
 TROUBLE_S = 300
 
 #: Maximum seconds to wait for a call that another thread has started for the same key.
@@ -64,7 +64,7 @@ class Copy:
 
 @dataclass(frozen=True)
 class FailedFetch:
-    """The error kind and time (Unix seconds) of the last failed call for a key."""
+    """The last failed call for a key: the error kind and the time in Unix seconds."""
 
     kind: ErrorKind
     at: float
@@ -227,5 +227,5 @@ class Cache(Generic[T]):
 
 
 def _plain(value: object) -> object:
-    """Return a value as it is after encoding and decoding as JSON. So fresh and cached values have the same types."""
+    """Encode a value as JSON and decode it again. A new value then has the same types as a value from the cache."""
     return orjson.loads(orjson.dumps(value))

@@ -1,4 +1,4 @@
-"""Human verification by the `siteverify` call, which is the same for reCAPTCHA, hCaptcha and Turnstile."""
+"""Human verification (captcha) by the `siteverify` call, which reCAPTCHA, hCaptcha and Turnstile all offer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTP errors for clients when a provider failed and the cache has no value."""
+"""Error responses for clients if a provider fails and the cache has no value."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _OF_THE_SENDER = ("token invalid", "unknown user", NO_QUOTA, DISCONNECTED)
 
 
 def read_sender_event(event: Mapping[str, object]) -> SenderEvent:
-    """Return whether our phone is connected, as an event. `body` is a device webhook of Fonnte."""
+    """Return the event for a device webhook of Fonnte, which reports whether our phone is connected."""
     match event.get("status"):
         case "connect":
             return SenderEvent(is_mended=True)

@@ -1,7 +1,7 @@
 """Geocoders: find the province of a position.
 
-The gazetteer is an offline list of villages. A geocoding service can be configured in addition. Emergency numbers
-depend on the province. So if the service fails or returns an unknown province, the gazetteer is used.
+The gazetteer is an offline list of villages. A geocoding service can be configured in addition. If the service fails or
+returns an unknown province, the gazetteer is used, because emergency numbers depend on the province.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ _MAX_REDIRECTS = 5
 def policy_of(config: Config, setting: str) -> AddressPolicy:
     """Return the address policy for the service whose address is in a setting.
 
-    In production, only an address that the operator has changed from the default is trusted.
+    In production, an address from the setting is trusted only if the operator has changed it from the default.
     """
     default = next(field.default for field in fields(Config) if field.name == setting)
     if config.is_production and getattr(config, setting) in (default, None):
@@ -120,9 +120,9 @@ class Http:
     ) -> ProviderResponse:
         """Return the provider's 2xx response. Raise `ProviderError` for any other result.
 
-        A GET or HEAD is retried on status 408, 425, 429 or 5xx, and on connection errors, within the time budget. Any
-        other method is retried only if no connection was made. Redirects of a GET or HEAD are followed only where
-        `may_follow` returns true.
+        A GET or HEAD is retried on status 408, 425, 429 or 5xx, on timeouts and on connection errors, within the time
+        budget. Any other method is retried only if no connection was made. Redirects of a GET or HEAD are followed only
+        where `may_follow` returns true.
         """
         if method not in ("GET", "HEAD"):
             forbid_retry()
@@ -176,8 +176,8 @@ class Http:
     def _exchange(self, call: _Call, seconds: float) -> ProviderResponse | ProviderError:
         """Send one request and return the response or the error.
 
-        An error raised here would have the library's error as its context. The library's error quotes the address,
-        which may contain the provider's key.
+        Do not raise the error here: it would have the library's error as its context, and the logs would show both. The
+        library's error quotes the address, which may contain the provider's key.
         """
         timeouts = (min(self._connect_s, seconds), min(self._read_s, seconds))
         with deadline(seconds) as passed:

@@ -29,7 +29,7 @@ __all__ = [
 
 #: Seconds for one call with its retries. It must be shorter than a worker's lease on a delivery.
 BUDGET_S = 8.0
-#: Parallel calls of one process. This is more than the sending threads of a worker.
+#: Maximum parallel calls of one process. It is higher than the number of threads that send messages in a worker.
 PARALLEL = 64
 
 

@@ -70,7 +70,7 @@ class Template:
     parameters: Sequence[str]
     #: Payloads of the buttons, in order. The provider returns the payload of the button that the recipient taps.
     payloads: Sequence[str] = ()
-    #: The login code that a tap on the button copies. Only templates for login codes have a code.
+    #: The code that a tap on the button copies. Only templates for verification codes have one.
     code: str | None = None
 
 
@@ -118,7 +118,7 @@ class Messenger(Protocol):
         """Send a message to a phone number in E.164 format, and return the provider's message id. Raise
         `ProviderError`.
 
-        A `template` is sent in place of `text`. The provider returns `callback` in later webhooks about the message. A
+        A `template` is sent instead of `text`. The provider returns `callback` in later webhooks about the message. A
         provider without callbacks, buttons or templates sends only `text`.
         """
 

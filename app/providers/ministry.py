@@ -1,8 +1,8 @@
 """Client for the health ministry's site: the list of articles, and one article by its address.
 
-Addresses come from pages and users, so each is checked before the request, redirects included. Allowed are only the
-configured hosts, and only https. Plain http is allowed only for the origin of the configured source. An address must
-also be one that every URL parser reads in the same way.
+Addresses come from pages and users, so each address is checked before the request. This includes targets of redirects.
+An address must be https on a configured host, or have the origin of the configured source, which may be http. All URL
+parsers must interpret the address in the same way.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Ministry:
 
 
 def text_of(response: ProviderResponse) -> str:
-    """Decode the page. The declared charset is tried late, because sites often declare a wrong one."""
+    """Decode the page. UTF-8 is tried before the declared charset, because sites often declare a wrong one."""
     body = response.body
     in_page = re.search(rb"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", body[:2048], re.IGNORECASE)
     content_type = response.headers.get("Content-Type", "")
@@ -121,7 +121,8 @@ def text_of(response: ProviderResponse) -> str:
     ):
         if body.startswith(mark):
             wide = [name]
-    # Text that decodes as UTF-8 is UTF-8, whatever the site declares. Only UTF-16 and UTF-32 can be mistaken for it.
+    # A body that decodes as UTF-8 is UTF-8, whatever the site declares. Only UTF-16 and UTF-32 are tried before,
+    # because such a body could also decode as UTF-8.
     for name in [*wide, "utf-8", *declared, "windows-1252"]:
         try:
             return body.decode(name)

@@ -28,8 +28,8 @@ Element = Any  # lxml has no type hints
 MAX_HEADLINES = 100
 MAX_TITLE = 300
 
-#: Minimum number of characters for an article's text. The blocks of `selectors.named` may be shorter. A shorter text
-#: elsewhere is only a notice.
+#: Minimum number of characters for an article's text. The blocks of `selectors.named` may be shorter. Other blocks with
+#: a shorter text are treated as notices and ignored.
 MIN_TEXT = 120
 
 ARTICLE_TYPES = frozenset({"NewsArticle", "Article", "BlogPosting", "ReportageNewsArticle", "MedicalWebPage"})

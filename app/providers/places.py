@@ -21,14 +21,14 @@ PAGES = 3
 #: Seconds for a search, including the waits between pages.
 BUDGET_S = 8.0
 
-#: Seconds to wait before a page is requested: first wait and maximum. A page token becomes valid about two seconds
-#: after the response. Until then the status is INVALID_REQUEST.
+#: Seconds to wait before a further page is requested: first wait and maximum. A page token becomes valid about two
+#: seconds after the response. Until then the status is INVALID_REQUEST.
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.3, 2.0
 
-#: Number of UNKNOWN_ERROR responses after which a search fails. The error is either short or lasting.
+#: Number of UNKNOWN_ERROR responses after which a page request fails. The request is retried after the first one.
 _HICCUPS = 2
 
-#: Place type to search. The API accepts only one, and Indonesian hospitals, clinics and puskesmas all have this one.
+#: Place type to search. The API accepts only one type, and Indonesian hospitals, clinics and puskesmas have this type.
 _TYPE = "hospital"
 _FIELDS = "place_id,name,formatted_address,geometry,types,formatted_phone_number,rating"
 

@@ -34,7 +34,7 @@ class ProviderError(Exception):
     """A failed call. `permanent` means that a retry is useless, `retry_after` is in seconds.
 
     `written` means that at least a part of the request was sent. `response` is the provider's response, if any. Only
-    the adapter may use its text: it must not reach logs or clients.
+    the client module of the provider may read the body, because the text must not reach logs or clients.
     """
 
     def __init__(
@@ -68,8 +68,8 @@ class ProviderError(Exception):
     def outcome_unknown(self) -> bool:
         """Return whether the provider may have done what was requested.
 
-        True when the request was sent and no error status came back. A 2xx status with an unreadable body is not
-        certain either.
+        This is so if a part of the request was sent and no error status was received. It includes a 2xx status with an
+        unusable body.
         """
         return self.written and self.kind in ("timeout", "broken", "garbage", "oversized")
 

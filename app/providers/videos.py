@@ -1,7 +1,7 @@
 """Client for the video platform (YouTube Data API v3).
 
-Every value is checked for type and length here, and invalid values are dropped. Thumbnail addresses come only from the
-platform.
+Every value is checked for type and length here, and invalid values are dropped. Thumbnail addresses are taken from the
+platform's responses and never built from the id of a video.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class VideoPlatform:
         self._url = url
         self._key = key
         self._http = http
-        #: End of the used-up quota, if this process has seen it.
+        #: Time until which the quota is used up, if a call of this process has reported this.
         self.paused_until: datetime | None = None
 
     @classmethod
@@ -153,7 +153,7 @@ def read_video(item: object) -> PlatformVideo | None:
 
 
 def thumbnail_of(item: object) -> str | None:
-    """Return the `maxres` address if the video is HD and has one, else `high`. Never build an address here."""
+    """Return the `maxres` address if the video is HD and has one, else the `high` address, if the response has it."""
     sizes = ("maxres", "high") if _at(item, "contentDetails", "definition") == "hd" else ("high",)
     for size in sizes:
         address = _at(item, "snippet", "thumbnails", size, "url")

@@ -32,10 +32,12 @@ _STATES = {
     **dict.fromkeys(("delivered", "received"), "delivered"),
     "read": "read",
 }
-_FURTHEST = ("accepted", "sent", "failed", "delivered", "read")
+#: Our message statuses in order of progress. Of several reported states, the last in this order counts.
+_PROGRESS = ("accepted", "sent", "failed", "delivered", "read")
+#: Statuses of WhatsApp's webhooks. Each is also the name of our message status.
 _STATUSES = frozenset({"sent", "delivered", "read", "failed"})
 #: Names of WhatsApp's webhook fields about our own number or account, with our event kind for each.
-_OURS = {
+_ACCOUNT_FIELDS = {
     "phone_number_quality_update": "quality",
     "account_update": "account",
     "account_alerts": "account",
@@ -96,10 +98,10 @@ def _read_change(name: str, value: object, at: object) -> Iterator[WebhookEvent]
         yield from (event for message in _dicts(_get(value, "messages")) if (event := _message(message)))
         yield from (event for status in _dicts(_get(value, "statuses")) if (event := _status(status)))
     elif name == "user_preferences":
-        yield from (event for wish in _dicts(_get(value, "user_preferences")) if (event := _preference(wish)))
-    elif name in _OURS:
+        yield from (event for each in _dicts(_get(value, "user_preferences")) if (event := _preference(each)))
+    elif name in _ACCOUNT_FIELDS:
         payload = {"field": name, **_plain_object(value)}
-        yield WebhookEvent(WHATSAPP, _key("wa", name, _digest([at, value])), _OURS[name], payload=payload)
+        yield WebhookEvent(WHATSAPP, _key("wa", name, _digest([at, value])), _ACCOUNT_FIELDS[name], payload=payload)
 
 
 def _message(message: Mapping[str, object]) -> WebhookEvent | None:
@@ -141,11 +143,12 @@ def _status(status: Mapping[str, object]) -> WebhookEvent | None:
     return WebhookEvent(WHATSAPP, _key("wa", ref, receipt), "receipt", phone, ref=ref, payload=filled)
 
 
-def _preference(wish: Mapping[str, object]) -> WebhookEvent | None:
-    phone, value = _phone(wish.get("wa_id")), _text(wish.get("value"))
+def _preference(preference: Mapping[str, object]) -> WebhookEvent | None:
+    phone, value = _phone(preference.get("wa_id")), _text(preference.get("value"))
     if phone is None or value not in ("stop", "resume"):
         return None
-    return WebhookEvent(WHATSAPP, _key("wa", "wish", _digest(wish)), "preference", phone, payload={"wish": value})
+    key = _key("wa", "wish", _digest(preference))
+    return WebhookEvent(WHATSAPP, key, "preference", phone, payload={"wish": value})
 
 
 # --- Fonnte ---------------------------------------------------------------------------------------------------------
@@ -168,14 +171,17 @@ def read_fonnte_message(body: object) -> Iterator[WebhookEvent]:
 
 
 def read_fonnte_status(body: object) -> Iterator[WebhookEvent]:
-    """Yield the status of a sent message as an event. Later webhooks may have a `stateid` but no message id."""
+    """Yield the status of a sent message as an event.
+
+    A webhook may have no message id. Its `stateid` then refers to an earlier webhook about the same message.
+    """
     ref, state_ref = _text(_get(body, "id")), _text(_get(body, "stateid"))
     words = [_text(_get(body, name)).lower() for name in ("status", "state")]
-    told = {_STATES[word]: word for word in words if word in _STATES}
-    if not told or not (ref or state_ref):
+    reported = {_STATES[word]: word for word in words if word in _STATES}
+    if not reported or not (ref or state_ref):
         return
-    receipt = max(told, key=_FURTHEST.index)
-    payload = {"receipt": receipt, "code": told[receipt] if receipt == "failed" else "", "state_ref": state_ref}
+    receipt = max(reported, key=_PROGRESS.index)
+    payload = {"receipt": receipt, "code": reported[receipt] if receipt == "failed" else "", "state_ref": state_ref}
     filled = {name: value for name, value in payload.items() if value}
     key = _key("fo", "status", ref, state_ref, *words)
     yield WebhookEvent(FONNTE, key, "receipt", ref=ref or None, payload=filled)

@@ -30,10 +30,11 @@ MAX_PARAMETER_CHARACTERS = 800
 
 #: Error codes: too many messages, in total or to this number.
 _RATE_LIMITS = frozenset({130429, 131056, 4, 80007})
-#: Error codes of the account: invalid token, block or lock, unpaid bill, unregistered number.
+#: Error codes: the token is invalid.
 _UNAUTHORISED = frozenset({"0", "190"})
+#: Error codes of the account: invalid token, block or lock, unpaid bill, unregistered number.
 _OF_THE_ACCOUNT = _UNAUTHORISED | {"368", "131031", "131042", "131045", "133010"}
-#: Error codes: the token lacks a permission. A token without permission to read the number's health may still send.
+#: Error codes: the token lacks the permission for this call. Such a token may still have the permission to send.
 _NOT_ALLOWED = frozenset({"3", "10", "131005", *map(str, range(200, 300))})
 #: Error code: too many different recipients in 24 hours for the account's quality rating.
 _TOO_MANY_PEOPLE = 131048
@@ -45,9 +46,9 @@ OUTSIDE_HOURS = 131047
 _TRANSIENT = frozenset({1, 2, 131000, 131016})
 
 #: Events after which an account cannot send any more.
-_THE_END = frozenset({"ACCOUNT_DELETED", "PARTNER_REMOVED"})
+_CLOSING_EVENTS = frozenset({"ACCOUNT_DELETED", "PARTNER_REMOVED"})
 #: Quality rating by event.
-_OF_EVENT = {"FLAGGED": "red", "UNFLAGGED": "yellow"}
+_QUALITY_OF_EVENT = {"FLAGGED": "red", "UNFLAGGED": "yellow"}
 
 
 class _NotAllowedError(SenderError):
@@ -112,10 +113,10 @@ def read_sender_event(event: Mapping[str, object]) -> SenderEvent:
     name = str(event.get("event"))
     limit = limit_of(event.get("current_limit") or event.get("max_daily_conversations_per_business"))
     return SenderEvent(
-        problem=f"account: {name}" if state == "DISABLE" or name in _THE_END else None,
+        problem=f"account: {name}" if state == "DISABLE" or name in _CLOSING_EVENTS else None,
         is_mended=state == "REINSTATE",
         limit=f"account: {name}" if name == "ACCOUNT_RESTRICTION" and restrictions else None,
-        quality=_OF_EVENT.get(name),
+        quality=_QUALITY_OF_EVENT.get(name),
         limit_24h=limit,
     )
 
