@@ -52,9 +52,9 @@ class ConfigError(Exception):
 
 
 def environment() -> dict[str, str]:
-    """Return environment variables. The process has priority over `.env`, and `.env` over the file of `make run`.
+    """Return variables from three sources by priority: the environment, `.env`, and the file of `make run`.
 
-    An empty value counts as missing.
+    Production ignores the file of `make run`. An empty value counts as missing.
     """
     variables = os.environ  # noqa: TID251  # the only place
     files = {} if variables.get("ENVIRONMENT") == "production" else dotenv_values(DEVELOPMENT_ENV)
@@ -62,7 +62,7 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in merged.items() if value}
 
 
-# --- readers of values: the message of a ValueError describes the required text ---------------------------------------
+# --- parsers of values; the message of a ValueError describes a valid value -------------------------------------------
 
 
 def _boolean(text: str) -> bool:
@@ -147,7 +147,7 @@ def _url(text: str) -> str:
 
 
 def _page_url(text: str) -> str:
-    """Check an address like `_url`, but keep the path unchanged, because the address is a page."""
+    """Check an address like `_url`, but keep a trailing slash, because the address of a page may need it."""
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be an http or https address")
@@ -168,7 +168,8 @@ def _templates(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(names.items())
 
 
-#: Pattern of a URL with several hosts. SQLAlchemy cannot read libpq's own format, `h1:5432,h2:5432`.
+#: Example of a URL with several hosts, for an error message. SQLAlchemy cannot read libpq's own format,
+#: `h1:5432,h2:5432`.
 SEVERAL_HOSTS = "postgresql://user:password@/health?host=h1:5432&host=h2:5432&target_session_attrs=read-write"
 
 
@@ -582,12 +583,12 @@ def _derived_public_key(config: Config) -> str | None:
     return vapid_public_key(config.vapid_private_key) if config.vapid_private_key else None
 
 
-#: Names of settings that do not fit together, and a description of the problem.
+#: Names of settings whose values contradict each other, and a description of the problem.
 Conflict = tuple[tuple[str, ...], str]
 
 
 def _conflicts(config: Config) -> Iterator[Conflict]:
-    """Yield problems of settings that are valid on their own but do not fit together."""
+    """Yield problems of settings that are valid on their own but contradict or miss each other."""
     provider = config.messaging_provider
     if provider != "outbox" and not config.messaging_token:
         yield ("MESSAGING_TOKEN", "MESSAGING_PROVIDER"), f"MESSAGING_TOKEN is missing: {provider} needs it"

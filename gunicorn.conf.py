@@ -1,7 +1,7 @@
-"""How gunicorn serves it, in development and in production: `gunicorn -c gunicorn.conf.py wsgi:app`.
+"""Configuration of gunicorn in development and production: `gunicorn -c gunicorn.conf.py wsgi:app`.
 
-Beside the settings of `config.py` it reads BIND (an address of its own, as in `unix:/run/health/web.sock`),
-WEB_CONCURRENCY (number of processes), MAX_REQUESTS and PROMETHEUS_MULTIPROC_DIR.
+In addition to the settings of `config.py`, this file reads the environment variables BIND (socket address, for example
+`unix:/run/health/web.sock`), WEB_CONCURRENCY (number of processes), MAX_REQUESTS and PROMETHEUS_MULTIPROC_DIR.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from config import INSTANCE, Config, ConfigError, environment, warnings
 
 env = environment()
 try:
-    settings = Config.from_env(env)  # gunicorn would take a `config` for a setting of its own
+    settings = Config.from_env(env)  # not named `config`, because gunicorn has a setting of this name
 except ConfigError as error:
     sys.exit(str(error))
 
-# --- where --------------------------------------------------------------------------------------------------
+# --- address ------------------------------------------------------------------------------------------------
 
-address = "127.0.0.1" if settings.is_development else "0.0.0.0"  # noqa: S104 - a proxy stands in front
+address = "127.0.0.1" if settings.is_development else "0.0.0.0"  # noqa: S104 - behind a proxy
 bind = env.get("BIND") or f"{address}:{settings.port}"
 on_unix_socket = bind.startswith("unix:")
 
-# With one socket for all, one process can end up holding all kept-alive connections. Behind a unix socket
-# the proxy spreads them.
+# On TCP, each process has its own socket. With a shared socket, one process could get all persistent connections. Unix
+# sockets are shared, because there the proxy distributes the requests over several gunicorns.
 reuse_port = not on_unix_socket
 
-# --- how many -----------------------------------------------------------------------------------------------
+# --- processes and threads ----------------------------------------------------------------------------------
 
 worker_class = "gthread"
 cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -41,46 +41,46 @@ threads = 8
 worker_connections = 1000
 backlog = 2048
 
-# Each process imports the application itself: none shares a connection with another, and a reload (HUP)
-# brings new code.
+# Each process imports the application itself. Processes then share no connections, and a reload (HUP) loads new code.
 preload_app = False
 
-# A process that makes room for a fresh one drops the connections that still wait at a socket of its own. So
-# the remedy against leaks is on by default only where the socket is shared. It comes seldom: where a gunicorn
-# has one process alone, its callers wait some two seconds for the next, and logins that pile up are refused.
+# Number of requests after which a process is replaced, as a protection against memory leaks. The default for TCP is 0
+# (never), because connections that wait at the socket of the old process would be lost. The number is high, because a
+# gunicorn with a single process serves no requests for about two seconds, and waiting logins are then refused.
 max_requests = int(env.get("MAX_REQUESTS") or (1_000_000 if on_unix_socket else 0))
 max_requests_jitter = max_requests // 10
 
-# --- how long, how much -------------------------------------------------------------------------------------
+# --- timeouts and limits ------------------------------------------------------------------------------------
 
-timeout = 60  # of a process that hangs, not of a request: exports may stream for longer
+timeout = 60  # seconds after which a hanging process is killed; a request may last longer, for example an export
 graceful_timeout = 3 if settings.is_development else 30
-keepalive = 75  # longer than nginx keeps its upstream connections, so that nginx is the one who closes
+keepalive = 75  # longer than nginx's `keepalive_timeout` for upstreams (60 s), so that nginx closes first
 limit_request_line = 8190
 limit_request_fields = 64
 limit_request_field_size = 8190
 
-# --- whom to believe ----------------------------------------------------------------------------------------
+# --- trusted proxies ----------------------------------------------------------------------------------------
 
-# What proxies say about the caller is decided in one place, by TRUSTED_PROXIES.
+# Ignore all forwarding headers here. The application reads them according to TRUSTED_PROXIES.
 forwarded_allow_ips = ""
 secure_scheme_headers: dict[str, str] = {}
 forwarder_headers = ""
-control_socket_disable = True  # its default path is the same for every gunicorn of a user
+control_socket_disable = True  # all gunicorns of a user would have the same path
 
 # --- logs and metrics ---------------------------------------------------------------------------------------
 
-accesslog = None  # the application writes one line a request
+accesslog = None  # the application writes one log line per request
 
 
 class ErrorLogger(Logger):
-    """gunicorn's logger without its access log, whose line it builds for nobody as soon as there is `logconfig_dict`.
+    """gunicorn's logger without access log lines.
 
-    That is a tenth of a prepared read.
+    With `logconfig_dict`, gunicorn would build each line although no handler writes it. This took up to a fifth of the
+    time of a list request.
     """
 
     def access(self, *_: object) -> None:
-        """The application has written its line."""
+        """Write nothing, because the application writes its own line."""
 
 
 logger_class = ErrorLogger
@@ -101,13 +101,13 @@ logconfig_dict = {
     "loggers": {"gunicorn.error": {"level": settings.log_level, "handlers": ["stderr"], "propagate": False}},
 }
 
-# prometheus_client reads this variable itself, when a worker process imports it.
+# The metrics of each process are files in this folder. prometheus_client reads the variable when it is imported.
 metrics = Path(env.get("PROMETHEUS_MULTIPROC_DIR") or INSTANCE / "metrics" / re.sub(r"\W+", "-", bind))
 raw_env = [f"PROMETHEUS_MULTIPROC_DIR={metrics}"]
 
 
 def on_starting(server: Any) -> None:
-    """Warn of risky settings. Delete the figures of the last run's processes, which are no longer true."""
+    """Log warnings about risky settings. Delete the metrics files of the previous run."""
     for line in warnings(settings, env):
         server.log.warning("%s", line)
     metrics.mkdir(parents=True, exist_ok=True)
@@ -116,12 +116,12 @@ def on_starting(server: Any) -> None:
 
 
 def post_fork(_server: Any, _worker: Any) -> None:
-    """A process that a reload starts reads `config.py` as it is now, not as the master once imported it."""
+    """Make the new process import `config.py` again, because the master process may have imported an older version."""
     sys.modules.pop("config", None)
 
 
 def child_exit(_server: Any, worker: Any) -> None:
-    """Take a dead process out of the figures that only the living count in."""
+    """Remove a dead process from metrics that count only live processes."""
     from prometheus_client.multiprocess import mark_process_dead
 
     mark_process_dead(worker.pid, str(metrics))

@@ -1,7 +1,7 @@
 """`flask check`: tests of everything that an installation needs.
 
-Each item of the result is either ready or has a task for the operator. The tests only read. An optional part that is
-turned off counts as ready. The item's text lists such parts.
+Each item of the result is either ready or has a task for the operator. The tests only read. An item with optional parts
+that are turned off counts as ready. Its text lists these parts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CLOCK_TOLERANCE_S = 5
 #: Minimum free space on a disk, in bytes.
 FREE_BYTES = 500 * 2**20
 #: Placeholder e-mail address that `flask keys new` prints. The operator must replace it.
-NOBODYS_ADDRESS = "operator@example.com"
+PLACEHOLDER_ADDRESS = "operator@example.com"
 #: Kinds of messages that may go to people who have not written for 24 hours. WhatsApp requires a template for such
 #: messages.
 TEMPLATES = (
@@ -259,7 +259,7 @@ def _templates(*_: object) -> str:
 def _push(*_: object) -> str:
     if settings.vapid_private_key is None or settings.vapid_subject is None:
         return "Left out: VAPID_PRIVATE_KEY and VAPID_SUBJECT, so no browser gets a push."
-    if settings.is_production and NOBODYS_ADDRESS in settings.vapid_subject:
+    if settings.is_production and PLACEHOLDER_ADDRESS in settings.vapid_subject:
         raise NotReadyError("Write your own address into VAPID_SUBJECT: push services write to it.")
     return ""
 
@@ -294,7 +294,7 @@ def _console(*_: object) -> str:
 
 
 def _defaults(_: object, env: Mapping[str, str]) -> str:
-    """Report risky settings. A risky value counts as accepted if the operator has set it explicitly."""
+    """Report risky settings. The item is ready if the operator has set each risky value explicitly."""
     risky = risks(extensions()["config"])
     if by_default := [line for name, line in risky.items() if name not in env]:
         raise NotReadyError(f"Choose, and write each choice into the settings: {'; '.join(by_default)}.")

@@ -385,12 +385,12 @@ def test_messaging(number: str) -> None:
     if not settings.hears_people or ref is None:
         click.echo("No receipt will come, because no webhook is set.")
         return
-    told = None
-    for told, code in trial.receipts(ref):
-        if told is Receipt.FAILED:
+    receipt = None
+    for receipt, code in trial.receipts(ref):
+        if receipt is Receipt.FAILED:
             raise click.ClickException(f"{settings.messaging_provider} could not deliver it: {code or 'no reason'}")
-        click.echo(f"Receipt: {told}.")
-    if told is None:
+        click.echo(f"Receipt: {receipt}.")
+    if receipt is None:
         click.echo(f"No receipt came within {trial.WAIT_S:.0f} seconds.")
 
 

@@ -131,8 +131,8 @@ ROUTING = drain.Routing(
     on_recalled=missed.record_undelivered,
 )
 
-#: Handlers of the events that messaging providers report, by kind of event. `failed_receipts` handles messages that a
-#: provider accepted and could not deliver.
+#: Handlers of the events that messaging providers report, by kind of event. The functions in `failed_receipts` handle
+#: messages that a provider accepted but could not deliver.
 INBOUND_HANDLERS = InboundHandlers(
     handlers={
         InboundKind.MESSAGE: conversation.handle,
@@ -151,8 +151,8 @@ HEALTH_CHECKS = {
     "sender": sender_report.check_sender,
 }
 
-#: Metrics that jobs update, with the prefix of their names in `/metrics`. Web processes also update the first two
-#: metrics.
+#: Metrics that jobs update, with a prefix for their names in `/metrics`. Web processes also update the first two
+#: metrics, so these have a prefix that separates the counts of jobs.
 COUNTED_BY_JOBS = {
     http.CALLS: "jobs_",
     cache.CACHED: "jobs_",

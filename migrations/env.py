@@ -26,7 +26,8 @@ ASK_AGAIN_S = 0.5
 LOCK_TRIES = 60
 
 extension = current_app.extensions["migrate"]
-# Bypass the pooler. Use short lock timeouts: a waiting migration blocks the service, but a failed one can be repeated.
+# Bypass the pooler. Use short lock timeouts, because a migration that waits for a lock blocks the service. A failed
+# migration is repeated below.
 engine = direct(MIGRATE)
 
 if context.is_offline_mode():
@@ -42,8 +43,8 @@ else:
     except OperationalError as error:
         raise CommandError(f"The database: {str(error.orig).strip().splitlines()[0]}") from None
     with connection:
-        # Several machines may start a new version at once. They wait for this lock without limit, by polling. A
-        # blocking wait would hold a snapshot, and CREATE INDEX CONCURRENTLY waits for snapshots.
+        # Several machines may start a new version at once. Poll for the lock without a time limit. A blocking wait
+        # would hold a snapshot, and a CREATE INDEX CONCURRENTLY of another machine would wait for this snapshot.
         connection.execution_options(isolation_level="AUTOCOMMIT")
         while not connection.scalar(sa.text("SELECT pg_try_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK}):
             sleep(ASK_AGAIN_S)

@@ -28,7 +28,8 @@ END
 
 def upgrade() -> None:
     with op.get_context().autocommit_block():
-        # This default applies to logins through the previous version. It is short because administrators get it too.
+        # The previous version may still create sessions during the rollout, and they get this default. It is short,
+        # because it also applies to sessions of administrators.
         op.execute(
             "ALTER TABLE sessions ADD COLUMN IF NOT EXISTS expires_at timestamptz NOT NULL"
             " DEFAULT now() + interval '1 hour'"
@@ -37,7 +38,8 @@ def upgrade() -> None:
             "COMMENT ON COLUMN sessions.expires_at IS 'set at login and refresh; earlier when the person is promoted'"
         )
         op.execute("COMMENT ON COLUMN sessions.last_used_at IS 'login or latest refresh'")
-        # Separate from the ALTER, so that no query waits for the whole table.
+        # Fill the column in a separate transaction. In the transaction of the ALTER, all queries of the table would
+        # wait for its lock until the end.
         op.execute(
             BACKFILL.bindparams(
                 superadmin_minutes=settings.superadmin_token_minutes,

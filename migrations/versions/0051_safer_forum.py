@@ -66,7 +66,8 @@ def upgrade() -> None:
 
 
 def _fill_cases() -> None:
-    # A case is urgent because of a phrase or a worried report. Keep both kinds visible until a moderator decides.
+    # A case is urgent because of a crisis phrase or a report of self-harm. Mark both kinds as crisis cases, so that
+    # reports do not hide their posts.
     fill(
         "UPDATE forum_cases SET is_crisis = true WHERE id IN (SELECT id FROM forum_cases WHERE is_urgent"
         " AND NOT is_crisis LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED)"
@@ -100,7 +101,7 @@ def _fill_reports() -> None:
 
 
 def _fill_blocks() -> None:
-    """Store the name of each blocked author as their posts show it. Without such a post, the name may have changed."""
+    """Store the name of each blocked author, if a visible post of the author shows it. Otherwise leave it null."""
     shown = " OR ".join(
         f"EXISTS (SELECT FROM {table} AS p WHERE p.user_id = b.blocked_id AND p.use_pseudonym = b.use_pseudonym"
         " AND p.hidden_reason IS NULL)"

@@ -1,7 +1,7 @@
-"""Moves of numbers between accounts, and evidence of a number's use.
+"""Moves of phone numbers between accounts, and the time of a number's last known use.
 
-Settled deliveries are kept for 30 days, so older evidence is missing. If an account has had its number for longer,
-assume that the number was in use until 30 days ago.
+Settled deliveries are kept for 30 days, so evidence of older use is missing. If an account has had its number for
+longer, assume that the number was in use until 30 days ago.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def upgrade() -> None:
     )
     for name in ("from_user_id", "to_user_id", "moved_at"):
         op.create_index(op.f(f"ix_phone_moves_{name}"), "phone_moves", [name], if_not_exists=True)
-    # A report of a wrong number removes an earlier proof. A later proof removes the report.
+    # If a number was reported as wrong after it was verified, remove the verification. Otherwise remove the report.
     op.execute(
         "UPDATE users SET phone_verified_at = NULL FROM phone_numbers"
         " WHERE phone_numbers.phone = users.phone AND wrong_at >= phone_verified_at"
