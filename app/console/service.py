@@ -43,7 +43,7 @@ class Condition:
 
     problems: list[str]
     queues: list[QueueState]
-    #: Attempts by outcome since Redis was set up.
+    #: Delivery attempts by outcome, since the counters in Redis began.
     outcomes: dict[str, int] | None
     sender: Sender | None
     broadcasts: dict[str, object]
@@ -84,8 +84,8 @@ def deliveries_of(caller: Caller, user_id: int, page: Page) -> Listing[Sent]:
     """Return the deliveries of a user with states and reasons, without text. Record the access in the user's access
     log.
 
-    Deliveries that would reveal a pseudonymous author are left out. A pseudonym is revealed only at a case, where it is
-    recorded.
+    Deliveries that would reveal a pseudonymous author are left out. Administrators can see the name behind a pseudonym
+    only through a moderation case, which records the access.
     """
     users.get(user_id)
     access_log.record(caller, user_id, access_log.AccessAction.DELIVERIES_READ)

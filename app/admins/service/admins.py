@@ -99,15 +99,15 @@ def delete(user_id: int, by: Caller) -> None:
     if RoleName.SUPERADMIN not in by.roles and users.get(user_id).self_registered:
         _demote(user_id, by)
         return
-    # Lock posts before users, because all writes of the forum lock in this order. `erase_now` then removes reactions
-    # that were added before the user was locked.
+    # Lock posts before users, because all writes of the forum lock in this order. Likes and saves that are added before
+    # the user is locked are removed by `erase_now`.
     toggles.take_back_all(user_id)
     admin = _get_changeable(user_id, by, to_delete=True)
     if RoleName.ADMIN in admin.role_names:
         keep_last_admin(admin)
     username, roles = admin.username, sorted(admin.role_names)
     personal_data.erase_now(admin)
-    # Record the name, because only the audit log still contains it.
+    # Record the username, because after the deletion it is stored only in the audit log.
     audit.record(by, audit.AuditAction.DELETED, f"user:{user_id}", username=username, roles=roles)
 
 

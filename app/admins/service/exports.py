@@ -48,18 +48,18 @@ def export(
             chunks = xlsx.stream(table, connect, title=report.sheet)
         case _:
             chunks = csv.stream(table, connect)
-    chunks = start_eagerly(chunks)  # before the log rows below are locked, because it may take seconds
+    chunks = start_eagerly(chunks)  # may take seconds, so do it before the log entries below lock rows
     _record_access(name, by, start, end)
     audit.record(by, audit.AuditAction.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
     return Download(f"{name}_{first}_{last}.{format}", MIMETYPES[format], chunks)
 
 
-#: The users in a report, by report: those who registered or those who were active within the report's days.
+#: By report: whether it contains the users who registered, or the users who were active, within its days.
 COVERS = {"users": Covers.REGISTERED, "activity-logs": Covers.ACTIVE}
 
 
 def _record_access(name: str, by: Caller, start: date | None, end: date | None) -> None:
-    """Add the export to the access log of each person in it. Reports that contain only numbers add nothing."""
+    """Add the export to the access log of each person in the report. Skip reports that contain only numbers."""
     if name == "admins":
         admins = users.with_role(RoleName.ADMIN).where(within(User.created_at, start, end))
         ids = db.session.scalars(admins.with_only_columns(User.id)).all()

@@ -71,7 +71,7 @@ def get(by: Caller, start: date | None = None, end: date | None = None) -> dict[
 
 
 def _range(start: date | None, end: date | None) -> tuple[date, date]:
-    """Return the first and last day of the overview. By default, it ends today and has 30 days."""
+    """Return the first and last day of the overview. The default is the last 30 days, including today."""
     end = end or max(today(), start or today())
     start = start or date.fromordinal(max(1, end.toordinal() - DEFAULT_DAYS + 1))
     if (end - start).days >= MAX_DAYS:

@@ -31,7 +31,8 @@ def list_all(search: Search, by: Caller) -> Listing[Relation]:
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     query = (
         sa.select(CaregiverLink, caregiver, patient)
-        # Outer joins give the same rows, because both users always exist. The query that counts rows drops outer joins.
+        # Both users always exist, so outer joins return the same rows as inner joins. PostgreSQL can leave them out
+        # when it counts the rows.
         .outerjoin(caregiver, caregiver.id == CaregiverLink.caregiver_id)
         .outerjoin(patient, patient.id == CaregiverLink.patient_id)
         .where(CaregiverLink.patient_id.not_in(dependents.DELETED_IDS))

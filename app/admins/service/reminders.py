@@ -16,12 +16,12 @@ from app.notifications.models import DeliveryState, Receipt, deliveries
 from app.pengingat.models import OccurrenceState, occurrences
 from app.pengingat.timetable.tipe import Tipe
 
-#: A person counts in `get_today` after this many days in a row with a missed dose.
+#: `get_today` counts people who missed a dose on each of this many days before today.
 DAYS_IN_A_ROW = 3
 
 
 def get_today() -> dict[str, object]:
-    """Return today's numbers (Jakarta): due reminders, patients, and people who missed doses on the last days."""
+    """Return the numbers of today (Jakarta): due reminders, patients, and people who missed doses on several days."""
     day = today()
     with replica_or(autocommit) as connection:
         counts = connection.execute(_counts(midnight(day), local_time.now())).one()
@@ -45,8 +45,8 @@ def missed_every_day(days: int) -> sa.ColumnElement[bool]:
 
 def _missing(first: date, last: date, days: int) -> sa.Select[int]:
     rows = occurrences.c
-    # `day` is in the time zone of the reminder. The index contains `due_at`, so the range has an extra day at both
-    # ends.
+    # `day` is a date in the time zone of the reminder. The index contains only `due_at`, so select a range of `due_at`
+    # that is a day longer at both ends.
     bounds = midnight(first) - timedelta(days=1), midnight(last) + timedelta(days=2)
     return (
         sa.select(rows.user_id)

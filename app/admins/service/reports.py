@@ -65,7 +65,7 @@ _PERSON = (
     Column("roles", _ROLES.c.names, label="Peran", share=1.3),
 )
 _DOMICILE = Column("domicile", User.domicile.expression, ColumnType.NAME, label="Domisili", share=1.5)
-_STANDING = (
+_ACCOUNT_STATE = (
     Column("is_verified", User.is_verified.expression, ColumnType.FLAG, "Terverifikasi", 1.1),
     Column("created_at", User.created_at.expression, ColumnType.TIME, "Terdaftar", 1.5),
 )
@@ -73,7 +73,7 @@ _STANDING = (
 
 def _users(when: sa.ColumnElement[bool]) -> Table:
     source = sa.select(User.id).outerjoin(_ROLES, _ROLES.c.user_id == User.id).where(when)
-    return Table((*_PERSON, _DOMICILE, *_STANDING), source.order_by(User.created_at.desc(), User.id.desc()))
+    return Table((*_PERSON, _DOMICILE, *_ACCOUNT_STATE), source.order_by(User.created_at.desc(), User.id.desc()))
 
 
 def _admins(when: sa.ColumnElement[bool]) -> Table:
@@ -81,11 +81,11 @@ def _admins(when: sa.ColumnElement[bool]) -> Table:
         user_roles.c.user_id == User.id, user_roles.c.role_id == Role.id, Role.name == RoleName.ADMIN
     )
     source = sa.select(User.id).outerjoin(_ROLES, _ROLES.c.user_id == User.id).where(when, is_admin)
-    return Table((*_PERSON, *_STANDING), source.order_by(User.created_at.desc(), User.id.desc()))
+    return Table((*_PERSON, *_ACCOUNT_STATE), source.order_by(User.created_at.desc(), User.id.desc()))
 
 
 def _registrations(rows: ReportRows, start: date, end: date) -> Chart:
-    """Return a chart of registrations: by day up to 45 days, by week up to 45 weeks, else by month (the last 60)."""
+    """Return a chart of registrations: by day up to 45 days, by week up to 45 weeks, else of the last 60 months."""
     days = [row[-1].astimezone(JAKARTA).date() for row in rows]
     start, end = min([start, *days]), max([end, *days])
     span = (end - start).days + 1

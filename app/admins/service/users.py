@@ -28,7 +28,7 @@ ORDERS = {
     "nama_ktp": (sa.func.lower(User.nama_ktp), User.id),
     "username": (sa.func.lower(User.username),),
 }
-assert set(ORDERS) == set(schemas.ORDERS)  # noqa: S101  # one list of orders, two places
+assert set(ORDERS) == set(schemas.ORDERS)  # noqa: S101  # the API documentation lists the same orders
 
 #: Time when a user last used a session or did something that the activity log contains.
 _LAST_SEEN = sa.func.greatest(

@@ -1,7 +1,7 @@
 """Process that runs one request of the SQL console and ends.
 
-The driver loads a cell as a whole, however large it is. So the statement runs in its own process with a memory limit. A
-result that is too large then ends this process, never the service.
+The driver loads each cell into memory as a whole. The statements run in a separate process with a memory limit, so that
+a result that is too large ends only this process and not the service.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ CHUNK_BYTES = 64 * 1024
 MAX_FETCHED = 500
 
 #: SQLSTATEs for statements that DECLARE CURSOR rejects: a write within or after WITH, or SELECT INTO. The statement
-#: then runs without a cursor, where a real mistake fails again.
+#: then runs without a cursor. If the cause is a real syntax error, it fails again.
 NOT_FOR_A_CURSOR = ("0A000", "42P11", "42601")
 
 #: Commands whose `row_count` is the number of affected rows, not of returned rows.
 WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 
-#: Query whether the role can run programs or use files on the server, or can become such a role. Before PostgreSQL 16
-#: CREATEROLE is enough, because its owner may grant every role that is no superuser. A SECURITY DEFINER function runs
-#: with the rights of its owner. Functions of superusers are trusted. Every name is qualified, because the role can set
-#: the search path.
+#: Query that returns whether the role can run programs or use files on the server, or can become such a role. Before
+#: PostgreSQL 16, a role with CREATEROLE can, because it may grant itself every role except superusers. A SECURITY
+#: DEFINER function runs with the rights of its owner. Functions of superusers are trusted. Every name is qualified,
+#: because the role can set the search path.
 TOO_POWERFUL = """
 WITH powerful AS (
     SELECT oid FROM pg_catalog.pg_roles
@@ -63,20 +63,21 @@ SELECT EXISTS (SELECT FROM powerful WHERE pg_catalog.pg_has_role(session_user, p
 """
 
 #: Query that keeps errors out of the server's log, if the role has the right. An error may quote personal data from a
-#: row, and only the caller should see that in the response.
+#: row. Only the response to the caller may contain it.
 KEEP_OUT_OF_THE_LOG = """
 SELECT pg_catalog.set_config('log_min_messages', 'fatal', false)
 WHERE pg_catalog.has_parameter_privilege('log_min_messages', 'SET')
 """
 
-#: Query for the connection's own backend. Names are qualified, or the role could make the service end another backend.
+#: Query for the backend of this connection. Names are qualified, because the role could otherwise redirect them and
+#: make the service end another backend.
 OWN_BACKEND = """
 SELECT pid, backend_start FROM pg_catalog.pg_stat_activity
 WHERE pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()
 """
 
-#: Settings that `split` assumes for SQL texts. An earlier statement may have changed them.
-READ_AS_IT_WAS_SPLIT = "SET standard_conforming_strings = on; SET client_encoding = 'UTF8'"
+#: Restores the settings that `split` assumes for SQL texts. An earlier statement may have changed them.
+RESTORE_SPLIT_SETTINGS = "SET standard_conforming_strings = on; SET client_encoding = 'UTF8'"
 
 CONNECTION_FAILURE = "08006"
 INSUFFICIENT_PRIVILEGE = "42501"
@@ -157,7 +158,7 @@ def run(request: Request, out: BinaryIO) -> None:
             result = run_all(cursor, statements, out if request["csv"] else None)
             check_role(cursor)  # a statement may have given the role rights
         send(out, FrameKind.RESULT, result)
-    except psycopg2.InterfaceError as error:  # the connection broke, so the rollback failed: raise its cause
+    except psycopg2.InterfaceError as error:  # the rollback failed because the connection broke; raise the first error
         raise error.__context__ or error from None
     finally:
         connection.close()
@@ -182,7 +183,7 @@ def run_all(cursor: Cursor, statements: list[Statement], csv_out: BinaryIO | Non
     """Run all statements and return the result of the last one. Write its rows to `csv_out` if given."""
     for statement in statements[:-1]:
         execute(cursor, statement, is_last=False)
-        cursor.execute(READ_AS_IT_WAS_SPLIT)
+        cursor.execute(RESTORE_SPLIT_SETTINGS)
     if not statements:
         return {"columns": [], "rows": [], "row_count": 0, "truncated": False, "command": ""}
     rows = execute(cursor, statements[-1], is_last=True)
@@ -299,7 +300,10 @@ def failure_of(error: BaseException) -> QueryFailure:
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield the error and its causes. When out of memory, the driver drops the connection and then fails on that."""
+    """Yield the error and the errors before it. If memory runs out, the driver closes the connection.
+
+    The last error is then about the closed connection, and an earlier one about the memory.
+    """
     while error is not None:
         yield error
         error = error.__context__
@@ -319,7 +323,7 @@ def send(out: BinaryIO, kind: FrameKind, body: Mapping[str, object]) -> None:
 
 
 def limit_memory() -> None:
-    """Set a memory limit `MEMORY_BYTES` above the present use of the process (Linux only)."""
+    """Limit the memory of the process to its present use plus `MEMORY_BYTES` (Linux only)."""
     status = Path("/proc/self/status")
     if not status.exists():
         return

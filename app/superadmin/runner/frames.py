@@ -13,7 +13,7 @@ HEAD = struct.Struct(">cI")
 
 
 class FrameKind(StrEnum):
-    #: A `Backend` as JSON, which runs the statements, so that the service can cancel it.
+    #: The `Backend` that runs the statements, as JSON. With it, the service can cancel the statements.
     BACKEND = "B"
     #: A chunk of CSV.
     CHUNK = "C"
@@ -48,7 +48,7 @@ class QueryResult(TypedDict):
 
 
 class QueryFailure(TypedDict):
-    """A database error, a result too large for the runner's memory, or a role with too many rights."""
+    """The reason of a failure: a database error, a result too large for the memory, or a role with too many rights."""
 
     message: NotRequired[str]
     sqlstate: NotRequired[str]

@@ -28,7 +28,7 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-#: First words of statements that begin or end a transaction, which are refused: a request is exactly one transaction.
+#: First words of statements that begin or end a transaction. They are refused, because a request is one transaction.
 TRANSACTION_CONTROL = frozenset({"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"})
 
 #: First words of statements that may have a cursor.
@@ -86,9 +86,9 @@ def split(sql: str) -> list[Statement]:
 
 
 def _depth_of_body(words: list[str], depth: int) -> int:
-    """Return the nesting depth in a function body of the form `BEGIN ATOMIC ...
+    """Return the nesting depth after the last word, within a function body that starts with `BEGIN ATOMIC`.
 
-    END`, which contains its own semicolons.
+    Such a body contains semicolons that do not end the statement.
     """
     if words[0] == "CREATE" and words[-2:] == ["BEGIN", "ATOMIC"]:
         return depth + 1

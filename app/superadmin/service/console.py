@@ -1,7 +1,7 @@
-"""SQL console: each request runs in its own process and database connection, with an outside time limit.
+"""SQL console. Each request runs in its own process (the runner) and in its own database connection.
 
-A statement can change every setting of its session and use all memory of its process. So the service enforces the time
-limit: another connection cancels and then terminates the backend, and the process is killed.
+A statement can change every setting of its session, such as the statement timeout. The service therefore enforces the
+time limit from outside: it cancels and then terminates the backend through another connection, and kills the process.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class QueryTimeout(BadRequest):
 
 
 class TooPowerful(Unavailable):
-    """Error: the console's role could run programs on the database server, by COPY in a DO block."""
+    """Error: the console's role could run programs on the database server, for example by COPY in a DO block."""
 
     code = "superuser_role"
     message = (
@@ -115,7 +115,7 @@ def _reads_replica() -> bool:
 def _at_replica(login: sa.URL) -> tuple[sa.URL, sa.URL]:
     """Return two addresses of the replica: for the console's role, and for the role that ends its statements."""
     replica = sa.make_url(settings.database_replica_url or "")
-    # Not `URL.set`, which keeps parts of the old address that the replica's address lacks.
+    # Do not use `URL.set`. It would keep parts of the old address that the replica's address does not have.
     at_replica = sa.URL.create(
         replica.drivername,
         login.username,

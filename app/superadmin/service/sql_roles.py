@@ -1,4 +1,4 @@
-"""Database role for the SQL console: it can log in and read, and optionally write, whatever a statement tries.
+"""Database role for the SQL console. It can read and optionally write. Statements cannot change these rights.
 
 The role owns no table, so it cannot alter tables or disable triggers. It can only read the audit log, which the
 service's role owns and writes. If the console uses the service's own role instead, statements can change the audit log.
@@ -22,7 +22,7 @@ NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 STATEMENTS = (
     "ALTER ROLE {role} LOGIN CONNECTION LIMIT 10 PASSWORD '{password}'",
     "ALTER ROLE {role} SET default_transaction_read_only = {read_only}",
-    # Membership allows the service to end the role's statements after the time limit.
+    # As a member of the role, the service may end the role's statements after the time limit.
     "GRANT {role} TO CURRENT_USER",
     "GRANT USAGE ON SCHEMA public TO {role}",
     # Revoke earlier rights, because the role may have had write access.
@@ -47,7 +47,7 @@ GRANT_SILENCE = "GRANT SET ON PARAMETER log_min_messages TO {role}"
 
 
 def create(name: str, *, writes: bool = False) -> str:
-    """Create a console role, or give it a new password. Return the database address to log in with.
+    """Create a console role, or give it a new password. Return the database address with role and password.
 
     Needs CREATEROLE. Without `writes`, the role can only read.
     """

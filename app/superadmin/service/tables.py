@@ -23,7 +23,7 @@ MASK = "***"
 
 #: Columns masked in every table. Columns that end in `_hash` are masked too.
 SECRET = frozenset({"nik", "password", "p256dh", "auth"})
-#: Columns masked in one table. They contain login links, texts of people, token hashes or second factors.
+#: Columns masked in one table. They contain secret links, texts of people, token hashes or second factors.
 SECRET_OF = frozenset(
     {
         ("deliveries", "payload"),
@@ -40,7 +40,7 @@ SECRET_OF = frozenset(
 #: Maximum characters of a text on a page. The export is not cut.
 MAX_CELL = 10_000
 
-#: Estimated rows above which the total is the planner's estimate, because counting takes too long.
+#: Number of estimated rows from which the total is only the planner's estimate, because counting takes too long.
 MAX_COUNTED = 5_000_000
 
 KINDS = {
@@ -101,7 +101,7 @@ class CatalogueColumn:
     name: str
     type: str
     type_oid: int
-    #: Position in the primary key, counted from 1, or 0.
+    #: Position in the primary key, counted from 1. 0 for other columns.
     key_position: int
 
 
