@@ -106,17 +106,18 @@ def place_pictures() -> None:
     """Move each picture of a moderated post to the public or to the hidden store, as the post's row requires.
 
     A process may have been killed after it committed a decision and before it moved the picture.
-    Hidden pictures that no moderated post uses belong to deleted posts. They are deleted too.
+    Delete hidden pictures that no moderated post uses, because their posts were deleted.
     """
     # List the hidden store before the rows. Pictures are hidden after the commit, so each listed picture has its row.
-    away = {name for name, _ in pictures.hidden().names()}
+    stored_as_hidden = {name for name, _ in pictures.hidden().names()}
     with unit_of_work():
         is_hidden = {row.image: row.is_hidden for row in db.session.execute(_PICTURES_OF_CASES)}
-        for name, belongs_away in is_hidden.items():
-            if belongs_away:
-                # Hide a hidden picture again. A bucket copies before it deletes, so the picture may be in both stores.
+        for name, must_be_hidden in is_hidden.items():
+            if must_be_hidden:
+                # Do this even if the picture is in the hidden store. A bucket copies before it deletes, so the picture
+                # may be in both stores.
                 pictures.hide(name)
-        for name in away:
+        for name in stored_as_hidden:
             if name not in is_hidden:
                 pictures.discard(name)
             elif not is_hidden[name]:

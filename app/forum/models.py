@@ -18,11 +18,11 @@ from app.core.database.session import Base, Created, trigrams
 #: A deeper tree would be hard to read.
 MAX_DEPTH = 20
 
-ERASE_POSTS = Custom("Their author chose whether they go or stay without a name; replies of others stay in their place")
-ERASE_MARKS = Custom("The counters of what was liked and saved go down with them")
+ERASE_POSTS = Custom("The author chose whether posts are deleted or lose the author's name; replies of others stay")
+ERASE_MARKS = Custom("The counters of liked and saved posts must be reduced at the same time")
 
-#: Table setting that leaves 10% of each page free. A changed row then stays in its page, and PostgreSQL need not update
-#: the indexes (HOT update). Each like or reply changes a counter in the row of the post.
+#: Table setting that leaves 10% of each page free, because each like or reply changes a counter in the row of the post.
+#: The changed row then stays in its page, and PostgreSQL need not update the indexes (HOT update).
 ROOM_TO_COUNT = {"postgresql_with": {"fillfactor": 90}}
 
 
@@ -140,7 +140,7 @@ class ReplyNotice(Base):
 class _Mark:
     """A mark: whether one person has liked and has saved one post.
 
-    The row stays when both flags are false. Two requests at the same time then lock the same row.
+    The row stays when both flags are false, so that simultaneous requests always lock the same row.
     """
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
@@ -266,7 +266,7 @@ class ForumBlock(Base):
     __tablename__ = "forum_blocks"
     __personal__ = Personal(
         of=("user_id", "blocked_id"),
-        export=Custom("A blocked id says who is behind a pseudonym, and the person may be the blocked one"),
+        export=Custom("A blocked id reveals who is behind a pseudonym, and blocked people must not see their blocks"),
         erase=Delete(),
     )
 

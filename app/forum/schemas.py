@@ -67,7 +67,7 @@ class ThreadFields(Post):
 
 
 class ThreadRow(ThreadFields, Hidden):
-    """A thread in a list. Hidden threads are only in lists with `mine`, because their authors still see them."""
+    """A thread in a list. A hidden thread appears only in its author's list with `mine`."""
 
 
 class ThreadTitle(Schema):
@@ -151,7 +151,7 @@ class RepliesQuery:
 
 
 class RepliesQuerySchema(PageSchema):
-    """Query of one thread. The page size counts replies to the thread itself. Each has all the replies below it."""
+    """Query of one thread. A page has `per_page` replies to the thread itself, each with all replies below it."""
 
     after = RecordId(
         metadata={"description": "Only replies newer than this id, as in the `Link` header of a truncated response"}

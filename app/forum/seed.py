@@ -25,8 +25,8 @@ CATEGORIES: tuple[tuple[str, str | None], ...] = (
     ("Kepercayaan Lain", "other_belief"),
 )
 
-#: Phrases by which people say that they want to die. `app.forum.service.crisis_matcher` also finds other spellings and
-#: slang: the phrase `ingin mati` matches `pengen mati` too.
+#: Phrases that express a wish to die or to hurt oneself. `app.forum.service.crisis_matcher` also finds other
+#: spellings and slang. For example, the phrase `ingin mati` also matches `pengen mati`.
 PHRASES: tuple[str, ...] = (
     # wishes to die
     "ingin mati", "saya mau mati", "mau mati saja", "mending mati", "lebih baik mati", "lebih baik saya mati",

@@ -189,7 +189,7 @@ class Http:
             except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
                 return self._failure("timeout" if passed.is_set() else _kind(error))
             if passed.is_set() and not _says_its_end(raw):
-                return self._failure("timeout")  # without a length, a truncated body cannot be told from a complete one
+                return self._failure("timeout")  # without a length, a truncated body looks complete
         headers = CaseInsensitiveDict(raw.headers)
         response = ProviderResponse(self.provider, call.url, raw.status_code, headers, body)
         refusal = status_error(response)

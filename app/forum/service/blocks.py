@@ -1,7 +1,8 @@
 """Blocks: a person no longer sees the posts of another author.
 
-An author writes under a name or under a pseudonym. A block covers only the one that the blocked post shows.
-The response to a new block never depends on earlier blocks. A difference would reveal that both have one author.
+An author writes under a name or under a pseudonym. A block covers only the name or pseudonym that the blocked post
+shows. The response to a new block never depends on earlier blocks. A difference would reveal that a name and a
+pseudonym belong to the same person.
 """
 
 from __future__ import annotations

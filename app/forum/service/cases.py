@@ -1,7 +1,7 @@
 """Moderation cases. A case collects the reports of one post, the moderator's decision and the author's appeal.
 
 A report, a crisis phrase or a moderator opens the case of a post. The deletion of the post closes the case.
-Lock the post before you read or write its case. For a reply, lock its thread first.
+The post must be locked before its case is read or changed. For a reply, its thread must be locked first.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ def request_review(case: ForumCase, *, is_new: bool, is_urgent: bool) -> None:
     administrators who want such pushes.
     """
     is_reopened = case.state == CaseState.KEPT or (is_urgent and case.state == CaseState.HIDDEN)
-    is_told = is_new or (is_urgent and (is_reopened or not case.is_urgent))
+    needs_push = is_new or (is_urgent and (is_reopened or not case.is_urgent))
     if is_reopened:
         case.state = CaseState.OPEN
     case.is_urgent = case.is_urgent or is_urgent
     db.session.flush()
-    if is_told:
+    if needs_push:
         _notify_moderators(case)
 
 

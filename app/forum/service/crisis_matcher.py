@@ -1,7 +1,7 @@
-"""Search for crisis phrases in texts. Other spellings and slang words are first replaced by one plain spelling.
+"""Search for crisis phrases in texts. Before the search, other spellings and slang are replaced by one plain spelling.
 
 For example, `GUEEE PENGEN MATIII...` (slang for "I want to die") becomes `saya ingin mati`. A phrase matches whole
-words only. The word `mati` ("dead") alone is no phrase. People also use it for a power cut (`mati lampu`).
+words only. The word `mati` ("dead") alone is no phrase, because people also use it for a power cut (`mati lampu`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SPELLINGS = {
 
 #: Words after a phrase that make it harmless, by the last word of the phrase.
 #: Examples: `mati lampu` (power cut), `hidup hemat` (live thriftily).
-OTHERWISE = {
+HARMLESS_AFTER = {
     "mati": frozenset(
         """
         ac air airnya angin api gaya hp internet kiri kutu lampu lampunya langkah listrik listriknya matian mesin pajak
@@ -137,12 +137,12 @@ def _is_in(phrase: str, text: str) -> bool:
     return any(_counts(phrase.split(), match) for match in re.finditer(rf"\b{re.escape(phrase)}\b", text))
 
 
-def _counts(said: list[str], match: re.Match[str]) -> bool:
-    """Return whether a match counts. The words before or after the phrase may make it harmless."""
+def _counts(words: list[str], match: re.Match[str]) -> bool:
+    """Return whether a match of the phrase with these words counts. The words around it may make it harmless."""
     start, end = match.span()
     before, after = match.string[max(0, start - NEAR) : start].split()[-2:], match.string[end : end + NEAR].split()
-    if DEATH in said and any(word.removesuffix("nya") in THINGS for word in before):
+    if DEATH in words and any(word.removesuffix("nya") in THINGS for word in before):
         return False
-    if after and after[0] in OTHERWISE.get(said[-1], ()):
+    if after and after[0] in HARMLESS_AFTER.get(words[-1], ()):
         return False
-    return not (said[0] in WISHES and before and before[-1] in NEGATIONS)
+    return not (words[0] in WISHES and before and before[-1] in NEGATIONS)

@@ -41,12 +41,13 @@ def erase_replies(person: ErasureSubject) -> bool:
     rows = db.session.execute(own.order_by(ForumReply.id).limit(BATCH[person.posts])).all()
     if not rows:
         return False
-    above = sa.select(ForumThread).where(ForumThread.id.in_({row.thread_id for row in rows})).order_by(ForumThread.id)
-    there = {thread.id for thread in db.session.scalars(above.with_for_update(key_share=True))}
-    ids = [row.id for row in rows if row.thread_id in there]  # another request may have deleted the thread
+    threads_above = sa.select(ForumThread).where(ForumThread.id.in_({row.thread_id for row in rows}))
+    locking = threads_above.order_by(ForumThread.id).with_for_update(key_share=True)
+    locked_ids = {thread.id for thread in db.session.scalars(locking)}
+    ids = [row.id for row in rows if row.thread_id in locked_ids]  # another request may have deleted the thread
     if person.posts is Posts.DELETE:
-        here_still = sa.select(ForumReply).where(ForumReply.id.in_(ids), ~ForumReply.is_deleted)
-        for reply in db.session.scalars(here_still.order_by(ForumReply.id).with_for_update(key_share=True)).all():
+        remaining = sa.select(ForumReply).where(ForumReply.id.in_(ids), ~ForumReply.is_deleted)
+        for reply in db.session.scalars(remaining.order_by(ForumReply.id).with_for_update(key_share=True)).all():
             replies.remove(reply)
         return True
     _leave_without_author(ForumReply, ids)

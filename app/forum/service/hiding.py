@@ -15,7 +15,7 @@ from app.forum.service import notices
 from app.forum.service.counters import count_reply, count_thread
 from app.forum.service.posts import Post
 
-#: Reason that the author reads if three reports have hidden the post without a moderator.
+#: Reason that the author reads if reports have hidden the post before a moderator has seen it.
 REPORTED = "Beberapa orang melaporkan tulisan ini."
 
 

@@ -33,7 +33,7 @@ THREAD_KIND = "forum_thread"
 
 REPLY_KIND = "forum_reply"
 
-#: Time from the due time of an unsent message about replies until the message expires.
+#: Time after its due time at which an unsent message about replies expires.
 REPLY_EXPIRES = timedelta(hours=24)
 
 #: Minimum time between two messages about replies to one person. The second message covers all replies since the first.
@@ -51,7 +51,7 @@ LIFTED = "Seorang moderator membuka nama di balik nama samaran Anda di forum. Ha
 LIFTED_TITLE = "Nama samaran Anda"
 LIFTED_EXPIRES = timedelta(days=7)
 
-#: Fallback for a name that is empty after web addresses are removed.
+#: Text in place of a name that contained only web addresses.
 SOMEBODY = "Seseorang"
 
 #: Maximum characters of a thread's title in a text.
@@ -234,10 +234,10 @@ def _is_unwanted(thread: ForumThread, reply: ForumReply) -> bool:
 
 def render_replies(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Return the texts of messages about replies. A message has no text if all its replies are deleted or hidden."""
-    return {each.id: words for each in deliveries if (words := _told(each))}
+    return {each.id: words for each in deliveries if (words := _text_of(each))}
 
 
-def _told(delivery: Claimed) -> Words | None:
+def _text_of(delivery: Claimed) -> Words | None:
     """Return the text of a message about replies. It covers the replies up to the first reply of the next message."""
     with autocommit() as connection:
         row = connection.execute(_replies, _values(delivery)).first()
@@ -280,7 +280,7 @@ _next_id = sa.func.least(
     .scalar_subquery(),
 )
 #: Query of the replies in one message. Each row also has the total of replies and the running number of its thread.
-_told_of = (
+_covered = (
     sa.select(
         ForumReply.id,
         ForumThread.id.label("thread_id"),
@@ -309,7 +309,7 @@ _told_of = (
     .subquery()
 )
 _replies = (
-    sa.select(_told_of, sa.func.max(_told_of.c.nth_thread).over().label("threads")).order_by(_told_of.c.id).limit(1)
+    sa.select(_covered, sa.func.max(_covered.c.nth_thread).over().label("threads")).order_by(_covered.c.id).limit(1)
 )
 
 
@@ -327,7 +327,8 @@ def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:
     """Return the SQL condition that a delivery to this person may reveal their pseudonym to administrators.
 
     Examples are messages about replies to a pseudonymous thread, because their sending time matches the replies.
-    Broadcasts of threads are included, because only the thread's author does not get the broadcast.
+    Broadcasts of threads are included too. Everybody except the author may get them, so a missing broadcast would
+    reveal the author.
     """
     named = sa.select(ForumThread.id).where(ForumThread.user_id == user_id, ~ForumThread.use_pseudonym)
     is_named = sa.func.coalesce(Delivery.about_id, 0).in_(named)

@@ -17,7 +17,7 @@ from app.forum.service.posts import Post, PostType
 from app.identity.models import User
 from app.identity.sessions import Caller
 
-#: Number of valid reports that hide a post.
+#: Number of reports that hide a post. Only valid reports count, see `_may_hide`.
 HIDING = 3
 #: Minimum age of a reporter's account. Reports of younger accounts do not count, because new accounts are easy to get.
 MIN_AGE = timedelta(days=7)
@@ -63,8 +63,8 @@ def _may_hide(post: Post, case: ForumCase) -> bool:
         return False
     if case.decided_at is not None and post.updated_at <= case.decided_at:
         return False
-    # Without a decision, count all reports. A report may be older than its case, because a simultaneous report may
-    # have opened the case.
+    # Without a decision, count all reports of the case, also those older than the case. Of two simultaneous reports,
+    # the later one may have opened the case.
     is_since = sa.true() if case.decided_at is None else ForumReport.created_at > case.decided_at
     count = db.session.scalar(
         sa.select(sa.func.count())

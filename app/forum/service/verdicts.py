@@ -1,7 +1,7 @@
 """Notices to the author of a post after the post was hidden, shown again, or deleted.
 
 A worker renders the text just before it sends the notice. The text never names reporters. If the post has a pseudonym,
-the text omits its title, because another person may read the author's phone.
+the text omits the title, because another person may see the message on the author's phone.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 
 _is_reply = ForumCase.reply_id.is_not(None)
-_STANDING = (
+_CASE_STATE = (
     sa.select(
         ForumCase.state,
         ForumCase.reason,
@@ -86,7 +86,7 @@ _STANDING = (
 
 def _text(delivery: Claimed) -> str | None:
     with autocommit() as connection:
-        row = connection.execute(_STANDING, {"id": delivery.about_id, "author_id": delivery.user_id}).one_or_none()
+        row = connection.execute(_CASE_STATE, {"id": delivery.about_id, "author_id": delivery.user_id}).one_or_none()
     if row is None:
         return None
     event = delivery.payload["event"]

@@ -1,7 +1,7 @@
 """Code that the reads of threads and of replies share. A post is a thread or a reply.
 
-A record is the dict of one post in a response. Only this module decides which data of an author a record contains.
-It decides this in SQL. For a post under a pseudonym, the database does not return the author's id, picture or name.
+A record is the dict of one post in a response. Only the SQL expressions of this module determine which data of an
+author a record contains. For a post under a pseudonym, the database does not return the author's id, picture or name.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REPLY_NOT_FOUND = "Balasan tidak ditemukan."
 
 #: Name of an author whose account is deleted.
 DELETED_ACCOUNT = "Akun dihapus"
-#: Name of an author who has written under a pseudonym and has since removed the pseudonym from their profile.
+#: Name that a post under a pseudonym shows after its author has removed the pseudonym from the profile.
 ANONYMOUS = "Anonim"
 
 #: Text in place of the content of a hidden post.

@@ -25,7 +25,7 @@ MAX_ON_FIRST_PAGE = 100
 TextSearch = Literal["trigrams", "newest"]
 
 #: Maximum matches that a search counts, and maximum newest threads that a search for a short text reads.
-#: The limit keeps searches cheap, because threads are long and everybody may search.
+#: The limit keeps searches cheap, because threads are long and anybody may search, even without a token.
 MAX_SEARCHED = 1_000
 
 

@@ -1,6 +1,6 @@
-"""Reads of one thread with prepared statements. For speed, rows become dicts without the ORM and marshmallow.
+"""Reads of one thread with prepared statements. For speed, rows become dicts without the ORM or marshmallow.
 
-Each function gets a connection. A request that writes can so read its own changes before the commit.
+Each function takes a connection, so that a request that writes can read its own changes before the commit.
 `thread_list` reads the list of threads.
 """
 
