@@ -1,4 +1,4 @@
-"""Articles on the health ministry's site, cached. If the site fails, a stale value is used."""
+"""Articles on the health ministry's site, from the cache or the site. If the site fails, a stale value is returned."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ class Article(Base, Timestamps):
 class SavedArticle(Base):
     """An article that a user saved, live or stored.
 
-    When the user removes it, the row stays with `saved` false, so that a double tap locks the same row.
+    When the user removes the article, the row stays with `saved` false, so that simultaneous requests lock the same
+    row.
     """
 
     __tablename__ = "saved_articles"

@@ -43,7 +43,7 @@ class SafeHtml(fields.String):
         super().__init__(**kwargs)
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, object] | None, **kwargs: object) -> str:
-        # The limit is for the HTML as sent, so it is checked before sanitising.
+        # Check the length before sanitising, because the limit applies to the HTML that the client sent.
         return sanitise(validate.Length(max=MAX_CONTENT)(super()._deserialize(value, attr, data, **kwargs)))
 
 

@@ -28,9 +28,9 @@ CONSTRAINTS: dict[str, AppError] = {
 }
 ANNOUNCEMENT = "Artikel baru: {title}"
 
-#: Columns of an article and `is_saved`.
+#: A row with the columns of an article and `is_saved`.
 ArticleRow = sa.Row[*tuple[object, ...]]
-#: Columns of a saved article: id and image (null if it is not stored), title, url, is_saved, saved_at.
+#: A row of a saved article: id and image (null if the article is not stored), title, url, is_saved, saved_at.
 SavedRow = sa.Row[*tuple[object, ...]]
 
 
@@ -94,7 +94,7 @@ def delete(article_id: int) -> None:
 def toggle_save(user_id: int, data: Loaded) -> bool:
     """Save or remove an article. Return whether it is saved now.
 
-    The upsert locks the row of its primary key, so a double tap saves and removes.
+    Each call locks the row and toggles it. A double tap therefore saves the article and removes it again.
     """
     statement = insert(SavedArticle).values(user_id=user_id, saved=True, **data)
     toggle = statement.on_conflict_do_update(

@@ -58,7 +58,7 @@ _COUNT_NEARBY = sa.select(sa.func.count()).select_from(_PRACTISING_THERE.distinc
 def nearby(lat: float, lng: float, page: Page) -> Listing[dict[str, object]]:
     """Return doctors with a facility in the position's province, nearest first.
 
-    The distance is to the nearest of all their facilities, which may lie in another province.
+    The distance is to the nearest facility of each doctor, even if that facility is in another province.
     """
     province = geocoding.province_at(lat, lng)
     if province is None:
@@ -121,13 +121,16 @@ def update(dokter_id: int, data: Loaded) -> Dokter:
 def delete(dokter_id: int) -> None:
     dokter = get_locked_or_404(Dokter, dokter_id, NOT_FOUND)
     pictures.discard(dokter.image)
-    # Bypass the session. It expects to delete a fixed number of `dokter_faskes` rows, and a parallel facility deletion
-    # may remove one.
+    # Do not delete through the session. It raises an error if a parallel deletion of a facility has removed a row of
+    # `dokter_faskes`.
     db.session.execute(sa.delete(Dokter).where(Dokter.id == dokter_id))
 
 
 def _practise_at(dokter: Dokter, faskes_ids: set[str]) -> None:
-    """Replace the doctor's facilities, leaving unchanged rows alone. A facility that is being deleted is no error."""
+    """Replace the doctor's facilities. Insert and delete only the rows that change.
+
+    With SQL instead of the session, a row that a parallel facility deletion removes causes no error.
+    """
     practices = dokter_faskes.c
     db.session.execute(
         sa.delete(dokter_faskes).where(practices.dokter_id == dokter.id, practices.faskes_id.not_in(faskes_ids))
@@ -139,7 +142,7 @@ def _practise_at(dokter: Dokter, faskes_ids: set[str]) -> None:
 
 
 def _columns(data: Loaded) -> dict[str, object]:
-    """Return `data` as attributes of a doctor: facilities for their ids, a stored picture for its upload."""
+    """Return `data` as attributes of a doctor. Replace `faskes_ids` by facilities, and an upload by the stored name."""
     columns: dict[str, object] = {name: value for name, value in data.items() if name != "faskes_ids"}
     if "faskes_ids" in data:
         columns["faskes"] = _faskes_of(data["faskes_ids"])

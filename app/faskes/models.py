@@ -9,7 +9,7 @@ from app.core.database.personal import Impersonal
 from app.core.database.session import Base, Timestamps, trigrams
 from app.core.lib.geo import EARTH_RADIUS_KM
 
-#: Sources of a record. An update by an administrator sets `db`, and then searches never overwrite the record.
+#: Sources of a record: an administrator, or the places provider. Searches overwrite only records from the provider.
 DB, PLACES = "db", "places"
 
 NOT_FOUND = "Fasilitas kesehatan tidak ditemukan."
@@ -47,14 +47,14 @@ def distance_km(lat: sa.ColumnElement[float], lng: sa.ColumnElement[float]) -> s
     """
     half_north = sa.func.sin(sa.func.radians(Faskes.lat - lat) * _HALF)
     half_east = sa.func.sin(sa.func.radians(Faskes.lng - lng) * _HALF)
-    # A subquery is computed once per statement, and the plan is the same for each position.
+    # PostgreSQL computes the subquery once per statement and uses the same plan for each position.
     shrink_here = sa.select(sa.func.cos(sa.func.radians(lat))).scalar_subquery()
     shrink = shrink_here * sa.func.cos(sa.func.radians(Faskes.lat))
     square = half_north * half_north + shrink * half_east * half_east
     return _DIAMETER_KM * sa.func.asin(sa.func.sqrt(sa.func.least(_ONE, square)))
 
 
-# Literals, because a bound number is a numeric, whose arithmetic is ten times slower.
+# These numbers are literals. Parameters would have the type `numeric`, and calculations with it are ten times slower.
 _HALF, _ONE, _DIAMETER_KM = (
     sa.literal_column(f"{value!r}::float8", sa.Double) for value in (0.5, 1.0, 2 * EARTH_RADIUS_KM)
 )

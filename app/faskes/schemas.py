@@ -1,4 +1,4 @@
-"""Request and response schemas of health facilities. Lists are returned as plain records and only documented here."""
+"""Request and response schemas of health facilities. Routes with `plain_response` only use them as documentation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class FaskesFilterSchema(SearchSchema):
 
 
 class LocationSchema(PositionSchema, PageSchema):
-    """A position. The circle around it has the largest radius."""
+    """Query with a position. The search uses the maximum radius, unless a subclass adds the field `radius`."""
 
     @post_load
     def to_page(self, data: dict[str, Any], **kwargs: object) -> NearbyQuery:

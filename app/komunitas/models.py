@@ -1,4 +1,4 @@
-"""Table of communities that people can join outside the service."""
+"""Table of communities, which people can join outside this service."""
 
 from __future__ import annotations
 

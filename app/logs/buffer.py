@@ -1,7 +1,7 @@
 """Buffer for log records: a Redis list, or the table itself while Redis is down.
 
-A drain moves a batch of records to its own list. It deletes that list only after the rows are committed. If a drain
-dies, the next one ingests its list. The event id makes repeated inserts harmless.
+An ingest job moves a batch of records to its own list, stores them, and deletes the list after the commit. If the job
+dies, the next job stores the records of its list. A record is never stored twice, because its event id is unique.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 #: A record that can be encoded as JSON: columns of `ActivityLog`, as far as known.
 Record = Mapping[str, object]
 
-#: Redis keys: the list of new records, and the set of lists that drains have claimed.
+#: Redis keys: the list of new records, and the set with the names of the lists of ingest jobs.
 WAITING, CLAIMED = "logs:waiting", "logs:taken"
 BATCH = 2000
 
@@ -35,7 +35,8 @@ COUNTS = "logs:counts"
 #: Maximum records per sender. A normal client sends a few with each screen.
 MAX_PER_MINUTE, MAX_PER_DAY = 120, 5000
 
-#: Seconds after a failure in which Redis is not called. A hanging Redis would cost each request a timeout.
+#: Seconds after a failure in which Redis is not called. Otherwise each request would wait for the timeout of a hanging
+#: Redis.
 REDIS_PAUSE_S = 1.0
 
 #: Script that atomically moves up to ARGV[1] records to a new list and adds the list's name to the set.
@@ -153,7 +154,7 @@ def has_records() -> bool:
 def claim(batch: int = BATCH) -> list[str]:
     """Move up to `batch` records to a new list.
 
-    Return the names of the lists to ingest: lists of other drains that still exist, then the new one.
+    Return the names of the lists to store: lists of other ingest jobs that still exist, then the new list.
     """
     redis = queue.connection()
     claimed = [key.decode() if isinstance(key, bytes) else key for key in redis.smembers(CLAIMED)]

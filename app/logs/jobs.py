@@ -39,7 +39,7 @@ def ingest() -> None:
 
 
 def ingest_batch() -> int:
-    """Store one batch, after the lists of drains that died. Return the number of new rows."""
+    """Store one batch, after the remaining lists of other ingest jobs. Return the number of new rows."""
     total = 0
     for key in buffer.claim():
         if records := buffer.records_of(key):
@@ -50,7 +50,7 @@ def ingest_batch() -> int:
 
 
 def ingest_all() -> None:
-    """Store all waiting records, including those that other drains have claimed."""
+    """Store all waiting records, including those that other ingest jobs have claimed."""
     while buffer.has_records():
         ingest_batch()
 
@@ -86,8 +86,8 @@ def make_months_ahead() -> None:
         except OperationalError as error:
             if not isinstance(error.orig, pg.LockNotAvailable):
                 raise
-            # A reader holds the lock, and writers would queue behind us. The job runs again in an hour, and
-            # `activity_logs_rest` accepts the rows until then.
+            # A reader of the table holds a lock. Do not wait longer, because writers would wait behind this statement.
+            # The job runs again in an hour. Until then, `activity_logs_rest` accepts the rows.
             logger.warning("the next partition of the logs waits for the next hour: somebody reads them")
             return
 
@@ -101,10 +101,9 @@ def collect() -> Iterator[Metric]:
 def prune(days: int) -> tuple[list[str], int]:
     """Delete records older than `days` days. The daily sums stay.
 
-    Months that ended before that are dropped as whole partitions. Rows of the month in between are deleted in small
-    transactions. The same days are deleted from `log_day_users`, which is needed only while a day's sums can still
-    change. Return the names of the dropped partitions, and the number of `activity_logs` rows deleted in the
-    transactions.
+    Partitions of months that ended before this time are dropped. Other older rows are deleted in small transactions.
+    The same days are deleted from `log_day_users`, which is needed only while the sums of a day can still change.
+    Return the names of the dropped partitions, and the number of `activity_logs` rows that the transactions deleted.
     """
     before = local_time.now() - timedelta(days=days)
     with unit_of_work():

@@ -15,7 +15,7 @@ from app.core.database.session import Base
 
 
 class ActivityLog(Base):
-    """One activity record. Rows are inserted in batches and never updated, so foreign keys are left out for speed.
+    """One activity record. For speed, the table has no foreign keys.
 
     The table is partitioned by Jakarta month (`app.logs.months`), so a unique key must include the time.
     """

@@ -17,13 +17,13 @@ from app.core.lib import local_time
 #: Future months that have a partition, so that operators have time to notice if creation fails.
 AHEAD = 2
 
-#: Name of a partition: its month, or with `until` the month before which all its rows are.
+#: Pattern of partition names. All rows of a partition are in the month of its name, or with `until_` before this month.
 NAME = re.compile(r"activity_logs_(?P<until>until_)?(?P<year>\d{4})_(?P<month>\d{2})")
 
 #: Default partition, for rows that no other partition takes.
 REST = "activity_logs_rest"
 
-#: Maximum wait for a lock. Writers queue behind this statement while it waits for readers.
+#: Statement that limits the wait for a lock, because writers wait behind a statement that waits for readers.
 LOCK_TIMEOUT = "SET LOCAL lock_timeout = '500ms'"
 
 _PARTITIONS = sa.text(
@@ -83,7 +83,7 @@ def _next(month: date) -> date:
 
 
 def _end(name: str) -> datetime | None:
-    """Return the time before which all rows of a partition are, or None for the default partition."""
+    """Return the end of a partition's time range, or None for the default partition."""
     match = NAME.fullmatch(name)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Request and response schemas of log records, lenient about types."""
+"""Request and response schemas of log records. Fields of a wrong type are accepted and stored as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Home page layouts by province, each replaced as a whole."""
+"""Home page layouts by province. An update replaces the whole layout of a province."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roles as records, and changes to the roles of users with a notice. `app.identity.roles` stores who has which role."""
+"""Create, change and delete roles, and change the roles of users with a notice."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def set_only_role(user: User, name: RoleName) -> None:
 def _notify_changes(user: User) -> Iterator[None]:
     """Notify the user about roles that the block adds or removes.
 
-    The caller locks the user first, so that the notice contains no changes of other requests.
+    The caller must have locked the user. The notice then contains no changes of other requests.
     """
     before = user.role_names
     yield

@@ -31,7 +31,8 @@ NOT_FOUND = "Video tidak ditemukan."
 CHANNEL_NOT_FOUND = "Kanal tidak ditemukan."
 NOT_CONFIGURED = "Layanan video belum diatur."
 
-#: Redis key for the end of the used-up quota. While Redis is down, each process uses `VideoPlatform.paused_until`.
+#: Redis key for the time until which the quota is used up. While Redis is down, each process uses its own value in
+#: `VideoPlatform.paused_until`.
 PAUSE = "videos:paused_until"
 
 
@@ -97,7 +98,7 @@ def _platform() -> VideoPlatform:
 
 
 def _remembered(videos: list[PlatformVideo] | None) -> list[PlatformVideo] | None:
-    """Store each video of a list in the cache of single videos, because users open and save videos from lists."""
+    """Store each video of a list in the cache of single videos, because users often open or save a video of a list."""
     for video in videos or ():
         singles.put(video.video_id, video)
     return videos

@@ -30,7 +30,7 @@ class Video(Base, Timestamps):
 class SavedVideo(Base):
     """A video that a user saved, live or stored.
 
-    When the user removes it, the row stays with `saved` false, so that a double tap locks the same row.
+    When the user removes the video, the row stays with `saved` false, so that simultaneous requests lock the same row.
     """
 
     __tablename__ = "saved_videos"

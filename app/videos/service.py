@@ -31,9 +31,9 @@ ANNOUNCEMENT = "Video baru: {title}"
 #: Hosts of the platform's thumbnails.
 PICTURE_HOSTS = ("ytimg.com", "ggpht.com")
 
-#: Columns of a video and `is_saved`.
+#: A row with the columns of a video and `is_saved`.
 VideoRow = sa.Row[*tuple[object, ...]]
-#: Columns of a saved video: id (null if it is not stored), video_id, title, channel_title, thumbnail, is_saved,
+#: A row of a saved video: id (null if the video is not stored), video_id, title, channel_title, thumbnail, is_saved,
 #: saved_at.
 SavedRow = sa.Row[*tuple[object, ...]]
 
@@ -87,7 +87,7 @@ def update(video_id: int, data: Loaded, user_id: int) -> VideoRow:
     video = get_or_404(Video, video_id, NOT_FOUND)
     is_other = data.get("video_id") not in (None, video.video_id)
     changes: Mapping[str, object] = _completed(data) if is_other else data
-    # Lock after the platform call, so that other requests do not wait for it.
+    # Lock the row after the call of the platform, so that other requests do not wait for the call.
     with map_constraint_errors(CONSTRAINTS):
         assign(get_locked_or_404(Video, video_id, NOT_FOUND), changes)
     return get(video_id, user_id)
@@ -103,7 +103,7 @@ def delete(video_id: int) -> None:
 def toggle_save(user_id: int, data: Loaded) -> bool:
     """Save or remove a video. Return whether it is saved now.
 
-    The upsert locks the row of its primary key, so a double tap saves and removes.
+    Each call locks the row and toggles it. A double tap therefore saves the video and removes it again.
     """
     known = _known_thumbnail(data["video_id"])
     statement = insert(SavedVideo).values(

@@ -1,4 +1,4 @@
-"""Read queries for facilities: prepared statements, whose rows become plain records without ORM and marshmallow.
+"""Reads of facilities with prepared statements. For speed, rows become dicts without the ORM or marshmallow.
 
 Each function takes the connection, so that a search can return rows that it stored but has not committed yet.
 """
@@ -45,7 +45,8 @@ def _in_box(west: str, east: str) -> sa.ColumnElement[bool]:
         sa.func.point(_param(east), _param("north")),
         sa.func.point(_param(west), _param("south")),
     )
-    # A subquery hides the values from the planner. Otherwise PostgreSQL would plan the statement again for each circle.
+    # The subquery hides the values from the planner. Otherwise PostgreSQL would plan the statement again for each
+    # circle.
     box = sa.select(sa.func.box(*corners)).scalar_subquery()
     return sa.func.point(Faskes.lng, Faskes.lat).bool_op("<@")(box)
 
@@ -53,12 +54,12 @@ def _in_box(west: str, east: str) -> sa.ColumnElement[bool]:
 def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
     """Return the query for facilities in a circle, nearest first.
 
-    The index selects rows in the boxes, then the distance selects rows in the circle.
+    First select the rows in the boxes by the index, then the rows in the circle by their distance.
     """
     boxed = (
         sa.select(*COLUMNS, distance_km(_param("lat"), _param("lng")).label("distance_km"))
         .where(sa.or_(*boxes))
-        .offset(sa.literal_column("0"))  # stops the planner from computing the distance twice
+        .offset(sa.literal_column("0"))  # otherwise PostgreSQL would compute the distance twice
         .subquery()
     )
     return (

@@ -2,7 +2,8 @@
 
 The provider's places are in the database. For four hours, a search near a covered circle does not call the provider
 again. A search claims its circle before it calls the provider. If several requests miss the same circle, one calls and
-the others wait. While Redis is down nothing is remembered, so every request calls the provider.
+the others wait. While Redis is down, no circles are stored, so every search without stored facilities calls the
+provider.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ logger = logging.getLogger(__name__)
 
 LIFETIME_S = 4 * 3600
 
-#: Seconds during which a newly covered circle still counts as `ASKING`. A request that claims it then may have read the
-#: database before the new rows were committed.
+#: Seconds during which a newly covered circle still counts as `ASKING`. A request in this time may have read the
+#: database before the new rows were committed, so it must read again.
 JUST_NOW_S = 1
 
-#: Maximum km between the centres of a search and of a covered circle with at least the same radius.
+#: Maximum km between the centre of a search and the centre of a covered circle, so that the circle counts for the
+#: search. The radius of the circle must be at least the radius of the search.
 NEAR_KM = 1
 
 #: Seconds until a claim expires. It is longer than the provider's time budget, so an expired claim means that its
@@ -34,8 +36,8 @@ NEAR_KM = 1
 CLAIM_S = 10
 _POLL_S = 0.1
 
-#: Maximum new circles per minute for all processes. Provider calls cost money, and a user who moves over the map must
-#: not spend it. Beyond the limit, only the database answers.
+#: Maximum new circles per minute for all processes, because provider calls cost money. Above the limit, searches use
+#: only the database.
 MAX_CLAIMS_PER_MINUTE = 300
 
 #: Maximum latitude in degrees. Redis stores no positions nearer to the poles, and no facility is there.
@@ -69,7 +71,7 @@ return {{'claimed', claimed}}
 
 
 class CircleState(StrEnum):
-    #: The provider was called, or must not be called now. The database is complete.
+    #: The provider was called recently, or must not be called now. Use only the database.
     COVERED = "covered"
     #: Another request has claimed the circle and is calling the provider.
     ASKING = "asking"
