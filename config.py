@@ -588,7 +588,7 @@ Conflict = tuple[tuple[str, ...], str]
 
 
 def _conflicts(config: Config) -> Iterator[Conflict]:
-    """Yield problems of settings that are valid on their own but contradict or miss each other."""
+    """Yield problems between settings: two contradict each other, or one requires another that is missing."""
     provider = config.messaging_provider
     if provider != "outbox" and not config.messaging_token:
         yield ("MESSAGING_TOKEN", "MESSAGING_PROVIDER"), f"MESSAGING_TOKEN is missing: {provider} needs it"

@@ -152,7 +152,7 @@ HEALTH_CHECKS = {
 }
 
 #: Metrics that jobs update, with a prefix for their names in `/metrics`. Web processes also update the first two
-#: metrics, so these have a prefix that separates the counts of jobs.
+#: metrics, so the counts of jobs get a prefix there.
 COUNTED_BY_JOBS = {
     http.CALLS: "jobs_",
     cache.CACHED: "jobs_",

@@ -18,7 +18,7 @@ class QueueState(Schema):
     oldest_due_s = fields.Float(metadata={"description": "Seconds since the oldest due delivery became due"})
 
 
-#: Attempts by outcome since counting began. Clients compute the rate from two responses.
+#: Delivery attempts by outcome since counting began. Clients compute the rate from two responses.
 Outcomes = Schema.from_dict({name: fields.Integer() for name in OUTCOMES}, name="DeliveryOutcomes")
 
 

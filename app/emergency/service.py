@@ -80,12 +80,12 @@ def in_crisis(province: str | None) -> list[CrisisNumber]:
 
 
 def own_ambulance(province: str | None) -> CrisisNumber | None:
-    """Return the province's own ambulance line, or None if it has only national numbers."""
+    """Return the province's own ambulance number, or None if it has only national numbers."""
     return _own_line(province, NumberKind.AMBULANCE)
 
 
 def _own_line(province: str | None, kind: NumberKind) -> CrisisNumber | None:
-    """Return the first line of this kind that is not a national number."""
+    """Return the province's first number of this kind that is not a national number."""
     line = sa.select(EmergencyNumber.phone, EmergencyNumber.title, EmergencyNumber.url).where(
         EmergencyNumber.province == province,
         EmergencyNumber.kind == kind,

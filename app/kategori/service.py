@@ -27,7 +27,7 @@ def list_all(page: Page) -> Listing[Kategori]:
 
 
 def within(column: InstrumentedAttribute[int | None], search: KategoriFilter) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions of `search` on a column of category ids."""
+    """Return the SQL conditions of the filter `search` for a column with category ids."""
     conditions: list[sa.ColumnElement[bool]] = []
     if search.kategori_id is not None:
         conditions.append(column == search.kategori_id)

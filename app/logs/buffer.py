@@ -22,7 +22,7 @@ from app.core.web import rate_limits
 
 logger = logging.getLogger(__name__)
 
-#: A record that can be encoded as JSON: columns of `ActivityLog`, as far as known.
+#: Columns of `ActivityLog` with values that can be encoded as JSON. Columns without a value may be missing.
 Record = Mapping[str, object]
 
 #: Redis keys: the list of new records, and the set with the names of the lists of ingest jobs.

@@ -30,7 +30,7 @@ _KM_PER_DEGREE = math.pi * geo.EARTH_RADIUS_KM / 180
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A kabupaten (regency) with its province. Outside Indonesia, a country without a province."""
+    """A kabupaten (regency) and its province. Outside Indonesia, `kabupaten` is the country and `province` is None."""
 
     kabupaten: str
     province: str | None

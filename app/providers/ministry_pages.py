@@ -1,7 +1,7 @@
 """Parsers for the ministry's pages. Each parser is a pure function from HTML to a typed result.
 
-The title, text, picture and date of an article can be in JSON-LD, in Open Graph tags or in HTML elements. The sources
-are tried in this order.
+The title, picture and date of an article are read from JSON-LD, else from Open Graph tags, else from HTML elements. The
+text is read from an HTML element, or from JSON-LD if no element contains that text.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Selectors:
     """XPath expressions and address patterns. Another site needs other values."""
 
-    #: Links that may lead to articles: all outside navigation, header, footer and similar parts.
+    #: Links that may lead to articles: all links except those in navigation, header, footer and similar parts.
     links: str = (
         "//a[@href][not(ancestor::nav or ancestor::aside or ancestor::footer or ancestor::form"
         " or ancestor::header[not(ancestor::article)]"

@@ -107,7 +107,7 @@ class WhatsAppCloud:
 
 
 def read_sender_event(event: Mapping[str, object]) -> SenderEvent:
-    """Return what a webhook reports about our number or account. Each change uses other fields of the event."""
+    """Return the change of our number or account that a webhook reports. The fields of `event` depend on the change."""
     ban, restrictions = event.get("ban_info"), event.get("restriction_info")
     state = ban.get("waba_ban_state") if isinstance(ban, dict) else None
     name = str(event.get("event"))

@@ -1,4 +1,4 @@
-"""Removal of `alerts_due`: the sweep that closes occurrences now creates their alerts."""
+"""Removal of `occurrences.alerts_due`: the code that marks occurrences (due times) as missed now creates the alerts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Removal of texts from the outbox: a message is now rendered when it is sent.
 
-Deliveries that were waiting before are cancelled, because their subject is unknown. Reminders keep their occurrence.
+Waiting deliveries without a known subject are cancelled. Reminders are kept, because each refers to an occurrence (one
+due time).
 """
 
 from __future__ import annotations

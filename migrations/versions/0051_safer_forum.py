@@ -1,4 +1,4 @@
-"""Kinds of phrases and emergency numbers, lasting crisis cases, moderators of hidden posts, and listable blocks.
+"""Columns for kinds of phrases and emergency numbers, crisis cases, who hid a post, and the list of blocks.
 
 `flask seed` adds the phrases for medical emergencies.
 """

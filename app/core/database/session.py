@@ -30,7 +30,7 @@ from config import ROOT
 
 logger = logging.getLogger(__name__)
 
-#: Column values by name, as a schema passes them to a service. A TypedDict of the section lists the names.
+#: Column values by name, as a schema passes them to a service.
 Fields = Mapping[str, Any]
 AnySelect = sa.Select[*tuple[Any, ...]]
 #: A function that opens a connection, for example `autocommit` or `own_connection`.

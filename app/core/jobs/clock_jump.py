@@ -52,9 +52,9 @@ class VerifiedTime:
             logger.error("the database's clock has jumped", extra={"jump_s": round(self.jump_s)})
 
     def start_at(self, tick: datetime) -> None:
-        """Set the verified time to the database's time if the tick's time is close to it.
+        """Set the verified time to the database's time if that is close to `tick`. Otherwise set it to `tick`.
 
-        Otherwise set it to the tick's time.
+        `tick` is the verified time of the scheduler's tick that enqueued this job.
         """
         offset, uptime = _compare()
         by_tick = tick.timestamp() - uptime

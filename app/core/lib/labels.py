@@ -140,7 +140,7 @@ LABELS = {
     "user_ip": "Alamat IP",
 }
 
-#: Objects that a label does not mention: the label of `details.jam` is "Jam".
+#: Objects that are left out of labels. For example, the label of `details.jam` is only "Jam".
 TRANSPARENT = frozenset({"details"})
 
 #: Label of the request body as a whole.

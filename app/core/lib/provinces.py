@@ -1,6 +1,6 @@
 """The 38 provinces of Indonesia: official spelling, accepted spellings, time zones.
 
-Until 2022 there were 34 provinces. A law then split Papua into six.
+Until 2022 there were 34 provinces. Four new ones were then split off from Papua and Papua Barat.
 """
 
 from __future__ import annotations

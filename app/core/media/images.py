@@ -100,8 +100,8 @@ def _orientation(image: Image.Image) -> int:
 def _plain_mode(image: Image.Image) -> Image.Image:
     """Convert the picture to a mode that can be resized smoothly.
 
-    Palette and 1-bit pictures cannot be resized smoothly. Scale 16-bit grey, because Pillow's own conversion clips
-    bright values to white.
+    Palette and 1-bit pictures cannot be resized smoothly. Values of 16-bit grey are divided by 256, because Pillow's
+    own conversion would turn most of them white.
     """
     if image.mode == "P" or "transparency" in image.info:
         return image.convert("RGBA" if "transparency" in image.info else "RGB")

@@ -75,7 +75,7 @@ class RecordId(fields.Integer):
         super().__init__(validate=validate.Range(1, 2**63 - 1, error="tidak dikenal."), **kwargs)
 
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> int:
-        # Reject fractions. In a form or a query, the number arrives as text.
+        # Reject floats, because the base class would cut off a fraction.
         if isinstance(value, float):
             raise self.make_error("invalid", input=value)
         return super()._deserialize(value, attr, data, **kwargs)

@@ -1,6 +1,6 @@
 """Rate limits. Calls are counted in Redis, or in each process if Redis is unavailable.
 
-Only routes have limits here that could be misused to guess secrets, send spam or cause costs. For other reads, a call
+Only routes that could be misused to guess secrets, send spam or cause costs have limits here. For other reads, a call
 of Redis would take longer than the read. The proxy limits all other routes by the caller's address
 (`deploy/nginx.conf`).
 """
@@ -187,7 +187,7 @@ def are_enabled() -> bool:
 
 
 def count(rate: str, *key: str) -> None:
-    """Count an action of a service, where a limit on a route does not fit.
+    """Count an action that a service performs. Use this if a limit of the route is not suitable.
 
     Raise `TooManyRequests` if the actions with this key exceed `rate`.
     """

@@ -138,7 +138,10 @@ def _is_in(phrase: str, text: str) -> bool:
 
 
 def _counts(words: list[str], match: re.Match[str]) -> bool:
-    """Return whether a match of the phrase with these words counts. The words around it may make it harmless."""
+    """Return whether the match of a phrase counts. Words before or after it may make it harmless.
+
+    `words` are the words of the phrase.
+    """
     start, end = match.span()
     before, after = match.string[max(0, start - NEAR) : start].split()[-2:], match.string[end : end + NEAR].split()
     if DEATH in words and any(word.removesuffix("nya") in THINGS for word in before):

@@ -33,7 +33,7 @@ THREAD_KIND = "forum_thread"
 
 REPLY_KIND = "forum_reply"
 
-#: Time after its due time at which an unsent message about replies expires.
+#: An unsent message about replies expires this long after its due time.
 REPLY_EXPIRES = timedelta(hours=24)
 
 #: Minimum time between two messages about replies to one person. The second message covers all replies since the first.
@@ -279,7 +279,8 @@ _next_id = sa.func.least(
     )
     .scalar_subquery(),
 )
-#: Query of the replies in one message. Each row also has the total of replies and the running number of its thread.
+#: Query for the replies that one message covers. Each row also has the number of these replies and a running number of
+#: the threads.
 _covered = (
     sa.select(
         ForumReply.id,

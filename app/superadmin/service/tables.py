@@ -37,7 +37,7 @@ SECRET_OF = frozenset(
     }
 )
 
-#: Maximum characters of a text on a page. The export is not cut.
+#: Maximum characters of a cell on a page. Longer texts are cut, but not in the export.
 MAX_CELL = 10_000
 
 #: Number of estimated rows from which the total is only the planner's estimate, because counting takes too long.
