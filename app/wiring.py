@@ -163,7 +163,7 @@ COUNTED_BY_JOBS = {
 #: Samples that these metrics show before their first update.
 ZEROS = (*drain.ZEROS, *conversation.ZEROS)
 
-#: Functions that collect metrics when `/metrics` is requested. The counters of the web processes are added to them.
+#: Functions that collect metrics when `/metrics` is requested. `/metrics` also contains the counters of web processes.
 METRIC_COLLECTORS = (
     job_metrics.collect_counts,
     job_metrics.collect,

@@ -81,9 +81,9 @@ def resume_sender(caller: Caller) -> Sender:
 
 
 def deliveries_of(caller: Caller, user_id: int, page: Page) -> Listing[Sent]:
-    """Return the deliveries of a user with states and reasons, without text. Record the access in the user's access
-    log.
+    """Return the deliveries of a user with states and reasons, without text.
 
+    The access is recorded in the user's access log.
     Deliveries that would reveal a pseudonymous author are left out. Administrators can see the name behind a pseudonym
     only through a moderation case, which records the access.
     """

@@ -96,8 +96,9 @@ class Gazetteer:
         return self._areas[self._owners[place]] if place >= 0 else None
 
     def _runs(self, row: int, column: int, ring: int) -> Iterator[tuple[int, int]]:
-        """Yield ranges of place indexes for the cells at a distance of `ring` cells. Adjacent cells in a row share a
-        range.
+        """Yield ranges of place indexes for the cells at a distance of `ring` cells.
+
+        Adjacent cells in a row share a range.
         """
         west, east = max(column - ring, 0), min(column + ring, _COLUMNS - 1)
         for y in range(max(row - ring, 0), min(row + ring, _ROWS - 1) + 1):

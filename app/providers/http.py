@@ -1,7 +1,8 @@
 """HTTP client for every call to an outside service.
 
 The client limits the time of a call, the size of a response, parallel calls, addresses and redirects. The client
-retries only calls that are safe to repeat. A query string may contain keys, so logs and errors never contain one.
+retries only calls that are safe to repeat. A query string may contain keys, so logs and errors contain no query
+strings.
 """
 
 from __future__ import annotations

@@ -115,11 +115,11 @@ class Messenger(Protocol):
         buttons: Sequence[Button] = (),
         template: Template | None = None,
     ) -> str | None:
-        """Send a message to a phone number in E.164 format, and return the provider's message id. Raise
-        `ProviderError`.
+        """Send a message to a phone number in E.164 format, and return the provider's message id.
 
-        A `template` is sent instead of `text`. The provider returns `callback` in later webhooks about the message. A
-        provider without callbacks, buttons or templates sends only `text`.
+        Raise `ProviderError` if the message is refused or the call fails. A `template` is sent instead of `text`. The
+        provider returns `callback` in later webhooks about the message. A provider without callbacks, buttons or
+        templates sends only `text`.
         """
 
     def health(self) -> Health | None:

@@ -199,8 +199,9 @@ def _own_length(element: Element) -> int:
 
 
 def _parse(text: str) -> Element | None:
-    """Return the element tree of a page. lxml rejects a string that declares an encoding, so the string is encoded
-    first.
+    """Return the element tree of a page, or `None` if it cannot be parsed.
+
+    The string is encoded first, because lxml rejects a string that declares an encoding.
     """
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     try:

@@ -102,9 +102,7 @@ def _encrypted(to: Subscription, payload: bytes) -> bytes:
 
 
 def client() -> WebPush:
-    """Return the application's client, and create the client on first use. Raise `NotConfiguredError` without VAPID
-    keys.
-    """
+    """Return the application's client, created on first use. Raise `NotConfiguredError` without VAPID keys."""
     webpush: WebPush | None = extensions().get("webpush")
     if webpush is None:
         webpush = extensions()["webpush"] = WebPush(current())

@@ -1,4 +1,4 @@
-"""Encrypted column for texts stored nowhere else, such as reset links, and the sent text in development."""
+"""Columns for encrypted texts that are stored nowhere else (such as reset links), and for sent texts in development."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Index of suspects: claimed deliveries, and pending ones during which a worker has died."""
+"""Index of suspects: claimed deliveries, and pending deliveries that a worker had claimed before it died."""
 
 from __future__ import annotations
 

@@ -67,9 +67,7 @@ class PreparedStatement:
         return [dict(zip(self._names, row, strict=True)) for row in self.rows(connection, values)]
 
     def _ready(self, connection: sa.Connection, cursor: Any) -> str:
-        """Return the SQL text to send on this connection. If necessary, prepare the statement on the
-        connection first.
-        """
+        """Return the SQL text to send on this connection. If necessary, prepare the statement first."""
         if self._plans_by_values:
             return self._text
         prepared: set[str] = connection.info.setdefault("prepared", set())

@@ -40,7 +40,7 @@ Queues = str | rq.Queue | Sequence[str | rq.Queue]
 
 #: Seconds between two runs of RQ's own cleanup.
 MAINTENANCE_S = 30
-#: Time to live of RQ's worker, from which RQ derives three other times. RQ waits 5 s (TTL - 15) for a job and 15 s
+#: Time to live of RQ's worker in seconds, from which RQ derives other times. RQ waits 5 s (TTL - 15) for a job and 15 s
 #: (TTL - 5) for a response of Redis. The registration of a dead worker expires after 80 s (TTL + 60).
 WORKER_TTL_S = 20
 #: Seconds between two attempts to reconnect to Redis.

@@ -255,7 +255,7 @@ def area(name: Area) -> Store:
 
 @contextmanager
 def _available() -> Iterator[None]:
-    """Raise `Unavailable` if the disk is full or the folder does not exist."""
+    """Turn an `OSError` into `Unavailable`, for example if the disk is full."""
     try:
         yield
     except OSError as error:

@@ -192,7 +192,7 @@ def _finite(text: str) -> float:
 
 
 def _integer(text: str) -> int:
-    if len(text) > 20:  # no column can store this text, and no response could contain it
+    if len(text) > 20:  # no column can store such a number, and orjson cannot write it
         raise ValueError(text)
     number = int(text)
     if not -(2**63) <= number < 2**64:

@@ -42,7 +42,10 @@ def nearby(query: NearbyQuery) -> Results:
 
 
 def _searched(provider: places.Places, query: NearbyQuery) -> list[Record]:
-    """Search the provider, or wait for another request that does. Return what the database then has."""
+    """Search the provider, or wait for another request that is searching it. Then return the stored facilities.
+
+    If the provider was searched before, return no facilities, because the caller has found none in the database.
+    """
     circle = search_coverage.claim(query.lat, query.lng, query.radius_m)
     if circle.state is search_coverage.CircleState.COVERED:
         return []

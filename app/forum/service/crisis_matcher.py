@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-#: Other spellings and slang forms of words. Each of them is replaced by its key.
+#: Other spellings and slang forms of words, by the plain spelling that replaces them.
 SPELLINGS = {
     "ingin": "pengen pengin pingin pgn pngn pngin pngen kepengen kepingin kepengin kepingen hayang",
     "mau": "mo maw mw mao",
