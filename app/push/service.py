@@ -1,4 +1,4 @@
-"""Web push subscriptions, and pushes to a person's browsers."""
+"""Web push subscriptions of browsers, and pushes that `POST /push/send` sends to a person's browsers."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from app.providers import webpush
 from app.push import transport
 from app.push.models import PushSubscription
 
-#: Maximum number of subscriptions of a person. Above this number, unverified subscriptions are deleted first, then the
-#: oldest ones.
+#: Maximum number of subscriptions of a person. If there are more, unverified subscriptions are deleted first, and then
+#: the oldest.
 MAX_PER_USER = 10
 
-#: Replacement for a text that contains only a web address.
+#: Replacement for a title or body that contains only web addresses.
 UNTITLED = "Pemberitahuan"
-#: First words of a push that was sent without a token. Without these words, people would think that we wrote the push.
+#: Prefix of a push that was sent without a token. It shows that the text is not from this service.
 FROM_OUTSIDE = "Pesan dari luar layanan: "
 
 NOT_FOUND = "Langganan tidak ditemukan."
@@ -57,15 +57,16 @@ def public_key() -> str:
 
 
 def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bool]:
-    """Store a browser's subscription, or update the owner and the keys of an existing one. Return (subscription, is
-    new).
+    """Store a browser's subscription, or replace the owner and the keys of an existing one.
 
-    With a caller, the subscription is verified, and is deleted with the caller's session. Without a caller, `user_id`
-    is not verified. Raise `Conflict` if such a request would replace a verified subscription.
+    With a caller, the subscription is verified, and is deleted with the caller's session. Without a caller, the owner
+    is the unverified `user_id` of the request. Raise `Conflict` if there is no caller and the existing subscription is
+    verified. Return the subscription, and whether it is new.
     """
     if not webpush.may_be_endpoint(data["endpoint"], settings):
         raise ValidationFailed({"endpoint": ["isi dengan alamat https layanan push."]})
     owner_id = caller.id if caller else data["user_id"]
+    # Lock the owner, so that concurrent requests cannot exceed `MAX_PER_USER`.
     if caller is not None:
         users.lock_own(caller.id)
     elif owner_id is not None:
@@ -98,17 +99,17 @@ def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bo
 
 
 def unsubscribe(endpoint: str) -> None:
-    """Delete the subscription with this endpoint. No token is needed, because only the browser knows its endpoint."""
+    """Delete the subscription with this endpoint. Raise `NotFound` if there is none. No token is needed."""
     result = db.session.execute(sa.delete(PushSubscription).where(PushSubscription.endpoint == endpoint))
     if not result.rowcount:  # type: ignore[attr-defined]  # a DELETE's result counts rows
         raise NotFound(NOT_FOUND)
 
 
 def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
-    """Add a delivery for each of a person's subscriptions. Return the number of deliveries as `queued`.
+    """Add a delivery for each subscription of a person's receiver. Return the number of deliveries as `queued`.
 
-    Web addresses are removed from the texts, because recipients may think that we wrote them. Without a caller, the
-    texts start with `FROM_OUTSIDE`. With `PUSH_SEND=admin`, only administrators may send.
+    Web addresses are removed from the texts, because recipients may believe that the texts are from this service.
+    Without a caller, the texts start with `FROM_OUTSIDE`. With `PUSH_SEND=admin`, only administrators may send.
     """
     if settings.push_send == "admin" and not (caller and caller.has(*PRIVILEGED)):
         raise Forbidden if caller else Unauthorized
@@ -148,7 +149,7 @@ def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
 
 
 def is_own_url(url: str) -> bool:
-    """Return whether a URL is a path or an address under `FRONTEND_URL`. A push must not lead to a foreign page."""
+    """Return whether a URL is a path or an address under `FRONTEND_URL`. A push must not open another website."""
     if any(ord(character) <= 32 for character in url) or "\\" in url:
         return False
     if url.startswith("/"):

@@ -1,6 +1,6 @@
 """Limits of broadcasts: the provider's limit, the warm-up of a new number, and a pause after opt-outs or failures.
 
-Warm-up means that a new sending number writes to a limited number of new recipients each day.
+Warm-up means that a new sending number sends broadcasts to a limited number of new recipients each day.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from app.notifications.senders.models import Sender, SenderState, senders
 logger = logging.getLogger(__name__)
 
 PACE_ID = 1
-#: Broadcasts are paused if at least 10 of the last 200 messages (5 %) failed, or if their recipients opted out.
+#: Broadcasts are paused if 10 of the last 200 broadcast messages are bad. A message is bad if it failed, or if its
+#: recipient opted out. The number is absolute: 10 bad messages are enough, even if fewer than 200 were sent.
 LOOKED_AT, TOO_MANY = 200, 10
-#: Warm-up of a new number: 50 new recipients a day, doubled after every three good days. After 33 good days, the number
-#: of new recipients is unlimited.
+#: Warm-up of a new number: 50 new recipients a day, doubled after every three good days (see `end_day`). After 33 good
+#: days, the warm-up ends, and the number of new recipients is unlimited.
 FIRST_PEOPLE, GOOD_DAYS = 50, 3
 WARM_AFTER_DAYS = 33
 
@@ -36,10 +37,7 @@ _day = timedelta(hours=24)
 
 
 def count_budget() -> None:
-    """Store the number of broadcast messages that may be sent now.
-
-    This is the provider's limit minus the recipients of the last 24 hours and of the next 24 hours.
-    """
+    """Store the number of broadcast messages that may be sent now, or null if there is no limit. See `_left`."""
     sender = sender_status.current()
     with autocommit() as connection:
         budget = None if sender is None else _left(connection, sender)
@@ -51,11 +49,17 @@ def count_budget() -> None:
 
 
 def _left(connection: sa.Connection, sender: Sender) -> int | None:
-    """Return the smaller rest of the sender's 24-hour limit and of its paid messages, or None if there is no limit."""
+    """Return the number of broadcast messages that the provider allows now, or None if there is no limit.
+
+    This is the smaller of two numbers. Each exists only if the provider has reported the value.
+
+    - the sender's limit of recipients in 24 hours, minus the recipients in `_people_of_a_day`
+    - the paid messages, minus the urgent messages of the next 24 hours
+    """
     lefts = []
     if sender.limit_24h is not None:
         lefts.append(sender.limit_24h - (connection.scalar(_people_of_a_day) or 0))
-    if sender.quota:  # with 0 paid messages, send until the provider refuses a message
+    if sender.quota:  # 0 may mean a plan without a quota; if it means none left, the provider refuses a message
         lefts.append(sender.quota - (connection.scalar(_coming_messages) or 0))
     return max(0, min(lefts)) if lefts else None
 
@@ -68,7 +72,8 @@ _is_coming = sa.and_(
     _rows.next_try_at < _now + _day,
 )
 _whom = sa.func.coalesce(sa.cast(_rows.user_id, sa.Text), _rows.target)
-#: Number of different recipients in the last 24 hours and in the next 24 hours.
+#: Number of different recipients of the messages that were sent in the last 24 hours, and of the urgent messages that
+#: are due in the next 24 hours.
 _people_of_a_day = sa.select(sa.func.count()).select_from(
     sa.union(
         sa.select(_whom).where(
@@ -87,7 +92,7 @@ _people_a_day = sa.cast(FIRST_PEOPLE * sa.func.power(2, sa.func.div(senders.c.wa
 
 
 def is_newcomer() -> sa.ColumnElement[bool]:
-    """Return the condition that our number is in its warm-up, and that we have never sent the person a message."""
+    """Return the SQL condition that our number is in its warm-up, and that we have never sent the person a message."""
     which = sender_status.key()
     if which is None:
         return sa.false()
@@ -96,7 +101,7 @@ def is_newcomer() -> sa.ColumnElement[bool]:
 
 
 def meet_newcomer(today: date) -> bool:
-    """Count one more new recipient of today. Return False if the warm-up limit of today is reached."""
+    """Count one more new recipient of `today`. Return False if the warm-up limit of this day is already reached."""
     which = sender_status.key()
     if which is None:
         return True
@@ -117,9 +122,10 @@ def meet_newcomer(today: date) -> bool:
 
 
 def end_day(today: date) -> None:
-    """Count the last warm-up day of our number if the day was good. After `WARM_AFTER_DAYS` good days, end the warm-up.
+    """Add the last warm-up day to the good days of our number. End the warm-up after `WARM_AFTER_DAYS` good days.
 
-    A day is good if the number can send, its quality is not red, and broadcasts are not paused.
+    Skip a day without new recipients. The day is good if now the number is not down, its quality is not red, and
+    broadcasts are not paused.
     """
     is_over = sa.and_(senders.c.warmup_days.is_not(None), senders.c.warmup_on < today, senders.c.new_people > 0)
     is_good = sa.and_(
@@ -138,9 +144,10 @@ def end_day(today: date) -> None:
 
 
 def pause_if_unwelcome() -> bool:
-    """Pause broadcasts if too many of the last messages failed, or too many of their recipients opted out.
+    """Pause broadcasts if `TOO_MANY` of the last `LOOKED_AT` broadcast messages failed or made their recipient opt out.
 
-    Return whether this call paused the broadcasts.
+    Messages before the last resume do not count. Without a resume, messages of the last 30 days count. Return whether
+    this call paused the broadcasts.
     """
     bad = db.session.scalar(_unwelcome) or 0
     if bad < TOO_MANY:
@@ -164,7 +171,7 @@ _last = (
         sa.or_(
             sa.and_(_rows.state == DeliveryState.FAILED, _rows.last_error.like("messaging:%")),
             _rows.receipt.is_not_distinct_from(Receipt.FAILED),
-            # The recipient has opted out after this message was sent, because it is sent only to people who accept it.
+            # The recipient has opted out since then: a message is sent only to people who accept broadcasts.
             sa.and_(_rows.state == DeliveryState.SENT, User.accepts_broadcasts.is_(False)),
         ).label("is_bad")
     )

@@ -1,4 +1,4 @@
-"""Checks before a broadcast message is sent: the recipient's daytime, daily limit and opt-out, and the rate limit."""
+"""Checks before a broadcast message is sent: the limits of the recipient, of our number and of all broadcasts."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from app.notifications.delivery.claims import Claimed, ClaimLostError, Postponed
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 from app.notifications.senders import sender_status
 
-#: Time for which unused messages of the rate limit may still be sent later.
+#: Slots of the rate limit that nobody used stay usable for this time.
 BURST = timedelta(seconds=5)
 
 
 def check_recipient(delivery: Claimed) -> None:
-    """Raise an error unless this person may get a broadcast now.
+    """Raise an error unless the recipient may get this broadcast now.
 
-    Check the person's daytime, daily limit and opt-out, and the warm-up of our number.
+    Check the recipient's daytime, opt-out and daily limit, and the warm-up of our number.
     """
     with autocommit() as connection:
-        wish = sa.select(User.accepts_broadcasts, User.domicile, limits.is_newcomer())
-        row = connection.execute(wish.where(User.id == delivery.user_id)).one_or_none()
+        recipient = sa.select(User.accepts_broadcasts, User.domicile, limits.is_newcomer())
+        row = connection.execute(recipient.where(User.id == delivery.user_id)).one_or_none()
     accepts, domicile, is_newcomer = row or (False, None, False)
     now, zone = clock_jump.now(), zone_of(domicile)
     moment = next_daytime(zone, now)
@@ -49,9 +49,9 @@ def check_recipient(delivery: Claimed) -> None:
 
 
 def _count_newcomer(delivery: Claimed, day: date) -> bool:
-    """Count this new recipient on a day.
+    """Count this new recipient on a day. Return False if the warm-up limit of the day is reached.
 
-    Return False if the warm-up limit is reached. Count a retry only once a day.
+    A retry on the same day is not counted again.
     """
     if delivery.payload.get("met_on") == day.isoformat():
         return True
@@ -63,20 +63,20 @@ def _count_newcomer(delivery: Claimed, day: date) -> bool:
 
 
 def _move_to(delivery: Claimed, day: date) -> bool:
-    """Count the delivery on a later day than planned. Return False if the person has reached the limit of that day."""
+    """Count the delivery on a later day than planned. Return False if the recipient has reached that day's limit."""
     assert delivery.user_id is not None  # noqa: S101  # every broadcast has a recipient
     with unit_of_work():
         if not reserve_days([(delivery.user_id, day)]):
             return False
-        _record(delivery, day=day)  # if the delivery was cancelled, the error rolls the count back
+        _record(delivery, day=day)  # if the delivery was cancelled, the raised error rolls the count back
         return True
 
 
 def _record(delivery: Claimed, **days: date) -> None:
     """Store these dates in the payload of a delivery. Raise `ClaimLostError` if the delivery was cancelled."""
-    noted = sa.literal({name: day.isoformat() for name, day in days.items()}, JSONB)
+    dates = sa.literal({name: day.isoformat() for name, day in days.items()}, JSONB)
     which = deliveries.c.id == delivery.id, deliveries.c.state.in_(OPEN)
-    update = sa.update(deliveries).where(*which).values(payload=deliveries.c.payload.concat(noted))
+    update = sa.update(deliveries).where(*which).values(payload=deliveries.c.payload.concat(dates))
     if db.session.scalar(update.returning(deliveries.c.id)) is None:
         raise ClaimLostError
 
@@ -90,7 +90,10 @@ _bulk_due = sa.exists().where(
 
 
 def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
-    """Count one message of the rate limit, which all workers share. Return whether a due message may be sent now."""
+    """Take a slot of the rate limit, which all workers share, for one due broadcast. Return whether it may be sent now.
+
+    A slot also reduces the budget that `limits.count_budget` stores.
+    """
     if not sender_status.may_send(channel):
         return False
     now, values = clock_jump.now_sql, {"of_channel": channel, **clock_jump.values()}

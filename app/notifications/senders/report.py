@@ -1,4 +1,7 @@
-"""Reports for operators on the sender, our own number: `flask messaging`, `/readyz`, `worker-health`, `/metrics`."""
+"""Reports on the sender, which is our own phone number, for operators.
+
+`flask messaging`, `flask worker-health`, `flask check`, `/readyz` and `/metrics` show these reports.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ NOT_SENT = "MESSAGING_PROVIDER is outbox: messages are stored and never sent."
 
 
 def notice() -> str | None:
-    """Return a warning if a production system is configured to send no messages."""
+    """Return a warning if this is a production system whose settings say that no messages are sent, else None."""
     return NOT_SENT if settings.is_production and sender_status.key() is None else None
 
 
 def problem() -> str | None:
-    """Return the reason why no messages are sent, or None if they are sent."""
+    """Return why the sender is down, or None if it is not known to be down."""
     sender = sender_status.current()
     if sender is None or sender.state != SenderState.DOWN:
         return None
@@ -30,7 +33,7 @@ def problem() -> str | None:
 def check_sender() -> str:
     """Return the state of the sender as text for `/readyz`.
 
-    It never makes `/readyz` fail, because the web still works.
+    A sender that is down does not make `/readyz` fail, because web processes work without it.
     """
     if sender_status.key() is None:
         return notice() or "none"
@@ -57,10 +60,7 @@ def status() -> list[str]:
 
 
 def collect() -> Iterator[Metric]:
-    """Yield the metrics of the sender.
-
-    Each state has its own sample, so that an unknown state is visible: all are 0.
-    """
+    """Yield the metrics of the sender. Each state has its own sample, so that all samples are 0 if none is known."""
     sender = sender_status.current()
     state = GaugeMetricFamily("sender_state", "1 for the state that our number is in", labels=["state"])
     for each in SenderState:
@@ -75,7 +75,7 @@ def collect() -> Iterator[Metric]:
 
 
 def _figure(name: str, doc: str, value: float | None) -> Metric:
-    """Return a gauge with one sample, or without a sample if the value is None."""
+    """Return a gauge with one sample, or with no sample if the value is None."""
     family = GaugeMetricFamily(name, doc)
     if value is not None:
         family.add_metric([], value)
