@@ -1,7 +1,7 @@
 """Jobs of the outbox: send due deliveries, take back expired messages, and delete old rows.
 
-A drain is a job that sends the due deliveries of one queue. The scheduler calls `enqueue_due` every second. One such
-call is a tick. A suspect is a delivery whose worker died while it sent the delivery.
+A drain is a job that sends the due deliveries of one queue. The scheduler enqueues drains. A suspect is a delivery
+whose worker died while it sent the delivery.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ DRAIN_LIMIT_S = 35
 #: An urgent delivery that has been due for longer than this is sent by the workers of both queues.
 LATE = timedelta(seconds=10)
 
-#: Maximum time after which WhatsApp still refuses a message that it had accepted.
+#: Time after which WhatsApp no longer refuses a message that it has accepted.
 ANSWER_WITHIN = timedelta(minutes=10)
 
-#: Days after creation for which a sent, failed or cancelled delivery is kept, for operators and the development page.
+#: Days after its creation for which a delivery is kept, if it is no longer open.
 KEEP_DAYS = 30
 PRUNE_BATCH = 5000
 
@@ -49,8 +49,8 @@ PRUNE_BATCH = 5000
 def drain(queue: str, *, tick: str | None = None) -> None:
     """Send the due deliveries of a queue. If the job is killed, a later job sends its unsent deliveries.
 
-    `tick` is the scheduler's verified time when it enqueued the job, in ISO format. Without `tick`, the job uses the
-    time of the database.
+    `tick` is the verified time at which the scheduler enqueued the job, in ISO format, see `clock_jump`. Without
+    `tick`, the job uses the time of the database.
     """
     _start_at(tick)
     send_due(queue)
@@ -87,7 +87,7 @@ _is_due = sa.and_(
     sa.literal_column("state IN ('pending', 'claimed')"),
     _rows.next_try_at <= clock_jump.now_sql,
 )
-#: Query whether anything is due. If nothing is due, the scheduler runs no other query in this second.
+#: Query whether anything is due. If nothing is due, `enqueue_due` runs no other query.
 _anything_due = sa.select(
     sa.exists().where(_rows.queue.in_([sa.literal_column(f"'{queue}'") for queue in QUEUES]), _is_due)
 )
@@ -194,12 +194,12 @@ def seal_anew() -> None:
 def prune() -> None:
     """Delete the encrypted texts of sent messages, and old deliveries.
 
-    A text is kept for `ANSWER_WITHIN`, because WhatsApp may still refuse the message. Old deliveries are deleted in
-    small transactions.
+    A text is kept for `ANSWER_WITHIN` after the message was sent, because WhatsApp may still refuse the message. Old
+    deliveries are deleted in small transactions.
     """
-    is_told = _rows.settled_at < sa.func.statement_timestamp() - ANSWER_WITHIN
+    is_settled = _rows.settled_at < sa.func.statement_timestamp() - ANSWER_WITHIN
     with autocommit() as connection:
-        connection.execute(sa.update(deliveries).where(_rows.sealed.is_not(None), is_told).values(sealed=None))
+        connection.execute(sa.update(deliveries).where(_rows.sealed.is_not(None), is_settled).values(sealed=None))
     old = (
         sa.select(_rows.id)
         .where(_rows.state.not_in(OPEN), _rows.created_at < sa.func.statement_timestamp() - timedelta(days=KEEP_DAYS))

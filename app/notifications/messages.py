@@ -23,9 +23,10 @@ def send_message(
     due_at: datetime | None = None,
     payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Add a message to one E.164 number. The message fails if the owner of the number has changed numbers before then.
+    """Add a message to one E.164 number. It is sent at `due_at`, or at once.
 
-    The message is sent at `due_at`, or at once. Several calls with the same `dedupe_key` add only one message.
+    The message fails if its recipient has another number by then. Several calls with the same `dedupe_key` add only
+    one message.
     """
     user_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
     message_user(
@@ -50,10 +51,10 @@ def message_user(
     due_at: datetime | None = None,
     payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Add a message to a person. The message is sent to the number that the person has at that time.
+    """Add a message to a person. It is sent to the number that the person has when a worker sends it.
 
-    With `only_to`, the message is sent only if the person still has this number. A `text` is stored encrypted. Without
-    `text`, the text is read from the database when the message is sent.
+    With `only_to`, the message fails if the person has another number by then. A `text` is stored encrypted. Without
+    `text`, the worker reads the text from the database when it sends the message.
     """
     outbox.add(
         outbox.NewDelivery(

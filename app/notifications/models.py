@@ -38,7 +38,8 @@ class DeliveryState(StrEnum):
     #: time is a suspect: its worker probably died.
     CLAIMED = "claimed"
     SENT = "sent"
-    #: The provider refused the delivery for good, or two calls to the provider had an unknown outcome.
+    #: The delivery cannot be sent: it has no recipient, the provider refused it for good, or two calls to the provider
+    #: had an unknown outcome.
     FAILED = "failed"
     #: The delivery expired before it was sent.
     MISSED = "missed"
@@ -51,7 +52,7 @@ class Receipt(StrEnum):
     ACCEPTED = "accepted"
     SENT = "sent"
     FAILED = "failed"
-    #: Can follow `FAILED`, because providers sometimes report a failure too early.
+    #: This receipt can follow `FAILED`, because providers sometimes report a failure too early.
     DELIVERED = "delivered"
     READ = "read"
 
@@ -264,7 +265,7 @@ class Broadcast(Base, Created):
 
 
 class BroadcastPace(Base):
-    """The time of the next broadcast message, and whether broadcasts are paused. The table has one row."""
+    """The limits that all broadcasts share: the rate limit, the pause and the budget. The table has one row."""
 
     __tablename__ = "broadcast_pace"
 

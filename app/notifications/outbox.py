@@ -1,6 +1,6 @@
 """Interface of the outbox: functions that add or cancel deliveries in the caller's transaction.
 
-A delivery is one message or push, stored as a row. A worker sends it after the transaction.
+A delivery is one message or push, stored as a row. A worker sends it after the transaction has been committed.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from app.notifications.models import OPEN, About, Channel, Delivery, DeliverySta
 
 @dataclass(frozen=True, kw_only=True)
 class NewDelivery:
-    """A delivery to add. A second delivery with the same `dedupe_key` is not added.
+    """A delivery to add. A second delivery with the same `dedupe_key` is not added, unless the first was cancelled.
 
-    Without `target`, the delivery is sent to the person's current address. Its text is read from the database when it
-    is sent. Text that is stored nowhere else, such as a reset link, is passed in `words` and stored encrypted.
+    Without `target`, the delivery is sent to the person's current address. A worker reads the text from the database
+    when it sends the delivery. Only text that is stored nowhere else, such as a reset link, is passed in `words`. It
+    is stored encrypted.
     """
 
     kind: str
@@ -51,8 +52,8 @@ def add(delivery: NewDelivery) -> bool:
 def add_all(deliveries: Sequence[NewDelivery]) -> int:
     """Add deliveries. Return the number of deliveries that are new or were cancelled before.
 
-    A cancelled delivery that is added again is sent after all. If a worker had claimed this delivery, it is due only
-    when that worker's claim expires. Otherwise two workers could send it.
+    A cancelled delivery that is added again becomes pending. If a worker had claimed it, it is not due before that
+    worker's claim expires. Otherwise two workers could send it.
     """
     return _insert(deliveries) if deliveries else 0
 
@@ -77,12 +78,12 @@ def cancel_one(dedupe_key: str) -> bool:
 
 
 def cancel_to_number(phone: str, user_id: int | None, kinds: Collection[str] = ()) -> None:
-    """Cancel the unsent deliveries whose `target` is this E.164 number, if they belong to this person or to nobody.
+    """Cancel the unsent deliveries whose `target` is this E.164 number, and that are to this person or to no account.
 
     With `kinds`, cancel only deliveries of these kinds.
     """
-    whose = sa.or_(Delivery.user_id.is_(None), Delivery.user_id == user_id)
-    _cancel(Delivery.target == phone, whose, Delivery.kind.in_(kinds) if kinds else sa.true())
+    is_recipient = sa.or_(Delivery.user_id.is_(None), Delivery.user_id == user_id)
+    _cancel(Delivery.target == phone, is_recipient, Delivery.kind.in_(kinds) if kinds else sa.true())
 
 
 def cancel_all_to(user_id: int) -> None:

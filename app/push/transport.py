@@ -35,7 +35,7 @@ SHOWN = ("title", "body", "url", "actions", "token")
 REMINDER = "reminder"
 #: Kind of a push from `POST /push/send`, which needs no token. Unverified browsers get such a push too.
 ANYBODYS = "push"
-#: Kinds for which an unverified browser gets `NEUTRAL`. Of the other kinds, an unverified browser gets only `ANYBODYS`.
+#: Kinds for which an unverified browser gets `NEUTRAL`. It also gets pushes of the kind `ANYBODYS`, and no other kinds.
 HINTED_AT = frozenset({REMINDER, "stock", "alert"})
 UNPROVEN = "not proven to be the person's"
 REMINDER_TTL_S = 3600
@@ -47,8 +47,8 @@ IMPERSONAL = frozenset({"moderation"})
 #: Sentence that is added to a reminder for a verified browser if the person's phone number is invalid.
 UNREACHED = "Pesan WhatsApp ke nomor HP Anda tidak sampai. Periksa nomor Anda di profil."
 
-#: Number of consecutive key errors after which a subscription is deleted. The subscription was then created with other
-#: VAPID keys than ours.
+#: Number of consecutive key errors after which a subscription is deleted. Key errors mean that the subscription was
+#: created with VAPID keys that are not ours.
 MAX_REFUSALS = 2
 
 _subscriptions = PushSubscription.__table__.c

@@ -39,7 +39,7 @@ KIND = "broadcast"
 PAGE = 1000
 #: Seconds after which one job stops. The scheduler enqueues the next job within a second.
 SLICE_S = 2.0
-#: Time after which an unsent broadcast is missed.
+#: Time after which an unsent delivery of a broadcast expires.
 LIFETIME = timedelta(days=7)
 KEEP_DAYS = 30
 
@@ -74,8 +74,8 @@ def fan_out_page(broadcast_id: int) -> bool:
             return False
         people = db.session.execute(_page(broadcast)).all()
         now = db_time.now()
-        told = _told(broadcast, [row.id for row in people])
-        dues = {row.id: next_daytime(zone_of(row.domicile), now) for row in people if row.id not in told}
+        has_delivery = _with_delivery(broadcast, [row.id for row in people])
+        dues = {row.id: next_daytime(zone_of(row.domicile), now) for row in people if row.id not in has_delivery}
         granted = reserve_days([(user_id, due.date()) for user_id, due in dues.items()])
         outbox.add_all([_draft(broadcast, user_id, dues[user_id], now) for user_id in sorted(granted)])
         broadcast.recipients += len(granted)
@@ -103,10 +103,10 @@ def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
     return query.order_by(User.id).limit(PAGE)
 
 
-def _told(broadcast: Broadcast, user_ids: Sequence[int]) -> set[int | None]:
+def _with_delivery(broadcast: Broadcast, user_ids: Sequence[int]) -> set[int | None]:
     """Return the ids of the people who already have a delivery of this broadcast.
 
-    A broadcast that was stopped and released starts again with the first recipient.
+    This happens after `service.release`, because the broadcast then starts again from the first recipient.
     """
     keys = [_key(broadcast, user_id) for user_id in user_ids]
     rows = sa.select(deliveries.c.user_id).where(

@@ -27,7 +27,7 @@ from app.notifications.models import (
     deliveries,
 )
 
-#: Age after which a finished broadcast can no longer be stopped, because all its messages were sent or have expired.
+#: Age after which a finished broadcast can no longer be held.
 NEWS = timedelta(days=7)
 
 
@@ -61,14 +61,14 @@ def announce(
 
 def retag(about: About, preference_tag: str | None) -> None:
     """Change the `preference_tag` of a broadcast. Deliveries that were already added stay unchanged."""
-    db.session.execute(  # waits for a page in progress
+    db.session.execute(  # waits while `fan_out_page` has locked the row
         sa.update(Broadcast).where(*_is_of(about)).values(preference_tag=preference_tag)
     )
 
 
 def withdraw(about: About) -> None:
     """Withdraw a broadcast, and cancel its unsent deliveries."""
-    db.session.execute(sa.delete(Broadcast).where(*_is_of(about)))  # waits for a page in progress
+    db.session.execute(sa.delete(Broadcast).where(*_is_of(about)))  # waits while `fan_out_page` has locked the row
     _cancel(about)
 
 
@@ -77,7 +77,7 @@ def hold(about: About) -> None:
     is_unfinished = sa.or_(
         Broadcast.state == BroadcastState.OPEN, Broadcast.created_at > sa.func.statement_timestamp() - NEWS
     )
-    db.session.execute(  # waits for a page in progress
+    db.session.execute(  # waits while `fan_out_page` has locked the row
         sa.update(Broadcast).where(*_is_of(about), is_unfinished).values(state=BroadcastState.HELD)
     )
     _cancel(about)
@@ -111,7 +111,7 @@ def _is_of(about: About) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]
 
 
 def release(about: About) -> None:
-    """Release a held broadcast. It starts with the first recipient, and skips people who already have a delivery."""
+    """Release a held broadcast. It starts again from the first recipient, but skips people who have a delivery."""
     db.session.execute(
         sa.update(Broadcast)
         .where(*_is_of(about), Broadcast.state == BroadcastState.HELD)

@@ -31,8 +31,8 @@ LEASE_S = 30
 #: Minimum seconds that are left of the lease when a call to a provider starts. This is more than twice the longest time
 #: limit of such a call.
 CALL_S = 20
-#: Number of workers that died while they sent one delivery, after which the delivery gets a message of its own. After
-#: each further death, its lease is doubled.
+#: Number of workers that died while they sent one delivery, from which on the delivery gets a message of its own. From
+#: this number on, its lease is doubled with each death.
 POISON_CRASHES = 3
 
 
@@ -82,7 +82,7 @@ class UndeliverableError(Exception):
 
 
 class UnwantedError(Exception):
-    """The recipient does not want this delivery, or a rule forbids this channel. The delivery is cancelled."""
+    """The recipient does not want this delivery, or a rule forbids it. The delivery is cancelled."""
 
 
 class PostponedError(Exception):
@@ -111,7 +111,7 @@ def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[time
 
 _new_since = clock_jump.now_sql - _interval(NEW_S)
 _worker_crashes = groups.worker_crashes_of(_rows)
-#: SQL for the seconds of the lease. They double for each dead worker from the third on, up to `MAX_RETRY_S`.
+#: SQL for the seconds of the lease. They double with each dead worker from `POISON_CRASHES` on, up to `MAX_RETRY_S`.
 _lease_s = sa.func.least(
     LEASE_S * sa.func.power(2, sa.func.greatest(_worker_crashes - POISON_CRASHES + 1, 0), type_=sa.Float), MAX_RETRY_S
 )

@@ -55,8 +55,8 @@ class Routing:
     merge: Mapping[str, Callable[[Sequence[Words]], Words]]
     #: Function that returns whether the next row of a channel may be claimed, by queue.
     throttles: Mapping[str, Callable[[Channel], bool]]
-    #: Function called after messages were taken back from the provider. Its argument is the ids of the occurrences of
-    #: reminders whose messages these were.
+    #: Function called after messages were taken back from the provider, see `recall`. Its argument is the ids of their
+    #: occurrences. An occurrence is one due time of a reminder.
     on_recalled: Callable[[Sequence[int]], object]
 
 
@@ -77,7 +77,7 @@ NEWEST_THREADS = 4
 SUSPECTS_S = 5.0
 #: Seconds to wait after a provider was busy and its response had no `Retry-After`.
 BUSY_S = 5.0
-#: Seconds that a delivery waits if our number cannot send, and if the provider accepts no new recipients.
+#: Seconds that a delivery is postponed: if our number cannot send, and if the provider accepts no new recipients.
 SENDER_S, PEOPLE_S = 30.0, 300.0
 #: Seconds until a lane without work queries due deliveries again while another lane is still sending.
 POLL_S = 0.2
@@ -302,8 +302,8 @@ class Lane:
 def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
     """Send the due deliveries of these (queue, channel) pairs, except suspects, until none is due.
 
-    After `limit_s` seconds, lanes with a slow call claim nothing more. The other lanes continue until these calls have
-    ended. If the job is killed, the outcome of its calls in progress is unknown, and each call is repeated once.
+    After `limit_s` seconds, lanes with a slow call claim nothing more. When no lane has a slow call, the other lanes
+    also stop. If the job is killed, the outcome of its calls in progress is unknown, and each call is repeated once.
     """
     changed, stop = Condition(), monotonic() + limit_s
     lanes = [lane for queue, channel in lanes_of for lane in _lanes(queue, channel, changed)]

@@ -40,9 +40,10 @@ def oldest_due_s() -> float:
 
 
 def check_deliveries() -> str:
-    """Return the age of the oldest due delivery as text for `/readyz`. This value never makes `/readyz` fail.
+    """Return the age of the oldest due delivery as text for `/readyz`.
 
-    A web process that does not receive requests any more would not make a worker send faster.
+    An old delivery does not make `/readyz` fail. A failure would only stop requests to the web processes, and the
+    workers would not send faster.
     """
     return f"oldest due for {oldest_due_s():.0f} s"
 

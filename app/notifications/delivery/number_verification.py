@@ -1,8 +1,8 @@
 """Kinds of messages that are sent only to proven numbers, according to the setting `PHONE_VERIFICATION`.
 
-A number is proven if its owner has confirmed to us that the number is theirs. The check runs when a message is sent,
-not when it is planned 36 hours before, because the number may be proven or changed in between. Pushes are not checked,
-because they are sent to the person's own browsers.
+A number is proven if its owner has confirmed to us that the number is theirs. The check runs when a message is sent.
+It does not run when the message is planned, because the number may be proven or changed in between. Pushes are not
+checked, because they do not use the number.
 """
 
 from __future__ import annotations

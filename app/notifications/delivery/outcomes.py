@@ -12,9 +12,9 @@ from app.notifications.delivery.settlements import Claim
 
 class OutcomeKind(StrEnum):
     SENT = "sent"
-    #: The provider refused the delivery for good.
+    #: The delivery cannot be sent, for example because the provider refused it for good.
     FAILED = "failed"
-    #: The recipient does not want this delivery on this channel.
+    #: The delivery must not be sent, for example because the recipient does not want it on this channel.
     CANCELLED = "cancelled"
     #: The attempt failed, and the delivery is retried later.
     RETRY = "retry"

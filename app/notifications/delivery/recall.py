@@ -1,8 +1,8 @@
-"""Taking back of expired messages that Fonnte accepted but has not sent yet, because a late reminder misleads.
+"""Recall of expired messages that Fonnte accepted but has not sent yet, because a late reminder misleads.
 
 Fonnte sends messages through our phone. While the phone is off, Fonnte keeps accepted messages for up to 7 days, and
-sends all of them when the phone is on again. The state of such a delivery is `sent`. After the message was taken back,
-the state is `missed`.
+sends all of them when the phone is on again. The state of such a delivery is `sent`. The recall changes it to
+`missed`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 #: Maximum number of deliveries that one job takes back.
 BATCH = 200
-#: Maximum age of an accepted message that is taken back because no receipt reported that it was sent.
+#: Age up to which an accepted message is taken back if no receipt has reported that Fonnte sent it.
 TOLD_WITHIN = timedelta(hours=3)
 #: Values of `last_error` after an attempt to take a message back: Fonnte had already sent it, or Fonnte deleted it.
 TOO_LATE = "could not be taken back"
@@ -77,7 +77,7 @@ def cancel(ref: str) -> bool | None:
 def record(ref: str, *, is_taken_back: bool) -> list[int]:
     """Record in the deliveries of this message whether the message was taken back.
 
-    If it was, return the ids of the occurrences of reminders that it was about.
+    If it was taken back, return the ids of its occurrences (due times of reminders).
     """
     values = {"state": DeliveryState.MISSED, "last_error": TAKEN_BACK} if is_taken_back else {"last_error": TOO_LATE}
     statement = (

@@ -1,7 +1,7 @@
 """Settlements: statements that record the outcome of a claimed delivery.
 
-A claim is the right of one worker to send a delivery. A worker whose claim was taken over by another worker records
-nothing.
+A claim is the right of one worker to send a delivery. If another worker has claimed the delivery since, nothing is
+recorded.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from app.notifications.models import OPEN, Channel, DeliveryState, Receipt, deli
 
 #: Number of calls with an unknown outcome after which a delivery is not sent again.
 MAX_UNCONFIRMED_CALLS = 2
-#: Seconds until a delivery with an unknown outcome is sent once more. A provider outage is often over by then.
+#: Seconds until a delivery with an unknown outcome is sent once more.
 UNKNOWN_RETRY_S = 30.0
 MAX_RETRY_S = 1800
 
@@ -87,7 +87,7 @@ _sent = {
 def record_sent(delivery: Claim, provider_ref: str | None) -> None:
     """Record that the delivery was sent, even if it was cancelled during the call.
 
-    If it stayed cancelled, adding it again would send it twice.
+    A delivery whose state is `cancelled` can be added again, and would then be sent twice.
     """
     calls = 1 if delivery.call_started else 0
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
@@ -151,7 +151,7 @@ def retry_delay_s(attempts: int, retry_after_s: float | None = None) -> float:
 
 
 def expire(queue: str) -> int:
-    """Record expired deliveries as missed. Return their number."""
+    """Record the expired deliveries of a queue as missed. Return their number."""
     statement = (
         sa.update(deliveries)
         .where(

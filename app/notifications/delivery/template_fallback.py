@@ -1,4 +1,4 @@
-"""Repetition, as a template, of messages that WhatsApp refused as free text.
+"""Messages that are sent again as a template, because WhatsApp refused them as free text.
 
 WhatsApp accepts free text only for 24 hours after the recipient wrote to us. The refused delivery stays unchanged, and
 a second delivery is added.
@@ -38,7 +38,7 @@ _SAME = (
 
 
 def key_of(first: Key) -> Key:
-    """Return the `dedupe_key` of the second delivery. `first` is the `dedupe_key` of the refused delivery."""
+    """Return the `dedupe_key` of the second delivery, from the `dedupe_key` of the refused delivery."""
     return first + ":template"
 
 

@@ -63,7 +63,7 @@ def _has_row(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
 IS_WRONG = sa.and_(_has_row(_known.wrong_at.is_not(None)), ~PHONE_IS_PROVEN)
 #: Condition: somebody ended the reminders by an answer from a person's number, and the number is not proven.
 IS_STOPPED = sa.and_(_has_row(_known.stopped_at.is_not(None)), ~PHONE_IS_PROVEN)
-#: Condition: a person's number is proven, or was used in the last 90 days and since the person has it.
+#: Condition: a person's number is proven, or it was used in the last 90 days while the person had it.
 IS_IN_USE = sa.or_(PHONE_IS_PROVEN, _has_row(_known.used_at > _now - IN_USE_FOR, _known.used_at > _took_at))
 #: Condition: a person has had an unproven number for at least 90 days, and the number was not used in the last 90 days.
 IS_SILENT = sa.and_(~PHONE_IS_PROVEN, _took_at <= _now - IN_USE_FOR, ~_has_row(_known.used_at > _now - IN_USE_FOR))
@@ -137,8 +137,8 @@ def reached(phone: str) -> None:
 def accepted(phone: str) -> None:
     """Record that the provider accepted a message to a number that it had refused before.
 
-    The number gets messages again. If we get receipts, the earlier refusal stays stored, because an accepted message
-    may still fail. If this message fails too, the number is invalid for good.
+    The number gets messages again. If we get receipts, the earlier refusal stays stored, because a receipt may still
+    report a failure of this message. That failure then counts as a second refusal.
     """
     if settings.hears_people:
         _flag(phone, None)

@@ -34,8 +34,7 @@ TRIAL_EVERY = timedelta(minutes=1)
 BLIND_TRIAL_EVERY = timedelta(minutes=10)
 #: Time for which the sender stays degraded after the provider refused new recipients.
 LIMITED_FOR = timedelta(hours=1)
-#: Maximum time after which we detect that the phone is off. Messages that the provider accepted in this time may be
-#: unsent.
+#: Maximum time until we detect that our phone is off. Messages that the provider accepted in this time may be unsent.
 UNNOTICED = timedelta(minutes=2)
 
 _rows = senders.c
@@ -44,7 +43,7 @@ _is_down = _rows.state == SenderState.DOWN
 
 
 def key() -> dict[str, str] | None:
-    """Return the provider and number in the settings, or None if messages are only stored."""
+    """Return the key of the sender's row, from the settings. Return None if messages are only stored, never sent."""
     if settings.messaging_provider == "outbox":
         return None
     number = settings.messaging_sender_id if settings.messaging_provider == "whatsapp_cloud" else None
@@ -194,9 +193,10 @@ def _down(reason: str, *, is_seen: bool) -> dict[str, object]:
 
 
 def _warmup_days(which: dict[str, str]) -> sa.ColumnElement[int]:
-    """Return SQL for the initial `warmup_days`: 0 for a new number, or null for a number that has sent messages before.
+    """Return SQL for the initial `warmup_days`: 0 for a new number, or null for a number that needs no warm-up.
 
-    Setting `MESSAGING_NUMBER` later for the same Fonnte phone does not make the number new.
+    The number is new if no message was ever sent, or if another number has a row. A row whose `number` is empty counts
+    as the same number: the setting `MESSAGING_NUMBER` was added later for the same Fonnte phone.
     """
     is_another: sa.ColumnElement[bool] = sa.false()
     if which["number"]:
