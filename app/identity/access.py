@@ -5,7 +5,7 @@
 - `authenticated` needs a valid token. The person may have any role.
 - `requires` needs a valid token of a person with one of the named roles.
 
-For each request with a token, the session and the person's roles are read from the database.
+Except for `public`, the session and the person's roles are read from the database for each request with a token.
 """
 
 from __future__ import annotations

@@ -42,12 +42,12 @@ class AccessAction(StrEnum):
     DELIVERIES_READ = "deliveries_read"
     #: An administrator removed the phone number from the person's account.
     NUMBER_FREED = "number_freed"
-    #: A caregiver read the person's answers about doses. The next two actions are about the person's reminders.
+    #: A caregiver read the person's answers about doses.
     HISTORY_READ = "history_read"
+    #: A caregiver read or changed the person's reminders.
     REMINDERS_READ = "reminders_read"
     REMINDERS_CHANGED = "reminders_changed"
-    #: The caregiver of a dependent downloaded all data of the dependent.
-    #: The next five actions, also by this caregiver, are about this log, the consents and the account.
+    #: The caregiver of a dependent downloaded all data of the dependent. The actions below are by this caregiver too.
     DATA_COPIED = "data_copied"
     ACCESS_READ = "access_read"
     CONSENTS_READ = "consents_read"
@@ -118,9 +118,10 @@ class AccessLogEntry(Base, Created):
 
 
 class BulkAccess(Base, Created):
-    """An access to the data of many people. All accesses of one kind on one day share one row.
+    """An access to the data of many people. Equal accesses on one day share one row.
 
-    `created_at` is the time of the last of these accesses. The row then also covers people who registered on that day.
+    `created_at` is the time of the latest of these accesses, so that the row covers everybody who had registered by
+    then.
     """
 
     __tablename__ = "bulk_accesses"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-#: Words that a word of a pseudonym must not start or end with. Reserved words of two words are written without a blank.
+#: Reserved words. No word of a pseudonym, nor the pseudonym without blanks, may start with one of them. No word may end
+#: with one. Reserved words of two words, such as `customer service`, are written without a blank.
 RESERVED = (
     "admin", "moderator", "kemenkes", "kementerian", "dokter", "perawat", "apoteker", "petugas", "operator",
     "customerservice", "customercare", "layananpelanggan",

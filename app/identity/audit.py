@@ -1,7 +1,7 @@
 """The audit log of administrators' actions, such as exports, role changes, deletions and reads of national ids (NIK).
 
-An entry is written in the transaction of its action, so both are committed or none. The exception is a statement of
-the SQL console, which is recorded before it runs.
+An entry is written in the transaction of its action, so either both are committed or neither. Only a statement of the
+SQL console is recorded before it runs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Consents of people. A person gives or withdraws a consent for each purpose. Earlier answers are kept as proof.
 
-A person who was never asked has no row and counts as having agreed. This keeps accounts from old clients working.
+A person who was never asked for a consent has no row, and counts as having agreed. Old clients do not ask.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class ConsentChoices(TypedDict, total=False):
 def record(user_id: int, choices: Mapping[Purpose, bool], way: ConsentSource) -> set[Purpose]:
     """Record a person's answers. Return the purposes for which the answer changed.
 
-    The person's row must be locked. An unchanged answer is not recorded again. Consent to a purpose about which the
-    person was never asked is recorded, but is not a change.
+    The person's row must be locked. An unchanged answer is not recorded again. If a person's first answer for a purpose
+    is yes, it is recorded, but the purpose is not returned, because a missing answer already counts as yes.
     """
     if not choices:
         return set()
@@ -111,7 +111,7 @@ def record(user_id: int, choices: Mapping[Purpose, bool], way: ConsentSource) ->
 
 
 def current(user_id: int) -> dict[Purpose, Consent]:
-    """Return a person's current answer for each purpose that they were asked about."""
+    """Return a person's current answers by purpose. A purpose without an answer is missing."""
     rows = db.session.scalars(sa.select(Consent).where(Consent.user_id == user_id, Consent.ended_at.is_(None)))
     return {Purpose(row.purpose): row for row in rows}
 

@@ -86,7 +86,7 @@ DELETED_IDS = sa.select(_deleted.id).where(_deleted.erasure_due_at.is_not(None),
 
 
 def of_caregiver(caregiver_id: int) -> sa.Select[User]:
-    """Return the query of a caregiver's dependents. Deleted dependents are left out."""
+    """Return the query of a caregiver's dependents, without deleted ones."""
     return sa.select(User).where(User.guardian_id == caregiver_id, erasure.IS_PRESENT)
 
 
@@ -141,7 +141,7 @@ def check_may_cut(caregiver_id: int, patient_id: int) -> None:
 
 
 def erase_with(caregiver_id: int) -> list[int]:
-    """Schedule the erasure of all dependents of a caregiver for now. Return the ids of the dependents."""
+    """Make the erasure of all dependents of a caregiver due now. Return the ids of the dependents."""
     due = sa.update(User).where(User.guardian_id == caregiver_id).values(erasure_due_at=sa.func.now())
     ids = db.session.scalars(due.returning(User.id).execution_options(synchronize_session=False))
     return list(ids)
@@ -182,7 +182,7 @@ def is_handover_over(code: str) -> bool:
 def redeem(code: str) -> User:
     """Use up a handover code. Lock and return its dependent. Raise `ValidationFailed` if the code is not valid.
 
-    Lock the caregiver before the dependent, like all code, so that two requests cannot deadlock.
+    Lock the caregiver before the dependent. All functions lock in this order, so that they cannot deadlock.
     """
     handover = get_handover(code)
     if handover is not None:

@@ -36,7 +36,7 @@ SYSTEMS = (
     ("Darwin", "Mac"),
     ("Linux", "Linux"),
 )
-#: Name for an unknown User-Agent, and for old sessions without a stored name.
+#: Name for an unknown User-Agent, and for sessions that were created before names were stored.
 UNKNOWN = "Perangkat tak bernama"
 #: Maximum characters of the User-Agent header that `name_of` reads.
 MAX_USER_AGENT = 500

@@ -63,7 +63,7 @@ def cancel(user: User) -> bool:
 
 
 def may_log_in(user: User, erasure_due_at: object) -> bool:
-    """Return whether the person may log in: no erasure was requested, or it is not due yet.
+    """Return whether the person may log in. This is so until a requested erasure is due.
 
     `erasure_due_at` is the value that was read from the person's locked row.
     """
@@ -77,7 +77,7 @@ def leaving(user: User) -> ErasureSubject:
     if user.phone_before and not _is_somebodys(user.phone_before):
         phones.append(user.phone_before)
     identifiers = {user.nomor_hp, user.email, _readable_nik(user)}
-    # Search for the phone number without its prefix (0, 62 or +62). This finds all notations of the number.
+    # Search for the phone number without its prefix, to find it with each of the prefixes 0, 62 and +62.
     identifiers |= {phone.removeprefix("+62").removeprefix("+") for phone in phones}
     return ErasureSubject(
         user.id,

@@ -16,7 +16,7 @@ from app.core.settings import settings
 
 VERSION = "v1"
 NONCE_BYTES = 12
-#: Default kind of secret. The kind is part of the associated data, so a NIK does not decrypt as another secret.
+#: Default kind of secret. The kind is part of the associated data, so a NIK cannot be decrypted as another kind.
 FIELD = "nik"
 
 

@@ -21,8 +21,8 @@ def drop_dead_sessions() -> None:
 
 
 def drop_old_idempotency_keys() -> None:
-    """Delete expired idempotency keys. A repeated request with a deleted key is then a new request."""
-    # The table belongs to core/web, but `core` has no jobs. `identity` is the lowest package with jobs.
+    """Delete expired idempotency keys. A request that repeats a deleted key counts as a new request."""
+    # The table belongs to `core.web`, but `core` defines no periodic jobs. `identity` is the lowest package that does.
     with unit_of_work():
         idempotency.delete_old()
 

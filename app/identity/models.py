@@ -164,7 +164,10 @@ class SessionKind(StrEnum):
 
 
 class LoginSession(Base, Created):
-    """One login on one device. The deletion of the row revokes its access tokens, and deletes its `OfSession` rows."""
+    """One login on one device. The deletion of the row revokes its access tokens, and deletes its `OfSession` rows.
+
+    Sessions of both kinds are rows of this table, see `SessionKind`.
+    """
 
     __tablename__ = "sessions"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("refresh_hash",)), erase=Delete())
@@ -195,7 +198,7 @@ class LoginNetwork(Base):
 
 
 class OfSession:
-    """Mixin for rows that PostgreSQL deletes together with the session that created them."""
+    """Mixin for tables whose rows PostgreSQL deletes together with the session that created them."""
 
     session_id: Mapped[uuid.UUID | None] = mapped_column(
         sa.ForeignKey("sessions.id", ondelete="CASCADE"),

@@ -1,6 +1,6 @@
 """Networks from which each person has logged in within 30 days.
 
-Somebody who tries wrong passwords from another network does not lock the person out on these networks.
+Wrong passwords that somebody tries from another network do not lock the person out on these networks.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 MAX_PREFERENCES_BYTES = 8 * 1024
 
-#: Characters that Unicode counts as letters or symbols but that are invisible: Korean fillers and the blank of Braille.
+#: Invisible characters that Unicode counts as letters or symbols: Korean fillers and the blank of Braille.
 BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 #: Control characters, line breaks, and characters that change the direction of text.
 UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -110,7 +110,7 @@ def shown_nik(user: models.User) -> str | None:
 
 
 class User(Account):
-    """All data of a person. Only the person and an administrator who opens the record get it."""
+    """All data of a person, for the person, and for an administrator who opens the person's record."""
 
     nama_samaran = fields.String(allow_none=True, metadata={"example": "Melati"})
     nik = fields.Method("decrypted_nik", metadata={"type": ["string", "null"], "example": None})
@@ -169,7 +169,10 @@ class PhoneNumber(fields.String):
 
 
 class Nik(fields.String):
-    """A NIK of 16 digits. With `legacy`, any text is valid here, because a client may send a stored old value again."""
+    """A NIK of 16 digits. With `legacy`, any text of at most 255 characters is valid here.
+
+    A client may send back a stored NIK of an old format.
+    """
 
     def __init__(self, *, legacy: bool = False) -> None:
         super().__init__(
@@ -199,7 +202,7 @@ class Preferences(JsonText):
 
 
 class PersonUpdate(Form):
-    """Fields that a person can change. All fields are optional. Subclasses override the fields that they require."""
+    """Optional fields that a person can change. Subclasses override the fields that they require."""
 
     email = fields.Email(allow_none=True, validate=validate.Length(max=254), metadata={"example": "siti@example.com"})
     nama_ktp = Name(100, example="Siti Aminah")

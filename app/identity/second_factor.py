@@ -1,7 +1,7 @@
 """The second factor of administrators: six digits of an authenticator app (RFC 6238), in addition to the password.
 
-A recovery code can replace the digits, for example after a lost phone. Each code is valid for one login only, because
-each login locks the row of the second factor and marks the code as used.
+A recovery code can replace the digits, for example after a lost phone. Each code works only once: every check locks the
+row of the second factor, and marks an accepted code as used.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class OtpMissing(BadRequest):
 
 @dataclass(frozen=True)
 class Setup:
-    """Data to set up an authenticator app. Clients get it only once. `uri` is an `otpauth:` URI for a QR code."""
+    """Data to set up an authenticator app, returned only once. `uri` is an `otpauth:` URI for a QR code."""
 
     uri: str
     recovery_codes: list[str]
@@ -136,7 +136,7 @@ def confirm(user_id: int, otp: str) -> None:
 
 
 def check(user: User, otp: str | None) -> None:
-    """Check the code of a login. Accept every login of a person without an active second factor.
+    """Check the code of a login. A person without an active second factor needs no code.
 
     Raise `OtpRequired` for a missing code, and `OtpRefused` for a wrong or used code.
     """
@@ -234,7 +234,7 @@ def allowed_roles(user_id: int, roles: frozenset[str]) -> frozenset[str]:
 
 
 def check_set_up(user: User) -> None:
-    """Raise `Forbidden` if the setting `ADMIN_OTP` requires a second factor that the super-admin does not have."""
+    """Raise `Forbidden` if `ADMIN_OTP` is "required" and the super-admin `user` has no active second factor."""
     if RoleName.SUPERADMIN not in allowed_roles(user.id, frozenset(user.role_names)):
         raise setup_required()
 

@@ -66,7 +66,7 @@ class Caller:
 
     @property
     def is_superadmin(self) -> bool:
-        """Return whether the caller is a super-admin with a super-admin session. `/login` creates other sessions."""
+        """Return whether the caller is a super-admin who logged in at `/superadmin/login`."""
         return self.kind is SessionKind.SUPERADMIN and RoleName.SUPERADMIN in self.roles
 
 
@@ -158,7 +158,7 @@ def end_all(user_id: int, *, keep: uuid.UUID | None = None) -> None:
     """Log out all devices of a person except the session `keep`.
 
     Also delete a requested password reset, begun verifications of phone numbers, and verified push subscriptions
-    without a session. Somebody else could use them to get access to the account.
+    without a session, because an intruder may have created them.
     """
     _lock_person(user_id)
     db.session.execute(sa.delete(LoginSession).where(LoginSession.user_id == user_id, LoginSession.id != keep))
@@ -176,7 +176,7 @@ def _end_reset(user_id: int) -> None:
 
 
 def _lock_person(user_id: int) -> None:
-    """Lock the person's row. This must come first, because the end of a session deletes rows of several tables."""
+    """Lock the person's row before the rows of other tables that are deleted with a session."""
     db.session.execute(sa.select(User.id).where(User.id == user_id).with_for_update(key_share=True))
 
 
@@ -209,7 +209,7 @@ def delete_expired(user_id: int | None = None) -> None:
     """
     expired = sa.and_(~IS_ALIVE, LoginSession.last_used_at < sa.func.now() - timedelta(days=settings.refresh_idle_days))
     whose = sa.true() if user_id is None else LoginSession.user_id == user_id
-    # Lock the people before their sessions. Skip people who are locked, because the next run deletes their sessions.
+    # Lock the people before their sessions. Skip people who are locked. The next run deletes their sessions.
     people = sa.select(User.id).where(User.id.in_(sa.select(LoginSession.user_id).where(whose, expired)))
     locked = people.with_for_update(key_share=True, skip_locked=True)
     dead = sa.delete(LoginSession).where(expired, LoginSession.user_id.in_(locked))

@@ -1,8 +1,8 @@
 """Access tokens, and opaque tokens for refreshes and password resets.
 
 Access tokens are signed JWTs that expire soon. Every invalid token raises `Unauthorized`, every claim is required, and
-HS256 is the only algorithm. The library is flask-jwt-extended, but `app.identity.access` replaces its decorators. They
-respond to some invalid tokens with status 500 or 422, and accept a token without expiry.
+HS256 is the only algorithm. The library is flask-jwt-extended, but `app.identity.access` replaces its decorators. The
+library's decorators respond to some invalid tokens with status 500 or 422, and accept a token without expiry.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rate limits for uploads of pictures. A picture costs storage, and up to one second of a core."""
+"""Rate limits for uploads of pictures, because a picture takes storage and CPU time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Create, read and update people. All other packages use this module for rows of the table `users`.
-
-The module `roles` changes the roles of people.
-"""
+"""Create, read and update people, the rows of the table `users`. The module `roles` changes the roles of people."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ CONSTRAINTS: dict[str, AppError] = {
     "uq_users_phone": Conflict("Nomor HP sudah dipakai.", code="phone_taken"),
 }
 
-#: Time after a change of the phone number in which the new number does not prove who owns the account.
+#: Time after a change of the phone number in which the new number gets no password reset link.
 NEW_PHONE = timedelta(hours=24)
 
 #: Columns that are stored as sent. All other columns are converted first.
@@ -89,8 +86,8 @@ def create(
 ) -> User:
     """Create a person with the roles of these names. Raise `Conflict` if username, e-mail or phone number is taken.
 
-    If `self_registered`, nobody else can set the person's password. With `guardian_id`, the id of a caregiver, the
-    person is a dependent of this caregiver and has no password.
+    `self_registered` means that the person created the account, so other administrators cannot set its password. With
+    `guardian_id`, the id of a caregiver, the person is a dependent of this caregiver and has no password.
     """
     user = User(guardian_id=guardian_id, self_registered=self_registered)
     if guardian_id is None:
@@ -159,7 +156,7 @@ def _set_phone(user: User, nomor_hp: str | None) -> None:
 
 
 def _remember_phone(user: User, before: str | None) -> None:
-    """Record when the phone number was changed, and the old number. The new number may belong to a thief.
+    """Record when the phone number was changed, and the old number, because the new number may belong to a thief.
 
     After several changes within `NEW_PHONE`, `phone_before` keeps the first number. A change back to the first number
     clears both columns.
@@ -172,10 +169,9 @@ def _remember_phone(user: User, before: str | None) -> None:
 
 
 def set_password(user: User, password: str, *, keep_session: uuid.UUID | None = None, field: str = "password") -> None:
-    """Store a new password, and end all sessions of the person except `keep_session`.
+    """Store a new password, and end all sessions of the person except `keep_session`, see `sessions.end_all`.
 
-    Also cancel a requested password reset and begun verifications of phone numbers. Raise `ValidationFailed` for
-    `field` of the request if the password is too easy to guess.
+    Raise `ValidationFailed` for `field` of the request if the password is too easy to guess.
     """
     _check_password(password, user.username, user.phone, field)
     user.password_hash = passwords.hash_password(password)
@@ -195,9 +191,9 @@ def owner_of_phone(phone: str | None) -> sa.Row[int, datetime | None, str | None
 
 
 def credentials_changed(user: User, data: Loaded) -> set[str]:
-    """Return which of the keys password, email and nomor_hp have a new value in `data`.
+    """Return which of the keys `password`, `email` and `nomor_hp` have a new value in `data`.
 
-    Another notation of the same e-mail or phone number is no new value.
+    The same e-mail or phone number in another notation does not count as new.
     """
     changes = {"password"} if data.get("password") else set()
     if "email" in data and (data["email"] or "").lower() != (user.email or "").lower():
@@ -218,7 +214,7 @@ def with_role(name: RoleName) -> sa.Select[User]:
 def has_role(name: str) -> sa.ColumnElement[bool]:
     """Return the SQL condition that a person has the role of this name, in upper or lower case.
 
-    The role's id is read first, because PostgreSQL has statistics about role ids, but not about role names.
+    The role's id is read first. From an id, but not from a name, PostgreSQL can estimate how many people have the role.
     """
     role_id = db.session.scalar(sa.select(Role.id).where(sa.func.lower(Role.name) == name.lower()))
     return User.id.in_(sa.select(user_roles.c.user_id).where(user_roles.c.role_id == role_id))

@@ -90,17 +90,17 @@ def handle(row: Inbound) -> str:
     sender, asked = _sender(row.phone, _wrote_at(row)), Conversation()
     budget = limits.budget(row.phone)
     danger = row.payload.get("danger") or crisis.kind_of(row.text or "")
-    if danger == limits.CRISIS:  # before any code that may fail, so that a crisis always gets help
-        return _write(row, row.phone, _help(danger, sender), budget)
+    if danger == limits.CRISIS:  # first, because an error in the code below must not prevent this answer
+        return _send_answer(row, row.phone, _help(danger, sender), budget)
     if sender:
         asked = message_answers.read(sender.user_id, wrote_at=sender.wrote_at, quoted=_quoted(row))
     if danger == limits.EMERGENCY and sender and _is_emergency(row, asked):
-        return _write(row, row.phone, _help(danger, sender), budget)
-    reply = _hear(row, row.phone, sender, asked, budget)
-    return _write(row, row.phone, reply, budget) if reply else UNKNOWN_SENDER
+        return _send_answer(row, row.phone, _help(danger, sender), budget)
+    reply = _apply(row, row.phone, sender, asked, budget)
+    return _send_answer(row, row.phone, reply, budget) if reply else UNKNOWN_SENDER
 
 
-def _hear(
+def _apply(
     row: Inbound, phone: str, sender: MessageAuthor | None, asked: Conversation, budget: limits.Budget
 ) -> MessageReply | None:
     """Apply a message. Return None if no account has the number.
@@ -130,7 +130,7 @@ def _hear(
     return _act(sender, meaning, asked)
 
 
-def _write(row: Inbound, phone: str, reply: MessageReply, budget: limits.Budget) -> str:
+def _send_answer(row: Inbound, phone: str, reply: MessageReply, budget: limits.Budget) -> str:
     """Send the answer, unless the limits forbid it. Return the outcome to store in the row."""
     if reply.text is None or not budget.allows(reply.outcome):
         return reply.outcome
@@ -170,9 +170,9 @@ def _quoted(row: Inbound) -> str | None:
 
 
 def _said_at(row: Inbound) -> datetime:
-    """Return the provider's timestamp of the message.
+    """Return the provider's timestamp of the message, or else the time of receipt.
 
-    It may be hours old, because providers repeat webhooks while we are down.
+    The timestamp may be hours old, because providers repeat webhooks while we are down.
     """
     at = row.payload.get("at")
     return datetime.fromisoformat(at) if isinstance(at, str) else row.received_at
@@ -395,7 +395,7 @@ def _cut(sender: MessageAuthor) -> MessageReply:
 
 
 def _reset(sender: MessageAuthor, *, may_send: bool) -> MessageReply:
-    """Send a password reset link to the account's own number. The link is the answer."""
+    """Send a password reset link to the account's own number. There is no other answer."""
     if not may_send:
         return MessageReply(RESET, None)
     return MessageReply(f"{limits.ANSWERED}{RESET}" if accounts.send_reset_link(sender.phone) else RESET, None)

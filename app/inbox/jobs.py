@@ -1,7 +1,7 @@
-"""Jobs that handle incoming events and delete old ones. An event is a message, a receipt or a provider's status.
+"""Jobs that handle incoming events, and delete old events. `InboundKind` lists the kinds of events.
 
-The transaction that applies an event also marks it as handled, so a worker may be killed at any point. The webhook
-enqueues the job. The scheduler checks for open (not yet handled) events every second.
+The transaction that applies an event also marks it as handled, so an event is neither lost nor repeated if a worker is
+killed. The webhook enqueues the job. The scheduler checks every second for events that are not handled yet (open).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from app.notifications.models import Inbound, InboundKind, inbound
 
 logger = logging.getLogger(__name__)
 
-#: Time limits in seconds. `HANDLE_S` frees a job's worker. `HANDLE_HERE_S` is for the scheduler while Redis is down.
+#: Seconds for which one call of `handle` takes new events: in a job, and in the scheduler while Redis is unavailable.
 HANDLE_S, HANDLE_HERE_S = 20.0, 0.5
 
-#: Days to keep a message's text, a receipt, and the other data of a message.
+#: Days to keep the text of a message, any event that is not a message, and the other data of a message.
 KEEP_TEXT_DAYS, KEEP_RECEIPT_DAYS, KEEP_DAYS = 30, 30, 400
 FORGET_BATCH = 5000
 
@@ -43,8 +43,8 @@ _rows = inbound.c
 _is_open: sa.ColumnElement[bool] = sa.literal_column("handled_at IS NULL")
 _is_single = _rows.kind.in_([sa.literal_column(f"'{kind}'") for kind in InboundKind if kind is not InboundKind.RECEIPT])
 _earlier = inbound.alias("earlier")
-#: Condition: the phone has no earlier open message. Messages of one phone are handled in order by any number of
-#: workers.
+#: Condition: the phone has no earlier open message. Because of this condition, the messages of one phone are handled
+#: in order, even if several workers run.
 _is_first = ~sa.exists().where(
     _earlier.c.phone == _rows.phone,
     _earlier.c.kind == sa.literal_column(f"'{InboundKind.MESSAGE}'"),
@@ -68,7 +68,7 @@ _count_open = sa.select(_rows.kind, sa.func.count()).where(_is_open).group_by(_r
 
 
 def handle(limit_s: float = HANDLE_S) -> None:
-    """Handle all open events until the time limit. After a kill, the next run continues without repeats."""
+    """Handle open events until the time limit. If the job is killed, the next run continues with the open events."""
     stop, is_more = monotonic() + limit_s, True
     postponed: set[int] = set()
     while is_more and monotonic() < stop:
@@ -77,7 +77,10 @@ def handle(limit_s: float = HANDLE_S) -> None:
 
 
 def enqueue_open() -> None:
-    """Enqueue the job if an event is open. If Redis is down, handle some events at once. Run by the scheduler."""
+    """Enqueue the job if an event is open. The scheduler calls this function every second.
+
+    If Redis is unavailable, handle some events at once.
+    """
     with autocommit() as connection:
         if not connection.scalar(_anything_open):
             return
@@ -108,10 +111,10 @@ def forget() -> None:
 
 def _take_receipts() -> bool:
     with unit_of_work():
-        return receipts.take(_tell_failure) > 0
+        return receipts.take(_call_listeners) > 0
 
 
-def _tell_failure(delivery_id: int, code: str | None) -> None:
+def _call_listeners(delivery_id: int, code: str | None) -> None:
     for listener in _handlers().failed_receipts:
         listener(delivery_id, code)
 
@@ -119,8 +122,8 @@ def _tell_failure(delivery_id: int, code: str | None) -> None:
 def _handle_next(postponed: set[int]) -> bool:
     """Handle the oldest open event, except the postponed ones. Return whether there was one.
 
-    Close an event whose handler fails. Postpone an event that waits too long for a lock. Later events are then not
-    blocked.
+    Close an event whose handler fails. Add an event that waited too long for a lock to `postponed`. Then neither event
+    blocks later events.
     """
     row_id = None
     try:

@@ -14,7 +14,8 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.notifications.models import InboundKind, inbound
 
-#: Maximum answers per hour and per day to messages with an effect, such as a recorded dose or an opt-out.
+#: Maximum answers per hour and per day to messages such as a recorded dose or an opt-out. Their outcomes are not in
+#: `SMALL_TALK` or `DANGERS`.
 MAX_PER_HOUR, MAX_PER_DAY = 20, 60
 #: Maximum answers per hour and per day to messages with an outcome of `SMALL_TALK`.
 MAX_TALK_PER_HOUR, MAX_TALK_PER_DAY = 3, 10
@@ -25,12 +26,12 @@ DANGER_AGAIN = timedelta(minutes=10)
 #: Maximum age of a counted message, so that the query reads only a part of the index.
 LATEST = timedelta(days=8)
 
-#: Prefix of a stored outcome: the message was answered.
+#: Prefix of the stored outcome of a message that was answered.
 ANSWERED = "answered:"
 
 HELP, DOUBT, OK, ONLY_TEXT = "help", "doubt", "ok", "only text"
 CRISIS, EMERGENCY = "crisis", "emergency"
-#: Outcomes of messages that change nothing.
+#: Outcomes to which the lower limits `MAX_TALK_PER_HOUR` and `MAX_TALK_PER_DAY` apply. These messages change nothing.
 SMALL_TALK = frozenset({HELP, DOUBT, OK, ONLY_TEXT})
 #: Outcomes that are limited only by `DANGER_AGAIN`.
 DANGERS = frozenset({CRISIS, EMERGENCY})

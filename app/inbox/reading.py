@@ -73,7 +73,7 @@ class CandidateTime:
 class Context:
     """All times that a text may be about."""
 
-    #: The times that a text is about if it contains no name.
+    #: The times that a text is about if it contains no name and no type of a reminder.
     meant: tuple[CandidateTime, ...] = ()
     #: Other open times, grouped by message, newest first. A text is about one of them only if it contains its name or
     #: type.
