@@ -164,10 +164,7 @@ class SessionKind(StrEnum):
 
 
 class LoginSession(Base, Created):
-    """One login on one device. The deletion of the row revokes its access tokens, and deletes its `OfSession` rows.
-
-    Sessions of both kinds are rows of this table, see `SessionKind`.
-    """
+    """One login on one device. The deletion of the row revokes its access tokens, and deletes its `OfSession` rows."""
 
     __tablename__ = "sessions"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("refresh_hash",)), erase=Delete())
