@@ -1,7 +1,7 @@
 """Moves of a phone number from one account to another.
 
-The holder of a number is the account that has it. SALAH NOMOR ("wrong number") is the answer of a person who gets
-messages for somebody else. It moves a recently moved number back, or flags the number as wrong.
+The holder of a number is the account that has it. A person who gets messages for somebody else answers SALAH NOMOR
+("wrong number"). This answer moves a recently moved number back, or flags the number as wrong.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _note(user: User, phone: str, holder: User) -> None:
 def _take_back(holder: User | None, phone: str) -> bool:
     """Move a number back to the account that had it before. Return whether the number was moved.
 
-    The caller has locked the holder. The holder may be a third account. A third account keeps the number only if it has
+    The caller has locked the holder. By now, the holder may be a third account. It keeps the number only if it has
     verified the number.
     """
     which = sa.select(PhoneMove).where(PhoneMove.phone == phone, PhoneMove.to_user_id.is_not(None), _is_recent)
@@ -133,7 +133,7 @@ def _take_back(holder: User | None, phone: str) -> bool:
         _take(holder)
         notices.number_returned(holder)
         if holder.id == taker_id and moved.nomor_hp_before is not None:
-            # the restored number counts as new, so it gets no reset link for a day
+            # The restored number counts as changed now, so it gets no reset link for a day.
             _restore(holder, moved.nomor_hp_before)
     # If the former holder has another number by now, that number stays.
     if owner is not None and owner.nomor_hp is None and _restore(owner, moved.nomor_hp):
@@ -153,9 +153,9 @@ def _must_give(holder: User, moved: PhoneMove) -> bool:
 
 
 def _restore(user: User, nomor_hp: str) -> bool:
-    """Set a user's former number as unverified.
+    """Give a user their former number again, as unverified.
 
-    Return False if another account has it, or if it is no longer allowed.
+    Return False if another account has the number, or if the number is no longer allowed.
     """
     try:
         users.update(user, {"nomor_hp": nomor_hp})
@@ -168,7 +168,7 @@ def _restore(user: User, nomor_hp: str) -> bool:
 def _take(user: User) -> None:
     """Remove the number from an account. The user can still log in by username."""
     users.update(user, {"nomor_hp": None})
-    # A pending message for this account, such as a reset link, must not reach the number's new owner.
+    # No message for this account, such as a reset link or a refusal, may reach the number's new owner.
     user.phone_changed_at = user.phone_before = None
     _end_resets(user)
     db.session.flush()

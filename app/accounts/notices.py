@@ -1,4 +1,4 @@
-"""Security notices: messages that inform a user about a change of their account, which may be the work of a thief."""
+"""Security notices: messages that inform a user about a change of their account, because a thief may have made it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def account_changed(user: User, fields: Collection[str], *, phone_before: str | 
     """Report changed fields to the user's number, and to `phone_before` if the number itself changed.
 
     A number gets at most one notice in ten minutes. The caller has locked the user's row, so that no other request adds
-    a notice.
+    a notice at the same time.
     """
     for phone in sorted(filter(None, {user.phone, phone_before})):
         _notify_changed(user, phone, fields)
@@ -56,7 +56,7 @@ def account_changed(user: User, fields: Collection[str], *, phone_before: str | 
 def _notify_changed(user: User, phone: str, fields: Collection[str]) -> None:
     """Add the fields to the last notice if it is pending. Otherwise create a notice, `TOGETHER` after the last one."""
     owner_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
-    last = _last_told(user, phone)
+    last = _last_notice(user, phone)
     if last and last.user_id == owner_id and last.state == DeliveryState.PENDING and last.claim_token is None:
         last.payload = _changed({*fields, *cast(list[str], last.payload["fields"])})
         db.session.flush()
@@ -71,7 +71,7 @@ def _notify_changed(user: User, phone: str, fields: Collection[str]) -> None:
     )
 
 
-def _last_told(user: User, phone: str) -> Delivery | None:
+def _last_notice(user: User, phone: str) -> Delivery | None:
     """Lock and return the latest notice to a number. Ignore notices that were due more than ten minutes ago."""
     rows = sa.select(Delivery).where(
         sa.or_(Delivery.user_id == user.id, Delivery.user_id.is_(None)),
@@ -99,7 +99,8 @@ def _what(fields: object) -> str:
     return ", ".join(word for name, word in WORDS.items() if isinstance(fields, list) and name in fields)
 
 
-#: Texts about the account's phone number, by event. They are sent only by push, because the account may have no number.
+#: Texts about the account's phone number, by event. They are sent only by push, because the account has no number, or
+#: one that belongs to somebody else.
 NUMBERS = {
     NUMBER_WAS_TAKEN: "Nomor HP di akun Anda sekarang dipakai akun lain, jadi kami lepas dari akun Anda. "
     "Masuk dengan nama pengguna, lalu isi nomor Anda sendiri.",
@@ -200,7 +201,7 @@ def handed_over(link: CaregiverLink) -> None:
 
 
 def render_handed_over(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts about handed-over accounts, by delivery id. A deleted link between the two gets no text."""
+    """Return the texts about handed-over accounts, by delivery id. There is none if the caregiver link is deleted."""
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     links = (
         sa.select(*CaregiverLink.__table__.c, patient.nama_ktp.label("patient"), caregiver.nama_ktp.label("caregiver"))

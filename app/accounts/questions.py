@@ -1,6 +1,6 @@
-"""Questions to a phone number whether it may move from its account to another account.
+"""Questions to the owner of a phone number: may the number move from its account to another account?
 
-The number moves only if its owner answers PINDAH ("move").
+The number moves only if the owner answers PINDAH ("move").
 """
 
 from __future__ import annotations
@@ -36,10 +36,7 @@ _is_asked = sa.and_(
 
 
 def text(phone: str) -> str | None:
-    """Return the text of the latest open question to a number.
-
-    It names both accounts. Return None without a question.
-    """
+    """Return the text of the latest open question to a number, or None. The text names both accounts."""
     row = db.session.execute(_last(phone)).one_or_none()
     holder = db.session.scalar(sa.select(User.username).where(User.phone == phone))
     if row is None or holder is None:
@@ -48,7 +45,7 @@ def text(phone: str) -> str | None:
 
 
 def send(phone: str) -> None:
-    """Send the latest open question to the number. The dedupe key allows one message per request."""
+    """Send the latest open question to the number, once for each request to move the number."""
     row = db.session.execute(_last(phone)).one()
     outbox.add(
         outbox.NewDelivery(
@@ -63,9 +60,9 @@ def send(phone: str) -> None:
 
 
 def agree(phone: str) -> str | None:
-    """Move a number to the account that the latest open question names.
+    """Move a number to the account that asked for it last. Return the username of this account.
 
-    Return its username, or None without a question.
+    Return None if no question is open, or if the question named a former account of the number.
     """
     numbers.lock(phone)
     asked = db.session.execute(_last(phone)).one_or_none()

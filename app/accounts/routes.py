@@ -174,7 +174,7 @@ def update_profile(data: Loaded) -> User:
 @bp.response(201, schemas.Verification)
 @bp.alt_response(409, "CONFLICT")
 def create_phone_verification(data: Loaded) -> VerificationRequest:
-    """Start the verification of the caller's own number, or of a new number that becomes theirs after it.
+    """Start the verification of the caller's own number, or of a new number, which then replaces the old one.
 
     The user sends `VERIFIKASI` and the code to us from the number, or PUTs the six digits that we sent to it. A code is
     valid once, for 15 minutes. After SALAH NOMOR, a number gets three codes, only from its own account (else 409

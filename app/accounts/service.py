@@ -73,12 +73,12 @@ class Availability:
 def register(
     data: Loaded, remote_ip: str | None, *, device: str | None = None, network: str | None = None
 ) -> TokenPair:
-    """Create a pasien or pendamping and log them in. With a handover code, give them a dependent's existing account."""
+    """Create an account for a patient or caregiver, and log them in. A handover code gives an existing account."""
     role = (data.get("role") or RoleName.PASIEN).lower()
     code = data.get("handover_code")
     if code is None and role not in SELF_SERVICE:
         raise Forbidden("Peran tersebut tidak dapat dipilih saat mendaftar.", code="role_not_allowed")
-    # Called before the first SQL statement, so that no transaction is open while the captcha provider responds.
+    # Call the captcha provider before the first SQL statement, so that no transaction is open during the call.
     captcha.verify(data.get("captcha_response"), remote_ip)
     if code is not None:
         user = _take_over(code, data)
@@ -91,16 +91,16 @@ def register(
 
 
 def _take_over(code: str, data: Loaded) -> User:
-    """Give a dependent's account to the patient. Notify the patient and the caregiver who managed the account.
+    """Make a dependent the owner of their account. Notify the dependent and the caregiver who managed the account.
 
-    Raise `ValidationFailed` for a bad code. An error rolls back everything, so the code stays valid.
+    Raise `ValidationFailed` for a bad code. After an error in another field, the code stays valid.
     """
     sent = cast(ConsentChoices, dict(data.get("consents", {})))
     if sent.get("health_data") is False:
         raise ValidationFailed({"consents": {"health_data": [WITHDRAW_LATER]}})
     user = dependents.redeem(code)
     if db.session.scalar(sa.select(consents.is_withdrawn(user.id, Purpose.HEALTH_DATA))):
-        sent.pop("health_data", None)  # the withdrawn consent stays withdrawn here; only the profile can give it again
+        sent.pop("health_data", None)  # only the profile can give a withdrawn consent again
     users.update(user, data)
     user.roles = roles_named([RoleName.PASIEN])
     notification_settings.record_consents(user, sent, way=ConsentSource.REGISTRATION)
@@ -111,10 +111,7 @@ def _take_over(code: str, data: Loaded) -> User:
 def login(
     username: str, password: str, otp: str | None = None, *, device: str | None = None, network: str | None = None
 ) -> dict[str, str]:
-    """Log in and return the session's tokens.
-
-    If the account was about to be erased, cancel this and say so in `message`.
-    """
+    """Log in and return the session's tokens. If an erasure is scheduled, cancel it, and add a `message` about it."""
     user = _with_password(username, password)
     second_factor.check(user, otp)
     told = {"message": STAYS} if erasure.cancel(user) else {}
@@ -124,14 +121,14 @@ def login(
 def superadmin_login(
     username: str, password: str, otp: str | None = None, *, device: str | None = None, network: str | None = None
 ) -> dict[str, str]:
-    """Log in a super-admin and return an access token. Raise `Forbidden` for any other role.
+    """Log in a super-admin and return an access token and a message. Raise `Forbidden` for any other role.
 
-    If the account was about to be erased, cancel this and say so in `message`.
+    If an erasure of the account is scheduled, cancel it. The message says so.
     """
     user = _with_password(username, password)
     if RoleName.SUPERADMIN not in user.role_names:
         raise Forbidden("Hanya untuk superadmin.", code="superadmin_only")
-    # Check the code after the role. A 403 for the role would undo the use of the code, and reveal that it is right.
+    # Check the code after the role. Otherwise the 403 for a wrong role would reveal that the code is right.
     second_factor.check(user, otp)
     second_factor.check_set_up(user)
     message = STAYS if erasure.cancel(user) else LOGGED_IN
@@ -149,9 +146,10 @@ def check_username(username: str) -> Availability:
 def send_reset_link(phone: str) -> bool:
     """Send a password reset link to the account with this number. Return whether a link is sent.
 
-    The SQL statements are the same for every number, so that the response time does not reveal an account. No link goes
-    to an unknown, wrong or recently moved number, or to an unverified number unused for 90 days. If an account changed
-    its number recently, its previous number gets a refusal, because a thief may have changed it.
+    The number of SQL statements is the same for every phone number, so that the response time does not reveal an
+    account. No link is sent to an unknown or wrong number, to a number that an account got recently, or to an
+    unverified number unused for 90 days. If the account changed its number recently, a refusal is sent to the previous
+    number, because a thief may have changed it.
     """
     number = phones.normalise(phone)
     code = tokens.new_opaque()
@@ -166,7 +164,7 @@ def send_reset_link(phone: str) -> bool:
             .where(User.phone == number)
             .where(sa.func.coalesce(User.phone_changed_at <= moment - users.NEW_PHONE, sa.true()))
             .where(~moves.IS_RECENT, ~numbers.IS_WRONG, ~numbers.IS_SILENT)
-            # makes the request wait while the user is being deleted
+            # this lock makes the request wait while the user is being deleted
             .with_for_update(of=User, read=True, key_share=True),
         )
         .on_conflict_do_update(index_elements=["user_id"], set_={"token_hash": token_hash, "expires_at": expires_at})
@@ -208,7 +206,8 @@ def send_reset_link(phone: str) -> bool:
 def reset_password(code: str, new_password: str) -> None:
     """Set a new password with the code of a reset link. The code works once. All sessions of the user end."""
     is_open = (PasswordReset.token_hash == tokens.digest(code)) & (PasswordReset.expires_at > sa.func.now())
-    # Lock the user first, because deletes and updates lock in this order. Deleting the reset then lets one request win.
+    # Lock the user first, because deletions and updates lock in this order. Of two requests with the same code, only
+    # one finds the reset to delete.
     whose = sa.select(PasswordReset.user_id).where(is_open).scalar_subquery()
     user = db.session.scalar(sa.select(User).where(User.id == whose).with_for_update(of=User, key_share=True))
     used = sa.delete(PasswordReset).where(is_open).returning(PasswordReset.user_id)
@@ -237,7 +236,7 @@ def update_profile(caller: Caller, data: Loaded) -> User:
 
 
 def notify_of_change(user: User, changes: set[str], phone_before: str | None) -> None:
-    """Count a new password, then notify the user of the changes. `TooManyRequests` rolls back the changes."""
+    """Notify the user of changes. Raise `TooManyRequests` after too many new passwords. This rolls back the changes."""
     if "password" in changes:
         rate_limits.count(NEW_PASSWORDS, "password", f"user:{user.id}")
     if changes:
@@ -298,9 +297,10 @@ def get_roles(caller: Caller, user_id: int) -> User:
 
 
 def check_may_change(user: User, changes: set[str], current_password: str | None) -> None:
-    """Count a change of the login fields, and check the current password if it is sent.
+    """Count a change of the e-mail or number, and check the current password if it is sent.
 
-    `PROFILE_REAUTH=required` makes the password mandatory, so that a stolen session cannot change the login fields.
+    `PROFILE_REAUTH=required` makes the current password mandatory, so that a stolen session cannot change the e-mail,
+    the number or the password.
     """
     if changes - {"password"}:
         rate_limits.count(CONTACT_CHANGES, "contact", f"user:{user.id}")

@@ -1,8 +1,8 @@
 """Verification that a user owns a phone number.
 
-The user sends us a code from the number, or enters six digits that we sent to it. Before this, no response reveals
-whether another account has the number. A number that another account uses moves only after its owner answers PINDAH
-("move").
+The user sends us a code from the number, or enters six digits that we sent to the number. Until then, no response
+reveals whether another account has the number. A number that another account uses moves only after its owner answers
+PINDAH ("move").
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ class WrongNumber(Conflict):
 
 
 class VerificationRequest(TypedDict):
-    """The code that the user sends to us, a chat link for it, and the expiry time.
+    """The code that the user sends to us, a chat link with this code, and the expiry time.
 
-    Six digits have no code and no link here.
+    If we send six digits to the user, `code` and `link` are None.
     """
 
     code: str | None
@@ -86,10 +86,7 @@ class Proof(StrEnum):
 
 
 def create(caller: Caller, data: Loaded) -> VerificationRequest:
-    """Start a verification of the caller's number, or of a new number.
-
-    A new number replaces the old one when verified.
-    """
+    """Start a verification of the caller's number, or of a new number, which replaces the old one when verified."""
     user = users.get_own(caller)
     nomor_hp = data.get("nomor_hp") or user.nomor_hp
     phone = phones.normalise(nomor_hp) if nomor_hp else None
@@ -137,10 +134,9 @@ def confirm(caller: Caller, code: str) -> User | None:
 
 
 def confirm_by_message(phone: str, code: str) -> Proof:
-    """Check a code that we received by message from this number (E.164). The code works once, and only from this
-    number.
+    """Check a code that we received by message from this E.164 number. The code works once, and only from its number.
 
-    Call this and the actions that follow in the same unit of work.
+    Handle the result in the same unit of work.
     """
     code_hash = digest(VerificationMethod.MESSAGE, codes.normalise(code))
     asked = sa.select(PhoneVerification.user_id).where(
@@ -158,7 +154,7 @@ def digest(method: VerificationMethod, code: str, user_id: int | None = None) ->
 
 
 def prove(user_id: int, method: VerificationMethod, code_hash: str, phone: str) -> Proof:
-    """Use up an open verification request and give its number to its user. Only one caller can use a request.
+    """Use up an open verification request, and give its number to its user. A request can be used only once.
 
     If another account uses the number, the request stays open until the number's owner answers.
     """

@@ -35,7 +35,7 @@ def create(caller: Caller, data: Loaded) -> User:
     if RoleName.PENDAMPING not in caregiver.role_names:
         raise Forbidden
     dependents.check_room(caregiver.id)
-    # A username with a hyphen cannot already exist, because users cannot choose one. The account has no password.
+    # No user has this username already, because users cannot choose a username with a hyphen.
     username = f"tanpa-hp-{secrets.token_hex(8)}"
     user = users.create({**data, "username": username}, [RoleName.PASIEN], guardian_id=caregiver.id)
     db.session.add(

@@ -96,9 +96,9 @@ def is_over(code: str) -> bool:
 
 
 def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
-    """Accept an invitation. Only one caregiver can do so. Return the link between the two, and whether it is new."""
+    """Accept an invitation. Only one caregiver can accept it. Return the caregiver's link, and whether it is new."""
     invitation = get_open(code)
-    users.lock(invitation.patient_id)  # lock the caregiver before the patient's rows, as an erasure does
+    users.lock(invitation.patient_id)  # before the patient's other rows, because an erasure locks in this order
     taken = sa.delete(Invitation).where(Invitation.id == invitation.id, _is_open).returning(Invitation.scopes)
     scopes = db.session.scalar(taken)
     if scopes is None:

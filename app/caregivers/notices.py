@@ -56,10 +56,10 @@ CUT_SEVERAL = "Tidak setuju? Hapus pendamping itu di aplikasi."
 
 
 def last_told(patient_id: int, within: timedelta) -> sa.Select[int | None]:
-    """Return a query for the id of the link in the latest notice to a patient within this time.
+    """Return a query for the id of the link in the latest notice that a patient got within this time.
 
-    The link may be deleted by now. The id is None if the notice is about several links. Failed notices come last,
-    because the patient did not get them.
+    The link may be deleted by now. The id is None if the notice is about several links. A failed notice is used only if
+    no other notice was sent, because the patient did not get it.
     """
     has_failed = sa.and_(
         Delivery.state.in_((DeliveryState.FAILED, DeliveryState.MISSED, DeliveryState.CANCELLED)),

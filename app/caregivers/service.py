@@ -47,11 +47,11 @@ def create(
     _with_role(caregiver_id, RoleName.PENDAMPING)
     if _with_role(patient_id, RoleName.PASIEN).guardian_id is not None:
         raise NotFound(users.NOT_FOUND)
-    users.lock(patient_id)  # before the patient's other rows; also prevents a wrong count of notices
+    users.lock(patient_id)  # before the patient's other rows, and so that concurrent requests count notices correctly
     _forget_cut(caregiver_id, patient_id, uninvited=uninvited)
     with map_constraint_errors(CONSTRAINTS):
-        # This update only locks the link. It must not set a key column: that lock would look like a deletion to the
-        # sweep job, which then sends no alert.
+        # This update only locks the link. It must not set a key column, because `ledger.missed` skips a link with such
+        # a lock, and then creates no alert.
         link, is_new = db.session.execute(
             insert(CaregiverLink)
             .values(caregiver_id=caregiver_id, patient_id=patient_id)
@@ -99,10 +99,9 @@ def allow_nobody(patient_id: int) -> None:
 
 
 def leave(patient_id: int) -> None:
-    """Cancel queued alerts to the caregivers of a patient who asks for erasure or withdraws health data. The links
-    stay.
+    """Cancel queued alerts about a patient who requests erasure or withdraws the consent for health data.
 
-    The caller has locked the patient.
+    The caregiver links stay. The caller has locked the patient.
     """
     for link in _locked(CaregiverLink.patient_id == patient_id):
         _end(link.caregiver_id, patient_id, link.scopes)
@@ -133,7 +132,7 @@ def delete_own(caller_id: int, other_id: int) -> None:
 def delete_last_told(patient_id: int, within: timedelta) -> str | None:
     """Delete the link that the patient's latest notice is about. Return the caregiver's name.
 
-    Return None if this link is deleted already. A repeated PUTUS ("cut") therefore deletes no older link. Raise
+    Return None if this link is deleted already, so that a repeated PUTUS ("cut") deletes no older link. Raise
     `NotFound` if there was no such notice within this time.
     """
     users.lock(patient_id)
@@ -206,9 +205,9 @@ def _with_role(user_id: int, role: RoleName) -> User:
 
 
 def _forget_cut(caregiver_id: int, patient_id: int, *, uninvited: bool) -> None:
-    """Allow a new link although the patient deleted an earlier one.
+    """Delete the record that the patient deleted an earlier link, so that a new link is allowed.
 
-    Raise `Forbidden` if the caregiver is `uninvited`.
+    Raise `Forbidden` if there is such a record and the caregiver is `uninvited`.
     """
     which = sa.and_(CaregiverCut.caregiver_id == caregiver_id, CaregiverCut.patient_id == patient_id)
     if not uninvited:
@@ -241,7 +240,7 @@ def _allow(link: CaregiverLink, scopes: list[str]) -> None:
 
 
 def _end(caregiver_id: int, patient_id: int, before: Collection[str], allowed: Collection[str] = ()) -> None:
-    """Cancel queued alerts, and delete stored idempotent responses, that the caregiver's scopes no longer allow.
+    """Cancel queued alerts, and delete stored idempotent responses, if the caregiver's scopes no longer allow them.
 
     The caller has locked the link.
     """
