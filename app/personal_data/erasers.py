@@ -36,7 +36,7 @@ Step = Callable[[], bool]
 
 
 def _erase_pictures(person: ErasureSubject) -> bool:
-    """Delete each file before its row. If the row went first and the job was killed, the file would stay forever."""
+    """Delete each file before its row. Without its row, the file would never be found again after a killed job."""
     names = sa.select(OwnPicture.name).where(OwnPicture.user_id == person.id).limit(FILES)
     return _remove_files(pictures.remove, list(db.session.scalars(names)), OwnPicture.name)
 
@@ -54,8 +54,8 @@ def _remove_files(remove: Callable[[str], None], names: list[str], column: sa.or
 
 
 def _erase_audit(person: ErasureSubject) -> bool:
-    # A trigger allows changes of the audit log only while the erasure of a user is due. The lock keeps the user until
-    # the commit.
+    # A trigger allows changes of the audit log only if the erasure of a user is due. The lock prevents the deletion of
+    # this user until the commit.
     is_there = sa.select(User.id).where(User.id == person.id).with_for_update(read=True, key_share=True)
     if db.session.scalar(is_there) is not None:
         audit.forget(person)
@@ -132,10 +132,10 @@ def _detach(table: sa.Table, name: str, clears: tuple[str, ...], person: Erasure
 
 
 def _batch(table: sa.Table, which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
-    """Return an SQL condition for at most `BATCH` rows. They have no order, because the planner would scan the whole
-    table.
+    """Return an SQL condition that selects and locks at most `BATCH` rows.
 
-    The condition is a CTE, because a CTE with locks runs once. A subquery may run again and select other rows.
+    The rows are not sorted, because PostgreSQL would then scan the whole table. The condition uses a CTE, because a CTE
+    with locks runs once. A subquery may run again and select other rows.
     """
     key = list(table.primary_key)
     batch = sa.select(*key).where(which).limit(BATCH).with_for_update().cte("batch")
@@ -148,7 +148,7 @@ def _count(statement: sa.Delete | sa.Update) -> int:
 
 
 def _empty_answers(person: ErasureSubject) -> bool:
-    """Empty idempotent responses to administrators that are stored and contain the person's names."""
+    """Empty the stored idempotent responses to administrators that contain the person's names or identifiers."""
     for blueprint in ABOUT_PEOPLE:
         idempotency.forget_texts(blueprint, person.identifiers, values=person.names)
     return False

@@ -45,7 +45,7 @@ def enqueue_export(export_id: int) -> None:
 
 
 def make_waiting_exports() -> None:
-    """Retry exports whose job was lost or failed. Run by the sweep, a scheduled job."""
+    """Enqueue the exports whose job was lost or failed. The scheduler runs this job every minute."""
     with unit_of_work():
         waiting = sa.select(DataExport.id).where(DataExport.ready_at.is_(None), DataExport.next_try_at <= db_time.now())
         ids = db.session.scalars(waiting.order_by(DataExport.next_try_at).limit(BATCH)).all()
@@ -133,16 +133,16 @@ def _finish(export_id: int) -> bool:
 
 # --- erasure --------------------------------------------------------------------------------------------------------
 
-#: Seconds after which an erasure job stops and enqueues itself again, so that other jobs can run. Then the job's
-#: timeout.
+#: Seconds after which an erasure job stops and enqueues itself again, so that other jobs can run. `ERASE_LIMIT_S` is
+#: the job's timeout in seconds.
 SLICE_S = 20.0
 ERASE_LIMIT_S = 120
 
 
 def erase_due() -> None:
-    """Enqueue the erasure of people whose grace period is over.
+    """Enqueue the erasure of people whose grace period is over, also if an earlier job was interrupted.
 
-    Run by the sweep, which also continues interrupted erasures.
+    The scheduler runs this job every minute.
     """
     due = sa.select(User.id).where(User.erasure_due_at <= sa.func.statement_timestamp()).order_by(User.erasure_due_at)
     with unit_of_work():
@@ -161,9 +161,9 @@ def erase(user_id: int) -> None:
 
 
 def erase_for(user_id: int, limit_s: float) -> bool:
-    """Erase a person for at most `limit_s` seconds. Return whether this process has nothing left to do.
+    """Erase a person for at most `limit_s` seconds. Return False if rows are left, so that the caller must continue.
 
-    Return True also if the erasure is not due, or if another process erases the person.
+    Return True also if the erasure is not due, or if another process is erasing the person.
     """
     stop = monotonic() + limit_s
     with own_connection() as connection, _locked(connection, f"erasure:{user_id}") as is_ours:
@@ -184,7 +184,10 @@ def erase_for(user_id: int, limit_s: float) -> bool:
 
 
 def tend_tombstones() -> list[int]:
-    """Enqueue the erasure of erased people whom a restored backup brought back. Return their ids. Run by the sweep."""
+    """Enqueue the erasure of erased people whom a restored backup brought back. Return their ids.
+
+    The scheduler runs this job every hour.
+    """
     with unit_of_work():
         ids = tombstones.reconcile()
     for user_id in ids:

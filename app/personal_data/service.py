@@ -33,8 +33,8 @@ DEPENDENT_DELETED = "Akun ini akan dihapus pada {hari}. Sebelum hari itu Anda ma
 def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, object]:
     """Schedule the erasure of the caller at the end of the grace period.
 
-    Raise `Conflict` for the last admin or super-admin. The caller gets no messages from now on.
-    Their caregivers get no alerts about them.
+    From now on, the caller gets no messages, and the caller's caregivers get no alerts. Raise `Conflict` for the last
+    admin or super-admin, and for a caregiver who has dependents.
     """
     user = own_password.get_confirmed(caller, password)
     for name in roles.LAST:
@@ -54,7 +54,7 @@ def delete_dependent(caller: Caller, dependent_id: int) -> dict[str, object]:
 
 def undelete_dependent(caller: Caller, dependent_id: int) -> User:
     """Cancel the erasure of a dependent of the caller. Raise `TooManyDependents` if the limit is reached."""
-    # locked before the dependent, because the creation of a dependent locks in this order
+    # Lock the caregiver before the dependent, in the same order as the creation of a dependent.
     users.get_own(caller, to_change=True)
     user = dependents.lock_own(caller.id, dependent_id, deleted=True)
     if user.erasure_due_at is not None:
@@ -75,7 +75,7 @@ def _begin(user: User, posts: Posts, message: str) -> dict[str, object]:
 
 
 def erase_now(user: User) -> None:
-    """Erase a person immediately, in the open transaction. The caller has locked the person's posts, then the person.
+    """Erase a person immediately, in the open transaction, which has locked the person's posts and then the person.
 
     If the person is a caregiver, dependents that are already deleted are erased first. Raise `HasDependents` if there
     are other dependents.
@@ -83,7 +83,7 @@ def erase_now(user: User) -> None:
     dependents.check_none(user.id)
     for dependent_id in dependents.erase_with(user.id):
         erase_now(users.get(dependent_id))
-    # The time of the transaction's start, because a trigger of the audit log compares `erasure_due_at` with `now()`.
+    # Use `now()`, the start of the transaction, because a trigger of the audit log compares `erasure_due_at` with it.
     user.erasure_due_at = db.session.scalar(sa.select(sa.func.now()))
     db.session.flush()
     person = erasure.leaving(user)

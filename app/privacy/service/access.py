@@ -59,7 +59,7 @@ def list_own(caller: Caller, patient_id: int | None, page: Page) -> Listing[Acce
 
     Lists and exports are shown as one line per day.
     """
-    listing = paginate_rows(_looks(dependents.whose(caller, patient_id, AccessAction.ACCESS_READ)), page)
+    listing = paginate_rows(_accesses(dependents.whose(caller, patient_id, AccessAction.ACCESS_READ)), page)
     return Listing([_access(row) for row in listing.rows], listing.total, page)
 
 
@@ -69,7 +69,7 @@ def _access(row: sa.Row[*tuple[object, ...]]) -> Access:
     return Access(row.at, who, row.action, row.reason or REASONS[AccessAction(row.action)])
 
 
-def _looks(user_id: int) -> sa.Select[*tuple[object, ...]]:
+def _accesses(user_id: int) -> sa.Select[*tuple[object, ...]]:
     """Return a query for all accesses to a person's data: direct ones, and bulk ones such as exports."""
     own = sa.select(
         AccessLogEntry.created_at.label("at"),

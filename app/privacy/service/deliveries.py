@@ -62,7 +62,7 @@ def list_own(caller: Caller, page: Page) -> Listing[Sent]:
 
 def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing[Sent]:
     """Return a person's deliveries that match the condition `which`, the latest due first."""
-    listing = paginate_rows(_things(user_id, *which), page)
+    listing = paginate_rows(_grouped(user_id, *which), page)
     preferences, now = notification_settings.delivery_preferences(user_id), db_time.now()
     rows = [
         Sent(row.id, row.kind, delivery_labels.title_of(row.kind, row.judul), row.due_at, _parts(row, preferences, now))
@@ -71,7 +71,7 @@ def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing
     return Listing(rows, listing.total, page)
 
 
-def _things(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
+def _grouped(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
     """Return a query that groups a person's deliveries: the message, the push, and the push of each browser."""
     delivery = sa.func.json_build_array(
         Delivery.channel,
@@ -82,7 +82,7 @@ def _things(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[ob
         Delivery.receipt_at,
     )
     key = (Delivery.kind, Delivery.about_type, Delivery.about_id, Delivery.occurrence_id, Delivery.due_at)
-    things = (
+    groups = (
         sa.select(sa.func.min(Delivery.id).label("id"), *key, sa.func.json_agg(delivery, type_=sa.JSON).label("rows"))
         .where(Delivery.user_id == user_id, *which)
         .group_by(*key)
@@ -91,10 +91,10 @@ def _things(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[ob
     judul = sa.func.coalesce(Occurrence.judul, Pengingat.judul).label("judul")
     told = (judul, Occurrence.state.label("answer"))
     return (
-        sa.select(things.c.id, things.c.kind, things.c.due_at, things.c.rows, *told)
-        .outerjoin(Occurrence, Occurrence.id == things.c.occurrence_id)
-        .outerjoin(Pengingat, sa.and_(things.c.kind == stock.KIND, Pengingat.id == things.c.about_id))
-        .order_by(things.c.due_at.desc(), things.c.id.desc())
+        sa.select(groups.c.id, groups.c.kind, groups.c.due_at, groups.c.rows, *told)
+        .outerjoin(Occurrence, Occurrence.id == groups.c.occurrence_id)
+        .outerjoin(Pengingat, sa.and_(groups.c.kind == stock.KIND, Pengingat.id == groups.c.about_id))
+        .order_by(groups.c.due_at.desc(), groups.c.id.desc())
     )
 
 

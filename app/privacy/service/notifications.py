@@ -33,8 +33,8 @@ def get(caller: Caller) -> dict[str, object]:
 def update(caller: Caller, changes: Loaded) -> dict[str, object]:
     """Update the caller's preferences. They also apply to queued deliveries.
 
-    Raise `ChannelNeeded` if no channel would be left for the caller's reminders. Raise `StoppedByNumber` if messages
-    are switched on, but somebody stopped reminders from the still unverified number.
+    Raise `ChannelNeeded` if no channel would be left for the caller's reminders. Raise `StoppedByNumber` if the caller
+    switches messages on, but an answer from the unverified number has stopped them.
     """
     user = users.get_own(caller, to_change=True)
     before = _settings_of(user)
