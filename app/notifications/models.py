@@ -47,7 +47,10 @@ class DeliveryState(StrEnum):
 
 
 class Receipt(StrEnum):
-    """The provider's report on a message that it accepted. A value never replaces a value that is further down here."""
+    """The provider's report on a message that it accepted.
+
+    A stored receipt is replaced only by a receipt that is further down in this list.
+    """
 
     ACCEPTED = "accepted"
     SENT = "sent"

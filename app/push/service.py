@@ -66,7 +66,8 @@ def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bo
     if not webpush.may_be_endpoint(data["endpoint"], settings):
         raise ValidationFailed({"endpoint": ["isi dengan alamat https layanan push."]})
     owner_id = caller.id if caller else data["user_id"]
-    # Lock the owner, so that concurrent requests cannot exceed `MAX_PER_USER`.
+    # Lock the owner, so that concurrent requests count each other's subscriptions for `MAX_PER_USER`. Lock the owner
+    # before the subscription, because the deletion of a person locks in this order.
     if caller is not None:
         users.lock_own(caller.id)
     elif owner_id is not None:
@@ -99,7 +100,10 @@ def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bo
 
 
 def unsubscribe(endpoint: str) -> None:
-    """Delete the subscription with this endpoint. Raise `NotFound` if there is none. No token is needed."""
+    """Delete the subscription with this endpoint. The endpoint is enough: no access token is needed.
+
+    Raise `NotFound` if there is no such subscription.
+    """
     result = db.session.execute(sa.delete(PushSubscription).where(PushSubscription.endpoint == endpoint))
     if not result.rowcount:  # type: ignore[attr-defined]  # a DELETE's result counts rows
         raise NotFound(NOT_FOUND)
@@ -108,7 +112,7 @@ def unsubscribe(endpoint: str) -> None:
 def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
     """Add a delivery for each subscription of a person's receiver. Return the number of deliveries as `queued`.
 
-    Web addresses are removed from the texts, because recipients may believe that the texts are from this service.
+    Web addresses are removed from the texts, because recipients may believe that this service wrote the texts.
     Without a caller, the texts start with `FROM_OUTSIDE`. With `PUSH_SEND=admin`, only administrators may send.
     """
     if settings.push_send == "admin" and not (caller and caller.has(*PRIVILEGED)):

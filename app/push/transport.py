@@ -67,7 +67,7 @@ _subscription = (
         _subscriptions.refusals,
         sa.func.clock_timestamp().label("now"),
         sa.or_(_subscriptions.session_id.is_(None), sessions.IS_ALIVE).label("is_signed_in"),
-        # True if messages to the person's phone number probably do not arrive.
+        # true if the person's phone number is invalid, so that messages do not reach the person
         User.phone_invalid_at.is_not(None).label("is_unreached"),
         (_subscriptions.user_id == dependents.receiver_of(_of_user)).label("is_receivers"),
     )
@@ -126,7 +126,6 @@ def send(delivery: Claimed) -> str | None:
     subscription_id = int(delivery.target or 0)
     with autocommit() as connection:
         row = connection.execute(_subscription, {"id": subscription_id, "of_user": delivery.user_id}).one_or_none()
-    # If the browser belongs to another person now, that person must not get this push.
     if row is None or (delivery.user_id is not None and not row.is_receivers):
         raise UndeliverableError("unsubscribed")
     is_reminder = delivery.kind == REMINDER

@@ -20,8 +20,8 @@ from app.notifications.senders.models import Sender, SenderState, senders
 logger = logging.getLogger(__name__)
 
 PACE_ID = 1
-#: Broadcasts are paused if 10 of the last 200 broadcast messages are bad. A message is bad if it failed, or if its
-#: recipient opted out. The number is absolute: 10 bad messages are enough, even if fewer than 200 were sent.
+#: Broadcasts are paused if at least 10 of the last 200 broadcast messages are bad, even if there are fewer than 200. A
+#: message is bad if the provider refused it or failed to deliver it, or if its recipient has opted out since.
 LOOKED_AT, TOO_MANY = 200, 10
 #: Warm-up of a new number: 50 new recipients a day, doubled after every three good days (see `end_day`). After 33 good
 #: days, the warm-up ends, and the number of new recipients is unlimited.
@@ -37,7 +37,10 @@ _day = timedelta(hours=24)
 
 
 def count_budget() -> None:
-    """Store the number of broadcast messages that may be sent now, or null if there is no limit. See `_left`."""
+    """Store how many more broadcast messages the provider's limits allow, or null if no limit is known. See `_left`.
+
+    Until the next count, `presend_checks.take_slot` subtracts 1 for each broadcast message.
+    """
     sender = sender_status.current()
     with autocommit() as connection:
         budget = None if sender is None else _left(connection, sender)
@@ -49,17 +52,17 @@ def count_budget() -> None:
 
 
 def _left(connection: sa.Connection, sender: Sender) -> int | None:
-    """Return the number of broadcast messages that the provider allows now, or None if there is no limit.
+    """Return how many more broadcast messages the provider's limits allow. Return None if no limit is known.
 
-    This is the smaller of two numbers. Each exists only if the provider has reported the value.
+    This is the smaller of these two numbers, and at least 0. A limit that the provider has not reported is left out.
 
-    - the sender's limit of recipients in 24 hours, minus the recipients in `_people_of_a_day`
-    - the paid messages, minus the urgent messages of the next 24 hours
+    - the sender's limit of different recipients in 24 hours, minus the recipients in `_people_of_a_day`
+    - the paid messages that are left, minus the urgent messages that are due in the next 24 hours
     """
     lefts = []
     if sender.limit_24h is not None:
         lefts.append(sender.limit_24h - (connection.scalar(_people_of_a_day) or 0))
-    if sender.quota:  # 0 may mean a plan without a quota; if it means none left, the provider refuses a message
+    if sender.quota:  # ignore 0, which may mean a plan without a quota; if no message is left, the provider refuses one
         lefts.append(sender.quota - (connection.scalar(_coming_messages) or 0))
     return max(0, min(lefts)) if lefts else None
 
@@ -122,10 +125,10 @@ def meet_newcomer(today: date) -> bool:
 
 
 def end_day(today: date) -> None:
-    """Add the last warm-up day to the good days of our number. End the warm-up after `WARM_AFTER_DAYS` good days.
+    """Count the last warm-up day of our numbers if it was good. End the warm-up after `WARM_AFTER_DAYS` good days.
 
-    Skip a day without new recipients. The day is good if now the number is not down, its quality is not red, and
-    broadcasts are not paused.
+    A day without new recipients is skipped. A day was good if, when this function runs, the number is not down, its
+    quality is not red, and broadcasts are not paused.
     """
     is_over = sa.and_(senders.c.warmup_days.is_not(None), senders.c.warmup_on < today, senders.c.new_people > 0)
     is_good = sa.and_(
@@ -144,10 +147,10 @@ def end_day(today: date) -> None:
 
 
 def pause_if_unwelcome() -> bool:
-    """Pause broadcasts if `TOO_MANY` of the last `LOOKED_AT` broadcast messages failed or made their recipient opt out.
+    """Pause broadcasts if at least `TOO_MANY` of the last `LOOKED_AT` broadcast messages are bad.
 
-    Messages before the last resume do not count. Without a resume, messages of the last 30 days count. Return whether
-    this call paused the broadcasts.
+    Only messages after the last resume count. If broadcasts were never resumed, the messages of the last 30 days count.
+    Return whether this call paused the broadcasts.
     """
     bad = db.session.scalar(_unwelcome) or 0
     if bad < TOO_MANY:
@@ -171,7 +174,7 @@ _last = (
         sa.or_(
             sa.and_(_rows.state == DeliveryState.FAILED, _rows.last_error.like("messaging:%")),
             _rows.receipt.is_not_distinct_from(Receipt.FAILED),
-            # The recipient has opted out since then: a message is sent only to people who accept broadcasts.
+            # The recipient has opted out since the message was sent, because only people who accept broadcasts get one.
             sa.and_(_rows.state == DeliveryState.SENT, User.accepts_broadcasts.is_(False)),
         ).label("is_bad")
     )

@@ -22,7 +22,7 @@ from app.notifications.delivery.claims import Claimed, ClaimLostError, Postponed
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 from app.notifications.senders import sender_status
 
-#: Slots of the rate limit that nobody used stay usable for this time.
+#: Time for which an unused slot of the rate limit can still be used. The rate limit has one slot per broadcast.
 BURST = timedelta(seconds=5)
 
 
@@ -90,9 +90,9 @@ _bulk_due = sa.exists().where(
 
 
 def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
-    """Take a slot of the rate limit, which all workers share, for one due broadcast. Return whether it may be sent now.
+    """Reserve the next slot of the rate limit for one due broadcast. Return whether a broadcast may be sent now.
 
-    A slot also reduces the budget that `limits.count_budget` stores.
+    All workers share the rate limit. A reserved slot also reduces the budget that `limits.count_budget` stores.
     """
     if not sender_status.may_send(channel):
         return False
@@ -116,7 +116,7 @@ def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
     with unit_of_work():
         row = db.session.execute(slot, values).first()
         if row is None:
-            # Before the first broadcast the row does not exist, or another thread is inserting it.
+            # The only row may not exist yet. Insert it, or wait until another thread has inserted it, and try again.
             db.session.execute(first_pace())
             row = db.session.execute(slot, values).first()
     return row is not None

@@ -249,7 +249,7 @@ class Lane:
                 raise
             return self._unknown(delivery, type(error).__name__)
         except Exception as error:
-            # Retry like after an error of the provider, because a bug may affect only this delivery.
+            # An unexpected error is handled like an error of the provider, because it may affect only this delivery.
             logger.exception("delivery %s broke its transport", delivery.id)
             name = type(error).__name__
             return self._unknown(delivery, name) if delivery.call_started else self._retry(delivery, name, None)

@@ -131,7 +131,10 @@ def _may_join(table: str) -> sa.ColumnElement[bool]:
 
 
 def _is_beside(row: Any, of: Any, crashes: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
-    """Return the condition that two rows belong to one message: never tried, or tried together the last time."""
+    """Return the condition that two rows belong to one message.
+
+    Either both rows were never claimed, or they were last claimed together.
+    """
     return sa.and_(
         _may_join(row.name),
         *(row.c[name] == getattr(of, name) for name in SHARED),

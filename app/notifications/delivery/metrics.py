@@ -40,7 +40,7 @@ def oldest_due_s() -> float:
 
 
 def check_deliveries() -> str:
-    """Return the age of the oldest due delivery as text for `/readyz`.
+    """Return the age of the oldest due urgent delivery as text for `/readyz`.
 
     An old delivery does not make `/readyz` fail. A failure would only stop requests to the web processes, and the
     workers would not send faster.

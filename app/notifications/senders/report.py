@@ -18,7 +18,7 @@ NOT_SENT = "MESSAGING_PROVIDER is outbox: messages are stored and never sent."
 
 
 def notice() -> str | None:
-    """Return a warning if this is a production system whose settings say that no messages are sent, else None."""
+    """Return a warning if a production system stores messages but never sends them, else None."""
     return NOT_SENT if settings.is_production and sender_status.key() is None else None
 
 
@@ -33,7 +33,7 @@ def problem() -> str | None:
 def check_sender() -> str:
     """Return the state of the sender as text for `/readyz`.
 
-    A sender that is down does not make `/readyz` fail, because web processes work without it.
+    A sender that is down does not make `/readyz` fail, because web processes do not send messages.
     """
     if sender_status.key() is None:
         return notice() or "none"
@@ -60,7 +60,11 @@ def status() -> list[str]:
 
 
 def collect() -> Iterator[Metric]:
-    """Yield the metrics of the sender. Each state has its own sample, so that all samples are 0 if none is known."""
+    """Yield the metrics of the sender.
+
+    `sender_state` has one sample for each state: 1 for the present state, and 0 for the others. If the present state is
+    not known, all samples are 0.
+    """
     sender = sender_status.current()
     state = GaugeMetricFamily("sender_state", "1 for the state that our number is in", labels=["state"])
     for each in SenderState:

@@ -28,8 +28,8 @@ logger = logging.getLogger(__name__)
 
 #: Seconds for which a process caches the state of the sender.
 BELIEVED_S = 1.0
-#: Time between two trial messages, and time until the first trial if the check can detect the recovery. The second time
-#: is longer, because a trial is needed only if the check itself fails.
+#: Time until the first trial message, and between two trials. If the check can detect the recovery, the first trial is
+#: sent only after `BLIND_TRIAL_EVERY`, because it is then needed only if the check itself fails.
 TRIAL_EVERY = timedelta(minutes=1)
 BLIND_TRIAL_EVERY = timedelta(minutes=10)
 #: Time for which the sender stays degraded after the provider refused new recipients.
