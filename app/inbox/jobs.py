@@ -39,7 +39,7 @@ IGNORED = "ignored"
 _LOCKED = (pg.LockNotAvailable, pg.QueryCanceled, pg.DeadlockDetected)
 
 _rows = inbound.c
-# must equal the condition of the partial index
+# This is the same text as the condition of the partial index. Otherwise PostgreSQL does not use the index.
 _is_open: sa.ColumnElement[bool] = sa.literal_column("handled_at IS NULL")
 _is_single = _rows.kind.in_([sa.literal_column(f"'{kind}'") for kind in InboundKind if kind is not InboundKind.RECEIPT])
 _earlier = inbound.alias("earlier")

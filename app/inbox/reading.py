@@ -75,8 +75,8 @@ class Context:
 
     #: The times that a text is about if it contains no name and no type of a reminder.
     meant: tuple[CandidateTime, ...] = ()
-    #: Other open times, grouped by message, newest first. A text is about one of them only if it contains its name or
-    #: type.
+    #: Other open times, grouped by message, newest first. A text is about one of them only if it contains the name or
+    #: the type of its reminder.
     others: tuple[tuple[CandidateTime, ...], ...] = ()
     is_numbered: bool = False
     is_open: bool = False

@@ -23,9 +23,10 @@ ALREADY = (
 )
 #: Words for "finished". After `belum` ("not yet") they do not mean "done": `belum selesai`.
 FINISHED = _words("selesai beres kelar")
-#: Means "taken" directly before a word of `ACT`: `habis minum`. Alone it means that the medicine has run out.
+#: Word that means "taken" directly before a word of `ACT`: `habis minum`. Alone, it means that no medicine is left.
 JUST_HAD = _words("habis")
-#: Mean "taken" before a word of `ACT`: `baru minum`. Only words of `BETWEEN` may stand in between: `baru saja minum`.
+#: Words that mean "taken" before a word of `ACT`: `baru minum`. Only words of `BETWEEN` may stand in between, as in
+#: `baru saja minum`.
 JUST_NOW = _words("baru barusan tadi")
 BETWEEN = _words("saya aku saja aja")
 #: Words for taking a medicine. `makan` ("eat") also counts before a word of `MEDICINE`.
@@ -57,7 +58,7 @@ OK = _words("ok oke okay okey oki okeh ya y yes yah iya iyah baik siap")
 #: Words of `OK` that are removed at the beginning (`OK_FIRST`) and at the end (`OK_LAST`) of a longer text.
 OK_FIRST = _words("ok oke okay okey oki okeh baik iya iyah siap")
 OK_LAST = _words("ok oke okay okey oki okeh")
-#: Removed at the end of a longer text, like `OK_LAST`.
+#: Words that are removed at the end of a longer text, like `OK_LAST`.
 YA = _words("ya")
 
 #: Words that do not change the meaning of a text.
