@@ -46,7 +46,7 @@ _recorded = PreparedStatement(
     sa.select(*_rows, _next_has_fallen_due)
     .where(
         _rows.user_id == _user_id,
-        # The index contains `due_at` but not `day`. So the query limits both columns.
+        # `day` alone would be enough, but the index has only `due_at`.
         _rows.due_at.between(_moments[0], _moments[1]),
         _rows.day.between(_days[0], _days[1]),
         _rows.state != OccurrenceState.VOID,
@@ -76,8 +76,8 @@ class Dose(TypedDict):
 def list_doses(user_id: int, day: date | None) -> list[Dose]:
     """Return a person's occurrences on a day, in order of time. The default day is today.
 
-    A day begins at midnight in the time zone of each reminder. The function runs two SQL statements.
-    Raise `ValidationFailed` if the day is more than 92 days back or 35 days ahead.
+    A day begins at midnight in the time zone of each reminder. Raise `ValidationFailed` if the day is more than 92 days
+    back or 35 days ahead.
     """
     now = local_time.now()
     with current_connection() as connection:

@@ -29,8 +29,8 @@ REFILL_BELOW = HORIZON * 2 / 3
 PAGE = 200
 #: Seconds after which the job enqueues itself again, so that other jobs can run.
 SLICE_S = 2.0
-#: How far `planned_until` may be in the past for people who requested erasure. A longer time means fewer writes.
-#: 10 minutes mean at most six writes per hour and reminder, for the week until the erasure.
+#: How far `planned_until` may be in the past for people who requested erasure. With 10 minutes, each of their reminders
+#: is updated at most six times an hour, for the week until the erasure.
 PASS_OVER = timedelta(minutes=10)
 
 
@@ -51,7 +51,7 @@ def top_up_page() -> int:
     """Plan one page of reminders in one transaction. Return the number of reminders."""
     now = db_time.now()
     with unit_of_work():
-        # After a long outage, record the occurrences of the last 36 hours. They become missed. Skip older ones.
+        # After a long outage, record the occurrences of the last 36 hours, which then become missed. Skip older ones.
         earliest = now - HORIZON
         extensions = [
             Extension(row, max(row.planned_until, earliest))
@@ -122,12 +122,12 @@ def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[obje
 
 
 def miss_overdue() -> None:
-    """Mark an occurrence as missed if it has no answer within an hour. The scheduler calls this on every tick."""
+    """Mark occurrences without an answer within an hour as missed. The scheduler calls this every second."""
     missed.miss_overdue(clock_jump.now())
 
 
 def tell_caregivers() -> None:
-    """Put due alerts for caregivers into the outbox. The scheduler calls this on every tick."""
+    """Put due alerts for caregivers into the outbox. The scheduler calls this every second."""
     now = clock_jump.now()
     if not alerts.is_any_due(now):
         return

@@ -65,9 +65,8 @@ def forget(patient_id: int) -> None:
     theirs = sa.select(Occurrence.id).where(Occurrence.user_id == patient_id).scalar_subquery()
     untold = sa.delete(CaregiverAlert).where(_alerts.occurrence_id.in_(theirs), _alerts.told_at.is_(None))
     db.session.execute(untold.execution_options(synchronize_session=False))
-    outbox.cancel(
-        Of(care.PATIENT, patient_id)
-    )  # this is last, to include alerts that `notify_caregiver` has just moved to the outbox
+    # Cancel queued alerts last, to include alerts that `notify_caregiver` has just moved to the outbox.
+    outbox.cancel(Of(care.PATIENT, patient_id))
 
 
 # --- from alerts to the outbox ---------------------------------------------------------------------------------------
@@ -94,24 +93,25 @@ def notify_caregiver(link_id: int, now: datetime) -> None:
         return
     waiting = _waiting(link_id, now)
     lines = {alert: line for alert, row, pengingat in waiting if (line := _line(alert.about, row, pengingat))}
-    if Scope.ALERTS not in link.scopes or not people[link.patient_id].may_be_told_of:
+    if Scope.ALERTS not in link.scopes or not people[link.patient_id].allows_alerts:
         lines = {}
-    forgotten = [alert.id for alert, *_ in waiting if alert not in lines]
-    db.session.execute(sa.delete(CaregiverAlert).where(CaregiverAlert.id.in_(forgotten)))
+    unneeded = [alert.id for alert, *_ in waiting if alert not in lines]
+    db.session.execute(sa.delete(CaregiverAlert).where(CaregiverAlert.id.in_(unneeded)))
     preferences = notification_settings.delivery_preferences(link.caregiver_id)
-    told = _Telling(link, zone_of(people[link.caregiver_id].domicile), preferences, now)
-    outbox.add_all(list(told.drafts(lines)))
+    sender = _AlertSender(link, zone_of(people[link.caregiver_id].domicile), preferences, now)
+    outbox.add_all(list(sender.drafts(lines)))
 
 
 @dataclass(frozen=True)
 class _Person:
     domicile: str | None
-    may_be_told_of: bool
+    #: False after this person has requested erasure, or has withdrawn the consent for health data.
+    allows_alerts: bool
 
 
 @dataclass(frozen=True)
-class _Telling:
-    """Values for sending alerts to one caregiver about one patient."""
+class _AlertSender:
+    """Creates the deliveries of alerts to one caregiver about one patient."""
 
     link: CaregiverLink
     zone: ZoneInfo
@@ -130,8 +130,8 @@ class _Telling:
         if not paced:
             return
         since = min(alert.created_at for alert in paced)
-        told = _told(self.link.id, pacing.midnight(self.zone, self.now), self.now)
-        step = pacing.next_step(told, since, self.zone, self.now)
+        sent = _sent(self.link.id, pacing.midnight(self.zone, self.now), self.now)
+        step = pacing.next_step(sent, since, self.zone, self.now)
         if isinstance(step, AlertMode):
             yield from self._message(paced, step)
         else:
@@ -164,7 +164,7 @@ class _Telling:
             )
 
 
-_MAY_BE_TOLD_OF = sa.and_(erasure.IS_PRESENT, ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA))
+_ALLOWS_ALERTS = sa.and_(erasure.IS_PRESENT, ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA))
 
 
 def _staying(user_ids: set[int]) -> dict[int, _Person]:
@@ -172,10 +172,10 @@ def _staying(user_ids: set[int]) -> dict[int, _Person]:
 
     The lock prevents the deletion of these people until the transaction ends.
     """
-    columns = (User.id, User.domicile, _MAY_BE_TOLD_OF)
+    columns = (User.id, User.domicile, _ALLOWS_ALERTS)
     query = sa.select(*columns).where(User.id.in_(user_ids))
     rows = db.session.execute(query.with_for_update(of=User, read=True, key_share=True, skip_locked=True))
-    return {id_: _Person(domicile, may_tell) for id_, domicile, may_tell in rows}
+    return {id_: _Person(domicile, allows_alerts) for id_, domicile, allows_alerts in rows}
 
 
 def _waiting(link_id: int, now: datetime) -> Sequence[sa.Row[CaregiverAlert, Occurrence, Pengingat | None]]:
@@ -206,8 +206,11 @@ def _is_important(line: Line) -> bool:
     return line.pengingat.details.get("penting") is True
 
 
-def _told(link_id: int, today: datetime, now: datetime) -> AlertHistory:
-    """Return the sent alerts of a caregiver link that limit when the next alert may be sent."""
+def _sent(link_id: int, today: datetime, now: datetime) -> AlertHistory:
+    """Return the sent alerts of a caregiver link that limit when the next alert may be sent.
+
+    `today` is the caregiver's last midnight.
+    """
     at_once, together, digest = (
         CaregiverAlert.way == way for way in (AlertMode.AT_ONCE, AlertMode.TOGETHER, AlertMode.DIGEST)
     )
@@ -234,7 +237,7 @@ _NAMES_OF_OTHERS = sa.func.array(
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of alerts by delivery id. Alerts that are not true any more are left out.
+    """Return the texts of alerts by delivery id. Alerts that no longer match the state of the reminder are left out.
 
     Raise `UnwantedError` if the patient does not allow alerts any more.
     """
@@ -252,7 +255,7 @@ def _words(delivery: Claimed) -> Words | None:
             *(Pengingat.timezone, Pengingat.details),
         )
         .select_from(CaregiverLink)
-        .join(User, sa.and_(User.id == CaregiverLink.patient_id, _MAY_BE_TOLD_OF))
+        .join(User, sa.and_(User.id == CaregiverLink.patient_id, _ALLOWS_ALERTS))
         .outerjoin(CaregiverAlert, sa.and_(CaregiverAlert.link_id == CaregiverLink.id, CaregiverAlert.id.in_(news)))
         .outerjoin(Occurrence, Occurrence.id == CaregiverAlert.occurrence_id)
         .outerjoin(Pengingat, Pengingat.id == Occurrence.reminder_id)

@@ -1,7 +1,7 @@
 """Access checks for requests about a patient's reminders.
 
-Each request is recorded in the patient's access log. A caller without permission gets `NotFound`, so the response
-does not show whether the patient exists.
+Each allowed request is recorded in the patient's access log. A caller without permission gets `NotFound`, so that the
+response does not show whether the patient exists.
 """
 
 from __future__ import annotations

@@ -86,8 +86,8 @@ _sent = (
     .limit(LATEST)
     .subquery()
 )
-#: Query of occurrences for which no message needs to have been sent. Unanswered ones are answered together with the
-#: sent ones of the same minute. Those answered by message in the last hour are included for an undo.
+#: Query of occurrences of which possibly no message was sent. Unanswered ones can be answered together with the sent
+#: ones of the same minute. The ones that were answered by message in the last hour are included for an undo.
 _aside = (
     sa.select(*_time, *(sa.cast(sa.null(), column.type).label(column.name) for column in _delivery))
     .join_from(occurrences, Pengingat, Pengingat.id == _rows.reminder_id)
@@ -120,7 +120,7 @@ class NothingAsked(NotFound):
 
 
 class NoSuchNumber(NotFound):
-    """Error for a number in an answer that is higher than the count of reminders in the last message."""
+    """Error for a number in an answer that no reminder in the last message has."""
 
     def __init__(self, count: int) -> None:
         super().__init__(f"Pesan terakhir memuat {count} pengingat. Balas dengan nomor 1 sampai {count}.")
@@ -189,8 +189,8 @@ class Conversation:
     def times(self, ids: Iterable[int], status: str) -> list[RemindedTime]:
         """Return the occurrences with these ids, for an answer with this status.
 
-        Raise `AlreadyClosed` if the quoted reminder is too old. Raise `NothingAsked` if no occurrence is found, or if
-        the answer would change an existing one without a quote while no occurrence is unanswered.
+        Raise `AlreadyClosed` if the quoted reminder is too old. Raise `NothingAsked` if no occurrence is found. Without
+        a quote, also raise it if no occurrence is left to answer, and this answer would change an earlier answer.
         """
         if self.is_too_old:
             raise AlreadyClosed

@@ -13,13 +13,13 @@ from app.notifications.models import OPEN, Delivery, DeliveryState, Receipt
 from app.pengingat.outgoing import shared_links
 from app.pengingat.outgoing.render import asks_again
 
-#: Time after a late first message during which its repeat is cancelled. It must be below 5 minutes, which is half of
-#: the shortest delay of a repeat.
+#: If the first message was sent late, its repeat is cancelled for this time afterwards. This time must be shorter than
+#: the shortest delay of a repeat, which is 10 minutes. Otherwise the repeat of a punctual message would be cancelled.
 JUST_NOW = timedelta(minutes=4)
 
 
 def check(delivery: Claimed) -> None:
-    """Cancel repeated reminders that would be sent too soon after the first message. Store shared links."""
+    """Cancel repeated reminders that would be sent too soon after the first message. Then store the shared links."""
     if again := {each.occurrence_id: each.dedupe_key for each in delivery.together if asks_again(each)}:
         _cancel_too_soon(delivery, again)
     shared_links.record(delivery)

@@ -41,7 +41,7 @@ _reminder = [Pengingat.__table__.c[name] for name in _REMINDER]
 
 _receiver = orm.aliased(User)
 _receiver_name = sa.case((User.guardian_id.is_not(None), _receiver.nama_ktp))
-_told_of = PreparedStatement(
+_details = PreparedStatement(
     sa.select(
         User.nama_ktp,
         _receiver.phone_verified_at.is_not(None),
@@ -60,28 +60,28 @@ _told_of = PreparedStatement(
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Return the texts of reminders by delivery id. Leave out reminders that were answered, snoozed or deleted."""
     with autocommit() as connection:
-        rows = _told_of.rows(connection, {"ids": [each.occurrence_id for each in deliveries]})
-    told = {values[4]: _Told.of(*values) for values in rows}
-    if changed := {id_: row.link_hash for id_, row in told.items() if row.has_another_link}:
+        rows = _details.rows(connection, {"ids": [each.occurrence_id for each in deliveries]})
+    details = {values[4]: _OccurrenceDetails.of(*values) for values in rows}
+    if changed := {id_: row.link_hash for id_, row in details.items() if row.has_another_link}:
         shared_links.renew(changed)
-    asked = [(each, told[each.occurrence_id]) for each in deliveries if each.occurrence_id in told]
-    return {each.id: row.words(each) for each, row in asked if row.is_asked(each)}
+    found = [(each, details[each.occurrence_id]) for each in deliveries if each.occurrence_id in details]
+    return {each.id: row.words(each) for each, row in found if row.must_be_sent(each)}
 
 
 @dataclass(frozen=True)
-class _Told:
+class _OccurrenceDetails:
     """Occurrence with its reminder and its recipient."""
 
     occurrence: Occurrence
     pengingat: Pengingat
     recipient: Recipient
-    is_put_off: bool
+    is_snoozed: bool
 
     @classmethod
-    def of(cls, name: str, is_proven: bool, reader: str | None, is_put_off: bool, *values: object) -> Self:
+    def of(cls, name: str, is_proven: bool, reader: str | None, is_snoozed: bool, *values: object) -> Self:
         first, rest = values[: len(_OCCURRENCE)], values[len(_OCCURRENCE) :]
         occurrence = Occurrence(**dict(zip(_OCCURRENCE, first, strict=True)))
-        return cls(occurrence, _reminder_of(rest), Recipient(name, is_proven, reader), is_put_off)
+        return cls(occurrence, _reminder_of(rest), Recipient(name, is_proven, reader), is_snoozed)
 
     @property
     def token(self) -> str:
@@ -96,10 +96,10 @@ class _Told:
         """Return whether the stored link hash was made with an older secret key."""
         return self.occurrence.link_hash not in (None, self.link_hash)
 
-    def is_asked(self, delivery: Claimed) -> bool:
+    def must_be_sent(self, delivery: Claimed) -> bool:
         """Return whether the message must be sent: the occurrence is not answered, cancelled or snoozed."""
         row, slot = self.occurrence, self.occurrence.slot
-        if row.state not in ASKED or (self.is_put_off and _may_be_overtaken(delivery)):
+        if row.state not in ASKED or (self.is_snoozed and _may_be_overtaken(delivery)):
             return False
         if self.pengingat.tipe != Tipe.OBAT:
             return True
@@ -148,7 +148,7 @@ def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     with autocommit() as connection:
         rows = connection.execute(_stock_of, {"ids": [each.about_id for each in deliveries]}).all()
     found = {id_: (_reminder_of(values), Recipient(name, False, reader)) for id_, name, reader, *values in rows}
-    told = [(each, *found[each.about_id]) for each in deliveries if each.about_id in found]
+    known = [(each, *found[each.about_id]) for each in deliveries if each.about_id in found]
     return {
         each.id: texts.stock(
             pengingat,
@@ -156,7 +156,7 @@ def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
             recipient,
             is_push=each.channel != Channel.MESSAGING,
         )
-        for each, pengingat, recipient in told
+        for each, pengingat, recipient in known
         if pengingat.tipe == Tipe.OBAT
     }
 

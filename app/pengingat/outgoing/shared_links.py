@@ -46,8 +46,8 @@ def renew(hashes: Mapping[int, str]) -> None:
 def record(delivery: Claimed) -> None:
     """Store for each reminder of a message the links of the reminders before it in the message.
 
-    The message ends with the link of its first reminder. The first reminder is not certain yet, because reminders that
-    are cancelled before sending are left out.
+    The message ends with the link of its first reminder. Reminders that are cancelled before sending are left out, so
+    any of these reminders may become the first one. Its link must then answer all reminders after it.
     """
     links: list[str] = []
     shared: list[dict[str, object]] = []

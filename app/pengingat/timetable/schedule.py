@@ -136,16 +136,15 @@ class Schedule:
         return min((moment for moment in firsts if moment is not None), default=None)
 
     def current_occurrence(self, since: datetime, now: datetime) -> datetime | None:
-        """Return the current occurrence, which an answer without a date is for.
+        """Return the current occurrence. An answer without a date applies to this occurrence.
 
-        This is usually the last occurrence after `since`. If there is no such occurrence, this is the next one. The
-        next one is also returned if it is less than an hour away and nearer than the last one.
+        This is usually the last occurrence after `since`. If there is none, this is the next occurrence. The next
+        occurrence is also returned if it is less than an hour away and nearer than the last one.
         """
         if self.single_at is not None:
             return self.single_at
         coming = self.next_occurrence(now)
-        # Read two days first, because this is enough for a daily schedule and faster. Computing a week takes a third of
-        # the time of an answer.
+        # Compute only two days first. This is enough for a daily schedule, and faster than computing a week.
         past = self.dues(max(since, now - 2 * DAY), now) or self.dues(max(since, now - WEEK - MARGIN), now)
         if not past or coming is None:
             return past[-1].occurrence if past else coming
@@ -170,7 +169,7 @@ class Schedule:
     def active_periods(self) -> Iterator[ActivePeriod]:
         """Return each slot with its first and last day.
 
-        If there is a temporary schedule, the normal slots are returned twice: for the days before and after it.
+        With a temporary schedule, each normal slot may be returned twice: for the days before and the days after it.
         """
         temporary = self.temporary
         if temporary is None:
@@ -262,7 +261,7 @@ def moment_of(day: date, wall: time, zone: ZoneInfo) -> datetime:
     moment = local.astimezone(UTC)
     if moment.astimezone(zone).replace(tzinfo=None) == local.replace(tzinfo=None):
         return moment
-    # The clocks skip this time. The moments for fold 0 and fold 1 are before and after the skip. Find it by bisection.
+    # The clocks skip this time. The skip is between the moments for fold 0 and fold 1. Find the skip by bisection.
     low, high = sorted((moment, local.replace(fold=1).astimezone(UTC)))
     before = low.astimezone(zone).utcoffset()
     while high - low > timedelta(seconds=1):
