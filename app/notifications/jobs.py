@@ -197,9 +197,9 @@ def prune() -> None:
     A text is kept for `ANSWER_WITHIN` after the message was sent, because WhatsApp may still refuse the message. Old
     deliveries are deleted in small transactions.
     """
-    is_settled = _rows.settled_at < sa.func.statement_timestamp() - ANSWER_WITHIN
+    is_over = _rows.settled_at < sa.func.statement_timestamp() - ANSWER_WITHIN
     with autocommit() as connection:
-        connection.execute(sa.update(deliveries).where(_rows.sealed.is_not(None), is_settled).values(sealed=None))
+        connection.execute(sa.update(deliveries).where(_rows.sealed.is_not(None), is_over).values(sealed=None))
     old = (
         sa.select(_rows.id)
         .where(_rows.state.not_in(OPEN), _rows.created_at < sa.func.statement_timestamp() - timedelta(days=KEEP_DAYS))
