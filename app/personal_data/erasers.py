@@ -36,7 +36,7 @@ Step = Callable[[], bool]
 
 
 def _erase_pictures(person: ErasureSubject) -> bool:
-    """Delete each file before its row. Without its row, the file would never be found again after a killed job."""
+    """Delete each file before its row, so that the next run still finds the file if this job is killed in between."""
     names = sa.select(OwnPicture.name).where(OwnPicture.user_id == person.id).limit(FILES)
     return _remove_files(pictures.remove, list(db.session.scalars(names)), OwnPicture.name)
 
