@@ -86,8 +86,9 @@ _sent = (
     .limit(LATEST)
     .subquery()
 )
-#: Query of occurrences of which possibly no message was sent. Unanswered ones can be answered together with the sent
-#: ones of the same minute. The ones that were answered by message in the last hour are included for an undo.
+#: Query of occurrences, whether or not a message about them was sent. It returns the unanswered ones, because they can
+#: be answered together with the sent ones of the same minute. It also returns the ones that were answered by message in
+#: the last hour, for an undo.
 _aside = (
     sa.select(*_time, *(sa.cast(sa.null(), column.type).label(column.name) for column in _delivery))
     .join_from(occurrences, Pengingat, Pengingat.id == _rows.reminder_id)
