@@ -73,7 +73,7 @@ def _exported(person: DataSubject) -> Iterator[tuple[sa.Table, Query]]:
 
 
 def _rows(connection: sa.Connection, table: sa.Table, query: Query, person: DataSubject) -> Iterator[Row]:
-    # Convert the names to plain `str`, because orjson refuses other keys, and some names are SQLAlchemy's `quoted_name`.
+    # Convert the names to plain `str`. Some are SQLAlchemy's `quoted_name`, which orjson refuses as a key.
     names = [str(column.name) for column in query.selected_columns]
     for values in connection.execute(query.execution_options(yield_per=ROWS_AT_ONCE)):
         row = dict(zip(names, values, strict=True))
