@@ -73,7 +73,7 @@ class Availability:
 def register(
     data: Loaded, remote_ip: str | None, *, device: str | None = None, network: str | None = None
 ) -> TokenPair:
-    """Create an account for a patient or caregiver, and log them in. A handover code gives an existing account."""
+    """Create an account for a patient or caregiver, or take over the account of a dependent. Log in."""
     role = (data.get("role") or RoleName.PASIEN).lower()
     code = data.get("handover_code")
     if code is None and role not in SELF_SERVICE:

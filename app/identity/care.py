@@ -1,6 +1,6 @@
-"""Links between caregivers and patients. A link alone shows the caregiver only the patient's name.
+"""Links between caregivers and patients, and the scopes (permissions) that a patient gives a caregiver.
 
-The patient gives a caregiver more permissions with scopes.
+Without a scope, a caregiver sees only the patient's username, name, picture and province.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ VERSION = "1"
 class Purpose(StrEnum):
     #: Use of the service with an account.
     SERVICE = "service"
-    #: Reminders for medicines and the person's answers to the reminders.
+    #: Reminders, and the person's answers to the reminders.
     HEALTH_DATA = "health_data"
     #: Broadcasts with news. The current choice is in `User.accepts_broadcasts`. The rows of `Consent` are the proof.
     BROADCASTS = "broadcasts"

@@ -56,7 +56,7 @@ def add_roles(user: User, role_ids: Collection[int], by: Caller) -> User:
 
 
 def remove_roles(user: User, role_ids: Collection[int], by: Caller) -> User:
-    """Remove roles of a person, at once for all their sessions. Raise `Conflict` for the last administrator."""
+    """Remove roles of a person, also from all open sessions. Raise `Conflict` for the last administrator."""
     roles = roles_by_id(role_ids)
     check_may_promote([role for role in roles if role in user.roles], by)
     return _set_roles(user, set(user.roles) - set(roles), by)

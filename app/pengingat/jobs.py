@@ -23,7 +23,7 @@ from app.pengingat.ledger import compaction, missed, stock
 from app.pengingat.ledger.upcoming import HORIZON, Extension, plan
 from app.pengingat.models import Pengingat
 
-#: A job plans further occurrences of a reminder when they are planned for less than this time ahead.
+#: Further occurrences of a reminder are planned when its `planned_until` is less than this time ahead.
 REFILL_BELOW = HORIZON * 2 / 3
 #: Reminders per transaction.
 PAGE = 200

@@ -199,7 +199,7 @@ def _apply(furthest: Mapping[int, ReceiptEvent]) -> set[int]:
 
 
 def _name(state_refs: Mapping[int, str]) -> None:
-    """Store the reference that later receipts use, for deliveries whose receipt itself is not stored."""
+    """Store `provider_state_ref`, which later receipts contain, for deliveries that `_apply` has not changed."""
     if not state_refs:
         return
     told = sa.values(sa.column("id", sa.BigInteger), sa.column("state_ref", sa.Text), name="told")
