@@ -19,6 +19,7 @@ from tests.races import (  # noqa: F401
     care,
     content,
     doses,
+    families,
     forum,
     leaving,
     moderation,
