@@ -56,11 +56,18 @@ def get_present(user_id: int) -> User:
 
 
 def get_own(caller: Caller, *, to_change: bool = False) -> User:
-    """Return the caller's row, and lock it if `to_change`. Raise `Unauthorized` if the caller was deleted."""
+    """Return the caller's row, and lock it if `to_change`.
+
+    Raise `Unauthorized` if the caller was deleted. With `to_change`, also raise it if the caller has requested erasure,
+    because this ended the caller's sessions. It may happen while the request waits for the lock.
+    """
     try:
-        return get_locked_or_404(User, caller.id, key_share=True) if to_change else get(caller.id)
+        user = get_locked_or_404(User, caller.id, key_share=True) if to_change else get(caller.id)
     except NotFound:
         raise sessions.ended() from None
+    if to_change and user.erasure_due_at is not None:
+        raise sessions.ended()
+    return user
 
 
 def lock(user_id: int) -> sa.Row[str, bool] | None:
