@@ -11,13 +11,13 @@ from sqlalchemy.dialects.postgresql import insert
 from app.caregivers import service as caregivers
 from app.core.database import db_time
 from app.core.database.session import db
-from app.core.errors import NotFound, TooManyRequests
+from app.core.errors import Forbidden, NotFound, TooManyRequests
 from app.core.jobs.queue import BULK, enqueue_once
 from app.core.lib.local_time import JAKARTA, day_text, midnight
 from app.identity import access_log, dependents, erasure, own_password, roles, users
 from app.identity.access_log import AccessAction
 from app.identity.erasure import Posts
-from app.identity.models import User
+from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
 from app.logs import jobs as logs
 from app.notifications import outbox
@@ -55,7 +55,9 @@ def delete_dependent(caller: Caller, dependent_id: int) -> dict[str, object]:
 def undelete_dependent(caller: Caller, dependent_id: int) -> User:
     """Cancel the erasure of a dependent of the caller. Raise `TooManyDependents` if the limit is reached."""
     # Lock the caregiver before the dependent, in the same order as the creation of a dependent.
-    users.get_own(caller, to_change=True)
+    caregiver = users.get_own(caller, to_change=True)
+    if RoleName.PENDAMPING not in caregiver.role_names:
+        raise Forbidden
     user = dependents.lock_own(caller.id, dependent_id, deleted=True)
     if user.erasure_due_at is not None:
         dependents.check_room(caller.id)
