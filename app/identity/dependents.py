@@ -99,7 +99,8 @@ def lock_own(caregiver_id: int, dependent_id: int, *, deleted: bool = False) -> 
     own = sa.select(User).where(User.id == dependent_id, User.guardian_id == caregiver_id, is_there)
     lock = own.with_for_update(of=User, key_share=True).execution_options(populate_existing=True)
     user: User | None = db.session.scalar(lock)
-    if user is None:
+    # Check again, because the erasure may have begun while the query waited for the lock.
+    if user is None or (user.erasure_due_at is not None and user.erasure_due_at <= db_time.now()):
         raise NotFound(NOT_FOUND)
     return user
 
