@@ -89,9 +89,9 @@ def answer_all(asked: Sequence[Row], data: QuickAnswer, via: AnsweredVia) -> lis
     """Answer the pending ones of these occurrences of one person. Return the answered occurrences.
 
     If none is pending, answer the missed ones. If none is missed either, answer all. If all refuse the answer, raise
-    the first error.
+    the first error. `via` is CAREGIVER only if the person is a dependent, whom the caregiver must still have.
     """
-    held, ids = _lock(asked, AlreadyClosed()), {row.id for row in asked}
+    held, ids = _lock(asked, AlreadyClosed(), via), {row.id for row in asked}
     rows = statements.near(held.reminders, held.now, ids=ids)
     meant = [row for row in reversed(rows) if row.id in ids]
     by_state = (
@@ -101,21 +101,23 @@ def answer_all(asked: Sequence[Row], data: QuickAnswer, via: AnsweredVia) -> lis
     return sorted(_Answer(held, rows, data, via).give(group), key=lambda row: (row.due_at, row.id))
 
 
-def undo_all(asked: Sequence[Row]) -> list[Row]:
+def undo_all(asked: Sequence[Row], via: AnsweredVia | None = None) -> list[Row]:
     """Take back answers of the last 24 hours to these occurrences of one person. Return the changed occurrences.
 
     An occurrence becomes pending again, or missed if it was due over 60 minutes ago. The end of a snooze counts as its
-    due time. Raise `NothingToUndo` if there is no answer to take back.
+    due time. Raise `NothingToUndo` if there is no answer to take back. `via` means the same as for `answer_all`.
     """
-    return _undo(_lock(asked, NothingToUndo()), {row.id for row in asked})
+    return _undo(_lock(asked, NothingToUndo(), via), {row.id for row in asked})
 
 
-def _lock(asked: Sequence[Row], refusal: Conflict) -> LockedReminders:
-    """Lock the person and the reminders of these occurrences. Raise `refusal` if all reminders were deleted."""
+def _lock(asked: Sequence[Row], refusal: Conflict, via: AnsweredVia | None) -> LockedReminders:
+    """Lock the person and the reminders of these occurrences.
+
+    Raise `refusal` if all reminders were deleted, or if a caregiver answers for somebody who took over the account.
+    """
+    ids = {row.reminder_id for row in asked if row.reminder_id is not None}
     try:
-        return queries.lock_own_many(
-            asked[0].user_id, {row.reminder_id for row in asked if row.reminder_id is not None}
-        )
+        return queries.lock_own_many(asked[0].user_id, ids, via is AnsweredVia.CAREGIVER)
     except NotFound:
         raise refusal from None
 

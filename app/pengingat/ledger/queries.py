@@ -15,6 +15,7 @@ from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import db
 from app.core.errors import NotFound
+from app.identity import erasure
 from app.identity.models import User
 from app.notifications.models import Delivery, DeliveryState
 from app.pengingat.ledger.statements import Row
@@ -72,19 +73,27 @@ _lock_many = PreparedStatement(
     .where(
         Pengingat.user_id == sa.bindparam("of_user", type_=sa.BigInteger),
         Pengingat.id == sa.any_(generic("ids", ARRAY(sa.BigInteger))),
+        # PostgreSQL checks this again after it waited for the lock.
+        sa.or_(
+            ~generic("only_dependent", sa.Boolean()),
+            sa.and_(User.guardian_id.is_not(None), erasure.IS_PRESENT),
+        ),
     )
     .order_by(Pengingat.id)
     .with_for_update(of=[User, Pengingat], key_share=True)  # locked in this order
 )
 
 
-def lock_own_many(user_id: int, pengingat_ids: Collection[int]) -> LockedReminders:
+def lock_own_many(user_id: int, pengingat_ids: Collection[int], only_dependent: bool = False) -> LockedReminders:
     """Lock this person's reminders with these ids, in one statement. Raise `NotFound` if there are none.
+
+    With `only_dependent`, also raise `NotFound` if the person is not a dependent any more, or is deleted.
 
     The person's row is locked first, then the reminders in the order of their ids. The deletion of a person uses the
     same order. The returned reminders do not belong to the SQLAlchemy session.
     """
-    rows = _lock_many.rows(db.session.connection(), {"of_user": user_id, "ids": list(pengingat_ids)})
+    values = {"of_user": user_id, "ids": list(pengingat_ids), "only_dependent": only_dependent}
+    rows = _lock_many.rows(db.session.connection(), values)
     if not rows:
         raise NotFound(NOT_FOUND)
     reminders = [Pengingat(**dict(zip(_COLUMNS, row, strict=False))) for row in rows]

@@ -236,7 +236,7 @@ def answer(times: Sequence[RemindedTime], data: QuickAnswer) -> AnswerTargets:
 
 def undo(times: Sequence[RemindedTime]) -> AnswerTargets:
     """Take back the answers to these occurrences. Raise `NothingToUndo` if there is no answer to take back."""
-    return _for_each_person(times, lambda rows, _: answers.undo_all(rows))
+    return _for_each_person(times, answers.undo_all)
 
 
 def answer_button(user_id: int, token: str, data: QuickAnswer) -> AnswerTargets:
