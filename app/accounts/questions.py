@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from app.accounts import moves
 from app.core.database import db_time
 from app.core.database.session import db
+from app.core.errors import Conflict
 from app.core.lib.strip_links import without_addresses
 from app.identity.models import PhoneVerification, User
 from app.notifications import outbox
@@ -81,7 +82,10 @@ def agree(phone: str) -> str | None:
     holder = moves.lock_holder(phone, user.id)
     if holder is not None and (holder.phone_changed_at or holder.created_at) > asked.asked_at:
         return None  # the question named an account that no longer has the number
-    moves.move(user, nomor_hp, phone, holder)
+    try:
+        moves.move(user, nomor_hp, phone, holder)
+    except Conflict:  # the holder gave the number up, and another account took it, after `lock_holder` found no holder
+        return None
     db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.phone == phone, _is_asked))
     return user.username
 
