@@ -16,6 +16,13 @@ from flask import Flask
 from app.core.database.session import db, forbid_retry
 from app.forum.service import threads
 from dev.stack.waiting import wait_until
+from tests.races.families import (
+    caregiver_answers_while_the_dependent_takes_over,
+    caregiver_leaves_while_the_dependent_takes_over,
+    handover_code_is_used_by_three,
+    handover_meets_delete_of_the_dependent,
+    undelete_meets_the_erasure,
+)
 from tests.races.forum import thread, write
 from tests.races.leaving import login_meets_the_wish_to_leave
 from tests.races.meeting import ENCOUNTERS, Encounter, Response, Scene, play, serving
@@ -128,3 +135,15 @@ def test_a_popular_thread_causes_no_deadlocks(scene: Scene) -> None:
 
 def test_two_logins_of_somebody_who_was_leaving_cause_no_deadlock(scene: Scene) -> None:
     play_without_deadlock(scene, 3, login_meets_the_wish_to_leave)
+
+
+def test_a_handover_causes_no_deadlocks(scene: Scene) -> None:
+    play_without_deadlock(
+        scene,
+        3,
+        caregiver_answers_while_the_dependent_takes_over,
+        caregiver_leaves_while_the_dependent_takes_over,
+        handover_code_is_used_by_three,
+        handover_meets_delete_of_the_dependent,
+        undelete_meets_the_erasure,
+    )
