@@ -64,9 +64,9 @@ def _has_login(text: str) -> sa.ColumnElement[bool]:
 def authenticate(login: str, password: str) -> User | None:
     """Return the person with these credentials, or None.
 
-    The response time does not reveal whether the login text exists. The person's row stays locked until the commit. A
-    simultaneous change of the password waits for the lock, and then ends the new session. If the change was first, the
-    result is None.
+    The response time does not reveal whether the login name exists. The person's row stays locked until the commit. A
+    simultaneous change of the password waits for this lock, and then ends the session that the login created. If the
+    change got the lock first, the result is None.
     """
     user = by_login(login)
     if not passwords.matches(password, user.password_hash if user else None) or user is None:

@@ -120,7 +120,7 @@ def update_consents(whose: Loaded, data: ConsentChoices) -> list[Consent]:
     """Give or withdraw consents. Missing consents stay unchanged.
 
     Without `health_data`, reminders stop immediately. They are deleted within 72 hours, unless the consent is given
-    again. Without `caregivers`, caregivers see only the caller's name. The consent `service` ends only with the
-    account.
+    again. Without `caregivers`, caregivers see only the caller's username, name, picture and province. The consent
+    `service` ends only with the account.
     """
     return consents.update(caller, whose["patient_id"], data)

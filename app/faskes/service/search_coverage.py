@@ -125,7 +125,7 @@ def wait(circle: Circle) -> None:
 
 
 def is_unknown(place_id: str) -> bool:
-    """Return whether the provider had no such place within the last four hours."""
+    """Return whether the provider did not know this place when it was last asked, at most four hours ago."""
     return _run(lambda redis: redis.get(_UNKNOWN + place_id)) is not None
 
 

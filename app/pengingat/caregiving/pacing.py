@@ -36,7 +36,7 @@ class AlertHistory:
 
 
 def night_until(zone: ZoneInfo, now: datetime) -> datetime | None:
-    """Return when the present night ends, or None by day."""
+    """Return the time at which the current night ends, or None during the day."""
     return notification_settings.quiet_until(NIGHT_FROM, NIGHT_TO, zone, now)
 
 
