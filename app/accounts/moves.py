@@ -38,8 +38,18 @@ def lock_holder(phone: str, except_id: int | None = None) -> User | None:
 
 
 def lock_prover(user_id: int) -> User | None:
-    """Lock and return the user who verifies a number. Call this before `lock_holder`."""
+    """Lock and return the user who verifies a number."""
     return db.session.get(User, user_id, with_for_update={"of": User, "key_share": True}, populate_existing=True)
+
+
+def lock_prover_and_holder(user_id: int, phone: str) -> tuple[User | None, User | None]:
+    """Lock and return the user who verifies a number, and the other account that has it.
+
+    Lock them in the order of their ids. Otherwise two users who take each other's number at once would deadlock.
+    """
+    both = sa.select(User.id).where(sa.or_(User.id == user_id, User.phone == phone)).order_by(User.id)
+    db.session.execute(both.with_for_update(of=User, key_share=True))
+    return lock_prover(user_id), lock_holder(phone, user_id)
 
 
 def move(user: User, nomor_hp: str, phone: str, holder: User | None) -> None:

@@ -69,7 +69,7 @@ def agree(phone: str) -> str | None:
     asked = db.session.execute(_last(phone)).one_or_none()
     if asked is None:
         return None
-    user = moves.lock_prover(asked.user_id)
+    user, holder = moves.lock_prover_and_holder(asked.user_id, phone)
     used = (
         sa.delete(PhoneVerification)
         .where(PhoneVerification.user_id == asked.user_id, PhoneVerification.method == asked.method)
@@ -79,7 +79,6 @@ def agree(phone: str) -> str | None:
     nomor_hp = db.session.scalar(used)
     if user is None or nomor_hp is None:
         return None
-    holder = moves.lock_holder(phone, user.id)
     if holder is not None and (holder.phone_changed_at or holder.created_at) > asked.asked_at:
         return None  # the question named an account that no longer has the number
     try:

@@ -159,7 +159,7 @@ def prove(user_id: int, method: VerificationMethod, code_hash: str, phone: str) 
     If another account uses the number, the request stays open until the number's owner answers.
     """
     numbers.lock(phone)
-    user = moves.lock_prover(user_id)
+    user, holder = moves.lock_prover_and_holder(user_id, phone)
     which = (
         PhoneVerification.user_id == user_id,
         PhoneVerification.method == method,
@@ -170,7 +170,6 @@ def prove(user_id: int, method: VerificationMethod, code_hash: str, phone: str) 
     request = db.session.scalar(sa.select(PhoneVerification).where(*which).with_for_update())
     if user is None or request is None:
         return Proof.UNKNOWN_CODE
-    holder = moves.lock_holder(phone, user_id)
     if holder is not None and numbers.is_in_use(holder.id):
         if request.asked_at is None:
             request.asked_at, request.expires_at = db_time.now(), db_time.now() + questions.LIFETIME

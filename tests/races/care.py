@@ -5,9 +5,15 @@ Some encounters are about the verification of phone numbers.
 
 from __future__ import annotations
 
+import re
+
+import sqlalchemy as sa
+
 from app.accounts import verification
-from app.core.database.session import unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.identity.models import RoleName
+from app.notifications.models import Delivery
+from tests.notifications.deliveries import words_of
 from tests.races.meeting import Call, Job, Person, Scene, Script, encounter, statuses
 from tests.races.people import remove
 from tests.races.reminders import remind
@@ -151,6 +157,16 @@ def word(scene: Scene, person: Person, nomor_hp: str) -> Job:
     return Job(write)
 
 
+def digits(scene: Scene, person: Person, nomor_hp: str) -> Call:
+    """Request six digits to a phone number. Return the call that verifies the number by them."""
+    asked = scene.send(person.post("/profile/phone/verification", nomor_hp=nomor_hp, method="code"))
+    assert asked.status == 201, asked
+    with unit_of_work():
+        sent = db.session.scalars(sa.select(Delivery).filter_by(kind="phone_code", target=f"+62{nomor_hp[1:]}")).one()
+        (code,) = re.findall(r"\b\d{6}\b", str(words_of(sent)["text"]))
+    return person.put("/profile/phone/verification", code=code)
+
+
 def owners(scene: Scene, nomor_hp: str) -> int:
     return int(scene.sql("SELECT count(*) FROM users WHERE phone = :phone", phone=f"+62{nomor_hp[1:]}"))
 
@@ -189,3 +205,13 @@ def number_is_proven_while_its_owner_is_deleted(scene: Scene) -> Script:
     owner = scene.person(RoleName.ADMIN)
     yield [word(scene, owner, number), remove(scene.admin(), owner)]
     assert owners(scene, number) == 0
+
+
+@encounter(200)
+def two_take_the_number_of_one_another(scene: Scene) -> Script:
+    """Each proof takes the number from the other person. Both must lock the two people in the same order."""
+    first, second = f"0838{scene.number():08d}", f"0838{scene.number():08d}"
+    a, b = scene.person(nomor_hp=first), scene.person(nomor_hp=second)
+    yield [digits(scene, a, second), digits(scene, b, first)]
+    numbers = "SELECT array_agg(nomor_hp ORDER BY id) FROM users WHERE id IN (:a, :b)"
+    assert scene.sql(numbers, a=a.id, b=b.id) == [second, first]
