@@ -284,7 +284,7 @@ def test_a_caregivers_undo_that_waited_for_the_handover_is_refused(scene: Scene)
 def test_an_undelete_that_waited_until_the_erasure_is_refused(scene: Scene) -> None:
     caregiver, [dependent] = family(scene)
     scene.send(delete(caregiver, dependent))
-    scene.change("UPDATE users SET erasure_due_at = now() + interval '2 s' WHERE id = :id", id=dependent.id)
+    scene.change("UPDATE users SET erasure_due_at = now() + interval '5 s' WHERE id = :id", id=dependent.id)
     due = "SELECT erasure_due_at < clock_timestamp() FROM users WHERE id = :id"
     with (
         being_deleted(dependent.id) as erasing,
