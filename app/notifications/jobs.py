@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from flask import current_app
 from redis.exceptions import RedisError
 
+from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs import clock_jump, metrics
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
@@ -81,16 +82,27 @@ def send_due(queue: str, run: Run = delivery_drain.run) -> None:
 
 
 _rows = deliveries.c
+#: Same text as in the index `ix_deliveries_open`, so that PostgreSQL uses the index.
+_is_open: sa.ColumnElement[bool] = sa.literal_column("state IN ('pending', 'claimed')")
 _is_due = sa.and_(
     # The channels are literals, so that PostgreSQL uses the index `ix_deliveries_open`.
     _rows.channel.in_([sa.literal_column(f"'{channel}'") for channel in Channel]),
-    sa.literal_column("state IN ('pending', 'claimed')"),
+    _is_open,
     _rows.next_try_at <= clock_jump.now_sql,
 )
-#: Query whether anything is due. If nothing is due, `enqueue_due` runs no other query.
-_anything_due = sa.select(
-    sa.exists().where(_rows.queue.in_([sa.literal_column(f"'{queue}'") for queue in QUEUES]), _is_due)
+#: Queries of the earliest `next_try_at` of an open delivery, by queue and channel. Each reads one entry of the index
+#: `ix_deliveries_open`, whatever the time. So PostgreSQL can keep the plan.
+_earliest = (
+    sa.select(_rows.next_try_at)
+    .where(_rows.queue == sa.literal_column(f"'{queue}'"), _rows.channel == sa.literal_column(f"'{channel}'"), _is_open)
+    .order_by(_rows.next_try_at)
+    .limit(1)
+    .scalar_subquery()
+    for queue in QUEUES
+    for channel in Channel
 )
+#: Query whether anything is due. If nothing is due, `enqueue_due` runs no other query.
+_anything_due = PreparedStatement(sa.select(sa.func.least(*_earliest) <= clock_jump.now_sql))
 #: Condition: broadcasts are paused, the provider's limit is used up, or the rate limit allows no message yet.
 _bulk_waits = sa.exists().where(
     sa.or_(
@@ -126,7 +138,8 @@ def enqueue_due() -> None:
     now = clock_jump.now()
     values = {"verified_now": now}
     with autocommit() as connection:
-        if not connection.execute(_anything_due, values).scalar():
+        ((is_any_due,),) = _anything_due.rows(connection, values)
+        if not is_any_due:
             return
         due = connection.execute(_due, values).one()
     for (job, drained, queue, _), is_due in zip(_drains, due, strict=True):
