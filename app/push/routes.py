@@ -74,7 +74,7 @@ def unsubscribe(data: dict[str, str]) -> dict[str, str]:
 @bp.arguments(schemas.PushCreate)
 @bp.response(200, schemas.PushResult)
 @bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)  # newer Python versions use another name
+@bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)  # newer Python versions name 413 differently
 def send_push(data: Loaded) -> dict[str, int]:
     """Send a push to all browsers of a user, through the worker.
 

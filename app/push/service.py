@@ -110,10 +110,11 @@ def unsubscribe(endpoint: str) -> None:
 
 
 def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
-    """Add a delivery for each subscription of a person's receiver. Return the number of deliveries as `queued`.
+    """Add a delivery for each browser of a person. If the person is a dependent, use the caregiver's browsers instead.
 
-    Web addresses are removed from the texts, because recipients may believe that this service wrote the texts.
-    Without a caller, the texts start with `FROM_OUTSIDE`. With `PUSH_SEND=admin`, only administrators may send.
+    Return the number of deliveries as `queued`. Web addresses are removed from the texts, because recipients may
+    believe that this service wrote the texts. Without a caller, the texts start with `FROM_OUTSIDE`. With
+    `PUSH_SEND=admin`, only administrators may send.
     """
     if settings.push_send == "admin" and not (caller and caller.has(*PRIVILEGED)):
         raise Forbidden if caller else Unauthorized

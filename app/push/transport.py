@@ -33,15 +33,16 @@ NEUTRAL = {"title": "Pengingat", "body": "Anda punya pengingat"}
 SHOWN = ("title", "body", "url", "actions", "token")
 
 REMINDER = "reminder"
-#: Kind of a push from `POST /push/send`, which needs no token. Unverified browsers get such a push too.
+#: Kind of a push from `POST /push/send`, a route that needs no token. Unverified browsers get such a push too.
 ANYBODYS = "push"
-#: Kinds for which an unverified browser gets `NEUTRAL`. It also gets pushes of the kind `ANYBODYS`, and no other kinds.
+#: Kinds of pushes for which an unverified browser gets the text `NEUTRAL` instead of the real text. Apart from these
+#: kinds, an unverified browser gets only pushes of the kind `ANYBODYS`.
 HINTED_AT = frozenset({REMINDER, "stock", "alert"})
 UNPROVEN = "not proven to be the person's"
 REMINDER_TTL_S = 3600
 OTHER_TTL_S = 86400
 
-#: Kinds without personal text. A verified browser gets these pushes even after its session has expired.
+#: Kinds of pushes without personal text. A verified browser gets these pushes even after its session has expired.
 IMPERSONAL = frozenset({"moderation"})
 
 #: Sentence that is added to a reminder for a verified browser if the person's phone number is invalid.
@@ -56,7 +57,7 @@ _subscriptions = PushSubscription.__table__.c
 
 _of_user = sa.bindparam("of_user", type_=sa.BigInteger)
 #: Query of a subscription by `id`, with its session and its user. `is_receivers` is true if the subscription belongs to
-#: the person who receives the messages to `of_user`.
+#: the person who receives the messages of `of_user`: a caregiver, or `of_user` themselves.
 _subscription = (
     sa.select(
         _subscriptions.user_id,
@@ -78,7 +79,10 @@ _subscription = (
 
 
 def fan_out(delivery: Claimed) -> None:
-    """Add one delivery for each subscription that the receiver has now. A repeated call adds no delivery twice."""
+    """Add one delivery for each push subscription of the person who receives this message.
+
+    A second call for the same message adds no duplicates.
+    """
     with unit_of_work():
         # Lock the person before their deliveries, in the same order as the deletion of a person.
         person = sa.select(User.id).where(User.id == delivery.user_id)
@@ -90,7 +94,7 @@ def fan_out(delivery: Claimed) -> None:
                 deliveries.c.claim_token == delivery.claim_token,
                 deliveries.c.state == DeliveryState.CLAIMED,
             )
-            .with_for_update()  # a concurrent cancellation waits, and then cancels the new deliveries too
+            .with_for_update()  # a concurrent cancellation waits for this lock, and then cancels the new deliveries too
         )
         if open_id is None:
             raise ClaimLostError
