@@ -38,15 +38,16 @@ LATEST = timedelta(days=1)
 #: Days in which a patient can answer PUTUS to a notice about a new caregiver. PUTUS deletes the link to the caregiver.
 CUT_WITHIN = timedelta(days=7)
 
-#: Commands about the phone number. They do not count as use of the number by the account that has it.
+#: Commands about the phone number. They do not prove that the owner of the account still uses the number, because a
+#: new owner of the number may send them too.
 OF_NUMBERS = frozenset({Word.VERIFY, Word.MOVE, Word.RESET, Word.WRONG_NUMBER})
 
 NO_NUMBER, UNKNOWN_SENDER = "no number", "unknown sender"
 #: Outcomes of messages that the service does not answer.
 SILENT, REACTION, COURTESY = "silent", "reaction", "courtesy"
 RESET = "reset"
-#: WhatsApp's message types without content. `system` is a changed number, `unsupported` is for example an edited
-#: message.
+#: WhatsApp's message types without content. `system` reports, for example, that the sender has changed the phone
+#: number. `unsupported` reports, for example, that the sender has edited a message.
 OF_WHATSAPP = frozenset({"system", "unsupported"})
 #: Message types that contain only text.
 WORDS = frozenset({"text", "button", "interactive"})
@@ -83,14 +84,14 @@ class MessageReply:
 
 
 def handle(row: Inbound) -> str:
-    """Apply a message and answer it. Return the outcome to store in the row."""
+    """Apply a message and answer it. Return the outcome, which the caller stores with the message."""
     if row.phone is None:
         return NO_NUMBER
     numbers.record_message(row.phone, _said_at(row))
     sender, asked = _sender(row.phone, _wrote_at(row)), Conversation()
     budget = limits.budget(row.phone)
     danger = row.payload.get("danger") or crisis.kind_of(row.text or "")
-    if danger == limits.CRISIS:  # first, because an error in the code below must not prevent this answer
+    if danger == limits.CRISIS:  # answer a crisis first, so that an error below cannot prevent this
         return _send_answer(row, row.phone, _help(danger, sender), budget)
     if sender:
         asked = message_answers.read(sender.user_id, wrote_at=sender.wrote_at, quoted=_quoted(row))
@@ -112,7 +113,8 @@ def _apply(
     sender = _sender(phone, _wrote_at(row)) if proved else sender
     if sender is None:
         if meaning.word is Word.WRONG_NUMBER:
-            moves.refuse(phone)  # stored by number, so it also applies to an account that takes the number later
+            # Flag the number as wrong. The flag also applies to an account that takes the number later.
+            moves.refuse(phone)
         return None
     if meaning.word not in OF_NUMBERS:
         numbers.record_use(phone)
@@ -131,7 +133,7 @@ def _apply(
 
 
 def _send_answer(row: Inbound, phone: str, reply: MessageReply, budget: limits.Budget) -> str:
-    """Send the answer, unless the limits forbid it. Return the outcome to store in the row."""
+    """Send the answer, unless the limits forbid it. Return the outcome, which is stored with the message."""
     if reply.text is None or not budget.allows(reply.outcome):
         return reply.outcome
     message_user(
@@ -146,7 +148,7 @@ def _send_answer(row: Inbound, phone: str, reply: MessageReply, budget: limits.B
 
 
 def prefer(row: Inbound) -> str:
-    """Switch broadcasts on or off after the user chose so in the provider's menu. Send no answer."""
+    """Switch broadcasts on or off, as the user chose in WhatsApp's own menu. Send no answer."""
     sender = _sender(row.phone, row.received_at) if row.phone else None
     if sender is None:
         return UNKNOWN_SENDER
@@ -194,7 +196,10 @@ def _is_emergency(row: Inbound, asked: Conversation) -> bool:
 
 
 def _help(danger: str, sender: MessageAuthor | None) -> MessageReply:
-    """Count the crisis or emergency, and return the help text for it. The sender of a crisis may be unknown."""
+    """Return the help text for a crisis or an emergency, and increment the metric of such messages.
+
+    `sender` is None if a message about a crisis comes from an unknown number.
+    """
     DANGERS.labels(danger).inc()
     lines = crisis.help_lines if danger == limits.CRISIS else crisis.emergency_lines
     return MessageReply(danger, lines(sender.domicile if sender else None))
@@ -286,12 +291,15 @@ def _no(meaning: Meaning, asked: Conversation) -> MessageReply:
 
 
 def _react(row: Inbound, sender: MessageAuthor, asked: Conversation) -> MessageReply:
-    """Apply an emoji reaction to a reminder. If it replaces a check mark, the answer by that check mark is undone."""
+    """Apply an emoji reaction to a reminder.
+
+    A check mark means that the reminder is done. If the user replaces or removes the check mark, undo this answer.
+    """
     if not asked.is_quoted:
         return MessageReply(REACTION, None)
     before, outcome, at = _reaction_before(row)
     if at > str(row.payload.get("at", at)):
-        return MessageReply(REACTION, None)  # the webhook of a later reaction arrived before this one
+        return MessageReply(REACTION, None)  # a newer reaction arrived first, so ignore this one
     word = reading.read_reaction(row.text or "")
     if word is Word.DONE:
         return _act(sender, Meaning(word, tuple(time.row.id for time in asked.meant)), asked)
@@ -321,9 +329,9 @@ def _reaction_before(row: Inbound) -> tuple[str, str, str]:
 
 
 def _ask_for_words(row: Inbound, asked: Conversation) -> MessageReply:
-    """Answer that the service reads only text, for example after a photo. Say it once for each open reminder.
+    """Answer a message without text, for example a photo: the service reads only text.
 
-    Further messages without text get the help text.
+    A user gets this answer once for each open reminder. After that, messages without text get the help text.
     """
     before = sa.select(_rows.payload[ASKED]).where(
         _rows.phone == row.phone,
@@ -370,7 +378,10 @@ def _wrong_number(sender: MessageAuthor) -> MessageReply:
 
 
 def _prove(phone: str, meaning: Meaning) -> MessageReply | None:
-    """Check a verification code, or an agreement to move the number. Return None for other messages."""
+    """Handle a message with a verification code, or with the user's consent to move the number to another account.
+
+    Return None for other messages.
+    """
     if meaning.word is Word.MOVE:
         username = questions.agree(phone)
         return (
@@ -395,7 +406,7 @@ def _cut(sender: MessageAuthor) -> MessageReply:
 
 
 def _reset(sender: MessageAuthor, *, may_send: bool) -> MessageReply:
-    """Send a password reset link to the account's own number. There is no other answer."""
+    """Send a password reset link to the number of the account. The link is the only answer."""
     if not may_send:
         return MessageReply(RESET, None)
     return MessageReply(f"{limits.ANSWERED}{RESET}" if accounts.send_reset_link(sender.phone) else RESET, None)

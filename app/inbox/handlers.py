@@ -14,7 +14,8 @@ from app.notifications.models import InboundHandler, InboundKind
 
 @dataclass(frozen=True)
 class InboundHandlers:
-    #: Handlers by kind of event. Receipts have none: `app.notifications.delivery.receipts` handles them in batches.
+    #: Handlers by kind of event. Receipts have no handler here, because `app.notifications.delivery.receipts` handles
+    #: them in batches.
     handlers: Mapping[InboundKind, InboundHandler]
     #: Functions to call for each message that failed after the provider accepted it.
     failed_receipts: Sequence[FailedReceipt]

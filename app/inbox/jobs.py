@@ -30,7 +30,8 @@ logger = logging.getLogger(__name__)
 #: Seconds for which one call of `handle` takes new events: in a job, and in the scheduler while Redis is unavailable.
 HANDLE_S, HANDLE_HERE_S = 20.0, 0.5
 
-#: Days to keep the text of a message, any event that is not a message, and the other data of a message.
+#: Days after which the text of a message is removed, an event that is not a message is deleted, and a message is
+#: deleted.
 KEEP_TEXT_DAYS, KEEP_RECEIPT_DAYS, KEEP_DAYS = 30, 30, 400
 FORGET_BATCH = 5000
 
@@ -122,8 +123,8 @@ def _call_listeners(delivery_id: int, code: str | None) -> None:
 def _handle_next(postponed: set[int]) -> bool:
     """Handle the oldest open event, except the postponed ones. Return whether there was one.
 
-    Close an event whose handler fails. Add an event that waited too long for a lock to `postponed`. Then neither event
-    blocks later events.
+    If a handler fails, close its event. If a handler waited too long for a lock, add its event to `postponed`. So a
+    failed or postponed event does not block later events.
     """
     row_id = None
     try:
@@ -135,7 +136,7 @@ def _handle_next(postponed: set[int]) -> bool:
             row.outcome = handler(row) if handler else IGNORED
             row.handled_at = sa.func.now()
     except (OperationalError, InterfaceError, PoolTimeoutError) as error:
-        # The event stays open, so the next job retries it.
+        # After a database error, the event stays open, so that a later job retries the event.
         if row_id is None or not isinstance(getattr(error, "orig", None), _LOCKED):
             raise
         logger.warning("inbound %s waited too long for a lock", row_id)

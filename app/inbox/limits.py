@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.notifications.models import InboundKind, inbound
 
-#: Maximum answers per hour and per day to messages such as a recorded dose or an opt-out. Their outcomes are not in
-#: `SMALL_TALK` or `DANGERS`.
+#: Maximum answers per hour and per day to messages with an outcome outside `SMALL_TALK` and `DANGERS`, for example to
+#: "sudah" or to an opt-out.
 MAX_PER_HOUR, MAX_PER_DAY = 20, 60
 #: Maximum answers per hour and per day to messages with an outcome of `SMALL_TALK`.
 MAX_TALK_PER_HOUR, MAX_TALK_PER_DAY = 3, 10
@@ -31,9 +31,10 @@ ANSWERED = "answered:"
 
 HELP, DOUBT, OK, ONLY_TEXT = "help", "doubt", "ok", "only text"
 CRISIS, EMERGENCY = "crisis", "emergency"
-#: Outcomes to which the lower limits `MAX_TALK_PER_HOUR` and `MAX_TALK_PER_DAY` apply. These messages change nothing.
+#: Outcomes of messages that change nothing. Answers to these messages have the lower limits `MAX_TALK_PER_HOUR` and
+#: `MAX_TALK_PER_DAY`.
 SMALL_TALK = frozenset({HELP, DOUBT, OK, ONLY_TEXT})
-#: Outcomes that are limited only by `DANGER_AGAIN`.
+#: Outcomes of messages about a crisis or an emergency. Only `DANGER_AGAIN` limits the answers to these messages.
 DANGERS = frozenset({CRISIS, EMERGENCY})
 
 _rows = inbound.c

@@ -121,7 +121,7 @@ class _Is(Enum):
 
 #: Words that mean "taken" before a word of `ACT`, each with the words that may stand in between.
 _BEFORE_ACT = ((words.JUST_HAD, frozenset[str]()), (words.JUST_NOW, words.BETWEEN))
-#: Kinds of words that do not change the meaning.
+#: Kinds of words that do not change the meaning of a text.
 _FILLERS = frozenset({_Is.ACT, _Is.FILLER, _Is.NAME})
 _CLASSES = {
     **dict.fromkeys(words.KINDS, _Is.KIND),
@@ -195,7 +195,7 @@ def _parts(plain: str) -> list[_Part]:
 
 
 def _command(text: str, said: Sequence[str]) -> Meaning | None:
-    """Return the command that the first word means, or None."""
+    """Return the command at the beginning of a text, or None if the text does not begin with a command."""
     first, second = [*said, "", ""][:2]
     if first == "salah" and second in words.NUMBER_OF_PHONE:
         return Meaning(Word.WRONG_NUMBER)
@@ -324,7 +324,7 @@ class _Reading:
         said = _classified(parts, spans)
         self.begins_with_ok = plain.lstrip()[:1] in words.OK_EMOJI or bool(said and said[0].kind == _Is.OK)
         self.parts = list(_in_context(_without_ok(said)))
-        # Check all words, because a name may contain a word for "taken".
+        # Check all words, also those of names, because the name of a reminder may contain a word for "taken".
         self.says_taken = any(part.word in words.ALREADY | words.ACT for part in parts) or any(
             part.kind == _Is.ACT for part in self.parts
         )
@@ -387,9 +387,9 @@ class _Reading:
         return tuple(dict.fromkeys(_integer(part.word) for part in numbers))
 
     def _minutes(self) -> int | None:
-        """Return the minutes to postpone. Return None if the text contains anything else.
+        """Return for how many minutes a text postpones a reminder. The default is 30, if the text names no delay.
 
-        The default is 30 minutes, for a text without a delay.
+        Return None if the text contains other words or a time of day, because the delay is unclear then.
         """
         if not self.has <= {_Is.LATER, _Is.NOT_YET, _Is.NUMBER, _Is.OTHER} or not self.is_list:
             return None
@@ -413,7 +413,7 @@ class _Reading:
     def _meant(self) -> tuple[tuple[int, ...], bool]:
         """Return the ids of the times that the text is about, and whether they were found.
 
-        They are not found if the text contains a type of reminder that has no open time.
+        The second value is False if the text names a type of reminder that none of the times has.
         """
         named = [self._nearest({id_ for id_, names in self.names.items() if name in names}) for name in self.named]
         kinds = {words.KINDS[part.word] for part in self.parts if part.kind == _Is.KIND}
@@ -427,7 +427,10 @@ class _Reading:
         return tuple(dict.fromkeys(time.id for times in found for time in times)), all(of_kinds)
 
     def _nearest(self, ids: Set[int]) -> list[CandidateTime]:
-        """Return the given times in `context.meant`. If there are none, return those of the newest other message."""
+        """Return the times with these ids in `context.meant`.
+
+        If there are none, return the times with these ids in the newest other message that has any.
+        """
         groups = ([time for time in group if time.id in ids] for group in (self.context.meant, *self.context.others))
         return next((group for group in groups if group), [])
 

@@ -36,7 +36,8 @@ class ContactInfo(TypedDict):
     link: str | None
 
 
-#: Inserts all events of a request body. They are one JSON parameter, so the SQL text is always the same.
+#: Statement that inserts all events of a request body. The events are one JSON parameter, so that the SQL text is the
+#: same for any number of events.
 _store = PreparedStatement(
     sa.text(
         """

@@ -13,7 +13,8 @@ def _words(text: str) -> frozenset[str]:
 
 # --- words about a dose ---------------------------------------------------------------------------------------------
 
-#: "Taken" or "done": Indonesian, typing mistakes, other words for "finished", Javanese, Sundanese.
+#: Words that mean "taken" or "done". The lines are: Indonesian words, Indonesian words with typing mistakes, words for
+#: "finished", Javanese words, Sundanese words.
 ALREADY = (
     _words("sudah suda sudh sdh udah uda udh dah")
     | _words("sudha sydah sydh sufah sudag sudsh")
@@ -34,31 +35,31 @@ ACT = _words("minum diminum")
 OF_ACT = "obat"
 MEDICINE = _words("obat obatnya")
 EAT = "makan"
-#: "Not taken yet".
+#: Words that mean "not taken yet".
 NOT_YET = _words("belum belom blm blum blon belm belun beum bleum belu durung dereng")
-#: "Not taken yet" in two words.
+#: Pairs of words that mean "not taken yet".
 NOT_YET_PAIRS = frozenset({("teu", "acan")})
-#: "Remind me later".
+#: Words that mean "remind me later".
 LATER = _words(
     "tunda tnda tundah tundain tundalah tuda tunds tumda ditunda menunda nanti ntar entar bentar sebentar mengko engke"
 )
 #: Words that may stand next to a word of `LATER`.
 LATER_BESIDE = _words("dulu lagi deh")
-#: Units of a delay in minutes. `SPANS` contains delays that are written without a number.
+#: Number of minutes by unit of time. `SPANS` has the minutes of delays that are written without a number.
 UNITS = {"menit": 1, "mnt": 1, "m": 1, "jam": 60, "j": 60}
 SPANS = {("sejam",): 60, ("setengah", "jam"): 30}
-#: "Skip this dose".
+#: Words that mean "skip this dose".
 SKIP = _words("lewati skip lewat lewatin lewatkan lwati lewti lewari skp sekip")
 #: Words of `SKIP` that mean "skip" only as the whole text, because `lewat` also means "past".
 SKIP_ALONE = _words("lewat")
-#: "No". `ngak` also covers `nggak`, because repeated letters are removed.
+#: Words that mean "no". `ngak` also covers `nggak`, because repeated letters are removed.
 NO = _words("tidak tdk gak ga gk ngak engak nga enga kagak ndak ora mboten henteu")
-#: "OK" or "yes": the user has read the message, but does not say that the dose was taken.
+#: Words that mean "OK" or "yes". They say that the user has read the message, but not that the dose was taken.
 OK = _words("ok oke okay okey oki okeh ya y yes yah iya iyah baik siap")
 #: Words of `OK` that are removed at the beginning (`OK_FIRST`) and at the end (`OK_LAST`) of a longer text.
 OK_FIRST = _words("ok oke okay okey oki okeh baik iya iyah siap")
 OK_LAST = _words("ok oke okay okey oki okeh")
-#: Words that are removed at the end of a longer text, like `OK_LAST`.
+#: Word for "yes" that is removed at the end of a longer text, like the words of `OK_LAST`.
 YA = _words("ya")
 
 #: Words that do not change the meaning of a text.
@@ -104,7 +105,7 @@ COMMANDS = {
     "move": _words("pindah"),
     "verify": _words("verifikasi verifikas verfikasi veripikasi verivikasi ferifikasi verifikasih verif"),
 }
-#: Second word after `berhenti` ("stop"): the user also stops reminders.
+#: Words for "reminder". If one of them follows the command `berhenti` ("stop"), the user stops reminders too.
 OF_REMINDERS = _words("pengingat pengingatnya pengigat pngingat peringatan")
-#: Second word after `salah` ("wrong"): the user says that the phone number is wrong.
+#: Words for "number". After `salah` ("wrong"), such a word means that the phone number is wrong.
 NUMBER_OF_PHONE = _words("nomor nomer no nmr nomr nomo nomornya nomernya")
