@@ -46,13 +46,13 @@ _recorded = PreparedStatement(
     sa.select(*_rows, _next_has_fallen_due)
     .where(
         _rows.user_id == _user_id,
-        # `day` alone would be enough, but the index has only `due_at`.
+        # This condition is here for the index, which contains `due_at` but not `day`.
         _rows.due_at.between(_moments[0], _moments[1]),
         _rows.day.between(_days[0], _days[1]),
         _rows.state != OccurrenceState.VOID,
     )
     .order_by(_rows.due_at, _rows.reminder_id, _rows.slot)
-    .limit(3 * MAX_ROWS)  # if the client sends no date, `list_doses` reads three days
+    .limit(3 * MAX_ROWS)  # without a date, `list_doses` reads yesterday, today and tomorrow
 )
 
 

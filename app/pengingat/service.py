@@ -106,8 +106,8 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
     if "judul" in changes:
         pengingat.judul = changes["judul"]
         statements.rename(pengingat_id, changes["judul"], now)
-    # If `is_done` is the only field, it answers the current occurrence. If there are other fields, the client may have
-    # sent the unchanged record back. Then `is_done` is used only if its value differs.
+    # If the client sends only `is_done`, this field answers the current occurrence. If the client sends other fields
+    # too, it may have sent the whole record back. Then `is_done` is ignored unless its value has changed.
     is_marked = "is_done" in changes and (changes["is_done"] != was_done or changes.keys() == {"is_done"})
     if is_replanned or is_marked:
         # Cancel only the messages of future occurrences. Messages that are already due are still sent.
@@ -191,9 +191,10 @@ def _details(tipe: str, sent: Details, course: Schedule | None, zone: str, now: 
 
 
 def _read_again(pengingat: Pengingat, now: datetime) -> Schedule | None:
-    """Compute the schedule again from the stored details. Return None if the details are invalid.
+    """Compute the schedule from the stored details, with the present UTC offset of the time zone.
 
-    The caller compares the result with the new schedule. So a change to summer time does not count as an edit. Old
+    The caller compares the result with the new schedule. The stored schedule cannot be used for this, because it was
+    computed with another offset if summer time has begun or ended since. Return None if the details are invalid. Old
     details may be invalid, because unknown fields are stored unchecked.
     """
     try:

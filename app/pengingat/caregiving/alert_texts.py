@@ -36,7 +36,7 @@ class News(StrEnum):
     IN_TIME = "{nama} sudah menandai {apa} {kapan} tepat waktu. Kabarnya baru kami terima."
 
 
-#: Request to the caregiver, by content of the alert.
+#: Sentence that asks the caregiver for help, by content of the alert.
 REQUESTS = {News.MISSED: "Boleh tolong ditanyakan?", News.UNDELIVERED: "Boleh tolong diingatkan?"}
 
 

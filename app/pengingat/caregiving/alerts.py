@@ -54,7 +54,7 @@ _first_waiting = PreparedStatement(sa.select(sa.exists().where(_is_waiting)))
 
 
 def is_any_due(now: datetime) -> bool:
-    """Return whether any alert is due. A tick of the scheduler without due alerts runs only this SQL statement."""
+    """Return whether any alert is due. If no alert is due, the scheduler runs only this SQL statement."""
     with autocommit() as connection:
         ((is_any,),) = _first_waiting.rows(connection, {"now": now})
     return bool(is_any)

@@ -37,7 +37,7 @@ def to_change(by: Caller, whose: Whose) -> int:
     patient_id = _patient(by, whose)
     if patient_id is None:
         return by.id
-    if users.lock(patient_id) is None:  # lock the person before other rows, as the deletion does
+    if users.lock(patient_id) is None:  # lock the person first, as the deletion of a person does
         raise NotFound(care.NOT_FOUND)
     care.check_locked(by.id, patient_id, Scope.MANAGE)
     access_log.record(by, patient_id, AccessAction.REMINDERS_CHANGED)

@@ -17,9 +17,9 @@ from app.pengingat.timetable.schedule import DAY, moment_of
 
 #: Time after an alert during which further alerts are collected for one message.
 WINDOW = timedelta(hours=2)
-#: Maximum messages per day before the digest.
+#: Number of messages per day to a caregiver about one patient. After these messages, alerts wait for the digest.
 MAX_PER_DAY = 6
-#: Times of day, in the caregiver's time zone.
+#: Time of the daily digest, and begin and end of the night, in the caregiver's time zone.
 DIGEST_AT = time(20)
 NIGHT_FROM, NIGHT_TO = time(21), time(6)
 

@@ -86,10 +86,11 @@ def _answered_at(data: NewAnswer, now: datetime) -> datetime | None:
 
 
 def answer_all(asked: Sequence[Row], data: QuickAnswer, via: AnsweredVia) -> list[Row]:
-    """Answer the pending ones of these occurrences of one person. Return the answered occurrences.
+    """Record an answer to these occurrences of one person. Return the answered occurrences.
 
-    If none is pending, answer the missed ones. If none is missed either, answer all. If all refuse the answer, raise
-    the first error. `via` is CAREGIVER only if the person is a dependent, whom the caregiver must still have.
+    Answer only the pending occurrences. If none is pending, answer the missed ones. If none is missed either, answer
+    all. If the answer is allowed for none of them, raise the first error. Raise `AlreadyClosed` if `via` is CAREGIVER
+    and the person is not a dependent any more.
     """
     held, ids = _lock(asked, AlreadyClosed(), via), {row.id for row in asked}
     rows = statements.near(held.reminders, held.now, ids=ids)
@@ -104,8 +105,9 @@ def answer_all(asked: Sequence[Row], data: QuickAnswer, via: AnsweredVia) -> lis
 def undo_all(asked: Sequence[Row], via: AnsweredVia | None = None) -> list[Row]:
     """Take back answers of the last 24 hours to these occurrences of one person. Return the changed occurrences.
 
-    An occurrence becomes pending again, or missed if it was due over 60 minutes ago. The end of a snooze counts as its
-    due time. Raise `NothingToUndo` if there is no answer to take back. `via` means the same as for `answer_all`.
+    An occurrence becomes missed if its due time, or the end of its snooze, was over 60 minutes ago. Otherwise it
+    becomes pending. Raise `NothingToUndo` if there is no answer to take back, or if `via` is CAREGIVER and the person
+    is not a dependent any more.
     """
     return _undo(_lock(asked, NothingToUndo(), via), {row.id for row in asked})
 
@@ -113,7 +115,8 @@ def undo_all(asked: Sequence[Row], via: AnsweredVia | None = None) -> list[Row]:
 def _lock(asked: Sequence[Row], refusal: Conflict, via: AnsweredVia | None) -> LockedReminders:
     """Lock the person and the reminders of these occurrences.
 
-    Raise `refusal` if all reminders were deleted, or if a caregiver answers for somebody who took over the account.
+    Raise `refusal` if all reminders were deleted, or if a caregiver answers for a person who is not a dependent any
+    more.
     """
     ids = {row.reminder_id for row in asked if row.reminder_id is not None}
     try:
@@ -187,14 +190,14 @@ class _Answer:
         self.at = at
 
     def give(self, group: Sequence[Row]) -> list[Row]:
-        """Answer those of these rows that allow the answer. If all refuse it, raise the first error."""
+        """Answer the rows for which the answer is allowed. If it is allowed for no row, raise the first error."""
         news: list[Row] = []
         same: list[Row] = []
         refusals: list[Conflict] = []
         for row in group:
             try:
                 (news if self._is_news(row) else same).append(row)
-            except Conflict as refusal:  # continue, because other rows may accept the answer
+            except Conflict as refusal:  # continue, because the answer may be allowed for other rows
                 refusals.append(refusal)
         if not news and not same:
             raise refusals[0] if refusals else AlreadyClosed
@@ -323,7 +326,7 @@ def mark(held: LockedReminders, pengingat: Pengingat, *, is_done: bool, via: Ans
 
 
 def _reopen(held: LockedReminders, pengingat: Pengingat) -> None:
-    """Set the occurrence that counts as done now to pending again, and enqueue its unsent messages."""
+    """Change the state of the occurrence that counts as done to pending. Enqueue its unsent messages."""
     dues, current = done.said_done(pengingat, held.now), done.current(pengingat, held.now)
     rows = statements.near([pengingat.id], held.now, second=dues[-1].at if dues else None)
     were_done = [row for row in rows if dues and row.due_at == dues[-1].at and row.state == OccurrenceState.DONE]

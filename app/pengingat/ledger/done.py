@@ -28,8 +28,8 @@ def current(pengingat: Pengingat, now: datetime) -> list[Due]:
 def said_done(pengingat: Pengingat, now: datetime) -> list[Due]:
     """Return the due times of the occurrence that counts as done now.
 
-    This is usually the current occurrence. In the last hour before the next occurrence, the current one is already the
-    next one. Then the occurrence before it counts as done.
+    This is usually the current occurrence. In the last hour before the next due time, `current` already returns the
+    next occurrence. If only the occurrence before it is done, return that earlier occurrence.
     """
     until, dues = pengingat.done_until, current(pengingat, now)
     if until is None or not now < until < NEVER or (dues and dues[-1].occurrence < until):
@@ -55,7 +55,7 @@ def follow(pengingat: Pengingat, rows: Sequence[Row], changed: Row, now: datetim
 def count(pengingat: Pengingat, rows: Sequence[Row], current: datetime, *, is_done: bool) -> None:
     """Set `done_from` and `done_until`, the limits of the period in which the reminder counts as done.
 
-    If an occurrence was done in advance, the period begins at its due time.
+    If an occurrence was done in advance, the period begins at the due time of this occurrence.
     """
     schedule, ahead = pengingat.schedule, _done_after(rows, pengingat.id, current)
     if ahead:

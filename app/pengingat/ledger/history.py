@@ -158,7 +158,8 @@ def share(done: Any, judged: Any) -> Any:
 def daily_sums(user_id: int, start: date, end: date, now: datetime) -> list[AnySelect]:
     """Return queries that count occurrences by outcome, grouped by `KEYS`.
 
-    One query reads `occurrences`. If the range contains days over 400 days ago, another one reads `occurrence_days`.
+    One query reads `occurrences`. If the range contains days over 400 days ago, a second query reads
+    `occurrence_days`.
     """
     sources = [_live(user_id, start, end, *_moments(start, end, now))]
     if _is_compacted(start, now):
@@ -188,7 +189,10 @@ def _kept(user_id: object, start: object, end: object) -> Source:
 
 
 def _prepared(source: Source) -> PreparedStatement:
-    """Return one statement that groups the counts by day and, in other rows, by reminder. A day is text."""
+    """Return one statement with two kinds of rows: the counts of each day, and the counts of each reminder.
+
+    The statement returns days as text.
+    """
     sums, (day, *keys) = source
     by_both = sa.func.grouping_sets(sa.tuple_(day), sa.tuple_(*keys))
     return PreparedStatement(sums.add_columns(as_text(day), *keys).group_by(by_both))

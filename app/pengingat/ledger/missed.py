@@ -33,9 +33,10 @@ _told_of = deliveries.c.occurrence_id == _rows.id
 _was_delivered = sa.exists().where(
     _told_of,
     deliveries.c.state == DeliveryState.SENT,
-    deliveries.c.receipt.is_distinct_from(Receipt.FAILED),  # FAILED: the provider reported a failure later
-    # PUSH_FAN_OUT does not count. It becomes SENT when it is split into one push for each browser. This happens even
-    # if the person has no browser.
+    # The provider may report a failure after the delivery has become SENT.
+    deliveries.c.receipt.is_distinct_from(Receipt.FAILED),
+    # Deliveries of the channel PUSH_FAN_OUT do not count. Such a delivery becomes SENT when it is split into one push
+    # for each browser, even if the person has no browser.
     deliveries.c.channel.in_([Channel.MESSAGING, Channel.PUSH]),
 )
 #: True if all deliveries of an occurrence were cancelled. Then the service did not fail. For example, the person

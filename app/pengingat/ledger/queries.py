@@ -73,14 +73,14 @@ _lock_many = PreparedStatement(
     .where(
         Pengingat.user_id == sa.bindparam("of_user", type_=sa.BigInteger),
         Pengingat.id == sa.any_(generic("ids", ARRAY(sa.BigInteger))),
-        # PostgreSQL checks this again after it waited for the lock.
+        # PostgreSQL checks this condition again after a wait for the lock, so changes during the wait are noticed.
         sa.or_(
             ~generic("only_dependent", sa.Boolean()),
             sa.and_(User.guardian_id.is_not(None), erasure.IS_PRESENT),
         ),
     )
     .order_by(Pengingat.id)
-    .with_for_update(of=[User, Pengingat], key_share=True)  # locked in this order
+    .with_for_update(of=[User, Pengingat], key_share=True)  # locks users before reminders
 )
 
 
@@ -106,7 +106,10 @@ def _state(pengingat: Pengingat) -> tuple[object, ...]:
 
 
 def open_schedules(user_id: int) -> dict[int, Schedule | None]:
-    """Return the schedules of all reminders of a person, by reminder id. A permanently done reminder has None."""
+    """Return the schedules of all reminders of a person, by reminder id.
+
+    The value is None for a permanently done reminder.
+    """
     query = sa.select(Pengingat.id, Pengingat.plan, Pengingat.timezone, Pengingat.done_until)
     return {
         id_: None if done_until == NEVER else Schedule.from_json(plan, ZoneInfo(zone))
@@ -115,9 +118,10 @@ def open_schedules(user_id: int) -> dict[int, Schedule | None]:
 
 
 def count_fallen(user_id: int, today: date, now: datetime) -> dict[date, int]:
-    """Return the number of past due times by day, from `today` on. Deleted reminders count too.
+    """Return the number of past due times by day, for `today` and later days. Deleted reminders count too.
 
-    A due time counts only if it has a message that was not cancelled.
+    A later day can have past due times in another time zone. A due time counts only if it has a message that was not
+    cancelled.
     """
     was_told = sa.exists().where(Delivery.occurrence_id == Occurrence.id, Delivery.state != DeliveryState.CANCELLED)
     rows = sa.select(Occurrence.day, sa.func.count()).where(

@@ -28,7 +28,8 @@ DECIMALS = 6
 TIME_OF_DAY = time(9)
 #: Time after the check at which an unsent notice expires.
 TELL_WITHIN = timedelta(hours=12)
-#: Number of days before the medicine runs out at which the person gets a second notice. `ingatkan_hari` sets the first.
+#: Number of days before the medicine runs out at which the person gets a second notice. The field `ingatkan_hari` has
+#: the number of days for the first notice.
 LAST_BORDER = 2
 
 
@@ -122,8 +123,8 @@ def runs_out_on(pengingat: Pengingat, now: datetime) -> date | None:
 
 def _stock(pengingat: Pengingat) -> Details | None:
     """Return the field `persediaan` of the details, or None if the stock is not tracked."""
-    # In old reminders this field may have any value, because unknown fields are stored unchecked. Their
-    # `stock_check_at` is null.
+    # Old reminders may have any value here, because this field was stored unchecked before the schema had it. In these
+    # reminders `stock_check_at` is null.
     stock: Details | None = pengingat.details.get("persediaan") if pengingat.stock_check_at is not None else None
     return stock
 

@@ -1,4 +1,4 @@
-"""Planning of future occurrences: writing them to the ledger, and their messages to the outbox.
+"""Planning of future occurrences: insert the occurrences into the ledger, and their messages into the outbox.
 
 An occurrence is one due time of a reminder. The ledger is the table `occurrences`. The caller commits the transaction.
 """
@@ -89,7 +89,10 @@ def due_of(row: Occurrence | statements.Row) -> Due:
 
 
 def deliveries(pengingat: Pengingat, due: Due, row: Occurrence | statements.Row) -> Iterator[outbox.NewDelivery]:
-    """Yield the messages of an occurrence, and their repeat. They are due at its due time or the end of its snooze."""
+    """Yield the messages of an occurrence, and the repeats of these messages.
+
+    The first messages are due at the due time of the occurrence, or at the end of its snooze.
+    """
     at = row.snoozed_until or due.at
     part = f":snooze{row.snoozes}" if row.snoozed_until else ""
     yield from _told(pengingat, due, row.id, at, part)
@@ -119,7 +122,7 @@ def _again_at(pengingat: Pengingat, due: Due, at: datetime) -> datetime | None:
     itself is at night.
     """
     minutes = pengingat.details.get(AGAIN_FIELD)
-    # In old reminders this field may have any value, because unknown fields are stored unchecked.
+    # Old reminders may have any value here, because this field was stored unchecked before the schema had it.
     if pengingat.tipe != Tipe.OBAT or type(minutes) is not int or minutes not in AGAIN_MINUTES:
         return None
     again, zone = at + timedelta(minutes=minutes), pengingat.zone

@@ -86,9 +86,9 @@ _sent = (
     .limit(LATEST)
     .subquery()
 )
-#: Query of occurrences, whether or not a message about them was sent. It returns the unanswered ones, because they can
-#: be answered together with the sent ones of the same minute. It also returns the ones that were answered by message in
-#: the last hour, for an undo.
+#: Query of occurrences, even of those without a sent message. It returns unanswered occurrences, because an answer to a
+#: message also applies to other occurrences of the same minute. For an undo, it also returns occurrences that were
+#: answered by message in the last hour.
 _aside = (
     sa.select(*_time, *(sa.cast(sa.null(), column.type).label(column.name) for column in _delivery))
     .join_from(occurrences, Pengingat, Pengingat.id == _rows.reminder_id)
@@ -190,8 +190,9 @@ class Conversation:
     def times(self, ids: Iterable[int], status: str) -> list[RemindedTime]:
         """Return the occurrences with these ids, for an answer with this status.
 
-        Raise `AlreadyClosed` if the quoted reminder is too old. Raise `NothingAsked` if no occurrence is found. Without
-        a quote, also raise it if no occurrence is left to answer, and this answer would change an earlier answer.
+        Raise `AlreadyClosed` if the quoted reminder is too old. Raise `NothingAsked` if no occurrence is found. If no
+        occurrence is left to answer, only a message that quotes a reminder may change an earlier answer. For other
+        messages, raise `NothingAsked`.
         """
         if self.is_too_old:
             raise AlreadyClosed
@@ -227,7 +228,7 @@ def read(user_id: int, *, wrote_at: datetime | None = None, quoted: str | None =
 def answer(times: Sequence[RemindedTime], data: QuickAnswer) -> AnswerTargets:
     """Answer these occurrences and return the answered ones.
 
-    Raise `NothingAsked` if `times` is empty. If all occurrences refuse the answer, raise the first error.
+    Raise `NothingAsked` if `times` is empty. If the answer is allowed for no occurrence, raise the first error.
     """
     if not times:
         raise NothingAsked
@@ -315,9 +316,9 @@ def _last(messages: Sequence[Message]) -> Message | None:
 
 
 def _others_of_its_minute(message: Message, aside: Sequence[RemindedTime]) -> list[RemindedTime]:
-    """Return the occurrences in `aside` of the same people and the same due minutes as those of the message.
+    """Return the occurrences in `aside` that have the people and the due minutes of the message.
 
-    If the message has pending occurrences, return only pending ones. Otherwise return only missed ones.
+    If the message has pending occurrences, return only pending occurrences. Otherwise return only missed occurrences.
     """
     state = next((state for state in (OccurrenceState.PENDING, OccurrenceState.MISSED) if message.has(state)), None)
     minutes = {_minute(time) for time in message.times}
@@ -380,7 +381,7 @@ def _is_pending(time: RemindedTime) -> bool:
 
 
 def _messages(user_id: int, now: datetime, wrote_at: datetime) -> tuple[list[Message], list[RemindedTime]]:
-    """Return the messages sent to the person's present number, newest first, and the occurrences of `_aside`.
+    """Return the messages sent to the person's present number, newest first, and the result of the query `_aside`.
 
     A message counts as sent if its outcome is unknown, because the person may have received it.
     """

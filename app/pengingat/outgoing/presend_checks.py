@@ -13,8 +13,9 @@ from app.notifications.models import OPEN, Delivery, DeliveryState, Receipt
 from app.pengingat.outgoing import shared_links
 from app.pengingat.outgoing.render import asks_again
 
-#: If the first message was sent late, its repeat is cancelled for this time afterwards. This time must be shorter than
-#: the shortest delay of a repeat, which is 10 minutes. Otherwise the repeat of a punctual message would be cancelled.
+#: Minimum time between the first message of a reminder and its repeat. If the first message was late, an earlier repeat
+#: is cancelled. This minimum must be below 10 minutes, the shortest delay of a repeat. Otherwise the repeat of a
+#: punctual message would be cancelled.
 JUST_NOW = timedelta(minutes=4)
 
 
@@ -47,5 +48,5 @@ def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
     with unit_of_work():
         for first in db.session.scalars(late.with_for_update(key_share=True)).all():
             outbox.cancel_one(again[first.occurrence_id])
-            if first.state == DeliveryState.PENDING:  # send it now instead of at the next retry
+            if first.state == DeliveryState.PENDING:  # send the first message before its next retry
                 first.next_try_at = now

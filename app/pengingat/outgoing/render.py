@@ -30,7 +30,8 @@ from app.pengingat.outgoing.texts import Recipient
 from app.pengingat.timetable.plans import doses_on
 from app.pengingat.timetable.tipe import Tipe
 
-#: States of an occurrence in which its message is still sent. A missed occurrence can still be answered with done.
+#: States of an occurrence in which its message is still sent. `MISSED` is included, because a missed occurrence can
+#: still be answered with done.
 ASKED = (OccurrenceState.PENDING, OccurrenceState.MISSED)
 
 #: Columns that the texts need.
@@ -120,9 +121,10 @@ def _reminder_of(values: Sequence[Any]) -> Pengingat:
 
 
 def _may_be_overtaken(delivery: Claimed) -> bool:
-    """Return whether this message may have been enqueued after a snooze, so that the snooze did not cancel it.
+    """Return whether this delivery may have been added to the outbox after the reminder was snoozed.
 
-    Templates and pushes to one browser are enqueued later than the original message.
+    A snooze cancels only the deliveries that exist at that time. Deliveries of templates and of pushes to one browser
+    are added later than the original delivery.
     """
     return bool(delivery.payload.get(AS_TEMPLATE)) or delivery.target is not None
 

@@ -44,10 +44,10 @@ def renew(hashes: Mapping[int, str]) -> None:
 
 
 def record(delivery: Claimed) -> None:
-    """Store for each reminder of a message the links of the reminders before it in the message.
+    """Let the link of each reminder in a message answer all later reminders in this message too.
 
-    The message ends with the link of its first reminder. Reminders that are cancelled before sending are left out, so
-    any of these reminders may become the first one. Its link must then answer all reminders after it.
+    Therefore store the hashes of the earlier links with each reminder. The message ends with the link of its first
+    reminder. Any reminder may become the first, because reminders that are cancelled before sending are left out.
     """
     links: list[str] = []
     shared: list[dict[str, object]] = []

@@ -217,8 +217,8 @@ def _lead(*, again: bool) -> str:
 def _title(pengingat: Pengingat, said: str, recipient: Recipient) -> str:
     """Return a sentence with the reminder's title, for example ` Pengingat: Obat diabetes.`
 
-    Return an empty string if the title adds no information, because the message contains the title, or because the
-    title contains the name of the medicine.
+    Return an empty string if the title adds no information. This is so if the text `said` contains the title, or if
+    the title contains the name of the medicine.
     """
     title = without_addresses(pengingat.judul)
     medicine = recipient.line(pengingat.details.get("nama_obat") or "") if pengingat.tipe == Tipe.OBAT else ""

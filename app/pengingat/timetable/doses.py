@@ -44,7 +44,7 @@ def quantity(dose: Details, line: Callable[[str], str]) -> str:
 def manner(details: Details) -> str:
     """Return the instructions for a dose, for example `setelah makan, jangan dengan susu`, without web addresses."""
     instruction = details.get("petunjuk")
-    # In old reminders this field may have any type, because unknown fields are stored unchecked.
+    # Old reminders may have any type here, because `petunjuk` was stored unchecked before the schema had this field.
     said = without_addresses(instruction)[:MAX_INSTRUCTION] if isinstance(instruction, str) else ""
     return ", ".join(filter(None, (details["aturan"], said)))
 

@@ -41,10 +41,10 @@ def check_new(others: Collection[Schedule | None], schedule: Schedule, fallen: F
 
 
 def busiest_day(schedules: Iterable[Schedule], now: datetime, fallen: Fallen | None = None) -> int:
-    """Return the highest number of due times on one day, from future ones and the past ones in `fallen`.
+    """Return the highest number of due times on one day. Count future due times, and the past due times in `fallen`.
 
-    Each due time counts on the day in its reminder's time zone. Only the week after each slot's first day is checked,
-    and days with single or past due times. This is enough, because repeating due times increase only in these weeks.
+    Each due time counts on the day in its reminder's time zone. Check only the days with single or past due times, and
+    the week after each slot's first day. The number of repeating due times can rise only in these weeks.
     """
     firsts, lasts = defaultdict[int | None, list[date]](list), defaultdict[int | None, list[date]](list)
     single = Counter[date](fallen)

@@ -136,10 +136,10 @@ class Schedule:
         return min((moment for moment in firsts if moment is not None), default=None)
 
     def current_occurrence(self, since: datetime, now: datetime) -> datetime | None:
-        """Return the current occurrence. An answer without a date applies to this occurrence.
+        """Return the current occurrence, to which `is_done` of the reminder refers.
 
-        This is usually the last occurrence after `since`. If there is none, this is the next occurrence. The next
-        occurrence is also returned if it is less than an hour away and nearer than the last one.
+        This is usually the last occurrence between `since` and `now`. Return the next occurrence if there is no last
+        one, or if the next occurrence is less than an hour away and nearer than the last one.
         """
         if self.single_at is not None:
             return self.single_at
@@ -200,7 +200,8 @@ class Schedule:
         while day <= last:
             if slot.weekday is None or day.weekday() == slot.weekday:
                 moment = moment_of(day, slot.time, self.zone)
-                # If the zone skipped this day, `moment_of` returns the start of the next day. Do not yield it twice.
+                # If the zone skipped this day, `moment_of` returns the start of the next day. Do not yield the same
+                # moment twice.
                 if moment > seen:
                     seen = moment
                     yield moment
