@@ -51,7 +51,7 @@ RESET = "reset"
 OF_WHATSAPP = frozenset({"system", "unsupported"})
 #: Message types that contain only text.
 WORDS = frozenset({"text", "button", "interactive"})
-#: Meanings that record an answer to a reminder.
+#: Meanings of a message that records an answer to a reminder.
 RECORDING = frozenset({Word.DONE, Word.SKIP, Word.SNOOZE})
 #: Payload key for the ids of the reminders that were open when the service answered "only text".
 ASKED = "asked"

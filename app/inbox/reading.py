@@ -52,7 +52,7 @@ class Meaning:
     numbers: tuple[int, ...] = ()
     #: Minutes to postpone. The caller checks the range.
     minutes: int = 30
-    #: The verification code after `VERIFIKASI`.
+    #: The verification code that follows the command `VERIFIKASI`.
     code: str = ""
     #: The token of the button that the user pressed.
     token: str | None = None

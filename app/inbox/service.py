@@ -61,7 +61,7 @@ def challenge(mode: str | None, token: str | None, text: str | None) -> str:
 
 
 def take_whatsapp(body: bytes, signature: str | None) -> None:
-    """Store the events of a body after checking WhatsApp's signature."""
+    """Check WhatsApp's signature of a request body, and store the events of the body."""
     if settings.whatsapp_app_secret is None:
         raise NotFound(NOT_FOUND, code="route_not_found")
     if not webhooks.is_signed(body, signature, settings.whatsapp_app_secret):
@@ -70,9 +70,9 @@ def take_whatsapp(body: bytes, signature: str | None) -> None:
 
 
 def take_fonnte(token: str, body: bytes, read: Reader) -> None:
-    """Store the events of a body from Fonnte.
+    """Store the events of a request body from Fonnte.
 
-    Check the URL's token first, and the body's secret if one is configured.
+    Check the URL's token first. If a secret is configured, check the secret in the body too.
     """
     if settings.fonnte_webhook_token is None or not webhooks.is_same(settings.fonnte_webhook_token, token):
         raise NotFound(NOT_FOUND, code="route_not_found")
