@@ -102,7 +102,7 @@ def _with_days_as_text(data: JsonDetails) -> JsonDetails:
 
 
 class TemporarySchedule(Details):
-    """Doses that replace `jadwal` for some days, for example during fasting. The person enters all times."""
+    """Doses that replace `jadwal` for some days, for example during fasting. The person enters the dose times."""
 
     mulai = Day(
         required=True, metadata={"example": "2026-02-18", "description": "First day, in the reminder's time zone"}

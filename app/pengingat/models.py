@@ -128,9 +128,9 @@ class OccurrenceState(StrEnum):
     PENDING = "pending"
     DONE = "done"
     SKIPPED = "skipped"
-    #: No answer within 60 minutes (`LATE`) after the due time, or after the end of a snooze.
+    #: The person did not answer within 60 minutes (`LATE`) after the due time, or after the end of a snooze.
     MISSED = "missed"
-    #: Cancelled before an answer, for example because the reminder was edited or deleted.
+    #: The occurrence was cancelled before an answer, for example because the reminder was edited or deleted.
     VOID = "void"
 
 

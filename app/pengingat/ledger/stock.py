@@ -62,8 +62,8 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
 def take(pengingat: Pengingat, row: Row, state: OccurrenceState) -> float | None:
     """Subtract a dose that becomes done, or add back a dose that was done. Return the new `stock_deducted` of the row.
 
-    `stock_deducted` and the lock on the reminder ensure that each dose is subtracted once. A row that was recorded when
-    the reminder had another type is not subtracted.
+    `stock_deducted` and the lock on the reminder ensure that each dose is subtracted once. If the row was recorded when
+    the reminder had another type, nothing is subtracted.
     """
     stock, taken = _stock(pengingat), row.stock_deducted or 0.0
     if state != OccurrenceState.DONE:

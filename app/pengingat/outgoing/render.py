@@ -34,7 +34,7 @@ from app.pengingat.timetable.tipe import Tipe
 #: still be answered with done.
 ASKED = (OccurrenceState.PENDING, OccurrenceState.MISSED)
 
-#: Columns that the texts need.
+#: Columns of occurrences and of reminders that are needed to make the texts.
 _OCCURRENCE = ("id", "state", "tipe", "slot", "due_at", "link_hash")
 _REMINDER = ("user_id", "tipe", "judul", "timezone", "details", "plan")
 _occurrence = [Occurrence.__table__.c[name] for name in _OCCURRENCE]

@@ -97,7 +97,7 @@ class ReminderParts(TypedDict):
     name: str
     #: Name of the dependent. Missing if the owner of the reminder reads the message.
     whom: NotRequired[str]
-    #: Sentence with a small first letter. It contains the reminder's title if the title adds information.
+    #: Sentence that begins with a small letter. It contains the reminder's title if the title adds information.
     sentence: str
     #: Token of the answer link. It is set even if the service has no public address for links.
     token: str
