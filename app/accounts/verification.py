@@ -185,8 +185,8 @@ _is_open = PhoneVerification.expires_at > sa.func.statement_timestamp()
 def _count_code(user: User, phone: str, wrong_at: datetime | None, wrong_codes: int) -> None:
     """Count a code before it is sent to a number. Raise `WrongNumber` if the number may get no more codes.
 
-    A number flagged as wrong gets at most `MAX_WRONG_CODES` codes until it is verified. Only its own account can
-    request them.
+    A number flagged as wrong gets at most `MAX_WRONG_CODES` codes until it is verified. Only the account
+    that has the number can request these codes.
     """
     is_own = phone == user.phone
     if wrong_at is not None:

@@ -114,8 +114,8 @@ def place_pictures() -> None:
         is_hidden = {row.image: row.is_hidden for row in db.session.execute(_PICTURES_OF_CASES)}
         for name, must_be_hidden in is_hidden.items():
             if must_be_hidden:
-                # Do this even if the picture is in the hidden store. A bucket copies before it deletes, so the picture
-                # may be in both stores.
+                # Hide the picture even if the hidden store has it. After a killed job, the public store may still have
+                # a copy.
                 pictures.hide(name)
         for name in stored_as_hidden:
             if name not in is_hidden:

@@ -15,7 +15,7 @@ def problem(username: str) -> str | None:
     """Return an error message in Indonesian if a username is not allowed, else None.
 
     A username must have a letter and no `@`, so that it never looks like a phone number or an e-mail. People can log in
-    with each of the three.
+    with any of the three.
     """
     if not PATTERN.fullmatch(username):
         return "harus 3 sampai 50 karakter: huruf, angka, titik atau garis bawah."

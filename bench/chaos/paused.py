@@ -51,7 +51,7 @@ def _begin(world: World) -> None:
 
 
 def _expect_after_jump(world: World, jumped_at: datetime, by: timedelta) -> None:
-    """Change the expected due times after the jump to the real times at which the changed clocks reach them."""
+    """Make each due time after the jump earlier by `by`, but not before the jump. The clocks are `by` ahead."""
     world.due.update({name: max(jumped_at, due - by) for name, due in world.due.items() if due > jumped_at})
 
 

@@ -30,7 +30,7 @@ class Client:
         return Client(self.app, sessions.begin(user).access_token, user.id)
 
     def as_superadmin(self, user: User) -> Client:
-        """Return a client of this person with a session from `/superadmin/login`."""
+        """Return a client that is logged in as this person, with a session from `/superadmin/login`."""
         assert RoleName.SUPERADMIN in user.role_names
         return Client(self.app, sessions.begin_superadmin(user), user.id)
 

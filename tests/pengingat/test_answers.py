@@ -188,7 +188,7 @@ def test_an_answer_costs_three_statements_beside_the_session(
     moment.move(hours=11, minutes=5)
     jobs.top_up()
     for status, limit in (("snooze", 5), ("done", 4), ("skipped", 4), ("done", 4)):
-        with statements.at_most(limit):  # a snooze needs one more, because it enqueues messages
+        with statements.at_most(limit):  # a snooze needs one more statement, to enqueue its messages
             metformin.say(status)
 
 

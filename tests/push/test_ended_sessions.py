@@ -67,7 +67,7 @@ def push(user_id: int, kind: str = "reminder", **fields: Any) -> None:
 
 
 def idle(session_id: UUID, **age: float) -> None:
-    """Move the last use of a session back."""
+    """Make the last use of a session earlier by this time."""
     span = timedelta(**age)
     unused = {"last_used_at": LoginSession.last_used_at - span, "expires_at": LoginSession.expires_at - span}
     with unit_of_work():

@@ -85,7 +85,7 @@ def _admins(when: sa.ColumnElement[bool]) -> Table:
 
 
 def _registrations(rows: ReportRows, start: date, end: date) -> Chart:
-    """Return a chart of registrations: by day up to 45 days, by week up to 45 weeks, else of the last 60 months."""
+    """Return a chart of registrations: by day, week or month, depending on the period's length."""
     days = [row[-1].astimezone(JAKARTA).date() for row in rows]
     start, end = min([start, *days]), max([end, *days])
     span = (end - start).days + 1

@@ -8,7 +8,7 @@ from app.notifications.senders import sender_status
 from app.providers import fonnte, whatsapp
 from app.providers.messenger import SenderEvent
 
-#: Outcomes of an event about the sender.
+#: Outcomes of `handle`: the event was stored in the state of our number, or it was ignored.
 NOTED, IGNORED = "noted", "ignored"
 
 

@@ -112,7 +112,7 @@ def _accesses(user_id: int) -> sa.Select[*tuple[object, ...]]:
 
 
 def _covers(user_id: int) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a bulk access included this person."""
+    """Return an SQL condition that is true for an access to many people's data that included this person."""
     since = sa.func.coalesce(BulkAccess.since, sa.literal_column("'-infinity'::timestamptz"))
     until = sa.func.coalesce(BulkAccess.until, sa.literal_column("'infinity'::timestamptz"))
     was_active = sa.exists().where(
