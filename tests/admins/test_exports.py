@@ -1,4 +1,4 @@
-"""Tests of exported reports. Other libraries than those of the app read the files."""
+"""Tests of exported reports. The tests read the files with other libraries than the application uses."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ def test_a_workbook_can_be_sorted_filtered_and_read_at_once(admin: Client) -> No
     response = get(admin, "users", format="xlsx", start="2026-03-01", end="2026-03-02")
     sheet = openpyxl.load_workbook(io.BytesIO(response.get_data())).active
     moment = sheet["I2"]
-    assert (moment.is_date, str(moment.value)) == (True, "2026-03-02 00:30:05")  # shown in the time of Jakarta
-    assert sheet["E2"].value == "081234567890"  # text, because a numeric cell would lose the leading zero
+    assert (moment.is_date, str(moment.value)) == (True, "2026-03-02 00:30:05")  # in Jakarta time
+    assert sheet["E2"].value == "081234567890"  # a text, because a number would lose the leading zero
     assert sheet.freeze_panes == "A2"
     assert sheet.auto_filter.ref == "A1:I2"
     for number, heading in enumerate(LABELS["users"].split(","), 1):
@@ -199,7 +199,7 @@ def test_a_client_that_leaves_frees_everything(committed: Flask, kind: str, tmp_
     )
 
     def nobody_works() -> bool:
-        db.session.rollback()  # pg_stat_activity does not change within one transaction
+        db.session.rollback()  # a transaction always sees the same pg_stat_activity, so begin a new one
         return db.session.scalar(open_statements) == 0
 
     wait_until(nobody_works)

@@ -25,7 +25,7 @@ def _noon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def due(user_id: int, at: datetime, state: str, *channels: tuple[str, str | None], **fields: Any) -> None:
-    """Create a due dose, with a delivery for each given state and receipt."""
+    """Create a due dose. Add a delivery for each (state, receipt) pair in `channels`."""
     values = {"tipe": "obat", "judul": "Metformin", "slot": "0", "day": at.astimezone(JAKARTA).date()}
     row = Occurrence(user_id=user_id, due_at=at, state=state, **{**values, **fields})
     db.session.add(row)

@@ -47,7 +47,7 @@ def promote(admin: Client, user: User) -> None:
 
 
 def test_a_promoted_patient_keeps_the_account_after_a_deletion(client: Client, admin: Client, registered: User) -> None:
-    """If an administrator promotes a patient and then deletes this administrator, the patient's account must stay."""
+    """A patient is promoted to administrator and later deleted as administrator. The patient's account must stay."""
     promote(admin, registered)
     session = client.as_(registered)
     assert admin.delete(f"/admins/{registered.id}").status_code == 200
