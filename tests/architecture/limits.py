@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 class Limit(NamedTuple):
     protects: str
-    #: What the limit counts together, for example the calls of one person.
+    #: What one counter of the limit counts, for example the calls of one person.
     counts: str
     #: The test that tries to bypass the limit: file and name. The file is relative to `tests`.
     test: str

@@ -27,7 +27,7 @@ PLAIN = frozenset(
     """.split()  # noqa: SIM905  # a list would be much longer
 )
 
-#: Test values. For each field, at least one of them is invalid.
+#: Values with which the test fills each field. Each field must reject at least one of these values.
 WRONG = [
     None, "", " ", "teks", "x" * 300_000, "1e999", "0812", "25:00", "monday", "<b>", "https://", "ya", "2026-02-30",
     0, -1, 1.5, 7, 2**63, -(2**63), 1e300, float("nan"), True, [], ["teks"], [0] * 200, {}, {"x": 1}, [{}], [None],

@@ -25,7 +25,8 @@ MESSAGES = ("accounts/notices.py", "forum/service/notices.py", "pengingat/outgoi
 #: Names of functions that send a text argument to people.
 SENDERS = frozenset({"message_user", "send_message", "announce"})
 
-#: Indonesian words. In other modules, a text with one of these words is a text for people.
+#: Common Indonesian words. In modules outside `MESSAGES`, only strings with one of these words count as texts for
+#: people.
 INDONESIAN = re.compile(
     r"\b(anda|atau|baru|bukan|belum|berhasil|boleh|dapat|dihapus|dikenal|dipakai|ditemukan|harus|paling|sedang|silakan|sudah"
     r"|terlalu|tidak|untuk|wajib|yang)\b",

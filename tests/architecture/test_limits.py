@@ -26,7 +26,7 @@ OTHERS = {
     "identity/own_pictures.py MAX_BYTES",
     "accounts/notices.py TOGETHER",
 }
-#: Constants without their own row. The calls of `rate_limits.count` that use them have rows.
+#: Constants without their own row. The table has rows for the `rate_limits.count` calls that use these constants.
 COUNTED = {"logs/buffer.py MAX_PER_MINUTE", "logs/buffer.py MAX_PER_DAY"}
 SETTING = re.compile(r"    (\w+_per_\w+): ", re.MULTILINE)
 

@@ -25,8 +25,8 @@ EDGES = (
     "core/database/session.py",
     "core/web/dispatch.py",
     "cli.py",
-    # These modules work between the claim of a delivery and its outcome, which are two transactions. No transaction is
-    # open during the call to the provider.
+    # These modules call a provider between two transactions: the first claims a delivery, and the second stores the
+    # outcome. No transaction may be open during the call.
     "notifications/delivery/claims.py",
     "notifications/delivery/messaging.py",
     "push/transport.py",
@@ -37,7 +37,7 @@ EDGES = (
 )
 
 
-#: Names with an underscore that are public by their documentation: of named tuples, `os`, marshmallow fields and type
+#: Names with a leading underscore that are documented as public: in named tuples, `os`, marshmallow fields and type
 #: stubs.
 PUBLIC = {"_asdict", "_fields", "_replace", "_exit", "_serialize", "_deserialize", "_typeshed"}
 
@@ -79,7 +79,7 @@ def test_nobody_commits_but_the_edge(modules: list[Module]) -> None:
 
 
 def test_little_is_of_any_type(modules: list[Module]) -> None:
-    """Most uses of `Any` are for values from libraries without types."""
+    """Only values from libraries without types should need `Any`, so the number of uses is limited."""
     named = [node for each in modules for node in each.nodes if isinstance(node, ast.Name) and node.id == "Any"]
     assert len(named) <= 150, "use a type, or `object`, instead of `Any`"
 
