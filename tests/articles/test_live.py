@@ -61,7 +61,7 @@ def test_a_redirect_to_elsewhere_is_400(client: Client, outside: Server, target:
 
 @pytest.mark.usefixtures("an_hour_later")
 class TestOldCopies:
-    """Stale values from an hour ago, while the site fails."""
+    """Cached articles that are an hour old, and are still used while the site fails."""
 
     @pytest.fixture(autouse=True)
     def visited(self, client: Client, outside: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ class TestOldCopies:
         assert len(client.get("/articles").json or []) == 5
         before = len(outside.ministry.calls)
         assert len(client.get("/articles").json or []) == 5
-        assert len(outside.ministry.calls) == before > 0  # no call during the pause after a failure
+        assert len(outside.ministry.calls) == before > 0  # the site is not called during the pause after a failure
 
     def test_give_way_to_new_ones(self, client: Client, outside: Server) -> None:
         address = outside.ministry.publish("kabar-baru-hari-ini", "Kabar Baru")
@@ -118,7 +118,7 @@ def test_without_a_copy_the_failure_is_reported_within_the_budget(
     code: str,
 ) -> None:
     assert ministry.BUDGET_S < 8
-    if status == 504:  # the fault would last a minute
+    if status == 504:  # the site would hang for a minute, so use a shorter time budget
         monkeypatch.setattr(ministry, "BUDGET_S", 1.5)
     outside.fault("ministry", times=None, **fault)
     assert_error(client.get("/articles"), status, code)
