@@ -53,7 +53,7 @@ def console(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Pag
 
 @cache
 def _logged_in(url: str, username: str) -> str:
-    """Log in only once for each person, because an address may log in sixty times a minute."""
+    """Log in only once for each person, because an address may log in at most sixty times a minute."""
     answer = requests.post(f"{url}/api/login", json={"username": username, "password": PASSWORD}, timeout=PATIENCE_S)
     assert answer.ok, answer.text
     return str(answer.json()["access_token"])
@@ -370,7 +370,7 @@ def test_a_case_is_decided_by_keyboard_alone(console: Page) -> None:
     case = case_of(console, "Obat ajaib dari konsol")
     expect(case).to_be_visible()
     press_until(console, case.get_by_label("Biarkan"))
-    console.keyboard.press("ArrowRight")  # moves the choice from "Biarkan" to "Sembunyikan"
+    console.keyboard.press("ArrowRight")  # changes the choice from "Biarkan" to "Sembunyikan"
     console.keyboard.press("Tab")
     console.keyboard.type("Mengiklankan obat tanpa izin edar.")
     console.keyboard.press("Enter")
@@ -437,7 +437,7 @@ def test_a_decided_case_does_not_hide_one_of_the_next_page(console: Page) -> Non
     first.get_by_role("button", name="Putuskan").click()
     expect(first).to_contain_text("Dibiarkan.")
     console.get_by_role("button", name="Tampilkan berikutnya").click()
-    # The decided case is gone, so page 2 now starts one case earlier.
+    # The decided case has left the list. The console therefore loads page 1 again, which has one new case.
     expect(console.get_by_role("article")).to_have_count(21)
     console.get_by_role("button", name="Tampilkan berikutnya").click()
     expect(console.get_by_role("article")).to_have_count(25)
@@ -452,7 +452,7 @@ def test_the_picture_of_a_hidden_post_is_shown_to_whoever_decides(console: Page)
     thread = console.request.post("/api/forum/threads", multipart={**written, "image": picture}, headers=siti).json()
     hidden = {"thread_id": thread["id"], "decision": "hide", "reason": "Diperiksa."}
     assert console.request.post("/api/admins/moderasi", data=hidden, headers=admin).ok
-    urgent = {"reason": "self_harm"}  # this reason opens a decided case again
+    urgent = {"reason": "self_harm"}  # a report with this reason reopens a decided case
     reported = console.request.post(f"/api/forum/threads/{thread['id']}/lapor", data=urgent, headers=budi)
     assert reported.ok, reported.text()
     assert console.request.get(thread["image"]).status == 404
@@ -516,7 +516,7 @@ def test_a_look_that_is_not_answered_is_one_that_failed(console: Page) -> None:
     expect(console.get_by_role("heading", name="Keadaan tidak dapat dibaca")).to_be_visible()
 
 
-#: Every request hangs, and the page's timeout of 15 seconds ends at once.
+#: Script that makes every request hang, and makes the page's timeout of 15 seconds end at once.
 NO_ANSWER = """() => {
   const { setTimeout } = window;
   window.setTimeout = (work, ms) => setTimeout(work, ms === 15000 ? 0 : ms);

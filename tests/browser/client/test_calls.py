@@ -161,7 +161,7 @@ def test_a_logout_is_one_at_once_without_a_network_too(page: Page, context: Brow
 def test_a_logout_ends_the_session_at_the_service_however_old_the_token(page: Page) -> None:
     log_in(page)
     refresh = page.evaluate("localStorage.getItem('refresh_token')")
-    page.evaluate("start(client.api)")  # like a reload, which loses the access token
+    page.evaluate("start(client.api)")  # removes the access token, like a reload of the page
     page.evaluate("client.logout()")
     page.evaluate("(token) => localStorage.setItem('refresh_token', token)", refresh)
     assert page.evaluate("client.get('/profile').catch(({status}) => status)") == 401
@@ -170,7 +170,7 @@ def test_a_logout_ends_the_session_at_the_service_however_old_the_token(page: Pa
 def test_a_session_that_has_ended_logs_the_page_out_once(page: Page) -> None:
     log_in(page)
     page.evaluate("localStorage.setItem('refresh_token', 'x.y.z')")
-    page.evaluate("start(client.api)")  # like a reload, which loses the access token
+    page.evaluate("start(client.api)")  # removes the access token, like a reload of the page
     refused = page.evaluate(
         "Promise.allSettled([client.get('/profile'), client.get('/pengingat')])"
         ".then((all) => all.map((each) => each.reason?.status))"

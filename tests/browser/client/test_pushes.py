@@ -70,8 +70,9 @@ def test_a_push_is_answered_by_its_button_without_a_login(
     assert (row["snoozed_until"] is not None) is (action == "snooze")
 
 
-#: A push about a dose that can be answered, and texts of notifications.
+#: A push about a dose, with an answer button.
 DOSE = {"title": "Pengingat", "body": "Waktunya.", "actions": [{"action": "done", "title": "Sudah"}], "token": "x" * 22}
+#: Notifications before and after an answer that could not be sent.
 COME_BACK = [["Waktunya.", 1], ["Belum terkirim. Waktunya.", 1]]
 
 
@@ -142,7 +143,7 @@ def test_a_push_opens_its_address_in_the_page_that_is_there(
 ) -> None:
     worker = _worker(page, service)
     _deliver(page, {"title": "Balasan", "body": "Ada balasan.", "url": url})
-    # The browser only allows this after a real click.
+    # A browser allows `focus` only after a real click, so the test replaces `focus`.
     worker.evaluate("WindowClient.prototype.focus = async function () { return this; }")
     worker.evaluate(CLICK, "")
     page.wait_for_url(opened)
@@ -154,7 +155,7 @@ def test_a_browser_subscribes_when_its_service_worker_is_ready(page: Page) -> No
     subscribing = (
         "(user) => subscribe({ api: client.api, user, get: async () => ({ vapid_public_key: 'x' }), post() {} })"
     )
-    assert page.evaluate(subscribing, None) is False  # Without a login, the browser must not be taken from its owner.
+    assert page.evaluate(subscribing, None) is False  # Without a login, the page does not subscribe.
     assert page.evaluate(subscribing, "7") is True
     assert page.evaluate("window.readiness") in ("activating", "activated")
     assert page.evaluate("localStorage.getItem('pushes_of')") == "7"
