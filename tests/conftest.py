@@ -66,7 +66,7 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 class _OneConnection:
     """Replacement for the engines of reads, so that reads see uncommitted changes of the test.
 
-    Like the engines, it does not begin a transaction of the session.
+    A read through this replacement does not begin a transaction in `db.session`, as with the real engines.
     """
 
     def __init__(self, connection: sa.Connection) -> None:
@@ -120,7 +120,7 @@ def committed(real_app: Flask) -> Iterator[Flask]:
     forget(real_app)
     with real_app.app_context():
         if db.session.scalar(sa.text("SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM deliveries)")):
-            empty()  # rows of an earlier test that ran separate processes
+            empty()  # deletes rows that separate processes of an earlier test committed
         db.session.remove()
         yield real_app
         empty()
