@@ -40,7 +40,7 @@ def test_outcomes_are_counted_over_all_channels(admin: Client) -> None:
 def test_an_administrator_does_not_learn_there_who_writes_under_a_pseudonym(
     client: Client, siti: Client, admin: Client
 ) -> None:
-    """Reply notices (their time matches a public reply) and notices of a lifted pseudonym are hidden."""
+    """Two kinds of notices are hidden: of replies to a pseudonymous thread, and of a lifted pseudonym."""
     mine, others = siti, client.as_(make_user())
     own_name, own_alias = (write_thread(mine, use_pseudonym=hidden)["id"] for hidden in (False, True))
     write_reply(others, own_name)
@@ -62,7 +62,7 @@ def test_an_administrator_does_not_learn_there_who_writes_under_a_pseudonym(
 def test_an_administrator_does_not_learn_there_whom_a_broadcast_of_a_thread_left_out(
     admin: Client, siti: Client
 ) -> None:
-    """A thread's broadcast leaves out its author, so a missing delivery would reveal them."""
+    """A thread's broadcast leaves out its author, so a missing delivery would reveal the author."""
     for about_type in ("forum_thread", "article"):
         db.session.add(
             Delivery(kind="broadcast", channel="messaging", queue="bulk", dedupe_key=about_type, payload={"text": "x"},
