@@ -42,7 +42,7 @@ def test_dead_connection_is_told_and_leaves_the_pool(committed: Flask) -> None:
 
 
 def test_a_statement_with_generic_parameters_keeps_its_plan(committed: Flask) -> None:
-    """With plain parameters, PostgreSQL would make a new plan for each call."""
+    """With plain parameters instead of generic ones, PostgreSQL would make a new plan for each call."""
     ids = generic("ids", postgresql.ARRAY(sa.BigInteger))
     since = generic("since", sa.DateTime(timezone=True))
     query = sa.select(User.id).where(User.id == sa.any_(ids), User.created_at > since)

@@ -76,7 +76,7 @@ def test_a_clock_that_ends_before_it_has_enqueued_costs_seconds_and_no_period(
         patch.setattr(schedule, "enqueue_once_now", away)
         ending.tick()
     (turn,) = connection().keys("every:*")
-    # The other scheduler checks the key later, so it waits at most this time.
+    # The remaining lifetime of the key. The other scheduler waits at most this time.
     left_ms = connection().pttl(turn)
     assert left_ms < 60_000
     other.tick()  # the key still exists, so the other scheduler enqueues nothing

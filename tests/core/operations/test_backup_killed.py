@@ -65,7 +65,7 @@ def test_a_killed_restore_leaves_nothing_running_and_nothing_restored(
     folder = tmp_path / "backup"
     backup.backup(folder)
     with closing(psycopg2.connect(empty)) as blocking, blocking.cursor() as cursor:
-        cursor.execute("CREATE TABLE users ()")  # not committed, so the restore's CREATE TABLE waits
+        cursor.execute("CREATE TABLE users ()")  # uncommitted, so the restore waits for its lock
         restore = flask({**variables, "DATABASE_URL": empty}, "restore", str(folder))
         wait_until(lambda: count(empty, f"{RUNNING} AND wait_event_type = 'Lock'", "pg_restore", name_of(empty)) == 1)
         restore.kill()
@@ -97,7 +97,7 @@ def test_what_a_killed_process_left_is_in_no_backup_and_no_tombstone(
     for store in (pictures.store(), storage.area(Area.TOMBSTONES)):
         assert isinstance(store, FolderStore)
         with pytest.raises(KeyboardInterrupt), store._writing("ab12.key"):
-            raise KeyboardInterrupt  # leaves an unfinished file, as SIGKILL does
+            raise KeyboardInterrupt  # this leaves an unfinished file, as a SIGKILL would
     tombstones.check_keys()
     backup.backup(tmp_path / "backup")
     files = {path.name for path in (tmp_path / "backup").rglob("*") if path.is_file()}

@@ -36,7 +36,7 @@ def make_loop(path: Path) -> None:
 def test_a_backup_names_the_entry_that_it_cannot_read(
     app: Flask, shard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None]
 ) -> None:
-    monkeypatch.setenv("PATH", "")  # pg_dump cannot run, so the error must come before it
+    monkeypatch.setenv("PATH", "")  # pg_dump is not found, so the error must come earlier
     make(shard / NAME)
     result = app.test_cli_runner().invoke(args=["backup", str(tmp_path / "backup")])
     assert result.exit_code == 1

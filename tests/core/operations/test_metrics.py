@@ -68,7 +68,7 @@ def test_jobs_are_counted_and_looking_moves_none(committed: Flask) -> None:
     client = Client(committed)
     redis = queue.connection()
     queue.enqueue_now(repair)
-    # This job seems to be abandoned. RQ's own count of the registry would enqueue it again.
+    # Add a job that seems abandoned. RQ's own count of the registry would enqueue this job again.
     redis.zadd(StartedJobRegistry("urgent", redis).key, {"abandoned:execution": 1})
     redis.zadd(FailedJobRegistry("urgent", redis).key, {"failed": 2**31})
     for _ in range(2):
@@ -94,12 +94,12 @@ def test_what_one_job_counted_is_added_to_what_others_did(committed: Flask) -> N
     for seconds in (0.07, 3.0):
         CALLS.labels(**labels).observe(seconds)
         perform(committed)
-        perform(committed)  # no new counts to add
+        perform(committed)  # the second job has no new counts to add
     assert sample(client, "jobs_provider_call_seconds_count", **labels) == 2.0
     assert sample(client, "jobs_provider_call_seconds_sum", **labels) == pytest.approx(3.07)
     assert sample(client, "jobs_provider_call_seconds_bucket", le="0.1", **labels) == 1.0
     assert sample(client, "jobs_provider_call_seconds_bucket", le="+Inf", **labels) == 2.0
-    # The metric of this process itself has no prefix, and still has its value.
+    # The metric of this process has no prefix `jobs_`, and keeps its value.
     assert REGISTRY.get_sample_value("provider_call_seconds_count", labels) == 2.0
 
 

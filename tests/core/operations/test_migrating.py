@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 
 MIGRATION_LOCK = 7_263_545
 
-#: Query that counts upgrades that wait for another upgrade. They try to get the lock at intervals.
+#: Query that counts upgrades that wait for another upgrade. A waiting upgrade repeatedly tries to get the lock.
 WAITING = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND state = 'idle' AND query LIKE 'SELECT pg_try_advisory_lock%'"""
@@ -133,7 +133,7 @@ def test_nobody_waits_long_behind_a_step_that_waits_for_a_lock(
     variables: dict[str, str], database: str, step: list[str]
 ) -> None:
     with closing(psycopg2.connect(database)) as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM kategori")  # this takes a lock until the end of the transaction
+        cursor.execute("SELECT count(*) FROM kategori")  # this SELECT holds a lock until the transaction ends
         upgrade = flask({**variables, "DATABASE_URL": database}, *step)
         wait_until(lambda: scalar(database, WAITS_FOR_A_LOCK) == 1)
         started = time.monotonic()

@@ -1,4 +1,4 @@
-"""Check of responses by the test client. It fails if the OpenAPI document does not describe a response."""
+"""The test client fails a test if the OpenAPI document does not describe a response."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def test_after_a_day_a_key_is_new_and_its_row_is_swept(siti: Client) -> None:
 def test_what_is_kept_of_a_body_is_worth_nothing_without_our_secret(
     app: Flask, siti: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The stored hash of a body uses the secret key. With a plain hash, an attacker could guess a password in it."""
+    """The stored hash of a body uses the secret key, because an attacker could guess a password from a plain hash."""
     write(siti)
     config = dataclasses.replace(app.extensions["config"], secret_key="another-secret-" * 4)
     monkeypatch.setitem(app.extensions, "config", config)
@@ -183,7 +183,7 @@ def create(person: Person) -> Call:
 def test_a_hundred_equal_creates_at_once_are_one_row(scene: Scene) -> None:
     siti = scene.person()
     responses = scene.meet([create(siti) for _ in range(100)])
-    # A hundred threads need more connections than the pool has. A request that waits too long for one gets 503.
+    # A hundred threads need more connections than the pool has. A request without a connection gets 503 after a while.
     assert {response.status for response in responses} <= {201, 503}
     responses = [scene.send(create(siti)) if response.status == 503 else response for response in responses]
     assert [response.status for response in responses] == [201] * 100
@@ -213,7 +213,7 @@ def test_what_was_committed_before_a_crash_is_answered_at_the_next_try(
     siti = scene.person()
     monkeypatch.setitem(scene.app.config, "PROPAGATE_EXCEPTIONS", False)
     with monkeypatch.context() as broken:
-        broken.setattr(session, "_run", lambda _: 1 / 0)  # `_run` is the first function after the commit
+        broken.setattr(session, "_run", lambda _: 1 / 0)  # the request fails right after its commit
         assert scene.send(create(siti)).status == 500
     again = scene.send(create(siti))
     assert again.status == 201

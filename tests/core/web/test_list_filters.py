@@ -1,4 +1,4 @@
-"""Filters of the lists of content and places. They work in the same way, and scan no whole table."""
+"""Filters of the lists of content and places. All filters work in the same way, and no filter scans a whole table."""
 
 from __future__ import annotations
 
@@ -219,7 +219,8 @@ def test_no_filter_scans_its_table() -> None:
         for narrowing in [{"q": "umum"}, {"q": "%"}, *most]:
             with unit_of_work(), plans_of_all() as plans:
                 list_all(kind(Page(1, 20), **narrowing))
-            _check(plans[:1], narrowing)  # only the page; the count may scan the table, but reads at most 10,000 rows
+            # Check only the plan of the page. The count may scan the table, because it reads at most 10,000 rows.
+            _check(plans[:1], narrowing)
 
 
 @pytest.mark.slow

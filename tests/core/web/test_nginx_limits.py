@@ -17,7 +17,8 @@ from dev.system_packages import require
 
 pytestmark = pytest.mark.processes
 
-#: nginx configuration for the tests. It reads the client address from the request. A network may send one request.
+#: nginx configuration for the tests. nginx reads the client address from the header `X-Address`, and accepts one
+#: request per minute from each network.
 CONF = """
 daemon off;
 pid {folder}/pid;
@@ -46,7 +47,7 @@ http {{
 
 @pytest.fixture
 def refuses(tmp_path: Path) -> Iterator[Callable[[str], bool]]:
-    """Return a function that returns whether nginx refuses a request from an address."""
+    """Return a function that sends a request from an address, and returns whether nginx refuses the request."""
     nginx = require("nginx")
     shipped = (ROOT / "deploy/nginx.conf").read_text()
     network = re.search(r"map \$binary_remote_addr \$network \{.*?\n    \}", shipped, re.DOTALL)

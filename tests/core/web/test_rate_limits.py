@@ -204,7 +204,7 @@ def test_a_dead_redis_is_asked_once_a_pause(moving: Redis, silent: socket.socket
 def test_a_login_waits_once_for_a_silent_redis(
     app: Flask, client: Client, moving: Redis, silent: socket.socket, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two limits count the login. One of them counts the login again if it fails."""
+    """Two limits count the login. One of these limits counts a failed login a second time."""
     monkeypatch.setitem(app.extensions, "limits", RateLimits(moving, enabled=True))
     waits = []
     for _ in range(4):

@@ -69,7 +69,7 @@ def test_however_many_ask_the_service_is_asked_once_a_second(edge: Edge, thread:
 
     with ThreadPoolExecutor(32) as readers:
         assert sum(readers.map(read, range(32))) == 0
-    # one request at the start, and at most one per second
+    # nginx sends the service one request at the start, and then at most one per second.
     assert len(edge.service.asked) <= time.monotonic() - started + 2
 
 
