@@ -40,7 +40,7 @@ def test_it_makes_a_venv_once_and_ends_as_pip_does(tmp_path: Path, code: int) ->
 
 
 def test_a_folder_in_which_nothing_can_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / ".venv").touch()  # A file in place of the folder, because root may write to any folder.
+    (tmp_path / ".venv").touch()  # A file prevents the folder. Missing rights would not stop root.
     result = bootstrap(tmp_path)
     assert result.returncode == 1
     assert "ensurepip" not in result.stderr

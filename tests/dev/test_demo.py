@@ -38,7 +38,7 @@ def test_demo_data_is_filled_once(app: Flask) -> None:
 
 
 def test_filling_may_compute_for_longer_than_a_request(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With 50,000 people, the demo computes for minutes between two statements. One statement also takes minutes."""
+    """With 50,000 people, single statements take minutes, and so do the pauses between two statements."""
     names = ("idle_in_transaction_session_timeout", "statement_timeout")
     limits: list[object] = []
 

@@ -67,7 +67,7 @@ def test_systemd_finds_no_fault_in_a_unit(path: Path) -> None:
     command = [require("systemd"), "verify", "--man=no", path]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = [line for line in done.stderr.splitlines() if path.stem.rstrip("@") in line]
-    # The programs in /opt are not installed on this machine.
+    # The programs in /opt are not installed here, so systemd may report that they are missing.
     assert all("is not executable" in line for line in found), done.stderr
 
 
@@ -147,7 +147,7 @@ def test_production_starts_with_the_settings_of_the_first_page() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "containers.md"])
 def test_a_running_service_takes_twelve_lines_and_nine_hundred_words(page: str) -> None:
-    """The words at the beginning of README.md count for all pages, because all installations need these settings."""
+    """Each page is counted with the beginning of README.md, because every installation needs the settings there."""
     text = (DEPLOY / page).read_text()
     (commands,) = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     lines = [line for line in commands.splitlines() if line and not line.startswith("#")]

@@ -66,7 +66,7 @@ def test_an_extra_that_a_package_needs_is_locked_with_it() -> None:
 
 
 def _needs(requirement: Requirement) -> Iterator[Requirement]:
-    with suppress(PackageNotFoundError):  # a package that is only for another platform
+    with suppress(PackageNotFoundError):  # the package is only for another platform
         for text in requires(requirement.name) or ():
             need = Requirement(text)
             if need.marker is None or any(need.marker.evaluate({"extra": e}) for e in (*requirement.extras, "")):

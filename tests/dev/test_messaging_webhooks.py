@@ -81,7 +81,7 @@ def handled(is_done: Callable[[], bool]) -> bool:
 )
 def test_what_became_of_a_message_is_known(service: str, sim: Server, wire: str, manner: dict[str, Any]) -> None:
     sim.messaging.call_back(service, **manner)
-    write(sim, "halo", wire)  # opens the 24-hour window of WhatsApp
+    write(sim, "halo", wire)  # opens the 24 hours in which WhatsApp allows free texts
     row = add(target=PHONE)
     jobs.drain("urgent")
     furthest = Receipt.READ if "told" in manner else Receipt.DELIVERED

@@ -53,7 +53,7 @@ def test_a_slow_reply_never_trips_the_read_timeout(sim: Server) -> None:
     with requests.Session() as session:
         reply = session.post(f"{sim.url}/messaging/send", data=FORM, timeout=10, stream=True)
         bytes_read = sum(1 for _ in zip(range(8), reply.iter_content(1), strict=False))
-    assert bytes_read == 8  # the response has one byte each 0.1 s and does not end
+    assert bytes_read == 8  # the simulator sends one byte every 0.1 s, without an end
 
 
 def test_faults_of_content_answer_what_they_say(sim: Server) -> None:
