@@ -105,8 +105,8 @@ def test_half_sent_requests_do_not_keep_the_others_waiting(site: DeployedStack) 
     held = [site.connect() for _ in range(60)]
     try:
         for connection in held:
-            # These requests are not logins, because nginx allows 60 logins at once from an address and earlier tests
-            # count too.
+            # These requests are not logins. nginx allows only 60 logins at once from an address, and counts those of
+            # earlier tests too.
             connection.sendall(b"POST /api/log/user-log HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{")
         assert site.call("GET", "/kategori?page=60").status_code == 200  # This response is not in nginx's cache.
         # The service has answered the request above, and these connections are still open.

@@ -47,7 +47,7 @@ def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedStack
 
 
 def all_logged(isolated: IsolatedStack, before: int, load: Load) -> bool:
-    """Return whether the table gets exactly the accepted log records."""
+    """Wait until the table has a row for each accepted log record. Return whether the numbers became equal."""
     return eventually(lambda: isolated.logged() - before == load.answers["logs"].accepted)
 
 

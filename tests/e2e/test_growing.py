@@ -53,7 +53,7 @@ admin_users = boss
 class Grown(Stack):
     """A `Stack` with PgBouncer between the service and the database.
 
-    Its Redis can be replaced by another one at the same address.
+    Its Redis can be replaced by another server at the same address.
     """
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
@@ -65,7 +65,7 @@ class Grown(Stack):
         self.env |= {
             "DATABASE_POOLER_URL": f"postgresql://health@127.0.0.1:{self.pooler_port}/pooled",
             "REDIS_URL": f"redis://127.0.0.1:{self.redis_port}/3",
-            "WEB_CONCURRENCY": "3",  # 24 threads, so that requests can use all connections of the pool
+            "WEB_CONCURRENCY": "3",  # 24 threads, enough to use all connections of the pool
         }
 
     def start(self) -> None:
@@ -156,7 +156,7 @@ def test_twenty_people_who_want_one_email_do_not_use_up_the_pool(grown: Grown, c
         pool_is_used_up = eventually(lambda: waiting() == POOL_SIZE)
         holder.rollback()
     assert pool_is_used_up
-    # If a request needed a second connection, it would get a 503.
+    # A request that needs a second connection would get a 503.
     assert sorted(call.result() for call in calls) == [200] + [409] * 19
 
 

@@ -215,7 +215,7 @@ def test_what_people_write_is_seen_in_time(site: DeployedStack, tokens: dict[str
 
 
 def test_a_hidden_post_leaves_every_copy(site: DeployedStack, tokens: dict[str, str]) -> None:
-    """Callers with a token see the change at once. Others see it after the cached response expires (one second)."""
+    """Callers with a token see the change at once. Other callers see the change up to a second later."""
     thread = write_thread(site, tokens["pasien"], content=f"Beli {MARKER} di sini")
     paths = [
         "/forum/threads",
