@@ -28,7 +28,7 @@ def make_number(**data: Any) -> EmergencyNumber:
     return number
 
 
-#: Latitude, longitude, and the name of the invalid one.
+#: Latitude, longitude, and the name of the invalid parameter.
 BAD_POSITIONS = (
     (None, "107", "lat"), ("-6.8", None, "lng"), ("", "107", "lat"), ("north", "107", "lat"),
     ("nan", "107", "lat"), ("-6.8", "NaN", "lng"), ("inf", "107", "lat"), ("-6.8", "-Infinity", "lng"),

@@ -44,7 +44,7 @@ def test_the_database_finds_exactly_what_a_haversine_over_all_points_finds(clien
         distances = {name: distance_km(lat, lng, *at) for name, at in points.items()}
         radius_km = draw.choice([0.5, 5, 20, 50])
         edge_km = max((km for km in distances.values() if 0 < km <= radius_km), default=radius_km)
-        # With the second radius, the farthest point is just inside. With the third one, this point is just outside.
+        # The second radius just includes the farthest point of the first radius. The third radius just excludes it.
         for km in (radius_km, edge_km + 1e-9, edge_km - 1e-6):
             inside = {name for name, far in distances.items() if far <= km}
             records = reads.around(db.session.connection(), lat, lng, km * 1000)
@@ -78,7 +78,7 @@ def test_its_plan_is_worth_keeping_however_many_facilities_there_are(client: Cli
         parts, params = reads.circle(lat, lng, 5000)
         prepared = reads._PREPARED_AROUND[parts]
         prepared.rows(connection, params)
-        # PostgreSQL compares these costs. It makes a new plan for each call if custom plans cost less.
+        # PostgreSQL makes a new plan for each call if a custom plan costs less than the generic plan.
         costs = {}
         for mode in ("force_custom_plan", "force_generic_plan"):
             connection.exec_driver_sql(f"SET LOCAL plan_cache_mode = {mode}")

@@ -85,7 +85,7 @@ def test_somebody_who_walks_over_the_map_does_not_spend_the_providers_bill(
     for step in range(6):
         assert around(client, (-10.5, 100.0 + step))["status"] == "ZERO_RESULTS"
     assert provider.places.searches() == 3
-    app.extensions["redis"].delete("faskes:coverage:claims")  # the count of claims resets after a minute
+    app.extensions["redis"].delete("faskes:coverage:claims")  # this count expires after a minute
     around(client, (-10.5, 110.0))
     assert provider.places.searches() == 4
 

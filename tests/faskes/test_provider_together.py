@@ -52,7 +52,7 @@ def test_who_looked_before_another_was_answered_sees_the_answer(
     others = [search]
 
     def slowly(*circle: Any) -> search_coverage.Circle:
-        """Run another complete search between the database query and the claim."""
+        """Run another complete search between the first search's database query and its claim."""
         if others:
             at_once(others.pop())
         return claim(*circle)
@@ -83,7 +83,7 @@ def test_those_who_wait_are_let_go_when_the_one_who_asks_fails(
     for thread in threads:
         thread.start()
     wait_until(lambda: provider.places.searches() == 1 and len(waiting) == 2)
-    provider.clear_faults()  # ends the hanging call
+    provider.clear_faults()  # the hanging call ends
     for thread in threads:
         thread.join()
     assert statuses == ["ZERO_RESULTS"] * 3
