@@ -66,7 +66,7 @@ def test_one_of_the_two_identities_is_hidden_and_not_the_other(
 
 
 def test_answers_are_the_same_whatever_is_blocked_already(siti: Client, budi: Client) -> None:
-    """If responses depended on earlier blocks, they would reveal that two posts have the same author."""
+    """Responses that depend on earlier blocks would reveal that two posts have the same author."""
     named, under_alias = write_thread(siti)["id"], write_thread(siti, use_pseudonym=True)["id"]
     reply_id = write_reply(siti, named, use_pseudonym=True)["id"]
 

@@ -1,4 +1,4 @@
-"""Pictures of posts with a moderation case. Moderators see them even if the post is hidden."""
+"""Pictures of posts with a moderation case. Moderators see these pictures even if the post is hidden."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.helpers.factories import make_user
 def test_that_of_a_post_that_reports_have_hidden(client: Client, siti: Client, admin: Client) -> None:
     thread_id = write_thread(siti)["id"]
     address = add_picture(siti, f"threads/{thread_id}")
-    with mock.patch("app.forum.service.reports._may_hide", return_value=True):  # one report is enough
+    with mock.patch("app.forum.service.reports._may_hide", return_value=True):  # now one report hides a post
         client.as_(make_user()).post(f"/forum/threads/{thread_id}/lapor", {"reason": "spam"})
     assert client.get(address).status_code == 404
     (case,) = cases(admin, "?state=open")
@@ -55,7 +55,7 @@ def test_what_is_deleted_has_none(siti: Client, admin: Client, kind: str, way: s
     if kind == "reply":
         thread_id = post_id
         post_id, path = write_reply(siti, thread_id)["id"], "replies"
-        write_reply(siti, thread_id, parent_id=post_id)  # a deleted reply with a reply below stays as a stub
+        write_reply(siti, thread_id, parent_id=post_id)  # so the deleted reply stays as a stub
     add_picture(siti, f"{path}/{post_id}")
     case = moderate(admin, "hide", **{f"{kind}_id": post_id})
     if way == "the author":

@@ -181,7 +181,7 @@ def test_counters_leave_out_what_is_hidden_whatever_becomes_of_it(
     thread_id, gone = marked_thread(siti), marked_thread(siti)
     replies = [write_reply(budi, thread_id)["id"] for _ in range(3)]
     budi.post(f"/forum/threads/{thread_id}/like")
-    for _ in range(2):  # the second time must not change the counters
+    for _ in range(2):  # hiding a post twice must not change the counters again
         moderate(admin, "hide", thread_id=thread_id)
         moderate(admin, "hide", thread_id=gone)
         moderate(admin, "hide", reply_id=replies[0])

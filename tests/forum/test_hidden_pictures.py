@@ -1,4 +1,4 @@
-"""Pictures of hidden posts. They are not served until the post is shown again, even if a process was killed."""
+"""Pictures of hidden posts. They are served only after the post is shown again, even if a process was killed."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_that_of_a_reply_goes_with_the_reply_alone(client: Client, siti: Client,
 
 def test_three_reports_hide_it_too(client: Client, siti: Client) -> None:
     thread_id, address = thread_with_picture(siti)
-    with mock.patch("app.forum.service.reports._may_hide", return_value=True):  # one report is enough
+    with mock.patch("app.forum.service.reports._may_hide", return_value=True):  # now one report hides a post
         client.as_(make_user()).post(f"/forum/threads/{thread_id}/lapor", {"reason": "spam"})
     assert fetch(client, address).status_code == 404
 
@@ -124,8 +124,8 @@ def test_a_copy_that_a_killed_move_left_is_served_no_more(client: Client, siti: 
     thread_id, address = thread_with_picture(siti)
     shown = fetch(client, address)
     moderate(admin, "hide", thread_id=thread_id)
-    # A bucket moves a picture by a copy and a deletion. A process that was killed between the two leaves the picture in
-    # both stores.
+    # To move a picture in a bucket, the service copies it and then deletes the original. If the process is killed
+    # between these steps, the picture is in both stores.
     pictures.store().put(address.removeprefix("/media/"), shown.data, pictures.CONTENT_TYPE)
     assert fetch(client, address).status_code == 200
     jobs.place_pictures()
@@ -174,7 +174,7 @@ def test_a_backup_holds_it_where_it_is(app: Flask, tmp_path: Path, monkeypatch: 
     writer, admin = Client(app).as_(make_user()), Client(app).as_(make_admin())
     thread_id, address = thread_with_picture(writer)
     moderate(admin, "hide", thread_id=thread_id)
-    monkeypatch.setattr(backup, "_run", mock.Mock())  # do not run pg_dump and pg_restore
+    monkeypatch.setattr(backup, "_run", mock.Mock())  # replaces pg_dump and pg_restore
     backup.backup(tmp_path / "backup")
     name = address.removeprefix("/media/")
     storage.area(Area.HIDDEN).remove(name)

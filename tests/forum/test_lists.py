@@ -44,7 +44,7 @@ def test_scrolling_by_the_last_id_sees_each_thread_once(client: Client, siti: Cl
     written = [write_thread(siti)["id"] for _ in range(5)][::-1]
     seen = ids(client, "?per_page=2")
     while len(seen) < 5:
-        write_thread(siti)  # the next page must not change
+        write_thread(siti)  # a new thread must not change the next page
         response = client.get(f"/forum/threads?per_page=2&before={seen[-1]}")
         seen += [row["id"] for row in response.json]
         expected = f'/api/forum/threads?before={seen[-1]}&per_page=2>; rel="next"'
@@ -99,7 +99,7 @@ def test_list_costs_one_statement_however_long_it_is(client: Client, siti: Clien
     for query in ("?saved=true", "?mine=true"):
         with statements.at_most(2):
             siti.get(f"/forum/threads{query}")
-    # Each request needs one statement for the list. A request with a token needs another one for the session.
+    # Each request needs one statement for the list. A request with a token needs a second statement for the session.
     assert sum(statement.startswith("EXECUTE") for statement in statements.seen[before:]) == 5 * 3 + 2 * 2
 
 

@@ -74,7 +74,7 @@ def test_a_response_has_two_million_bytes_at_most(client: Client, siti: Client, 
     ids = fill(thread_id, 120, content="a" * 20_000) + fill(thread_id, 20, content="\1" * 20_000)
     first, *others = parts(client, f"/forum/threads/{thread_id}")
     assert first["replies_truncated"] is True
-    assert len(first["replies"]) == 98  # each has about 20,350 bytes
+    assert len(first["replies"]) == 98  # each reply has about 20,350 bytes
     assert [id_ for part in (first, *others) for id_ in ids_of(part["replies"])] == ids
     changed = siti.put(f"/forum/threads/{thread_id}", {"title": "Judul lain"})
     assert (len(changed.data) <= MAX_BYTES, changed.json["replies_truncated"]) == (True, True)

@@ -62,7 +62,7 @@ class TestListCases(ForAdmins):
         assert [case["thread_id"] for case in cases(admin, "?q=judul 2")] == [ids[2]]
         paged = admin.get("/admins/moderasi?page=2&per_page=3")
         assert ([case["thread_id"] for case in paged.json], paged.headers["X-Total-Count"]) == ([ids[0]], "4")
-        with statements.at_most(4):  # for the session, the cases with their total, and the reports
+        with statements.at_most(4):  # statements for the session, the cases with their total, and the reports
             cases(admin)
 
     def test_every_open_appeal_is_listed_with_totals_of_each_state(

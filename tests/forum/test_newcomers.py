@@ -19,7 +19,7 @@ from tests.helpers.factories import make_admin
 
 @pytest.fixture(autouse=True)
 def a_day(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set the limit of production (24 hours). All other tests run without this limit."""
+    """Treat accounts younger than 24 hours as new, as in production. In other tests, no account is new."""
     monkeypatch.setattr(threads, "NEWCOMER", timedelta(hours=24))
 
 

@@ -86,7 +86,7 @@ def test_the_list_costs_one_statement(
 ) -> None:
     save(budi, *(write_reply(siti, thread["id"]) for _ in range(3)))
     for query in ({}, {"per_page": 2}, {"mine": "true"}, {"q": "gula"}):
-        with statements.at_most(2):  # one for the list, one for the session
+        with statements.at_most(2):  # one statement for the list and one for the session
             ids(budi, **query)
 
 

@@ -36,7 +36,7 @@ LEFT = {
     "SELECT string_agg(coalesce(hidden_reason, '-'), ' ' ORDER BY id) FROM forum_threads": (
         "Beberapa orang melaporkan tulisan ini. - -"
     ),
-    # The third value is missing, because Budi has no visible post under a pseudonym.
+    # The third block has no name, because Budi has no visible post under a pseudonym.
     "SELECT string_agg(coalesce(shown_as, '-'), ' ' ORDER BY shown_as) FROM forum_blocks": "Melati Siti -",
     "SELECT string_agg(kind, ' ' ORDER BY id) FROM emergency_numbers": "ambulance police other",
     "SELECT string_agg(kind, ' ') FROM crisis_phrases": "crisis",

@@ -1,4 +1,4 @@
-"""Notices to authors about decisions: once, by message and push, without data of other people."""
+"""Notices to authors about decisions. A notice is sent once, by message and push, without data of other people."""
 
 from __future__ import annotations
 

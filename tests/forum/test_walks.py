@@ -70,7 +70,7 @@ def test_a_wrongly_reported_author(client: Client, siti: Client, budi: Client, a
     assert read_thread(client, last)["title"] == "Menu harian"
 
 
-#: For each province: the phone numbers that administrators have added, and the last number in the expected crisis help.
+#: By province: the phone numbers that administrators have added, and the last number that the crisis help must show.
 PROVINCES = {
     "Aceh": ([("0651-118", "ambulance"), ("0651-34565", "hospital")], "0651-118"),
     "Bali": ([("0361-227911", "hospital"), ("0361-110", "police")], "0361-227911"),
