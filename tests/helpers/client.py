@@ -26,11 +26,11 @@ class Client:
         self._client: FlaskClient = app.test_client()
 
     def as_(self, user: User) -> Client:
-        """Return a client of this person with a new session."""
+        """Log the person in and return a client with the new session."""
         return Client(self.app, sessions.begin(user).access_token, user.id)
 
     def as_superadmin(self, user: User) -> Client:
-        """Return a client that is logged in as this person, with a session from `/superadmin/login`."""
+        """Log the super-admin in as `/superadmin/login` does, and return a client with the new session."""
         assert RoleName.SUPERADMIN in user.role_names
         return Client(self.app, sessions.begin_superadmin(user), user.id)
 
@@ -53,13 +53,13 @@ class Client:
         if json is not None:
             options["json"] = json
         prefix = "" if path == "/" or path.startswith(AT_THE_ROOT) else "/api"
-        # `buffered` reads a streamed file to its end and closes the file. The request has its own database session and
-        # `g`, as on a server. The commit makes the test's rows visible to the request. It ends only a savepoint.
+        # The commit makes the test's rows visible to the request, and ends only a savepoint. The request has its own
+        # database session and its own `g`, as on a server. `buffered` reads a streamed file to its end and closes it.
         db.session.commit()
         with self.app.app_context():
             response = self._client.open(prefix + path, method=method, headers=headers, buffered=True, **options)
         db.session.expire_all()
-        # Close the temporary file of a large upload. werkzeug leaves that to the garbage collector, which prints a
+        # Close the temporary file of a large upload. Otherwise the garbage collector closes the file and prints a
         # warning.
         response.request.environ["wsgi.input"].close()
         assert_words(response)

@@ -44,7 +44,7 @@ def make_user(*roles: str, image: str | None = None, **data: Any) -> User:
 
 
 def signed_in(user_id: int) -> Caller:
-    """Return a caller with a stored session, like the one that a route passes to a service. Commit a unit of work."""
+    """Store a session for the user, commit it, and return the caller. Tests pass the caller to a service."""
     with unit_of_work():
         user = users.get(user_id)
         sessions.begin(user)
@@ -54,7 +54,7 @@ def signed_in(user_id: int) -> Caller:
 
 
 def as_caller(user: User) -> Caller:
-    """Return a caller without a stored session, like the one that a route passes to a service."""
+    """Return a caller for this user without storing a session. Tests pass the caller to a service."""
     return Caller(user.id, frozenset(user.role_names), uuid4(), SessionKind.USER)
 
 

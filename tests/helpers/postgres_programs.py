@@ -6,5 +6,5 @@ import os
 
 from dev.servers import programs
 
-#: The programs of the wheel come before those of the machine.
+#: Value of PATH. The programs of the wheel come before those of the machine.
 PATH = f"{programs()}:{os.environ['PATH']}"
