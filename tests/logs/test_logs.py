@@ -25,7 +25,7 @@ def put(count: int) -> None:
 
 def test_a_drain_that_died_before_its_insert_is_made_good(app: Flask) -> None:
     put(5)
-    assert len(buffer.claim()) == 1  # the job dies after this claim
+    assert len(buffer.claim()) == 1  # simulates a job that dies after its claim
     put(2)
     jobs.ingest()
     assert len(rows()) == 7
@@ -36,7 +36,7 @@ def test_a_drain_that_died_after_its_insert_doubles_nothing(app: Flask) -> None:
     put(5)
     (key,) = buffer.claim()
     with unit_of_work():
-        buffer.store(buffer.records_of(key))  # the job dies before it deletes the list in Redis
+        buffer.store(buffer.records_of(key))  # simulates a job that dies before it deletes the list
     jobs.ingest()
     assert len(rows()) == 5
     assert db.session.scalar(sa.select(LogDay.events)) == 5
@@ -105,7 +105,7 @@ def test_a_command_prunes_rows_and_keeps_the_sums(app: Flask) -> None:
     for days in (1, 29, 31, 400):
         buffer.put({"log": "user", "created_at": local_time.now() - timedelta(days=days), "extra": {}})
     jobs.ingest()
-    assert jobs.prune(30) == ([], 2)  # no month with its own partition is over
+    assert jobs.prune(30) == ([], 2)  # no partition is dropped, and two rows are deleted
     assert len(rows()) == 2
     assert db.session.scalar(sa.select(sa.func.sum(LogDay.events))) == 4
     result = app.test_cli_runner().invoke(args=["logs", "prune", "--days", "0"])

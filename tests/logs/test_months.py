@@ -94,7 +94,7 @@ def test_the_partition_from_before_holds_the_months_that_it_covers(app: Flask) -
 
 
 def test_a_reader_holds_up_a_partition_and_nobody_who_writes(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader keeps a transaction open, as a long export does."""
+    """A transaction that has read the table stays open, as in a long export."""
     monkeypatch.setattr(local_time, "now", lambda: datetime(2031, 5, 20, tzinfo=UTC))
     with db.engine.connect() as reader:
         reader.execute(sa.select(ActivityLog.id)).all()
