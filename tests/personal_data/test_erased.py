@@ -162,7 +162,7 @@ def test_a_batch_is_no_larger_whatever_plan_the_database_chooses(mine: Client) -
 def test_the_audit_log_keeps_the_fact_without_the_person(
     mine: Client, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit, "WINDOW", 1)  # one audit entry per statement, so that the erasure needs several
+    monkeypatch.setattr(audit, "WINDOW", 1)  # the erasure then needs one statement for each audit entry
     admin = make_admin(username="rina")
     admin_id = admin.id
     client.as_(admin).get(f"/admins/users/{mine.id}")

@@ -16,7 +16,7 @@ from tests.inbox.phones import Phone
 from tests.notifications.deliveries import words_of
 from tests.personal_data.leaving import OBAT, leave, let_the_grace_pass
 
-#: A name that is longer than a message shows.
+#: A name so long that messages shorten it.
 LONG_NAME = "Jejakqx Wulandari Kusumaningrum Prawirodirdjo"
 
 

@@ -34,7 +34,7 @@ def test_nobody_else_on_the_machine_reads_it(mine: Client) -> None:
     """nginx runs as another user and can read the picture folder. The exports folder inside must be closed to nginx."""
     root = settings.media_root / Area.EXPORTS
     root.mkdir(parents=True, exist_ok=True)
-    root.chmod(0o755)  # the file mode that older versions of the service set
+    root.chmod(0o755)  # older versions of the service set this mode
     export_id = ask(mine)
     jobs.make_export(export_id)
     (path,) = root.glob(f"??/{db.session.get_one(DataExport, export_id).file}")
@@ -103,7 +103,7 @@ def test_memory_does_not_grow_with_the_records(mine: Client) -> None:
 
     counts: list[int] = []
     occurrences(mine.user, 2 * archive.ROWS_AT_ONCE)
-    peak()  # first run, which loads modules and fills caches
+    peak()  # ignore the first run, because it loads modules and fills caches
     few = peak()
     occurrences(mine.user, 10_000)
     many = peak()
@@ -136,7 +136,7 @@ def test_killed_at_any_statement_it_begins_anew(app: Flask, mine: Client) -> Non
             kills += 1
         finally:
             event.remove(connection, "before_cursor_execute", kill)
-            # After a real kill, PostgreSQL releases the lock when the connection ends.
+            # Release the lock. After a real kill, PostgreSQL does this when the connection ends.
             db.session.execute(sa.select(sa.func.pg_advisory_unlock_all()))
         if db.session.get_one(DataExport, export_id, populate_existing=True).ready_at is not None:
             break

@@ -24,7 +24,7 @@ DEMANDED: dict[str, dict[str, Any]] = {
     "deliveries": {"state": "sent", "queue": "urgent", "channel": "messaging"},
     # The broadcast is about the person's thread, so it is deleted with the thread.
     "broadcasts": {"state": "done", "kind": "forum_thread", "about_id": 1, "preference_tag": "medical"},
-    # Values that moderators choose.
+    # These values come from moderators and not from the person, so they contain no mark.
     "forum_cases": {"state": "open", "reason": "x", "hidden_by": "reports"},
     "forum_reports": {"reason": "spam"},
     "occurrences": {"state": "done"},
