@@ -129,7 +129,7 @@ def test_reading_costs_the_same_statements_however_many_lines(
 ) -> None:
     for _ in range(30):
         access_log.record(None, siti.id, AccessAction.NIK_READ)
-    with statements.at_most(3):  # SQL statements: session, page, count
+    with statements.at_most(3):  # one each for session, page and count
         siti.get(f"{ROUTE}?per_page=10")
 
 

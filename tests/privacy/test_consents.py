@@ -67,7 +67,7 @@ def test_broadcasts_are_one_value_everywhere(siti: Client) -> None:
 
 def test_asking_costs_a_fixed_number_of_statements(siti: Client, statements: Statements) -> None:
     siti.put(ROUTE, dict.fromkeys(PURPOSES, True))
-    with statements.at_most(4):  # SQL statements: session, person, roles, consents
+    with statements.at_most(4):  # one each for session, person, roles and consents
         siti.get(ROUTE)
 
 

@@ -156,7 +156,7 @@ def test_a_list_costs_the_same_statements_however_long(siti: Client, statements:
             due_at=NOW + timedelta(minutes=minute),
             occurrence_id=occurrence(siti.user) if minute == 1 else None,
         )
-    with statements.at_most(5):  # SQL statements: session, page, count, settings, time
+    with statements.at_most(5):  # one each for session, page, count, settings and time
         siti.get("/pengiriman?per_page=10")
 
 

@@ -70,7 +70,7 @@ def test_a_session_of_the_console_is_listed_while_it_lives(client: Client, app: 
 def test_a_list_costs_the_same_statements_however_long(client: Client, siti: Client, statements: Statements) -> None:
     for _ in range(5):
         log_in(client)
-    with statements.at_most(2):  # SQL statements: session of the request, list
+    with statements.at_most(2):  # one for the request's own session and one for the list
         siti.get("/profile/sesi")
 
 

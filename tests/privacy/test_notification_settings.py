@@ -71,5 +71,5 @@ def test_two_channels_switched_off_at_once_leave_one_while_there_are_reminders(c
 
 def test_asking_costs_a_fixed_number_of_statements(siti: Client, statements: Statements) -> None:
     siti.put(ROUTE, DEFAULTS)
-    with statements.at_most(5):  # SQL statements: session, person, roles, settings, number
+    with statements.at_most(5):  # one each for session, person, roles, settings and number
         siti.get(ROUTE)

@@ -25,7 +25,7 @@ from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.privacy.marks import MARKS, PERSON
 
-#: A SQL statement with a mistake by an operator. PostgreSQL's error message contains values of the row.
+#: A wrong SQL statement of an operator. PostgreSQL's error message contains values of the row.
 CARELESS = "SELECT nama_ktp::integer FROM users WHERE username LIKE 'penanda%'"
 
 
@@ -48,7 +48,7 @@ class Traces:
     messages: list[tuple[str, str]] = field(default_factory=list)
     pushes: list[tuple[str, str]] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
-    #: None if PostgreSQL runs on another machine, because its log cannot be read then.
+    #: Log of PostgreSQL. None if PostgreSQL runs on another machine, because the tests cannot read its log.
     postgres_log: list[str] | None = None
 
 
@@ -92,7 +92,7 @@ class Walk:
         login = {"username": PERSON["username"], "password": PERSON["password"]}
         for username in (PERSON["username"], PERSON["email"], PERSON["nomor_hp"]):
             assert self.nobody.post("/login", {"username": username, "password": "salah"}).status_code == 401
-        # A login with the password as username, and a login with an unknown number.
+        # The person types the password into the field of the username.
         assert self.nobody.post("/login", {"username": PERSON["password"], "password": "x"}).status_code == 401
         tokens = self.nobody.post("/login", login).json
         assert self.nobody.post("/refresh", {"refresh_token": tokens["refresh_token"]}).status_code == 200
@@ -128,7 +128,7 @@ class Walk:
     # --- other people ---
 
     def others_meet_them(self) -> None:
-        """Try to register and to update a profile with each unique value of the person, which is already used."""
+        """Try to register and to update profiles with unique values that already belong to the person."""
         twin = {"username": "kembar", "password": "kembar-yang-lain-1", "nama_ktp": "Kembar", "nama_samaran": "Kembar",
                 "nomor_hp": "081300000009", "email": "kembar@contoh.id"}  # fmt: skip
         for name in ("username", "nomor_hp", "email"):
