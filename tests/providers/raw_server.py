@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 
 class Raw:
-    """Server that sends the next of `answers` to each connection, and repeats the last one."""
+    """Server that sends the next item of `answers` to each connection, and repeats the last item."""
 
     def __init__(self, *answers: bytes, drip_s: float = 0) -> None:
         self.answers = list(answers)

@@ -99,7 +99,7 @@ def test_the_last_good_copy_serves_while_the_source_fails(
     source.error = ProviderError("test", "timeout")
     assert kept.get("a", source) == Thing("nomor 1")
     assert kept.get("a", source) == Thing("nomor 1")
-    assert source.asked == 2  # not called again during the pause after the failure
+    assert source.asked == 2  # no call during the pause after the failure
     source.error = None
     forget_failures(app)
     assert kept.get("a", source) == Thing("nomor 3")
@@ -138,7 +138,7 @@ def test_a_source_in_trouble_is_tried_by_one_while_the_others_are_told_at_once(
         wait_until(lambda: "a" in kept._flights)
         for _ in range(7):
             visit()
-        assert not trying.done()  # the others got the error while one caller still tries
+        assert not trying.done()  # seven callers got the error while the first one still waits
         let_go.set()
         trying.result()
     assert source.asked == 2

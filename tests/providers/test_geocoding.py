@@ -143,7 +143,7 @@ def test_a_service_answers_for_a_position(sim: Server, name: str) -> None:
     asked = service(sim, name)
     assert asked.province_at(*BANDUNG) == "Jawa Barat"
     sim.simulators[name].moved = MOVED
-    assert asked.province_at(-6.2, 106.8) == "Bali"  # this value comes from the service
+    assert asked.province_at(-6.2, 106.8) == "Bali"  # this result comes from the service, not from the gazetteer
 
 
 @pytest.mark.parametrize("name", SERVICES)

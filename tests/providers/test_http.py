@@ -85,7 +85,7 @@ def test_the_environments_proxy_and_netrc_are_not_used(monkeypatch: pytest.Monke
     ],
 )
 def test_every_fault_is_one_error_in_time(sim: Server, fault: str, kind: str, permanent: bool) -> None:
-    """The simulator keeps a hanging call open for a minute, so an earlier timeout is the client's own."""
+    """The simulator keeps a hanging call open for a minute. The client must end the call earlier."""
     sim.fault("captcha", fault, times=None)
     error = failure(client(**patience_with(fault)), f"{sim.captcha.url}/siteverify", "POST", data={})
     assert (error.kind, error.permanent, error.timed_out) == (kind, permanent, kind == "timeout")
@@ -141,7 +141,7 @@ def test_json_that_is_not_an_object_is_garbage(body: bytes) -> None:
     "answer",
     [
         b"HTTP/1.1 200 OK\r\nX-Long: ",  # headers that never end
-        b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",  # a body that ends with the connection
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",  # a body without a length
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5;",
     ],
 )

@@ -59,7 +59,7 @@ def test_a_refusal_for_good_is_not_repeated() -> None:
 def test_attempts_and_their_waits_end_with_the_budget(sim: Server) -> None:
     sim.fault("videos", "status", times=None)
     failure(client(attempts=100, budget_s=0.8), f"{sim.videos.url}/videos")
-    # The waits are at least 0.1, 0.2, 0.4 and 0.8 s. The fourth would exceed the budget.
+    # The waits between attempts are at least 0.1, 0.2, 0.4 and 0.8 s. The fourth wait would exceed the budget.
     assert 1 <= len(sim.videos.calls) <= 4
 
 
@@ -136,7 +136,7 @@ def test_a_hanging_provider_holds_only_so_many_threads(sim: Server) -> None:
     wait_until(lambda: len(sim.videos.calls) == 2)
     for _ in range(4):
         call()
-    assert kinds == ["busy"] * 4  # refused while two calls hang
+    assert kinds == ["busy"] * 4  # calls are refused while two other calls hang
     sim.clear_faults()
     for thread in hanging:
         thread.join()
@@ -149,7 +149,8 @@ def test_a_host_that_is_down_is_left_alone_for_a_while(sim: Server) -> None:
     kinds = [failure(http, f"{sim.videos.url}/videos").kind for _ in range(8)]
     assert kinds == ["broken"] * 5 + ["busy"] * 3
     assert len(sim.videos.calls) == 5
-    http.fetch("POST", f"http://localhost:{sim.url.rpartition(':')[2]}/captcha/siteverify", data={})  # another host
+    # `localhost` counts as another host, so this call is not refused.
+    http.fetch("POST", f"http://localhost:{sim.url.rpartition(':')[2]}/captcha/siteverify", data={})
 
 
 def test_after_its_rest_one_call_tries_a_host_and_success_forgives_all() -> None:
@@ -174,7 +175,7 @@ def test_refusals_do_not_count_as_being_down(sim: Server) -> None:
 
 
 def test_a_forked_child_makes_connections_of_its_own(sim: Server) -> None:
-    init_app()  # `create_app` also calls this
+    init_app()  # in production, `create_app` calls this function
     http = client()
     http.fetch("POST", f"{sim.captcha.url}/siteverify", data={})
     before = http._session

@@ -152,7 +152,7 @@ def test_a_page_with_something_unreadable_in_it_is_read_all_the_same(news: dict[
     )
     page = read_article(text, "https://ayosehat.kemkes.go.id/cuci-tangan", DEFAULTS, lambda url: True)
     assert page is not None
-    assert json.dumps(asdict(page), ensure_ascii=False).encode()  # as the cache and the response encode it
+    assert json.dumps(asdict(page), ensure_ascii=False).encode()  # the cache and the response encode a page in this way
     assert (page.title, page.published_at) == ("Cuci Tangan", None)
     assert "Cuci tangan dengan sabun" in page.content
 
@@ -232,7 +232,7 @@ def test_a_blocked_reader_is_told_apart_from_a_passing_error(sim: Server, minist
         ministry.headlines()
     assert caught.value.permanent
     sim.fault("ministry", "status", status=503)
-    assert ministry.headlines()  # retried
+    assert ministry.headlines()  # the client has retried the call
 
 
 def decoded(body: bytes, content_type: str = "text/html") -> str:

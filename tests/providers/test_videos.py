@@ -84,7 +84,7 @@ def test_a_used_up_quota_is_told_with_the_time_when_it_ends(sim: Server, platfor
         with pytest.raises(QuotaExhausted) as caught:
             read()
         assert caught.value.until == next_midnight(datetime.now(UTC))
-    assert len(sim.videos.calls) == 3  # never retried
+    assert len(sim.videos.calls) == 3  # one call each, without a retry
 
 
 def test_the_platforms_day_ends_at_midnight_pacific_in_winter_and_summer() -> None:
@@ -132,7 +132,7 @@ def said(**snippet: Any) -> dict[str, Any]:
     [
         ({"title": "a\x00b\x1b[31m\n c"}, "title", "a b [31m c"),
         ({"title": "x" * 5000}, "title", "x" * 300),
-        ({"title": "<script>alert(1)</script>"}, "title", "<script>alert(1)</script>"),  # the client escapes it
+        ({"title": "<script>alert(1)</script>"}, "title", "<script>alert(1)</script>"),  # the front end escapes it
         ({"channelTitle": 5}, "channel_title", None),
         ({"channelId": "javascript:alert(1)"}, "channel_id", None),
         ({"publishedAt": "yesterday"}, "published_at", None),
