@@ -26,7 +26,7 @@ def subscribe(client: Client, browser: dict[str, Any], user_id: int, *, proven: 
 
 
 def remind(user_id: int, kind: str = "reminder", **fields: Any) -> str:
-    """Add a reminder's push to a person. Return its dedupe key."""
+    """Add a push about a reminder of this person. Return the push's dedupe key."""
     row = add(
         kind=kind,
         channel=Channel.PUSH_FAN_OUT,

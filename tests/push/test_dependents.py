@@ -66,7 +66,7 @@ def test_a_browser_that_claims_to_be_hers_shows_nothing(
 def test_after_the_handover_the_caregivers_browsers_show_nothing(
     client: Client, sim: Server, browser: dict[str, Any], people: tuple[int, int]
 ) -> None:
-    """The rule also applies to pushes that were created before the handover."""
+    """The caregiver's browsers also get no pushes that were created before the handover."""
     id_ = subscribe(client, browser, people[0], proven=True)
     row = add(kind="reminder", channel=Channel.PUSH, user_id=people[1], target=str(id_), words=SAID)
     remind(people[1])

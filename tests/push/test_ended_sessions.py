@@ -43,7 +43,7 @@ def other_browser(sim: Server, keys: str) -> dict[str, Any]:
 
 
 def sign_in(client: Client, user_id: int) -> Client:
-    """Log the person in on a new device, and return its client."""
+    """Log the person in on a new device, and return the client of this device."""
     with unit_of_work():
         pair = sessions.begin(users.get(user_id))
     return client.with_token(pair.access_token)
@@ -67,7 +67,7 @@ def push(user_id: int, kind: str = "reminder", **fields: Any) -> None:
 
 
 def idle(session_id: UUID, **age: float) -> None:
-    """Make the last use of a session earlier by this time."""
+    """Set the last use and the expiry of a session to an earlier time. `age` is the difference."""
     span = timedelta(**age)
     unused = {"last_used_at": LoginSession.last_used_at - span, "expires_at": LoginSession.expires_at - span}
     with unit_of_work():
@@ -204,7 +204,7 @@ def test_the_sweep_of_sessions_deletes_their_subscriptions(
 
 
 def test_a_moderator_gets_cases_after_the_idle_time(client: Client, sim: Server, browser: dict[str, Any]) -> None:
-    """The push is not personal, and it is the only notice of an urgent case."""
+    """Such a push has no personal text and is the only notice of an urgent case, so it needs no active session."""
     with unit_of_work():
         user_id = make_user(RoleName.ADMIN).id
     device = sign_in(client, user_id)
@@ -224,7 +224,7 @@ def test_a_moderator_gets_cases_after_the_idle_time(client: Client, sim: Server,
 def test_a_proven_subscription_without_a_session_ends_with_all_sessions(
     client: Client, sim: Server, user_id: int, browser: dict[str, Any], end: Callable[[Client, Client], None]
 ) -> None:
-    """The subscription is from before `session_id` was recorded."""
+    """Old subscriptions have no session, because they are older than the column `session_id`."""
     owner, other = sign_in(client, user_id), sign_in(client, user_id)
     subscribe(owner, browser)
     db.session.execute(sa.text("UPDATE push_subscriptions SET session_id = NULL"))

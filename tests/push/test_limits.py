@@ -51,7 +51,7 @@ def test_one_person_is_claimed_thirty_times_an_hour(client: Client, sim: Server,
         assert response.status_code in (200, 201)
     elsewhere = {"REMOTE_ADDR": "10.0.1.1"}
     assert_error(client.post("/push/subscribe", claim, environ_base=elsewhere), 429)
-    # The limit does not apply to the person's own token, or to a subscription without a person.
+    # The limit does not apply to requests with the person's token, or to a subscription without a person.
     assert client.as_(user).post("/push/subscribe", claim, environ_base=elsewhere).status_code == 200
     anonymous = sim.push.subscribe(keys)
     assert client.post("/push/subscribe", anonymous, environ_base=elsewhere).status_code == 201

@@ -106,7 +106,7 @@ def test_a_name_that_leads_inside_is_not_called(client: Client, sim: Server, use
     browser = sim.push.subscribe(keys)
     subscription_id = subscribe(client, browser, user_id)
     port = browser["endpoint"].split("//")[1].split("/")[0].partition(":")[2]
-    # A private address, as after DNS rebinding.
+    # Use a private address, as after DNS rebinding.
     db.session.execute(sa.update(PushSubscription).values(endpoint=f"http://10.255.255.1:{port}/push/a"))
     db.session.commit()
     row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")

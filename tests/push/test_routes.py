@@ -111,7 +111,7 @@ class TestSendPush:
     """POST /push/send"""
 
     def test_counts_the_browsers_of_a_person(self, client: Client, browser: dict[str, Any], user_id: int) -> None:
-        for target in (user_id, 999_999):  # a person without subscriptions, and an unknown one
+        for target in (user_id, 999_999):  # a person without subscriptions, and an unknown id
             response = client.post("/push/send", {"user_id": target, "payload": PAYLOAD})
             assert response.status_code == 200
             assert response.json == {"sent": 0, "failed": 0, "removed": 0, "queued": 0}
