@@ -20,11 +20,11 @@ from app.superadmin.service import console
 from dev.stack.waiting import eventually, wait_until
 from tests.helpers.client import Client, assert_error
 
-pytestmark = [pytest.mark.takes(seconds=48), pytest.mark.processes]  # measures memory, and runs into time limits
+pytestmark = [pytest.mark.takes(seconds=48), pytest.mark.processes]  # tests measure memory and wait for timeouts
 
 MEBIBYTE = 1024 * 1024
 
-#: Bytes that the service and its runner may use in addition, together.
+#: Maximum bytes by which the memory of the service and its runners may grow together.
 ALLOWED_BYTES = 64 * MEBIBYTE
 
 
@@ -39,7 +39,7 @@ def resident(pid: int | str, field: str = "VmRSS") -> int:
 
 
 class Watched:
-    """Measures the peak memory of this process and its runners while a block runs."""
+    """Peak memory of this process and its runners while a block runs."""
 
     def __init__(self) -> None:
         self.runners: list[int] = []
@@ -78,7 +78,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
 
 @contextmanager
 def short_limit() -> Iterator[None]:
-    """Limit statements to one second after their database connection has started."""
+    """Set the time limit of statements to one second, counted from the start of the database connection."""
     frame = console.Run._frame
 
     def timed_from_the_backend(run: console.Run) -> tuple[FrameKind, bytes]:
@@ -94,7 +94,7 @@ def short_limit() -> Iterator[None]:
 
 
 def count(rows: str) -> int:
-    """Return the number of rows in `rows`, such as a system view with a condition."""
+    """Return the number of rows of `SELECT ... FROM rows`. `rows` may contain a WHERE condition."""
     with db.engine.connect() as connection:
         return int(connection.scalar(sa.text(f"SELECT count(*) FROM {rows}")) or 0)
 
@@ -213,7 +213,7 @@ def test_killing_every_other_connection_does_not_take_the_service_down(boss: Cli
     sql = (
         "SELECT count(pg_terminate_backend(pid)) AS n FROM pg_stat_activity"
         " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        " AND backend_type = 'client backend'"  # do not end an autovacuum
+        " AND backend_type = 'client backend'"  # autovacuum must not be ended
     )
     assert boss.post("/superadmin/query", {"query": sql}).status_code == 200
     db.session.remove()

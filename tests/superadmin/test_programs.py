@@ -28,7 +28,7 @@ from tests.helpers.client import Client, assert_error
 
 pytestmark = [pytest.mark.takes(seconds=15), pytest.mark.processes]
 
-#: File that the program creates in the server's data folder.
+#: Name of the file that the test program creates in the server's data folder.
 MARK = "escaped"
 RUN = f"COPY (SELECT 1) TO PROGRAM 'touch {MARK}'"
 GRANT = "GRANT pg_execute_server_program TO"
@@ -189,8 +189,8 @@ def test_a_role_that_makes_roles_is_served_from_postgresql_16_on(boss: Client, n
 
 
 def ask_while(database: Database, given: str, taken: str, ask: Callable[[str], Any]) -> Any:
-    """Run a console statement that writes a note. Run `given` before it ends and `taken` after it."""
-    # The statement also sets the search path for functions in the second role check.
+    """Run a console statement that writes a note. Run `given` during this statement, and `taken` afterwards."""
+    # The statement also sets a search path, which must not affect the second check of the role.
     sql = (
         "INSERT INTO notes VALUES ('left behind'); SET search_path = pretence, pg_catalog;"
         " SELECT pg_advisory_xact_lock(7)"

@@ -16,7 +16,7 @@ from tests.helpers.client import Client, assert_error
 
 @pytest.fixture
 def role(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Create a role for the console, which the test may change as the server's superuser."""
+    """Create a role for the console, drop it after the test, and yield its name."""
     with db.engine.begin() as connection:
         connection.execute(sa.text("DROP ROLE IF EXISTS console_test"))
         connection.execute(sa.text("CREATE ROLE console_test LOGIN PASSWORD 'rahasia'"))
@@ -31,7 +31,7 @@ def role(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 @pytest.mark.parametrize("verdict", ["t", None])
 def test_a_powerful_role_is_refused(verdict: str | None) -> None:
-    """The role of the test database cannot create such a role, so the test fakes PostgreSQL's result."""
+    """The tests' own role cannot create a powerful role, so the test fakes PostgreSQL's result."""
     from app.superadmin.runner import __main__ as runner
 
     class Cursor:

@@ -20,7 +20,7 @@ class SuperadminOnly:
     def test_needs_a_superadmin(
         self, client: Client, siti: Client, budi: Client, admin: Client, superadmin: Client
     ) -> None:
-        by_login = client.as_(superadmin.user)  # not from /superadmin/login
+        by_login = client.as_(superadmin.user)  # this session is not from /superadmin/login
         assert_refused(self, client, siti, budi, admin, by_login)
 
 

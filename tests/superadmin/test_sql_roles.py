@@ -116,7 +116,7 @@ def test_no_role_of_the_console_changes_the_audit_log(boss: Client, create: Crea
         "DO $$ BEGIN EXECUTE 'DELETE FROM audit_entries'; END $$",
     )
     for sql in attempts:
-        # A writable transaction, despite the role's default.
+        # Make the transaction writable. The role's default is read-only.
         assert refused(boss, f"SET transaction_read_only = off; {sql}") == "42501", sql
     queries = db.session.scalars(sa.text("SELECT details->>'query' FROM audit_entries ORDER BY id")).all()
     assert [query.removeprefix("SET transaction_read_only = off; ") for query in queries] == list(attempts)

@@ -69,7 +69,7 @@ def test_names_are_made_unique() -> None:
 
 
 def test_thousands_of_equal_names_take_no_time() -> None:
-    """The search for a free number must not begin at 2 for each name."""
+    """The search for a free suffix must not begin at 2 again for each equal name."""
     names = ["a"] * 30_000 + ["a_2", "b", "a_29999", "b"]
     started = time.process_time()
     result = unique(names)
