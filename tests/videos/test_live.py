@@ -53,11 +53,11 @@ def test_copies_are_fresh_for_longer_where_a_call_costs_more(
             rows(client, path)
     rows(client, "/videoplatform/search?q=%20GIZI%20%20")
     assert outside.videos.units == 1 + 2 + 101
-    later(0.3)  # the channel is stale after 15 minutes
+    later(0.3)  # the cached channel is stale after 15 minutes
     for path in ALL:
         rows(client, path)
     assert outside.videos.units == 106
-    later(6.1)  # the search is stale after 6 hours
+    later(6.1)  # the cached search is stale after 6 hours
     for path in ALL:
         rows(client, path)
     assert (outside.videos.count("search"), outside.videos.count("playlistItems")) == (2, 3)
@@ -122,7 +122,7 @@ def test_a_failing_platform_is_reported_within_the_budget(
     client: Client, outside: Server, monkeypatch: pytest.MonkeyPatch, fault: dict[str, Any], status: int
 ) -> None:
     assert platform.BUDGET_S < 8
-    if status == 504:  # the fault would last a minute
+    if status == 504:  # the platform would hang for a minute, so use a shorter time budget
         monkeypatch.setattr(platform, "BUDGET_S", 1.5)
     outside.fault("videos", times=None, **fault)
     response = client.get(ONE)

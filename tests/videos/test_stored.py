@@ -105,7 +105,7 @@ def test_what_the_platform_said_wins_over_what_a_client_sends(siti: Client, clie
 
 @pytest.mark.parametrize("path", ["/videoplatform/search?q=senam", "/videoplatform/channel/UCkemenkesSimulasi0000001"])
 def test_a_save_keeps_the_thumbnail_that_a_list_gave(siti: Client, outside: Server, path: str) -> None:
-    picture = "https://pictures.example/senam.jpg"  # the platform may use any host
+    picture = "https://pictures.example/senam.jpg"  # thumbnails may be on any host
     newest = {"published_at": "2030-01-01T00:00:00Z", "extra": {"thumbnails": {"high": {"url": picture}}}}
     outside.videos.add("senam000001", "Senam", **newest)
     shown = next(video for video in siti.get(path).json if video["video_id"] == "senam000001")
