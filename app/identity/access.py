@@ -26,7 +26,8 @@ View = TypeVar("View", bound=Callable[..., object])
 
 BEARER: dict[str, list[str]] = {"bearer": []}
 
-#: Texts for the OpenAPI document, by name of the rule. `Rule.description` creates the texts of rules with roles.
+#: Texts about access rules for the OpenAPI document, by name of the rule. `Rule.description` creates the texts of rules
+#: with roles.
 DESCRIPTIONS = {
     "public": "Needs no token.",
     "optional": "Needs no token; one that is sent must be valid.",
@@ -95,7 +96,7 @@ def authenticated(view: View) -> View:
 
 
 def requires(*roles: RoleName) -> Callable[[View], View]:
-    """Allow callers who have one of `roles` now."""
+    """Allow callers who have one of `roles` at the time of the request."""
     return lambda view: _mark(view, Rule("roles", roles))
 
 

@@ -1,7 +1,8 @@
-"""The access log. It shows each person who has accessed their data (`/profile/akses`).
+"""The access log: records of accesses to a person's data by other people. Each person can read the records about their
+data at `/profile/akses`.
 
-The audit log (`app.identity.audit`) is different: it shows administrators the actions of other administrators.
-An entry is written in the transaction that reads or changes the data, so the two cannot differ.
+The audit log (`app.identity.audit`) is different: administrators read in it the actions of other administrators.
+An entry is written in the transaction that reads or changes the data, so that the log cannot miss an access.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class AccessAction(StrEnum):
     #: A caregiver read or changed the person's reminders.
     REMINDERS_READ = "reminders_read"
     REMINDERS_CHANGED = "reminders_changed"
-    #: The caregiver of a dependent downloaded all data of the dependent. The actions below are by this caregiver too.
+    #: The caregiver of a dependent requested or downloaded an export of the dependent's data. Only the caregiver of a
+    #: dependent can do the actions below.
     DATA_COPIED = "data_copied"
     ACCESS_READ = "access_read"
     CONSENTS_READ = "consents_read"
@@ -88,7 +90,7 @@ class AccessLogEntry(Base, Created):
     __tablename__ = "access_log"
     __personal__ = Personal(
         of=("user_id",),
-        # The export has no `actor_id`. `/profile/akses` shows what the person may know about the actor.
+        # The export omits `actor_id`, because a person may know only what `/profile/akses` shows about the actor.
         mentions=("actor_id",),
         export=Rows(without=("actor_id",)),
         erase=Delete(),
@@ -143,9 +145,9 @@ class BulkAccess(Base, Created):
 
 
 def record(by: Caller | None, user_id: int, action: AccessAction, reason: str | None = None) -> None:
-    """Record in the current transaction that `by` accessed this person's data. None means a command of the operator.
+    """Record in the current transaction that `by` accessed this person's data.
 
-    Accesses to own data are not recorded.
+    `by` is None for a command of the operator. A person's access to their own data is not recorded.
     """
     db.session.execute(_adding(by, [user_id], action, reason, None))
 
@@ -176,9 +178,9 @@ def record_many(
 
 
 def record_everybody_now(by: Caller, action: AccessAction) -> None:
-    """Record an access to the data of everybody, and commit at once.
+    """Record an access to the data of everybody.
 
-    The caller then runs a statement that may end every database connection.
+    Commit at once, because the caller then runs a statement that may end every database connection.
     """
     with own_transaction() as session:
         session.execute(_adding_many(by, action, Covers.EVERYBODY, None, None))
@@ -198,8 +200,8 @@ def _adding(
 ) -> Insert:
     """Return the statement that inserts one row for each of these people except `by`.
 
-    The statement locks all these people in the order of their ids, so that it cannot deadlock with other code. It waits
-    for the deletion of a person, and then inserts no row for them.
+    The statement locks all these people in the order of their ids, so that it cannot deadlock with other code. If a
+    person is just being deleted, the statement waits, and then inserts no row for this person.
     """
     actor_id = by.id if by else None
     people = (

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 
-#: Reserved words. No word of a pseudonym, nor the pseudonym without blanks, may start with one of them. No word may end
-#: with one. Reserved words of two words, such as `customer service`, are written without a blank.
+#: Reserved words. A pseudonym is refused if one of its words starts or ends with a reserved word, or if the pseudonym
+#: without blanks starts with a reserved word. Terms of two words, such as `customer service`, have no blank here.
 RESERVED = (
     "admin", "moderator", "kemenkes", "kementerian", "dokter", "perawat", "apoteker", "petugas", "operator",
     "customerservice", "customercare", "layananpelanggan",
 )  # fmt: skip
 
-#: Characters that look like a Latin letter, by this letter. Unicode normalisation handles accented, full-width and
-#: mathematical letters.
+#: Look-alike characters, by the Latin letter that they resemble. Accented, full-width and mathematical letters are
+#: missing, because Unicode normalisation converts them.
 _ALIKE = {
     "a": "ａаαɑᴀ4@", "b": "вьβʙ8", "c": "сϲᴄƈ", "d": "ԁᴅđɗ", "e": "еєεɛᴇ3", "f": "ꜰғƒ", "g": "ɡԍɢ9", "h": "нһʜħ",
     "i": "іɪιıӏ1|!lʟłľ", "j": "јᴊ", "k": "кκᴋ", "m": "мᴍ", "n": "пηɴոν", "o": "оοᴏ0øօ", "p": "рρᴘ", "r": "гʀᴦ",

@@ -123,7 +123,7 @@ def forget(person: ErasureSubject) -> None:
     The action, its time and the ids stay, because the id of a deleted person identifies nobody. A database trigger
     rejects all other changes of the log.
     """
-    anywhere = "|".join(map(_pattern, person.identifiers)) or "$x"  # "$x" matches no text
+    anywhere = "|".join(map(_pattern, person.identifiers)) or "$x"  # the pattern "$x" matches no text
     names = "|".join(map(_pattern, person.names))
     as_username = f'(?<="username": "){_pattern(person.username)}(?=")'
     in_literal = f"(?<=['%])({names})(?=['%])"
@@ -151,7 +151,7 @@ def forget(person: ErasureSubject) -> None:
 
 
 def _pattern(text: str) -> str:
-    """Return a PostgreSQL regular expression that matches the text inside a JSON document."""
+    """Return a PostgreSQL regular expression that finds `text` in a JSON document."""
     return re.escape(orjson.dumps(text).decode()[1:-1])
 
 

@@ -23,7 +23,7 @@ NOT_FOUND = "Pasien tidak ditemukan."
 
 #: Value of the outbox column `about_type` for deliveries about a patient.
 PATIENT = "patient"
-#: Value of the outbox column `about_type` for deliveries about a link.
+#: Value of the outbox column `about_type` for deliveries about a caregiver link.
 LINK = "caregiver_link"
 
 
@@ -57,7 +57,7 @@ class CaregiverLink(Base, Created):
 
 
 class CaregiverCut(Base, Created):
-    """A link that the patient has deleted. Only an invitation can create the link again."""
+    """A caregiver link that the patient has deleted. For a new link, the caregiver needs an invitation."""
 
     __tablename__ = "caregiver_cuts"
     __personal__ = Personal(of=("caregiver_id", "patient_id"), export=Rows(), erase=Delete())
@@ -69,7 +69,7 @@ class CaregiverCut(Base, Created):
 
 
 def links_with(patient_id: sa.ColumnElement[int], scope: Scope) -> sa.Select[CaregiverLink]:
-    """Return the query of the caregiver links of a patient that have this scope."""
+    """Return a query for a patient's caregiver links with this scope."""
     return sa.select(CaregiverLink).where(CaregiverLink.patient_id == patient_id, _has(scope))
 
 

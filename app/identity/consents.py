@@ -1,6 +1,6 @@
 """Consents of people. A person gives or withdraws a consent for each purpose. Earlier answers are kept as proof.
 
-A person who was never asked for a consent has no row, and counts as having agreed. Old clients do not ask.
+A person who was never asked for a consent has no row, and counts as having agreed, because old clients do not ask.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Purpose(StrEnum):
     SERVICE = "service"
     #: Reminders, and the person's answers to the reminders.
     HEALTH_DATA = "health_data"
-    #: Broadcasts with news. The current choice is in `User.accepts_broadcasts`. The rows of `Consent` are the proof.
+    #: Broadcasts with news. `User.accepts_broadcasts` has the current choice. The rows of `Consent` are only a proof.
     BROADCASTS = "broadcasts"
     #: Access of caregivers to the person's data.
     CAREGIVERS = "caregivers"
@@ -135,7 +135,10 @@ def check(user_id: int, purpose: Purpose) -> None:
 
 
 def is_withdrawn(user_id: object, purpose: Purpose) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a person has withdrawn a consent. `user_id` is an id or a column of ids."""
+    """Return an SQL condition that is true if a person has withdrawn a consent.
+
+    `user_id` is an id or a column of ids.
+    """
     return sa.exists().where(
         Consent.user_id == user_id,
         Consent.purpose == sa.literal_column(f"'{purpose}'"),

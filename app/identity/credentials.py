@@ -50,7 +50,7 @@ def _login_key(text: str, user_id: int | None) -> str:
 
 
 def _has_login(text: str) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a person has this e-mail, phone number or username.
+    """Return an SQL condition that is true for the person with this e-mail, phone number or username.
 
     A text can be only one of the three: only an e-mail has an `@`, and only a phone number has no letter.
     """

@@ -68,12 +68,15 @@ def receiver_of(user_id: object) -> sa.ScalarSelect[int]:
     """Return a subquery for the receiver of a person's messages. `user_id` is an id or a column of ids."""
     person = orm.aliased(User)
     receiver = sa.select(sa.func.coalesce(person.guardian_id, person.id)).where(person.id == user_id)
-    # By default, SQLAlchemy cannot use a column of a statement that is two levels above this subquery.
+    # `correlate_except` is needed if `user_id` is a column of a statement that is two levels above this subquery.
     return receiver.correlate_except(person).scalar_subquery()
 
 
 def is_received_by(person: type[User], user_id: object) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that `user_id` receives the messages of `person`. The condition uses two indexes."""
+    """Return an SQL condition that is true if `user_id` receives the messages of `person`.
+
+    PostgreSQL can use two indexes for the condition.
+    """
     return sa.or_(person.id == user_id, person.guardian_id == user_id)
 
 
@@ -99,7 +102,7 @@ def lock_own(caregiver_id: int, dependent_id: int, *, deleted: bool = False) -> 
     own = sa.select(User).where(User.id == dependent_id, User.guardian_id == caregiver_id, is_there)
     lock = own.with_for_update(of=User, key_share=True).execution_options(populate_existing=True)
     user: User | None = db.session.scalar(lock)
-    # Check again, because the erasure may have begun while the query waited for the lock.
+    # Check the due time again, because the erasure may have begun while the query waited for the lock.
     if user is None or (user.erasure_due_at is not None and user.erasure_due_at <= db_time.now()):
         raise NotFound(NOT_FOUND)
     return user
@@ -142,7 +145,7 @@ def check_may_cut(caregiver_id: int, patient_id: int) -> None:
 
 
 def erase_with(caregiver_id: int) -> list[int]:
-    """Make the erasure of all dependents of a caregiver due now. Return the ids of the dependents."""
+    """Set the due time of the erasure of all dependents of a caregiver to now. Return the ids of the dependents."""
     due = sa.update(User).where(User.guardian_id == caregiver_id).values(erasure_due_at=sa.func.now())
     ids = db.session.scalars(due.returning(User.id).execution_options(synchronize_session=False))
     return list(ids)
@@ -181,7 +184,7 @@ def is_handover_over(code: str) -> bool:
 
 
 def redeem(code: str) -> User:
-    """Use up a handover code. Lock and return its dependent. Raise `ValidationFailed` if the code is not valid.
+    """Use up a handover code. Lock and return the dependent. Raise `ValidationFailed` if the code is not valid.
 
     Lock the caregiver before the dependent. All functions lock in this order, so that they cannot deadlock.
     """
@@ -215,7 +218,7 @@ def release(user: User) -> CaregiverLink:
     return link
 
 
-#: SQL condition that a handover code is valid. The code expires early if the caregiver's session ends.
+#: SQL condition that is true for a valid handover code. The code expires early if the caregiver's session ends.
 _is_open = sa.and_(
     Handover.expires_at > sa.func.statement_timestamp(),
     sessions.has_live_session(Handover),

@@ -19,15 +19,16 @@ from app.core.database.session import db
 from app.identity import field_encryption, sessions
 from app.identity.models import User
 
-#: Time after the request in which a login cancels the erasure.
+#: Time after a request for erasure in which a login cancels the erasure.
 GRACE = timedelta(days=7)
 
-#: SQL condition that a person has not requested erasure. Only such people are visible to others.
+#: SQL condition that is true for a person who has not requested erasure. Only administrators see people who
+#: have requested erasure.
 IS_PRESENT: sa.ColumnElement[bool] = User.erasure_due_at.is_(None)
 
 
 class Posts(StrEnum):
-    """The person's choice for their posts in the forum."""
+    """What happens to the forum posts of an erased person. The person chooses."""
 
     #: The posts stay. Their author is shown as "Akun dihapus" ("account deleted").
     ANONYMISE = "anonymise"
@@ -63,7 +64,7 @@ def cancel(user: User) -> bool:
 
 
 def may_log_in(user: User, erasure_due_at: object) -> bool:
-    """Return whether the person may log in. This is so until a requested erasure is due.
+    """Return whether the person may log in. A person who has requested erasure may log in until the erasure is due.
 
     `erasure_due_at` is the value that was read from the person's locked row.
     """

@@ -22,7 +22,7 @@ def drop_dead_sessions() -> None:
 
 def drop_old_idempotency_keys() -> None:
     """Delete expired idempotency keys. A request that repeats a deleted key counts as a new request."""
-    # The table belongs to `core.web`, but `core` defines no periodic jobs. `identity` is the lowest package that does.
+    # This job is defined here, because the package `core`, which has the table, defines no periodic jobs.
     with unit_of_work():
         idempotency.delete_old()
 

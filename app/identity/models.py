@@ -56,7 +56,7 @@ class User(Base, Timestamps):
     __tablename__ = "users"
     __personal__ = Personal(
         of=("id",),
-        # The erasure of a caregiver erases the caregiver's dependents first.
+        # When a caregiver is erased, the dependents of the caregiver are erased first.
         mentions=("guardian_id",),
         export=Rows(without=("password_hash",)),
         erase=Custom("It goes last, and leaves a tombstone"),
@@ -141,7 +141,7 @@ class User(Base, Timestamps):
         return highest(self.role_names)
 
 
-#: SQL condition that a person has proven their phone number.
+#: SQL condition that is true for a person who has proven their phone number.
 PHONE_IS_PROVEN: sa.ColumnElement[bool] = User.phone_verified_at.is_not(None)
 
 
@@ -159,12 +159,16 @@ class UserDay(Base):
 
 class SessionKind(StrEnum):
     USER = "user"
-    #: Session from `/superadmin/login`. It is short and cannot be refreshed. Super-admin routes require it.
+    #: Session from `/superadmin/login`. It expires early and cannot be refreshed. Super-admin routes require it.
     SUPERADMIN = "superadmin"
 
 
 class LoginSession(Base, Created):
-    """One login on one device. The deletion of the row revokes its access tokens, and deletes its `OfSession` rows."""
+    """One login on one device.
+
+    When the row is deleted, the access tokens of the session become invalid, and PostgreSQL deletes the rows of
+    `OfSession` tables that the session created.
+    """
 
     __tablename__ = "sessions"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("refresh_hash",)), erase=Delete())
@@ -218,7 +222,7 @@ class PasswordReset(Base):
 class VerificationMethod(StrEnum):
     """The way in which a person proves a phone number."""
 
-    #: The person sends a given word from the number to the service.
+    #: The person sends a message with a code from the number to the service.
     MESSAGE = "message"
     #: The person types six digits that the service has sent to the number.
     CODE = "code"
@@ -268,7 +272,7 @@ class PhoneMove(Base):
 class OwnPicture(Base, Created):
     """A picture in a person's profile or forum posts. The row exists as long as the picture is in use.
 
-    Pictures that are older than this table count as 0 bytes.
+    Pictures that were stored before this table existed count as 0 bytes.
     """
 
     __tablename__ = "own_pictures"

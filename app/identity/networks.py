@@ -29,7 +29,7 @@ def record(user_id: int, network: str) -> None:
 
 
 def is_known(user_id: object, network: str) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a person has logged in from a network within `KNOWN`.
+    """Return an SQL condition that is true if a person has logged in from a network within `KNOWN`.
 
     `user_id` is an id or a column of ids.
     """

@@ -55,10 +55,10 @@ class DeliveryPreferences:
 
 
 def delivery_preferences_of(user_id: sa.ColumnElement[int | None]) -> sa.ColumnElement[object]:
-    """Return an SQL expression for the `DeliveryPreferences` of a column of person ids, as a JSON array.
+    """Return an SQL expression for a person's `DeliveryPreferences` as a JSON array.
 
-    The value is null for a person without stored settings. For a dependent, these are the settings of the caregiver,
-    because the caregiver receives all messages.
+    `user_id` is a column or a literal. The value is null for a person without stored settings. For a dependent, the
+    array has the settings of the caregiver, because the caregiver receives all messages.
     """
     of_row = (
         NotificationSettings.messages,

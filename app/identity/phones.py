@@ -21,7 +21,8 @@ def normalise(text: str) -> str | None:
     """
     if not WRITTEN.fullmatch(text):
         return None
-    # For a text such as `62812...`, try 62 as the country code first. The text may also be valid without country code.
+    # Try 62 at the start of a text as the country code first, because such a text may also be a valid number without
+    # a country code.
     international = text if text.lstrip(" (").startswith("+") else "+" + text
     candidates = [(international, None), (text, REGION)] if text.lstrip(" (+").startswith("62") else [(text, REGION)]
     for candidate, region in candidates:

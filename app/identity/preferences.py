@@ -98,7 +98,7 @@ def _selected(value: object, name: str | None = None) -> Iterator[str]:
         case str() if value and value != "false":
             yield value
             if name and ALIASES.get(_plain(name)) == "other_belief":
-                yield name  # for example {"other_belief": "Marapu"}
+                yield name  # the key counts too, for example in {"other_belief": "Marapu"}
 
 
 def _parsed(value: object) -> object:

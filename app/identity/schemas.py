@@ -169,9 +169,9 @@ class PhoneNumber(fields.String):
 
 
 class Nik(fields.String):
-    """A NIK of 16 digits. With `legacy`, any text of at most 255 characters is valid here.
+    """A NIK of 16 digits.
 
-    A client may send back a stored NIK of an old format.
+    With `legacy`, any text of at most 255 characters is valid, because a client may send back a NIK of an old format.
     """
 
     def __init__(self, *, legacy: bool = False) -> None:

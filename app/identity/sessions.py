@@ -33,14 +33,14 @@ from app.identity.models import (
 
 NOT_FOUND = "Perangkat tidak ditemukan."
 
-#: SQL condition that a `LoginSession` has not expired.
+#: SQL condition that is true for a `LoginSession` that has not expired.
 IS_ALIVE: sa.ColumnElement[bool] = LoginSession.expires_at > sa.func.now()
 
 
 def has_live_session(model: type[OfSession]) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that the session which created a row has not expired.
+    """Return an SQL condition that is true for a row whose session has not expired.
 
-    Rows that were created without a session match too.
+    The session of a row is the session that created the row. The condition is also true for a row without a session.
     """
     is_alive = sa.exists().where(LoginSession.id == model.session_id, IS_ALIVE)
     return sa.or_(model.session_id.is_(None), is_alive)
@@ -157,8 +157,8 @@ def end(caller: Caller) -> None:
 def end_all(user_id: int, *, keep: uuid.UUID | None = None) -> None:
     """Log out all devices of a person except the session `keep`.
 
-    Also delete a requested password reset, begun verifications of phone numbers, and verified push subscriptions
-    without a session, because an intruder may have created them.
+    Also delete a requested password reset, open verifications of phone numbers, and verified push subscriptions without
+    a session, because an intruder may have created them.
     """
     _lock_person(user_id)
     db.session.execute(sa.delete(LoginSession).where(LoginSession.user_id == user_id, LoginSession.id != keep))

@@ -9,7 +9,10 @@ from app.identity.access import by_caller
 
 
 def _has_no_file() -> bool:
-    """Return whether the request has no file. A browser sends an empty part for an unused file input."""
+    """Return whether the request has no file.
+
+    A part without a file name does not count, because a browser sends such a part for an unused file input.
+    """
     return not any(file.filename for file in request.files.values())
 
 

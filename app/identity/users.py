@@ -58,8 +58,8 @@ def get_present(user_id: int) -> User:
 def get_own(caller: Caller, *, to_change: bool = False) -> User:
     """Return the caller's row, and lock it if `to_change`.
 
-    Raise `Unauthorized` if the caller was deleted. With `to_change`, also raise it if the caller has requested erasure,
-    because this ended the caller's sessions. It may happen while the request waits for the lock.
+    Raise `Unauthorized` if the caller was deleted. With `to_change`, also raise `Unauthorized` if the caller requested
+    erasure while this request waited for the lock, because the erasure has ended all sessions of the caller.
     """
     try:
         user = get_locked_or_404(User, caller.id, key_share=True) if to_change else get(caller.id)
@@ -156,7 +156,7 @@ def _set_phone(user: User, nomor_hp: str | None) -> None:
     """Store the phone number as sent and in E.164 form. A changed number counts as valid and not verified."""
     phone = phones.normalise(nomor_hp) if nomor_hp else None
     if phone != user.phone:
-        if phone and (problem := phones.country_problem(phone)):  # numbers from before this rule stay allowed
+        if phone and (problem := phones.country_problem(phone)):  # a stored number stays allowed
             raise ValidationFailed({"nomor_hp": [problem]})
         user.phone_invalid_at = user.phone_verified_at = None
     user.nomor_hp, user.phone = nomor_hp, phone
@@ -219,9 +219,9 @@ def with_role(name: RoleName) -> sa.Select[User]:
 
 
 def has_role(name: str) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a person has the role of this name, in upper or lower case.
+    """Return an SQL condition that is true for people with the role of this name, in upper or lower case.
 
-    The role's id is read first. From an id, but not from a name, PostgreSQL can estimate how many people have the role.
+    The role's id is read first, because PostgreSQL can estimate the number of people only from the id, not from a name.
     """
     role_id = db.session.scalar(sa.select(Role.id).where(sa.func.lower(Role.name) == name.lower()))
     return User.id.in_(sa.select(user_roles.c.user_id).where(user_roles.c.role_id == role_id))
