@@ -25,7 +25,7 @@ from app.notifications.senders import numbers
 TAKEN_BACK_WITHIN = timedelta(hours=24)
 
 _is_recent = PhoneMove.moved_at > sa.func.statement_timestamp() - TAKEN_BACK_WITHIN
-#: SQL condition: the user's number moved between accounts within `TAKEN_BACK_WITHIN`.
+#: SQL condition that is true for a user whose number moved between accounts within `TAKEN_BACK_WITHIN`.
 IS_RECENT = sa.exists().where(PhoneMove.phone == User.phone, _is_recent)
 
 
@@ -92,7 +92,7 @@ def refuse(phone: str) -> bool:
 def free(user: User) -> None:
     """Remove the number of a locked user.
 
-    Delete its open verifications, moves and reset links, and cancel its messages.
+    Delete the user's open verifications and reset links and the number's moves. Cancel queued messages to the number.
     """
     phone = user.phone
     db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.user_id == user.id))
@@ -130,8 +130,8 @@ def _note(user: User, phone: str, holder: User) -> None:
 def _take_back(holder: User | None, phone: str) -> bool:
     """Move a number back to the account that had it before. Return whether the number was moved.
 
-    The caller has locked the holder. By now, the holder may be a third account. It keeps the number only if it has
-    verified the number.
+    The caller has locked the holder. The holder may be a third account, which is not part of the recorded move. A third
+    account keeps the number only if it has verified the number.
     """
     which = sa.select(PhoneMove).where(PhoneMove.phone == phone, PhoneMove.to_user_id.is_not(None), _is_recent)
     moved = db.session.scalar(which.with_for_update().execution_options(populate_existing=True))
@@ -143,9 +143,9 @@ def _take_back(holder: User | None, phone: str) -> bool:
         _take(holder)
         notices.number_returned(holder)
         if holder.id == taker_id and moved.nomor_hp_before is not None:
-            # The restored number counts as changed now, so it gets no reset link for a day.
+            # The holder's former number counts as changed now, so the number gets no reset link for a day.
             _restore(holder, moved.nomor_hp_before)
-    # If the former holder has another number by now, that number stays.
+    # If the former holder has another number by now, the former holder keeps the new number.
     if owner is not None and owner.nomor_hp is None and _restore(owner, moved.nomor_hp):
         owner.phone_changed_at = owner.phone_before = None
         owner.phone_verified_at = moved.verified_at
@@ -163,7 +163,7 @@ def _must_give(holder: User, moved: PhoneMove) -> bool:
 
 
 def _restore(user: User, nomor_hp: str) -> bool:
-    """Give a user their former number again, as unverified.
+    """Give a user their former number back. The number then counts as unverified.
 
     Return False if another account has the number, or if the number is no longer allowed.
     """

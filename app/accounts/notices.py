@@ -54,7 +54,10 @@ def account_changed(user: User, fields: Collection[str], *, phone_before: str | 
 
 
 def _notify_changed(user: User, phone: str, fields: Collection[str]) -> None:
-    """Add the fields to the last notice if it is pending. Otherwise create a notice, `TOGETHER` after the last one."""
+    """Add the fields to the last notice if this notice is pending.
+
+    Otherwise create a notice. If there is a last notice, the new notice is due `TOGETHER` later.
+    """
     owner_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
     last = _last_notice(user, phone)
     if last and last.user_id == owner_id and last.state == DeliveryState.PENDING and last.claim_token is None:
@@ -130,7 +133,7 @@ def number_freed(user: User) -> None:
 
 
 def number_returned(user: User) -> None:
-    """Inform a user by push that the number that they took from another account was moved back."""
+    """Inform a user by push that the number, which came from another account, was moved back to this account."""
     _notify(user, NUMBER_WAS_RETURNED)
 
 
@@ -201,7 +204,10 @@ def handed_over(link: CaregiverLink) -> None:
 
 
 def render_handed_over(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts about handed-over accounts, by delivery id. There is none if the caregiver link is deleted."""
+    """Return the texts about handed-over accounts, by delivery id.
+
+    A delivery whose caregiver link is deleted gets no text.
+    """
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     links = (
         sa.select(*CaregiverLink.__table__.c, patient.nama_ktp.label("patient"), caregiver.nama_ktp.label("caregiver"))

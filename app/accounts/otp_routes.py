@@ -18,7 +18,7 @@ bp = Blueprint("otp", __name__, url_prefix="/profile/otp", description="Second f
 @bp.response(200, schemas.OtpStatus)
 @bp.alt_response(403, "FORBIDDEN")
 def get_otp() -> SecondFactorStatus:
-    """Return whether the second factor is active, and how many recovery codes are left. For administrators."""
+    """Return whether the second factor is active, and how many recovery codes are left. Only for administrators."""
     return service.get_otp(caller)
 
 
@@ -32,7 +32,8 @@ def get_otp() -> SecondFactorStatus:
 def begin_otp(data: dict[str, str]) -> Setup:
     """Set up an authenticator app. Return its URI for a QR code, and the recovery codes, which are shown once.
 
-    Logins require no code until a PUT confirms the setup. For administrators. 409 if a second factor is active.
+    Logins require no code until a PUT confirms the setup. Only for administrators. The response is 409 if a second
+    factor is active.
     """
     return service.begin_otp(caller, data["password"])
 
@@ -56,7 +57,7 @@ def confirm_otp(data: dict[str, str]) -> dict[str, str]:
 @bp.response(200, MessageSchema)
 @bp.alt_response(404, "NOT_FOUND")
 def end_otp(data: dict[str, str]) -> dict[str, str]:
-    """Disable the second factor. Requires the password, and a code of the authenticator app or a recovery code."""
+    """Disable the second factor. Needs the password, and a code of the authenticator app or a recovery code."""
     service.end_otp(caller, **data)
     return {"message": "Verifikasi dua langkah dimatikan."}
 
@@ -70,5 +71,5 @@ def end_otp(data: dict[str, str]) -> dict[str, str]:
 @bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(404, "NOT_FOUND")
 def replace_recovery_codes(data: dict[str, str]) -> dict[str, list[str]]:
-    """Create ten new recovery codes, shown once. The old codes stop working. Requires an active second factor."""
+    """Create ten new recovery codes, shown once. The old codes stop working. A second factor must be active."""
     return {"recovery_codes": service.replace_recovery_codes(caller, **data)}

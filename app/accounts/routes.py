@@ -177,8 +177,8 @@ def create_phone_verification(data: Loaded) -> VerificationRequest:
     """Start the verification of the caller's own number, or of a new number, which then replaces the old one.
 
     The user sends `VERIFIKASI` and the code to us from the number, or PUTs the six digits that we sent to it. A code is
-    valid once, for 15 minutes. After SALAH NOMOR, a number gets three codes, only from its own account (else 409
-    `wrong_number`).
+    valid once, for 15 minutes. After SALAH NOMOR, only the account that has the number can request codes to the number,
+    at most three (else 409 `wrong_number`).
     """
     return verification.create(caller, data)
 

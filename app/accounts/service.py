@@ -236,7 +236,7 @@ def update_profile(caller: Caller, data: Loaded) -> User:
 
 
 def notify_of_change(user: User, changes: set[str], phone_before: str | None) -> None:
-    """Notify the user of changes. Raise `TooManyRequests` after too many new passwords. This rolls back the changes."""
+    """Notify the user of changes. Raise `TooManyRequests`, which undoes the changes, after too many passwords."""
     if "password" in changes:
         rate_limits.count(NEW_PASSWORDS, "password", f"user:{user.id}")
     if changes:

@@ -38,7 +38,7 @@ CHARACTERS = 6
 DIGITS = 6
 #: Maximum tries to enter the same six-digit code.
 MAX_TRIES = 5
-#: Limit of codes to one number. The account that has the number has its own limit. All other accounts share one.
+#: Limit of codes to one number. The account that has the number has its own limit. All others share a limit.
 SENT = "3 per day"
 #: Kind of the message with six digits. WhatsApp requires an authentication template for this message.
 KIND = numbers.CODE
@@ -86,7 +86,7 @@ class Proof(StrEnum):
 
 
 def create(caller: Caller, data: Loaded) -> VerificationRequest:
-    """Start a verification of the caller's number, or of a new number, which replaces the old one when verified."""
+    """Start a verification of the caller's number or of a new number. A verified new number replaces the old number."""
     user = users.get_own(caller)
     nomor_hp = data.get("nomor_hp") or user.nomor_hp
     phone = phones.normalise(nomor_hp) if nomor_hp else None
@@ -136,7 +136,7 @@ def confirm(caller: Caller, code: str) -> User | None:
 def confirm_by_message(phone: str, code: str) -> Proof:
     """Check a code that we received by message from this E.164 number. The code works once, and only from its number.
 
-    Handle the result in the same unit of work.
+    The caller of this function must handle the result in the same unit of work.
     """
     code_hash = digest(VerificationMethod.MESSAGE, codes.normalise(code))
     asked = sa.select(PhoneVerification.user_id).where(
@@ -154,7 +154,7 @@ def digest(method: VerificationMethod, code: str, user_id: int | None = None) ->
 
 
 def prove(user_id: int, method: VerificationMethod, code_hash: str, phone: str) -> Proof:
-    """Use up an open verification request, and give its number to its user. A request can be used only once.
+    """Use up an open verification request, and give the verified number to the user. A request can be used only once.
 
     If another account uses the number, the request stays open until the number's owner answers.
     """
