@@ -83,7 +83,10 @@ def delete(patient_id: int, invitation_id: int) -> None:
 
 
 def get_open(code: str) -> Invitation:
-    """Return the open invitation with this code. Change nothing, because chat apps open links for a preview."""
+    """Return the open invitation with this code.
+
+    Do not change the invitation here, because chat apps open the link of an invitation for a preview.
+    """
     invitation = db.session.scalar(sa.select(Invitation).where(Invitation.code_hash == _digest(code), _is_open))
     if invitation is None:
         raise NotFound(NOT_FOUND)
@@ -98,7 +101,8 @@ def is_over(code: str) -> bool:
 def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
     """Accept an invitation. Only one caregiver can accept it. Return the caregiver's link, and whether it is new."""
     invitation = get_open(code)
-    users.lock(invitation.patient_id)  # before the patient's other rows, because an erasure locks in this order
+    # Lock the patient before the patient's other rows, because an erasure locks in this order.
+    users.lock(invitation.patient_id)
     taken = sa.delete(Invitation).where(Invitation.id == invitation.id, _is_open).returning(Invitation.scopes)
     scopes = db.session.scalar(taken)
     if scopes is None:

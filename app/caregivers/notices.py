@@ -28,7 +28,7 @@ from app.notifications.messages import notify_user
 from app.notifications.models import SECURITY_NOTICE, About, Channel, Delivery, DeliveryState, Receipt
 
 SUBJECT = care.LINK
-#: Subject of a notice about several new links.
+#: Value of the outbox column `about_type` for a notice about several new links.
 GATHERED = "caregiver_links"
 LIFETIME = timedelta(days=7)
 #: Maximum notices about one link that a patient gets per day. Further links are reported in one common notice.
@@ -59,7 +59,7 @@ def last_told(patient_id: int, within: timedelta) -> sa.Select[int | None]:
     """Return a query for the id of the link in the latest notice that a patient got within this time.
 
     The link may be deleted by now. The id is None if the notice is about several links. A failed notice is used only if
-    no other notice was sent, because the patient did not get it.
+    no other notice was sent, because the patient did not get a failed notice.
     """
     has_failed = sa.and_(
         Delivery.state.in_((DeliveryState.FAILED, DeliveryState.MISSED, DeliveryState.CANCELLED)),
@@ -103,7 +103,10 @@ def linked(link: CaregiverLink) -> None:
 
 
 def _gather(link: CaregiverLink, due_at: datetime) -> None:
-    """Add a link to the pending notice about several links. If there is none, create one, due at `due_at` or later."""
+    """Add a link to the pending notice about several links.
+
+    If no such notice is pending, create a notice that is due at `due_at` or later.
+    """
     about = About(GATHERED, link.patient_id)
     waits = sa.and_(Delivery.state == DeliveryState.PENDING, Delivery.due_at > db_time.now_sql())
     waiting = sa.update(Delivery).where(*outbox.is_about(about), waits)
@@ -133,7 +136,7 @@ def _messages_about(patient_id: int, subject: str) -> tuple[sa.ColumnElement[boo
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of notices about one link, by delivery id. If the link is deleted, there is no text."""
+    """Return the texts of notices about one link, by delivery id. A notice about a deleted link gets no text."""
     which = CaregiverLink.id.in_([each.about_id for each in deliveries])
     links = sa.select(CaregiverLink.id, User.nama_ktp, CaregiverLink.scopes)
     with autocommit() as connection:

@@ -28,7 +28,7 @@ ASK_AGAIN = "Mintalah undangan baru kepada pengirimnya."
 @bp.get("/undangan/<code>")
 @limit("60 per minute; 300 per hour")
 def show_invitation(code: str) -> Response:
-    """Show what the code allows, when it expires, and how to accept it."""
+    """Show what the caregiver may do, when the code expires, and how to use the code."""
     try:
         invitation = invitations.get_open(code)
     except NotFound as error:

@@ -47,7 +47,8 @@ def create(
     _with_role(caregiver_id, RoleName.PENDAMPING)
     if _with_role(patient_id, RoleName.PASIEN).guardian_id is not None:
         raise NotFound(users.NOT_FOUND)
-    users.lock(patient_id)  # before the patient's other rows, and so that concurrent requests count notices correctly
+    # Lock the patient before the patient's other rows. The lock also lets concurrent requests count notices correctly.
+    users.lock(patient_id)
     _forget_cut(caregiver_id, patient_id, uninvited=uninvited)
     with map_constraint_errors(CONSTRAINTS):
         # This update only locks the link. It must not set a key column, because `ledger.missed` skips a link with such
@@ -108,7 +109,7 @@ def leave(patient_id: int) -> None:
 
 
 def delete(caregiver_id: int, patient_id: int) -> None:
-    """Delete a link because the patient wants it. The caregiver then needs an invitation for a new link."""
+    """Delete a link for the patient. The caregiver then needs an invitation for a new link."""
     users.lock(patient_id)
     # Lock both people before the link, because the deletion of a person locks in this order.
     caregiver, patient = orm.aliased(User), orm.aliased(User)
