@@ -43,11 +43,11 @@ def get_notification_settings() -> dict[str, object]:
 @bp.response(200, schemas.NotificationSettings)
 @bp.alt_response(409, "CONFLICT")
 def update_notification_settings(data: Loaded) -> dict[str, object]:
-    """Change how the caller is reached. Fields that are not sent stay as they are.
+    """Change the caller's delivery preferences. Fields that are not sent stay unchanged.
 
-    The change also applies to what is already queued. While the caller has reminders, `messages` or `push` must stay
-    on (400 `channel_needed`). `messages: true` is 409 `stopped_by_number` if BERHENTI PENGINGAT came from the number
-    and the number is not proven. MULAI from the number, or a proof, ends this.
+    The change also applies to queued deliveries. While the caller has reminders, `messages` or `push` must stay on
+    (400 `channel_needed`). If the unproven number has answered BERHENTI PENGINGAT, `messages: true` is 409
+    `stopped_by_number` until the number answers MULAI or is proven.
     """
     return notifications.update(caller, data)
 
@@ -57,7 +57,7 @@ def update_notification_settings(data: Loaded) -> dict[str, object]:
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Delivery(many=True))
 def list_deliveries(page: Page) -> Listing[Sent]:
-    """List the caller's deliveries of the last 30 days and the pending ones, the latest due first."""
+    """List the caller's deliveries of the last 30 days and the pending deliveries, latest due time first."""
     return deliveries.list_own(caller, page)
 
 
@@ -98,7 +98,10 @@ def end_other_sessions() -> dict[str, str]:
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Access(many=True))
 def list_accesses(whose: Loaded, page: Page) -> Listing[Access]:
-    """List accesses to the data of the caller or a dependent, latest first. Lists and exports are one line per day."""
+    """List accesses to the data of the caller or a dependent, latest first.
+
+    All accesses on one day by the same kind of list or export are one entry.
+    """
     return access.list_own(caller, whose["patient_id"], page)
 
 

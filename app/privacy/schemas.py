@@ -19,7 +19,7 @@ class Status(StrEnum):
     READ = "read"
     DELIVERED = "delivered"
     SENT = "sent"
-    #: Not sent yet.
+    #: The delivery is not sent yet.
     WAITING = "waiting"
     FAILED = "failed"
     #: The delivery expired before it was sent.
@@ -84,7 +84,7 @@ class NotificationSettings(Schema):
 class NotificationSettingsUpdate(NotificationSettings):
     """The settings to change.
 
-    Missing settings stay. The OpenAPI document marks all fields as required only in the response.
+    Missing settings stay unchanged. The OpenAPI document marks all fields as required only in the response.
     """
 
 

@@ -14,8 +14,8 @@ from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
 
-#: Names for people who had access, by role. A caregiver is shown by their own name while they have an account. None is
-#: a command of the service's operator.
+#: Names for people who accessed data, by role. None means a command of the service's operator. A caregiver who still
+#: has an account is shown with their own name instead.
 WHO = {
     RoleName.ADMIN: "Administrator",
     RoleName.SUPERADMIN: "Administrator utama",
@@ -57,7 +57,7 @@ class Access:
 def list_own(caller: Caller, patient_id: int | None, page: Page) -> Listing[Access]:
     """Return accesses to the data of the caller or of their dependent, latest first.
 
-    Lists and exports are shown as one line per day.
+    All accesses on one day by the same kind of list or export are one entry.
     """
     listing = paginate_rows(_accesses(dependents.whose(caller, patient_id, AccessAction.ACCESS_READ)), page)
     return Listing([_access(row) for row in listing.rows], listing.total, page)
@@ -70,7 +70,10 @@ def _access(row: sa.Row[*tuple[object, ...]]) -> Access:
 
 
 def _accesses(user_id: int) -> sa.Select[*tuple[object, ...]]:
-    """Return a query for all accesses to a person's data: direct ones, and bulk ones such as exports."""
+    """Return a query for all accesses to a person's data.
+
+    The query includes accesses to the data of a group of people, such as exports, if the person belongs to the group.
+    """
     own = sa.select(
         AccessLogEntry.created_at.label("at"),
         AccessLogEntry.action,

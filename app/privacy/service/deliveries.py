@@ -56,12 +56,12 @@ class Sent:
 
 
 def list_own(caller: Caller, page: Page) -> Listing[Sent]:
-    """Return the caller's past and pending deliveries, the latest due first."""
+    """Return the caller's past and pending deliveries, latest due time first."""
     return list_of(caller.id, page)
 
 
 def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing[Sent]:
-    """Return a person's deliveries that match the condition `which`, the latest due first."""
+    """Return a person's deliveries that match the condition `which`, latest due time first."""
     listing = paginate_rows(_grouped(user_id, *which), page)
     preferences, now = notification_settings.delivery_preferences(user_id), db_time.now()
     rows = [
@@ -72,7 +72,7 @@ def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing
 
 
 def _grouped(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
-    """Return a query that groups a person's deliveries: the message, the push, and the push of each browser."""
+    """Return a query for a person's deliveries. Each row combines a message and the pushes with the same content."""
     delivery = sa.func.json_build_array(
         Delivery.channel,
         Delivery.state,
