@@ -58,7 +58,7 @@ def write(path: Path, user: User, connection: sa.Connection) -> None:
         archive.writestr("README.txt", _readme(user, counts))
 
 
-#: Queries by user id, for tables that declare their export as `Custom`.
+#: Functions that return a query for a user id. They are for tables that declare their export as `Custom`.
 EXPORTS: Mapping[str, Callable[[int], Query]] = {"forum_blocks": blocks.exported}
 
 
@@ -73,7 +73,7 @@ def _exported(person: DataSubject) -> Iterator[tuple[sa.Table, Query]]:
 
 
 def _rows(connection: sa.Connection, table: sa.Table, query: Query, person: DataSubject) -> Iterator[Row]:
-    # Convert the names to plain `str`. Some are SQLAlchemy's `quoted_name`, which orjson refuses as a key.
+    # Convert column names to `str`, because orjson refuses SQLAlchemy's `quoted_name` as a key.
     names = [str(column.name) for column in query.selected_columns]
     for values in connection.execute(query.execution_options(yield_per=ROWS_AT_ONCE)):
         row = dict(zip(names, values, strict=True))
@@ -88,7 +88,7 @@ def _nik(stored: str | None, user_id: int) -> str | None:
 
 
 def _add_table(archive: ZipFile, table: sa.Table, rows: Iterator[Row], spare: Path) -> int:
-    """Add a table as JSON and CSV, reading its rows once. Return the number of rows.
+    """Add a table to the ZIP as JSON and CSV, reading the rows once. Return the number of rows.
 
     A ZIP can have only one open file, so the CSV is first written to the temporary file `spare`.
     """
@@ -130,7 +130,7 @@ def _cell(value: object) -> str:
 
 
 def _plain(value: object) -> str:
-    """Return a value that JSON does not support as text."""
+    """Convert a value to text, because JSON does not support the type of the value."""
     return base64.b64encode(value).decode() if isinstance(value, (bytes, memoryview)) else str(value)
 
 

@@ -226,7 +226,10 @@ def _leaving(user_id: int) -> ErasureSubject | None:
 
 
 def _dependents_of(user_id: int) -> list[int]:
-    """Return the ids of a caregiver's dependents, who are erased before the caregiver."""
+    """Set the due time of the erasure of a caregiver's dependents to now. Return the ids of the dependents.
+
+    Dependents are erased before their caregiver.
+    """
     with unit_of_work():
         return dependents.erase_with(user_id)
 

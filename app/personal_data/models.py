@@ -44,7 +44,7 @@ class DataExport(Base, Created):
 class Tombstone(Base, Created):
     """Record of an erased person, so that a restored backup does not bring them back.
 
-    A stored file has the same name.
+    `name` is also the name of the tombstone's file in the store.
     """
 
     __tablename__ = "tombstones"

@@ -3,8 +3,8 @@
 A tombstone is a row and a file. The file is stored next to the pictures, so that it survives a loss of the database.
 `flask backup` includes the files.
 
-The name is a hash of the user id and the registration time, made with a key of `NIK_KEYS`. The name identifies a person
-only if the person's row exists again.
+The name of a tombstone is an HMAC of the user id and the registration time, with a key of `NIK_KEYS`. The name
+identifies a person only if the person's row exists again.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def create(user: User, posts: Posts) -> None:
 def reconcile() -> list[int]:
     """Find erased people whom a backup brought back, and schedule their erasure for now. Return their ids.
 
-    A file without a row is newer than the restored backup. Skip files whose key is not configured. Also store files
-    that are missing.
+    A tombstone whose file has no row is newer than the restored backup, so the backup may contain the person. Skip
+    files whose key is not configured. If a row has no file, store the file.
     """
     rows = {row.name: Posts(row.posts) for row in db.session.scalars(sa.select(Tombstone))}
     stored = stored_names()
