@@ -100,9 +100,9 @@ def set_only_role(user: User, name: RoleName) -> None:
 
 @contextmanager
 def _notify_changes(user: User) -> Iterator[None]:
-    """Notify the user about roles that the block adds or removes.
+    """Context manager that notifies the user about roles that its block adds or removes.
 
-    The caller must have locked the user. The notice then contains no changes of other requests.
+    The user must be locked before, so that the notice contains no changes by other requests.
     """
     before = user.role_names
     yield
@@ -118,7 +118,7 @@ def _notify_changes(user: User) -> Iterator[None]:
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the text of each notice about changed roles."""
+    """Return the texts of notices about changed roles, by delivery id."""
     return {each.id: {"text": _changed(each.payload)} for each in deliveries}
 
 
