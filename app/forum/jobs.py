@@ -72,7 +72,8 @@ def _wrong_ids(model: CountedModel) -> list[int]:
 
 def _repair(model: CountedModel, id_: int) -> bool:
     with unit_of_work():
-        # Lock and count in two statements. The count then includes everything that was committed before the lock.
+        # Lock the row and count in separate statements. The second statement then counts all rows that other
+        # transactions committed before the lock.
         db.session.execute(sa.select(model.id).where(model.id == id_).with_for_update(key_share=True))
         repaired_id = db.session.scalar(
             sa.update(model)
@@ -108,7 +109,8 @@ def place_pictures() -> None:
     A process may have been killed after it committed a decision and before it moved the picture.
     Delete hidden pictures that no moderated post uses, because their posts were deleted.
     """
-    # List the hidden store before the rows. Pictures are hidden after the commit, so each listed picture has its row.
+    # List the hidden pictures before the query of the posts. A picture is hidden after the commit of its post's row,
+    # so the query finds the row of each listed picture.
     stored_as_hidden = {name for name, _ in pictures.hidden().names()}
     with unit_of_work():
         is_hidden = {row.image: row.is_hidden for row in db.session.execute(_PICTURES_OF_CASES)}

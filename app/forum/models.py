@@ -279,9 +279,9 @@ class ForumBlock(Base):
 
 
 class PhraseKind(StrEnum):
-    #: The author wants to die.
+    #: A phrase of people who want to die.
     CRISIS = "crisis"
-    #: Somebody needs an ambulance. The chat sends an automatic reply. The forum ignores these phrases.
+    #: A phrase of people who need an ambulance. The chat sends an automatic reply. The forum ignores the phrase.
     EMERGENCY = "emergency"
 
 

@@ -72,7 +72,7 @@ class Hidden(Schema):
 
 
 class Moderated(Hidden):
-    """Optional fields of a post: it is hidden, its author is blocked, or its author gets crisis help."""
+    """Optional fields of a hidden post, of a post by a blocked author, and of a post whose author gets crisis help."""
 
     is_blocked = fields.Boolean(
         metadata={

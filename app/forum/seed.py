@@ -28,7 +28,7 @@ CATEGORIES: tuple[tuple[str, str | None], ...] = (
 #: Phrases that express a wish to die or to hurt oneself. `app.forum.service.crisis_matcher` also finds other
 #: spellings and slang. For example, the phrase `ingin mati` also matches `pengen mati`.
 PHRASES: tuple[str, ...] = (
-    # wishes to die
+    # phrases of people who wish to die
     "ingin mati", "saya mau mati", "mau mati saja", "mending mati", "lebih baik mati", "lebih baik saya mati",
     "mati saja saya", "saya mati saja", "biar saya mati", "biarkan saya mati", "pantas mati",
     "harusnya saya mati", "seharusnya saya mati", "andai saya mati", "semoga saya mati", "semoga cepat mati",
@@ -37,7 +37,7 @@ PHRASES: tuple[str, ...] = (
     "ingin meninggal saja", "lebih baik meninggal", "lebih baik saya tidak ada", "ingin menghilang selamanya",
     "ingin lenyap", "ingin pergi dari dunia", "tinggalkan dunia ini", "meninggalkan dunia ini",
     "selamat tinggal dunia", "ingin tidur selamanya", "tidak ingin bangun lagi", "tidak mau bangun lagi",
-    # wishes to stop living
+    # phrases of people who no longer want to live
     "tidak ingin hidup", "tidak mau hidup", "tidak sanggup hidup", "tidak kuat hidup", "tidak kuat lagi hidup",
     "tidak tahan hidup", "tidak tahan lagi hidup", "tidak sanggup lagi hidup", "hidup tidak ada gunanya",
     "hidup saya tidak ada gunanya", "hidup tidak berguna", "hidup saya tidak berguna",
@@ -45,19 +45,19 @@ PHRASES: tuple[str, ...] = (
     "untuk apa saya hidup", "buat apa saya hidup", "tidak ada alasan hidup", "tidak ada alasan untuk hidup",
     "capek hidup", "bosan hidup", "muak hidup", "menyesal lahir", "menyesal dilahirkan",
     "tidak ingin ada di dunia", "tidak ingin lahir",
-    # wishes to end one's life
+    # phrases for suicide
     "bunuh diri", "bundir", "akhiri hidup", "akhiri saja hidup", "akhiri semua", "akhiri nyawa",
     "hidup saya akhiri", "habisi diri", "habisi nyawa sendiri", "menghabisi diri", "menghabisi nyawa sendiri",
     "cabut nyawa saya", "hilangkan nyawa sendiri", "menghilangkan nyawa sendiri",
-    # methods of suicide
+    # phrases for methods of suicide
     "gantung diri", "gantung leher", "lompat dari jembatan", "lompat dari gedung", "lompat dari lantai",
     "lompat ke sungai saja", "minum racun", "minum baygon", "minum pembersih lantai",
     "minum obat sebanyak banyaknya", "overdosis saja", "sayat nadi", "potong nadi", "memotong nadi",
     "sayat tangan", "tabrakkan diri", "menabrakkan diri", "bakar diri", "membakar diri", "menembak diri",
-    # self-harm
+    # phrases for self-harm
     "sakiti diri", "lukai diri", "sayat diri", "self harm", "selfharm", "barcode di tangan", "barcode tangan",
     "cutting tangan",
-    # English and regional languages, which people mix into Indonesian
+    # phrases in English and regional languages, which people mix into Indonesian
     "suicide", "suicidal", "unalive", "kill myself", "end my life", "want to die", "wanna die", "better off dead",
     "hoyong maot", "hoyong paeh", "ingin paeh", "nglalu", "ngendat", "bunuh awak",
 )  # fmt: skip

@@ -29,7 +29,7 @@ KIND = "moderation"
 #: Time after which an unsent push about a case expires.
 LIFETIME = timedelta(days=1)
 
-#: Push texts to administrators about a new case. They contain no data of the post or its author.
+#: Texts of the pushes to administrators about a new case. The texts contain no data of the post or its author.
 PUSH = {"title": "Kasus moderasi baru", "body": "Ada tulisan di forum yang perlu diperiksa."}
 URGENT_PUSH = {"title": "Kasus mendesak", "body": "Ada tulisan di forum yang perlu segera diperiksa."}
 

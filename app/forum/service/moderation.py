@@ -97,7 +97,7 @@ _CASES = (
     .outerjoin(User, User.id == ForumCase.author_id)
 )
 
-#: SQL condition that an appeal waits for a decision. Appeals about deleted posts do not wait.
+#: SQL condition that is true if an appeal waits for a decision. Appeals about deleted posts do not wait.
 _is_appealed = sa.and_(
     ForumCase.state != CaseState.DELETED,
     ForumCase.appealed_at.is_not(None),
@@ -121,7 +121,7 @@ def list_all(search: CaseSearch) -> Listing[Case]:
 
 def get_image(case_id: int) -> bytes:
     """Return the picture of a case's post, hidden or not. Raise `NotFound` without a picture."""
-    with autocommit() as connection:  # do not occupy the connection during the read of the picture
+    with autocommit() as connection:  # release the connection before the picture is read
         name = connection.scalar(_CASES.with_only_columns(_IMAGE).where(ForumCase.id == case_id))
     if name is None:
         raise NotFound(IMAGE_NOT_FOUND)

@@ -33,7 +33,7 @@ THREAD_KIND = "forum_thread"
 
 REPLY_KIND = "forum_reply"
 
-#: An unsent message about replies expires this long after its due time.
+#: Time from the due time of a message about replies until the message expires if it is still unsent.
 REPLY_EXPIRES = timedelta(hours=24)
 
 #: Minimum time between two messages about replies to one person. The second message covers all replies since the first.
@@ -169,10 +169,10 @@ def _latest_notice(user_id: int, by_alias: bool, reply_id: int) -> ReplyNotice:
 
 
 def _waits(notice: ReplyNotice, now: datetime) -> bool:
-    """Return whether the latest message is still unsent. Its text will then include the new reply.
+    """Return whether the latest message is still unsent, so that its text will include the new reply.
 
-    The message may wait for the end of quiet hours, or be stuck. Lock its row until the commit of the reply. A worker
-    then cannot render the text without the reply.
+    The message may wait for the end of quiet hours, or be stuck. Lock the message's row until the commit of the reply,
+    so that no worker renders the text without the reply.
     """
     waiting = sa.select(Delivery.id).where(
         Delivery.user_id == notice.user_id,
@@ -185,9 +185,10 @@ def _waits(notice: ReplyNotice, now: datetime) -> bool:
 
 
 def _next_due(notice: ReplyNotice, now: datetime) -> datetime:
-    """Return when the next message is due: `REPLY_PAUSE` after the due time or the sending time of the latest message.
+    """Return when the next message is due, at least `REPLY_PAUSE` after the latest message.
 
-    The later of the two times counts. With `by_alias`, the due time of the message about named threads counts too.
+    The pause begins at the due time or at the sending time of the latest message, whichever is later. With `by_alias`,
+    it begins no earlier than the due time of the message about named threads.
     """
     sent_at = db.session.scalar(
         sa.select(sa.func.max(Delivery.settled_at)).where(
@@ -204,7 +205,7 @@ def _next_due(notice: ReplyNotice, now: datetime) -> datetime:
 
 
 def _is_blocked_by(user_id: object) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a person has blocked the name or pseudonym that a reply shows."""
+    """Return an SQL condition that is true if a person has blocked the name or pseudonym that a reply shows."""
     return sa.exists().where(
         ForumBlock.user_id == user_id,
         ForumBlock.blocked_id == ForumReply.user_id,
@@ -238,7 +239,7 @@ def render_replies(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 
 def _text_of(delivery: Claimed) -> Words | None:
-    """Return the text of a message about replies. It covers the replies up to the first reply of the next message."""
+    """Return the text of a message about replies. The message ends before the first reply of the next message."""
     with autocommit() as connection:
         row = connection.execute(_replies, _values(delivery)).first()
     if row is None:
@@ -279,8 +280,8 @@ _next_id = sa.func.least(
     )
     .scalar_subquery(),
 )
-#: Query for the replies that one message covers. Each row also has the number of these replies and a running number of
-#: the threads.
+#: Query for the replies that one message covers. In each row, `replies` is the number of all these replies, and
+#: `nth_thread` is the number of the reply's thread, counted from 1.
 _covered = (
     sa.select(
         ForumReply.id,
@@ -296,7 +297,8 @@ _covered = (
     .join(User, User.id == ForumReply.user_id)
     .where(
         ForumThread.user_id == _user_id,
-        # Include the first thread even if its author has since changed it from name to pseudonym or back.
+        # Include the thread of the message's first reply, even if the thread's author has since changed from name to
+        # pseudonym or back.
         sa.or_(ForumThread.use_pseudonym == _by_alias, ForumThread.id == sa.bindparam("thread_id")),
         ForumThread.id != sa.bindparam("without_id"),
         ForumThread.hidden_reason.is_(None),
@@ -325,7 +327,7 @@ def render_lifted(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 
 def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a delivery to this person may reveal their pseudonym to administrators.
+    """Return an SQL condition that is true for deliveries that may reveal this person's pseudonym to administrators.
 
     Examples are messages about replies to a pseudonymous thread, because their sending time matches the replies.
     Broadcasts of threads are included too. Everybody except the author may get them, so a missing broadcast would

@@ -63,8 +63,8 @@ def _may_hide(post: Post, case: ForumCase) -> bool:
         return False
     if case.decided_at is not None and post.updated_at <= case.decided_at:
         return False
-    # Without a decision, count all reports of the case, also those older than the case. Of two simultaneous reports,
-    # the later one may have opened the case.
+    # Before the first decision, count all reports of the case, even a report that is older than the case.
+    # If two people report a post at the same time, the later report may open the case.
     is_since = sa.true() if case.decided_at is None else ForumReport.created_at > case.decided_at
     count = db.session.scalar(
         sa.select(sa.func.count())
@@ -82,9 +82,9 @@ def _may_hide(post: Post, case: ForumCase) -> bool:
 
 
 def _reported_falsely(user_id: orm.InstrumentedAttribute[int]) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a person had `FALSE` false reports within `FALSE_WITHIN`.
+    """Return an SQL condition that is true for a person with `FALSE` false reports within `FALSE_WITHIN`.
 
-    The latest of these reports must have been decided less than `FALSE_WITHIN` ago.
+    The decision about the latest false report must be less than `FALSE_WITHIN` ago.
     """
     theirs = orm.aliased(ForumReport)
     kept = (

@@ -84,7 +84,7 @@ def select_fields(fields: Fields, source: sa.FromClause) -> AnySelect:
 def read(
     statement: PreparedStatement, connection: sa.Connection, values: Mapping[str, object]
 ) -> tuple[list[Record], int]:
-    """Return the records of the posts that a statement selects, and the value of its column `total`, or 0."""
+    """Return the records of the selected posts, and the value of the column `total`, or 0 without this column."""
     records, total = [], 0
     for post in statement.records(connection, values):
         total = post.pop("total", 0)
@@ -100,7 +100,7 @@ def read(
 
 
 def is_blocked(post: type[ForumThread] | type[ForumReply]) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that the caller has blocked the name or pseudonym that the post shows.
+    """Return an SQL condition that is true if the caller has blocked the name or pseudonym that the post shows.
 
     PostgreSQL reads the caller's blocks once for each statement, not once for each post.
     """
@@ -109,7 +109,7 @@ def is_blocked(post: type[ForumThread] | type[ForumReply]) -> sa.ColumnElement[b
 
 
 def is_listed(post: type[ForumThread] | type[ForumReply], *, mine: bool = False) -> list[sa.SQLColumnExpression[bool]]:
-    """Return the SQL conditions of posts in a list. With `mine`, select all posts of the caller, also hidden ones.
+    """Return the SQL conditions for posts in a list. With `mine`, select all posts of the caller, also hidden ones.
 
     Posts of blocked authors are excluded with NOT EXISTS. With the subquery of `is_blocked` instead, PostgreSQL would
     scan the whole table.

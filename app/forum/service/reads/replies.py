@@ -68,11 +68,11 @@ def read_replies(
 def select_replies(*, paged: bool) -> AnySelect:
     """Return the statement that selects a thread's replies with ids from `first` on, oldest first.
 
-    It returns at most `MAX_REPLIES` + 1 rows. The extra row shows that the response leaves out replies.
-    With `paged`, it selects one page of replies to the thread itself, with all replies below them. The column `total`
-    then has the number of replies to the thread itself.
+    The statement returns at most `MAX_REPLIES` + 1 rows. The extra row shows that the response leaves out replies.
+    With `paged`, the statement selects one page of replies to the thread itself, with all replies below them. The
+    column `total` then has the number of replies to the thread itself.
     """
-    # PostgreSQL knows the size of a text without reading the text, so octet_length() is cheap.
+    # octet_length() is cheap, because PostgreSQL stores the size of each text and need not read the text.
     sizes = sa.func.sum(sa.func.coalesce(sa.func.octet_length(ForumReply.content), 0))
     bytes_before = sa.func.coalesce(sizes.over(order_by=ForumReply.id, rows=(None, -1)), 0).label("bytes_before")
     matching = sa.select(ForumReply.__table__, bytes_before)

@@ -24,8 +24,8 @@ MAX_ON_FIRST_PAGE = 100
 #: Kinds of text search. A text that is too short for the trigram index is searched in the newest threads only.
 TextSearch = Literal["trigrams", "newest"]
 
-#: Maximum matches that a search counts, and maximum newest threads that a search for a short text reads.
-#: The limit keeps searches cheap, because threads are long and anybody may search, even without a token.
+#: Maximum number of matches that a search counts. If the text is short, the search reads only this number of threads,
+#: the newest ones. Searches must be cheap, because threads are long and anybody may search without a token.
 MAX_SEARCHED = 1_000
 
 
@@ -34,8 +34,8 @@ def select_page(
 ) -> AnySelect:
     """Return the statement for one page of threads. The column `total` has the number of matches.
 
-    With `search`, `total` is at most `MAX_SEARCHED`. Without `search`, `saved` and `mine`, it is the sum of the
-    category counters, which include threads of blocked authors. An empty page still has one row, for the total.
+    With `search`, `total` is at most `MAX_SEARCHED`. Without `search`, `saved` and `mine`, `total` is the sum of the
+    categories' counters, which also count threads of blocked authors. An empty page still has one row, for `total`.
     """
     rules = is_listed(ForumThread, mine=mine)
     matching = sa.select(ForumThread.__table__)
@@ -72,7 +72,7 @@ def select_page(
 
 
 def _matches(search: TextSearch) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that title or content matches.
+    """Return an SQL condition that is true if the title or the content matches the search pattern.
 
     Names of authors are not searched, because a search for a name must not find posts under a pseudonym.
     """
