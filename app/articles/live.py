@@ -25,7 +25,7 @@ client = cache(Ministry.from_config)
 
 
 def list_all() -> list[Headline]:
-    """Return the site's list in its order."""
+    """Return the site's list of articles, in the order of the site."""
     ministry = client(current())
     with answering():
         return lists.get(current().article_source_url, ministry.headlines)
@@ -34,7 +34,8 @@ def list_all() -> list[Headline]:
 def get(url: str) -> LiveArticle:
     """Return one article by its address, with the canonical address in `url`.
 
-    Raise `BadRequest` (`url_not_allowed`) for an address outside the configured hosts, and `NotFound`.
+    Raise `BadRequest` (`url_not_allowed`) for an address outside the configured hosts. Raise `NotFound` if the site has
+    no such article.
     """
     ministry = client(current())
     try:

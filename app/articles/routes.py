@@ -82,7 +82,7 @@ def get_article_by_url(query: dict[str, str]) -> ArticleRow:
 
 @bp.post("/save")
 @authenticated
-@limit("120 per minute; 2000 per day", key=by_caller)  # each call may add a permanent row
+@limit("120 per minute; 2000 per day", key=by_caller)  # limited, because each call may add a permanent row
 @bp.arguments(schemas.ArticleSave)
 @bp.response(200, schemas.ArticleIsSaved)
 def save_article(data: Loaded) -> dict[str, bool]:

@@ -35,7 +35,7 @@ SavedRow = sa.Row[*tuple[object, ...]]
 
 
 def list_live(page: Page, user_id: int | None) -> Listing[dict[str, object]]:
-    """Return the ministry's list in its order. `is_saved` is true for articles that this user saved."""
+    """Return one page of the ministry's articles, in the order of its site, with `is_saved` for this user."""
     headlines = live.list_all()
     shown = headlines[page.offset : page.offset + page.size]
     saved = saved_among(user_id, [headline.url for headline in shown])
@@ -105,7 +105,7 @@ def toggle_save(user_id: int, data: Loaded) -> bool:
 
 
 def list_saved(user_id: int, page: Page) -> Listing[SavedRow]:
-    """Return the articles that a user saved, latest first. A stored article has its id and picture."""
+    """Return the articles that a user saved, latest first. Only stored articles have an id and a picture."""
     query = (
         sa.select(
             Article.id, SavedArticle.title, SavedArticle.url, Article.image, SavedArticle.saved.label("is_saved"),
