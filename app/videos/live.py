@@ -22,7 +22,8 @@ from app.providers.videos import PlatformVideo, QuotaExhausted, VideoPlatform
 
 T = TypeVar("T")
 
-#: Seconds for which a cached result is fresh. A search costs about 100 times the quota of the other calls.
+#: Seconds for which a cached result is fresh. Searches stay fresh for hours, because a search costs about 100 times the
+#: quota of the other calls.
 SEARCH_FRESH_S = 6 * 3600
 CHANNEL_FRESH_S = 15 * 60
 VIDEO_FRESH_S = 24 * 3600

@@ -79,7 +79,7 @@ def search_videos(page: Page, query: dict[str, str]) -> Listing[dict[str, object
 
 @bp.post("/save")
 @authenticated
-@limit("120 per minute; 2000 per day", key=by_caller)  # each call may add a permanent row
+@limit("120 per minute; 2000 per day", key=by_caller)  # limited, because each call may add a permanent row
 @bp.arguments(schemas.VideoSave)
 @bp.response(200, schemas.VideoIsSaved)
 def save_video(data: Loaded) -> dict[str, bool]:
