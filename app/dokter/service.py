@@ -121,15 +121,15 @@ def update(dokter_id: int, data: Loaded) -> Dokter:
 def delete(dokter_id: int) -> None:
     dokter = get_locked_or_404(Dokter, dokter_id, NOT_FOUND)
     pictures.discard(dokter.image)
-    # Do not delete through the session. It raises an error if a parallel deletion of a facility has removed a row of
-    # `dokter_faskes`.
+    # Delete with SQL. A deletion through the session fails if another request deletes one of the doctor's facilities at
+    # the same time.
     db.session.execute(sa.delete(Dokter).where(Dokter.id == dokter_id))
 
 
 def _practise_at(dokter: Dokter, faskes_ids: set[str]) -> None:
     """Replace the doctor's facilities. Insert and delete only the rows that change.
 
-    With SQL instead of the session, a row that a parallel facility deletion removes causes no error.
+    Use SQL, because the session would raise an error if another request deleted one of these rows at the same time.
     """
     practices = dokter_faskes.c
     db.session.execute(
