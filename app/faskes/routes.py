@@ -61,7 +61,7 @@ def list_faskes(search: FaskesFilter) -> Results:
 @bp.get("/<faskes_id>")
 @public
 @cached(60)
-@limit("300 per minute")  # an unknown id costs a provider call
+@limit("300 per minute")  # limited, because an unknown id costs a provider call
 @bp.response(200, schemas.Faskes)
 @bp.alt_response(502, "BAD_GATEWAY")
 @bp.alt_response(504, "GATEWAY_TIMEOUT")

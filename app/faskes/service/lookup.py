@@ -21,7 +21,8 @@ from app.providers.geocoding import Offline
 from app.providers.http import ProviderError
 from app.providers.places import PLACE_ID, Place
 
-#: The kind of a facility by a word in its name, else by the provider's types.
+#: Kinds of facilities by a word in the name. If the name has none of these words, `_BY_TYPE` has the kind by the
+#: provider's type.
 _BY_NAME = {
     "puskesmas": "puskesmas", "posyandu": "posyandu", "klinik": "klinik", "apotek": "apotek",
     "laboratorium": "laboratorium", "rumah sakit": "rumah_sakit", "rsud": "rumah_sakit", "rsup": "rumah_sakit",
@@ -42,9 +43,9 @@ def nearby(query: NearbyQuery) -> Results:
 
 
 def _searched(provider: places.Places, query: NearbyQuery) -> list[Record]:
-    """Search the provider, or wait for another request that is searching it. Then return the stored facilities.
+    """Search the provider, or wait until another request has searched it. Then return the stored facilities.
 
-    If the provider was searched before, return no facilities, because the caller has found none in the database.
+    If the provider was searched recently, return no facilities, because the caller has found none in the database.
     """
     circle = search_coverage.claim(query.lat, query.lng, query.radius_m)
     if circle.state is search_coverage.CircleState.COVERED:
@@ -60,7 +61,7 @@ def _searched(provider: places.Places, query: NearbyQuery) -> list[Record]:
         search_coverage.release(circle)
         return []
     store(nearby_places)
-    # Only after the commit, because waiting requests read the rows as soon as the circle is covered.
+    # Mark the circle after the commit, because waiting requests read the new rows as soon as it is marked.
     after_commit(partial(search_coverage.mark_covered, circle))
     return reads.around(db.session.connection(), query.lat, query.lng, query.radius_m)
 
@@ -114,7 +115,7 @@ def _fetched(faskes_id: str) -> Record:
 
 def store(provider_places: Iterable[Place]) -> None:
     """Insert or update the provider's places. Records that an administrator changed stay unchanged."""
-    geocoder = Offline()  # up to 60 positions are too many calls for a remote geocoder
+    geocoder = Offline()  # no remote geocoder, because there are up to 60 positions
     rows = [
         {
             "id": place.place_id,
@@ -139,7 +140,7 @@ def store(provider_places: Iterable[Place]) -> None:
             index_elements=[Faskes.id],
             set_={
                 **refreshed,
-                "telepon": sa.func.coalesce(new.excluded.telepon, Faskes.telepon),  # searches return no phone numbers
+                "telepon": sa.func.coalesce(new.excluded.telepon, Faskes.telepon),  # keep a stored phone number
                 "updated_at": sa.func.now(),
             },
             where=Faskes.source == PLACES,

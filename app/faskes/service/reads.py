@@ -59,7 +59,7 @@ def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
     boxed = (
         sa.select(*COLUMNS, distance_km(_param("lat"), _param("lng")).label("distance_km"))
         .where(sa.or_(*boxes))
-        .offset(sa.literal_column("0"))  # otherwise PostgreSQL would compute the distance twice
+        .offset(sa.literal_column("0"))  # without OFFSET, PostgreSQL would compute the distance twice
         .subquery()
     )
     return (

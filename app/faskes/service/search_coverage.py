@@ -1,9 +1,9 @@
 """Circles on the map for which the places provider was searched recently, shared between processes in Redis.
 
 The provider's places are in the database. For four hours, a search near a covered circle does not call the provider
-again. A search claims its circle before it calls the provider. If several requests miss the same circle, one calls and
-the others wait. While Redis is down, no circles are stored, so every search without stored facilities calls the
-provider.
+again. A search claims its circle before it calls the provider. If several requests need the same circle, one calls the
+provider and the others wait. While Redis is down, no circles are stored, so every search without stored facilities
+calls the provider.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ LIFETIME_S = 4 * 3600
 #: database before the new rows were committed, so it must read again.
 JUST_NOW_S = 1
 
-#: Maximum km between the centre of a search and the centre of a covered circle, so that the circle counts for the
-#: search. The radius of the circle must be at least the radius of the search.
+#: Maximum km between the centre of a search and the centre of a circle that covers the search. The radius of the circle
+#: must be at least the radius of the search.
 NEAR_KM = 1
 
-#: Seconds until a claim expires. It is longer than the provider's time budget, so an expired claim means that its
-#: process died.
+#: Seconds until a claim expires. A claim expires only if its process has died, because a provider call takes less time.
 CLAIM_S = 10
 _POLL_S = 0.1
 
@@ -75,7 +74,7 @@ class CircleState(StrEnum):
     COVERED = "covered"
     #: Another request has claimed the circle and is calling the provider.
     ASKING = "asking"
-    #: The caller has claimed the circle. It calls the provider, then `mark_covered` or `release`.
+    #: The caller has claimed the circle, and must call the provider, then `mark_covered` or `release`.
     CLAIMED = "claimed"
 
 
@@ -125,7 +124,7 @@ def wait(circle: Circle) -> None:
 
 
 def is_unknown(place_id: str) -> bool:
-    """Return whether the provider did not know this place when it was last asked, at most four hours ago."""
+    """Return whether the provider responded within the last four hours that it has no place with this id."""
     return _run(lambda redis: redis.get(_UNKNOWN + place_id)) is not None
 
 
