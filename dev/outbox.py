@@ -22,7 +22,8 @@ from app.providers.webhooks import WebhookEvent
 
 #: Maximum number of upcoming deliveries to read, and maximum number of sent or waiting deliveries to read.
 SHOWN = 200
-#: `HEARD` is the maximum number of incoming messages on the page. `PEOPLE` is the maximum number of people to write as.
+#: `HEARD` is the maximum number of incoming messages on the page. `PEOPLE` is the maximum number of
+#: recipients whom the developer can choose as the sender of a message.
 HEARD, PEOPLE = 20, 30
 #: Number of upcoming entries, and number of latest entries, that the page shows in full. It collapses the others.
 UNFOLDED_NEXT, UNFOLDED_LATEST = 4, 12
@@ -79,7 +80,7 @@ _latest = _shown.where(~_is_upcoming).order_by(_moment.desc(), _rows.id.desc()).
 
 
 def read() -> Outbox:
-    """Return two lists: upcoming entries, earliest first, and sent or waiting entries, newest first."""
+    """Return the data of the page. Upcoming entries begin with the earliest, all other lists with the newest."""
     with autocommit() as connection:
         rows = [connection.execute(which).mappings().all() for which in (_upcoming, _latest)]
         heard = [{**row, "shown": _shown_text(row)} for row in connection.execute(_heard).mappings()]
@@ -109,7 +110,7 @@ def words_of(row: Row) -> Words:
     delivery = Claimed(**{name: row[name] for name in Claimed.__dataclass_fields__})
     try:
         return rendering.words_of([delivery], drain.routing().render).get(delivery.id, {})
-    except (KeyError, UnwantedError):  # The service has erased the encrypted values of this message.
+    except (KeyError, UnwantedError):  # The encrypted values are erased, or nobody should get the message now.
         return {}
 
 

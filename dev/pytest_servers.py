@@ -18,7 +18,8 @@ from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
 # pytest-xdist starts its processes in the same hook, later. The processes inherit the variables that are set here.
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    # The tests start hundreds of processes. With this variable, each process would compile the whole application again.
+    # The tests start hundreds of processes. With PYTHONDONTWRITEBYTECODE, each of them would compile the whole
+    # application again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     known = environment()
     if session.config.option.collectonly or (DATABASE_VARIABLE in known and REDIS_VARIABLE in known):

@@ -1,7 +1,8 @@
 """`make run`: run the whole service on this machine as in production, with its own servers and secrets.
 
-PostgreSQL, Valkey, gunicorn and the workers are children of this process. If DATABASE_URL or REDIS_URL is set, this
-server is not started. All children end with this process, even if it is killed. If a child crashes, all end.
+PostgreSQL, Valkey, gunicorn and the workers are children of this process. If DATABASE_URL or REDIS_URL is set, the
+program uses that server and does not start its own. All children end with this process, even if it is killed. If a
+child crashes, the program ends.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ def only_one_here() -> Iterator[Callable[[int], None]]:
 
 def read_settings() -> tuple[Config, dict[str, str]]:
     """Return the checked settings, with defaults for settings that a developer can omit."""
-    DEVELOPMENT_ENV.unlink(missing_ok=True)  # A killed run can leave this file. Its servers no longer run.
+    DEVELOPMENT_ENV.unlink(missing_ok=True)  # A killed run can leave this file. It names servers that have ended.
     env = environment()
     if env.get("ENVIRONMENT", "development") != "development":
         raise ToolError(f"`make run` is for development, but ENVIRONMENT is {env['ENVIRONMENT']}.")

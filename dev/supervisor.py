@@ -29,10 +29,10 @@ PATIENCE_S = 60.0
 #: Seconds between two messages about a child for which the supervisor still waits.
 TELL_EVERY_S = 15.0
 
-#: Name of a program of util-linux. Linux has this program, macOS does not.
+#: Path of the program setpriv of util-linux, or None. Linux has this program, macOS does not.
 SETPRIV = shutil.which("setpriv")
 
-#: Options of setpriv with which the user nobody can enter root's folders. A checkout may be in root's home.
+#: Options of setpriv that let the user nobody enter root's folders, because a checkout may be in root's home.
 ENTER_FOLDERS = ("--securebits=+no_setuid_fixup", "--inh-caps=-all,+dac_override", "--ambient-caps=-all,+dac_override")
 
 NO_SETPRIV = "Root needs `setpriv` of util-linux for this. Work as an ordinary user, or set DATABASE_URL."
@@ -156,7 +156,7 @@ class Supervisor:
         self._wait(is_done, child, patience)
 
     def _wait(self, is_done: Callable[[], bool], child: Child, patience: float) -> None:
-        """Wait until `is_done`. Raise `CrashError` if the child uses no processor time for `patience` seconds.
+        """Wait until `is_done()`. Raise `CrashError` if the child uses no processor time for `patience` seconds.
 
         There is no limit for the total time, because a start can take minutes on a busy machine.
         """

@@ -97,7 +97,7 @@ def own_redis(server_url: str, number: int) -> str:
     return with_path(server_url, str(number))
 
 
-# --- ports and simulators -------------------------------------------------------------------------------------
+# --- abandoned folders, and creation of databases ----------------------------------------------------------------
 
 
 def remove_abandoned_folders() -> None:

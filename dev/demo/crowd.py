@@ -1,7 +1,8 @@
 """Fifty-six more demo people (the crowd), for the tables, maps and charts of administrators.
 
-Their registration times are in the last ninety days. All other data is the same in each installation. The modules
-`conversations`, `reminders` and `activity` add their threads, reminders and logs. They have the password of the demo.
+These people have registered in the last ninety days. All their other data is the same in each installation. The modules
+`conversations`, `reminders` and `activity` add threads, reminders and logs of these people. All of them have the
+password of the demo.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ def ids() -> list[int]:
 def roles_of(number: int) -> tuple[RoleName, ...]:
     """Return the roles of the person with this number.
 
-    The first two are administrators. Then follow two patients for each caregiver. Some people have both roles.
+    The first two people are administrators. Of the others, there are two patients for each caregiver, and some people
+    are both.
     """
     if number < 2:
         return (RoleName.ADMIN,)
@@ -85,7 +87,7 @@ def _add_people(chance: Random) -> list[int]:
     for number, (name, username, joined) in enumerate(zip(NAMES, usernames(), _moments(chance), strict=True)):
         nomor_hp = f"0812000001{number:02}"
         wishes = {"medical": True, "mental_health": number % 3 == 0, "religion": [chance.choice(BELIEFS)]}
-        # Otherwise each new forum thread of a developer would send a broadcast to all of them.
+        # No broadcasts. Otherwise each new forum thread of a developer would send a broadcast to all these people.
         wishes["broadcast"] = False
         rows.append(
             {

@@ -74,7 +74,7 @@ def fill() -> None:
 
 
 def _fill_others(others: list[int]) -> None:
-    """Create medicines for some people, and visits in the coming weeks. Half of the medicines have an answer today."""
+    """Create medicines for some people, and visits in the coming weeks. Answer half of today's doses."""
     for number, user_id in enumerate(others[:WITH_DOSES]):
         nama_obat, judul, jam = DOSES[number % len(DOSES)]
         dose = {"jam": jam, "jumlah": 1, "satuan": "tablet"}

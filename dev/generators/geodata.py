@@ -47,8 +47,8 @@ NEW_PAPUA: dict[str, frozenset[str]] = {
     "Papua Barat Daya": frozenset({"Kota Sorong", "Sorong", "Sorong Selatan", "Raja Ampat", "Tambrauw", "Maybrat"}),
 }
 
-#: Maximum kilometres from a village to the middle of its kabupaten (district). Beyond that, its coordinates are wrong.
-#: In the widest kabupaten, with the Liukang islands, the distance is up to 420 km.
+#: Maximum kilometres from a village to the middle of its kabupaten (district). A village with a larger distance has
+#: wrong coordinates. In the widest kabupaten, with the Liukang islands, the distance is up to 420 km.
 STRAY_KM = 500
 
 

@@ -60,7 +60,7 @@ class Simulator:
         return {}
 
     def refusals(self) -> Refusals:
-        """Return the provider's error responses by kind. `fault` uses the kind as a name."""
+        """Return the provider's error responses by kind. `Server.fault` accepts these kinds."""
         return {}
 
     def actions(self) -> dict[str, Callable[..., Any]]:

@@ -103,8 +103,8 @@ class Ministry(Simulator):
         return self._send("<title>Artikel</title>", body)
 
     def _card(self, article: Article) -> str:
-        # As on the real site, there are three links to one article: tracked, relative, and without a scheme. The
-        # picture has lazy loading.
+        # As on the real site, there are three links to one article: a link with tracking parameters, a relative link,
+        # and a link without a scheme. The picture has lazy loading.
         title, host = html.escape(article.title), urlsplit(self.url).netloc
         return f"""
 <article class="post">
@@ -178,7 +178,7 @@ class Ministry(Simulator):
         if with_text:
             news["articleBody"] = article.plain_text
         graph = {"@context": "https://schema.org", "@graph": [{"@type": "WebSite", "name": "Kemenkes"}, news]}
-        text = json.dumps(graph).replace("</", "<\\/")  # Without this, "</" in the text could end the script element.
+        text = json.dumps(graph).replace("</", "<\\/")  # An unescaped "</" could end the script element.
         return f'<script type="application/ld+json">{text}</script>'
 
     def _send(self, head: str, body: str) -> ResponseReturnValue:

@@ -38,7 +38,7 @@ class Message:
     topic: str | None
     text: str | None
     error: str | None
-    state: str = "waiting"  # later shown, expired, or replaced by a push with the same topic
+    state: str = "waiting"  # or shown, expired, replaced (by a push with the same topic)
     at: float = field(default_factory=time.time)
 
 
@@ -53,7 +53,7 @@ class Browser:
     gone: bool = False
 
 
-class Refused(Exception):  # becomes an error response of the push service
+class Refused(Exception):  # The push service returns an error response.
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
         self.status = status

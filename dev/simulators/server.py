@@ -65,7 +65,7 @@ class Server:
         self.url = f"http://127.0.0.1:{self._listener.port}"
         for simulator in simulators:
             simulator.url = f"{self.url}/{simulator.name}"
-        # This socket reserves a port. Nothing listens on the port, so it refuses connections.
+        # This socket reserves a port but does not listen, so the port refuses connections.
         self._unheard = socket.socket()
         self._unheard.bind(("127.0.0.1", 0))
         self._thread = Thread(target=self._listener.serve_forever, args=(0.05,), name="simulators", daemon=True)

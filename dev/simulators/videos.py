@@ -211,7 +211,8 @@ class Videos(Simulator):
             resource = {"kind": "youtube#video", "videoId": video.id}
             item: dict[str, Any] = {"kind": "youtube#searchResult", "id": resource}
             if "snippet" in parts:
-                # Only the search of the real API escapes titles. Its results also have no larger thumbnails.
+                # As in the real API, only search results have HTML escapes in their titles. They also lack the larger
+                # thumbnails.
                 snippet = video.snippet(every_size=False)
                 item["snippet"] = snippet | {"title": html.escape(str(snippet["title"]))}
             items.append(item)

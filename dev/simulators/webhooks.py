@@ -44,7 +44,8 @@ AGAIN_S, MAX_CALLS, TIMEOUT_S = 0.5, 120, 10.0
 class Manner:
     """Plan for the receipts of each message.
 
-    `told` are their states, `times` the copies of each. `late_s` is their delay, or its maximum if `shuffled`.
+    `told` contains the delivery states to report. Each receipt is sent `times` times, after `late_s` seconds. If
+    `shuffled`, receipts are sent in random order, each after a random time up to `late_s` seconds.
     """
 
     told: Sequence[str] = ("sent", "delivered")
@@ -86,7 +87,7 @@ class Webhooks:
         self.answers.clear()
 
     def tell(self, body: dict[str, Any], *, after_s: float = 0.0) -> None:
-        """Call the webhook for this body."""
+        """Send this body to the webhook of its gateway, after `after_s` seconds."""
         if self.url is not None:
             self._put(Call(_path(body), json.dumps(body).encode()), after_s)
 

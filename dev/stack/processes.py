@@ -81,7 +81,8 @@ class Stack:
         raise AssertionError(self.log.read_text())
 
     def __exit__(self, *_: object) -> None:
-        # End the processes in reverse order, because a worker removes its registration from Redis when it ends.
+        # End the processes in reverse order, so that Redis ends last. A worker that ends removes its registration from
+        # Redis.
         for process in reversed(self.processes):
             process.send_signal(signal.SIGTERM)
             process.wait(PATIENCE_S)

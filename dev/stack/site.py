@@ -38,7 +38,7 @@ class DeployedStack(Stack):
     #: Path of the Redis server program.
     redis_server = staticmethod(valkey_server)
 
-    #: Additional changes of `deploy/nginx.conf`: old text and new text.
+    #: Additional replacements in `deploy/nginx.conf`: the new text by the old text.
     changes: ClassVar[dict[str, str]] = {}
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
