@@ -25,8 +25,8 @@ from dev.simulators import simulators
 
 FASKES = 200_000
 
-#: Standard deviation in degrees of a position from its village. Without it, most searches would be in densely
-#: populated Java.
+#: Standard deviation in degrees of a position from its village. Positions in the villages themselves would mostly be in
+#: densely populated Java.
 SPREAD = 0.5
 RADIUS_M = 5000
 
@@ -61,13 +61,13 @@ def nearby_paths() -> list[str]:
 
 
 def search_paths() -> list[str]:
-    """Return search paths. The word of each is in the name of only one facility."""
+    """Return search paths. Each path has a word that is in the name of only one facility."""
     words = (hashlib.md5(str(n).encode()).hexdigest()[:8] for n in range(1, FASKES, 700))
     return [f"/api/faskes/search?keyword={word}" for word in words]
 
 
 def times_faster_than_a_scan(environment: BenchEnvironment) -> float:
-    """Return how many times as fast as a full scan the indexed query is, by PostgreSQL's execution times."""
+    """Return PostgreSQL's execution time of a full scan, divided by the execution time of the indexed query."""
     far = distance_km(sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double))
     scan = sa.select(*reads.COLUMNS, far).where(far <= RADIUS_M / 1000).order_by(far)
     spent = {"indexed": 0.0, "scanned": 0.0}

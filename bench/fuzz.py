@@ -35,16 +35,16 @@ from dev.simulators import simulators
 
 WHO: tuple[RoleName | None, ...] = (None, RoleName.PASIEN, RoleName.ADMIN)
 
-#: Checks that are switched off, because the routes break their rules on purpose or other tests check them.
+#: Checks that are switched off, because the routes break the rule on purpose or other tests check the same rule.
 LEFT_OUT = {
     # Forms accept more than the document says: digits for a number, 0 for false, and blank items.
     "negative_data_rejection",
     # The document cannot describe rules between fields, expired codes and province names, so a 400 response is right.
     "positive_data_acceptance",
-    # The path `/faskes/search` also matches `/faskes/<id>`, and so accepts its methods too.
+    # The path `/faskes/search` also matches `/faskes/<id>`, so it also accepts the methods of `/faskes/<id>`.
     "allow_header_conformance",
     "ignored_auth",  # excluded because tests/architecture calls every route with every kind of token
-    "missing_required_header",  # excluded because this is the same check under another name
+    "missing_required_header",  # excluded for the same reason as ignored_auth
 }
 
 #: Maximum number of example requests that are stored for one fault.
@@ -98,13 +98,13 @@ class Identity:
 
 def fuzz(app: Flask, role: RoleName | None, *, examples: int, seed: int, edges: bool) -> Findings:
     """Send `examples` requests to every operation as `role`. `edges` adds requests with the limits of every field."""
-    app.config["PROPAGATE_EXCEPTIONS"] = False  # a crash must be a 500 response
+    app.config["PROPAGATE_EXCEPTIONS"] = False  # so that a crash gives a 500 response
     findings = Findings()
     schema = schemathesis.openapi.from_wsgi("/api/openapi.json", app, config=SchemathesisConfig(seed=seed))
     schema.config.generation.update(max_examples=examples)
     schema.config.phases.coverage.enabled = edges
     schema.config.phases.stateful.enabled = False
-    schema.config.auth.auto_signup = False  # otherwise schemathesis registers a user
+    schema.config.auth.auto_signup = False  # otherwise schemathesis would register a user
     for name in LEFT_OUT:
         getattr(schema.config.checks, name).enabled = False
     if role is not None:

@@ -37,8 +37,8 @@ from app.pengingat.ledger.schemas import NewAnswer
 from bench.environment import BenchEnvironment, Result, at_most
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
-#: Maximum ratio of the cost at one size to the cost at the next smaller size. For a function that is `flat`, the sizes
-#: are the largest and the smallest one.
+#: Maximum ratio of the cost at one size to the cost at the next smaller size. For a `flat` function, it is the
+#: maximum ratio of the cost at the largest size to the cost at the smallest size.
 MAX_GROWTH = 1.3
 
 #: The measured functions of a table take turns, so that a slow minute of the machine affects all of them.
@@ -48,7 +48,7 @@ TURNS, ROUNDS, CALLS, WARM_CALLS = 3, 5, 40, 10
 #: benchmark would measure reads from the operating system's cache.
 MEMORY = 0.25
 
-#: Replies of one thread, reminders of one person, and occurrences of one reminder.
+#: Number of replies of one thread, of reminders of one person, and of occurrences of one reminder.
 REPLIES_EACH, REMINDERS_EACH, OCCURRENCES_EACH = 10, 10, 100
 #: A word that is in the name of every facility.
 COMMON = "sari"
@@ -170,7 +170,7 @@ TABLES = (
         (HotPath("any page of the list", _list),),
     ),
     Table(
-        # In each thread, the second half of the replies are replies to the first one.
+        # In each thread, the second half of the replies are replies to the first reply.
         "forum_replies",
         f"""
         INSERT INTO forum_replies (id, thread_id, parent_id, depth, user_id, content)
@@ -264,7 +264,7 @@ def _fill(cursor: Any, table: Table, rows: int, people: int) -> None:
     cursor.execute(f"TRUNCATE {table.name} RESTART IDENTITY CASCADE")
     cursor.execute(SCAFFOLD, {"table": table.name})
     drops, builds = zip(*cursor.fetchall(), strict=True)
-    # The first change of a page after a checkpoint is more expensive. A checkpoint here gives every size this cost.
+    # The first change of a page after a checkpoint is more expensive. With a checkpoint here, all sizes have this cost.
     upkeep = f"VACUUM ANALYZE {table.name}", "CHECKPOINT"
     for statement in (*drops, table.fill.format(rows=rows, people=people), *builds, *upkeep):
         cursor.execute(statement)

@@ -165,7 +165,7 @@ def drive(site: DeployedStack, seen: Seen, rate: float, end: float) -> None:
                 error = person.act()
             except requests.RequestException as failed:
                 error = type(failed).__name__
-            # The time is measured from the planned time of the request. Otherwise a slow service would get fewer
+            # Measure the response time from the planned time of the request. Otherwise a slow service would get fewer
             # requests and better figures.
             seen.add(time.monotonic() - due, error)
             due += CLIENTS / rate

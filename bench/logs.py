@@ -19,7 +19,7 @@ from bench.environment import BenchEnvironment, Result, at_least
 from bench.wrk import Target
 
 MANY = 50_000
-#: One RQ job for each record takes a fork and five round trips to Redis, so a few records are enough.
+#: With one RQ job for each record, a few records are enough, because a job takes a fork and five round trips to Redis.
 FEW = 150
 
 RECORD = {

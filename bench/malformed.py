@@ -92,7 +92,7 @@ def ask(app: Flask, tokens: Sequence[str], *, examples: int, seed: int) -> Count
     Half have the right fields with wrong values, and wrong headers. They may succeed, but must not crash. The others
     have a body that is not a JSON object, and must get a 4xx status.
     """
-    app.config["PROPAGATE_EXCEPTIONS"] = False  # a crash must be a 500 response
+    app.config["PROPAGATE_EXCEPTIONS"] = False  # so that a crash gives a 500 response
     client = app.test_client()
     known = operations(client.get("/api/openapi.json").get_json())
     statuses: Counter[int] = Counter()

@@ -26,7 +26,7 @@ LOGIN: Request = ("POST", "/login", {"json": {"username": "siti", "password": "r
 #: Four clients send logs at the same time, so that each outage has 5,000 log requests.
 KINDS = {"reads": READ, "logins": LOGIN, "logs": LOG, "logs 2": LOG, "logs 3": LOG, "logs 4": LOG}
 
-#: Requests that fail while PostgreSQL is away. With a frozen PostgreSQL, nginx serves reads from its cache.
+#: Requests that fail while PostgreSQL is stopped or frozen. If it is frozen, nginx serves reads from its cache.
 NEED_POSTGRES = {"stopped": ("reads", "logins"), "frozen": ("logins",)}
 
 #: Seconds after which nginx returns an error if the database hangs (`proxy_read_timeout`).

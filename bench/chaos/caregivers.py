@@ -97,7 +97,7 @@ class Caregivers:
         self.world.listeners = {address for address, owner in owners.items() if owner in ids}
 
     def cut(self) -> None:
-        """Withdraw permissions (scopes) of some caregivers. The doses are then due but not yet missed."""
+        """Withdraw permissions (scopes) of some caregivers. Call this when the doses are due but not yet missed."""
         with self.world.app.app_context():
             for link in self.links:
                 if link.scopes_when_missed != link.scopes:

@@ -23,7 +23,7 @@ STEPS = ("+2h", "-2h", "+50m")
 #: Duration of a clock step and of the pause between two steps, as fractions of the plan's seconds. In the plan `WHOLE`
 #: these are 15 s and 5 s.
 STEPPED, CALM = 1 / 5, 1 / 15
-#: Due times of later reminders, counted from now. A clock that is two hours ahead has already passed them.
+#: Due times of later reminders, counted from now. With a clock that is two hours ahead, all these times seem past.
 LATER = [timedelta(minutes=10 * n) for n in range(1, 12)]
 
 MISSED = "SELECT count(*) FROM deliveries WHERE state = 'missed'"

@@ -33,7 +33,8 @@ def run(plan: Plan) -> Iterator[Result]:
         for number in range(plan.faults):
             calls = len(world.sim.messaging.calls)
             wait_until(lambda: len(world.sim.messaging.calls) > calls or time.time() > world.last_due)  # noqa: B023
-            # The first freeze is of all workers, as on a paused machine. Later freezes are of some workers.
+            # First freeze all workers, as on a paused machine. Freeze one worker fewer each time. After a freeze of one
+            # worker, freeze all workers again.
             some = world.random.sample(world.workers, len(world.workers) - number % len(world.workers))
             with contextlib.ExitStack() as freeze:
                 for worker in some:

@@ -52,7 +52,7 @@ class Kills:
     def __init__(self, world: World) -> None:
         self.world = world
         self.random = world.random
-        #: Faults while alerts were sent.
+        #: Number of faults while alerts were sent, by kind.
         self.beside: Counter[str] = Counter()
 
     def play(self) -> Outcome:
@@ -64,7 +64,7 @@ class Kills:
         with people.answering():
             self._kill()
             caregivers.cut()
-            # Interrupted deliveries wait until their lease ends. Alerts are sent during that time.
+            # Let doses be missed now, so that alerts are sent while interrupted deliveries wait for their lease to end.
             caregivers.let_hours_pass(self._kill_beside(max(len(FAULTS), world.plan.faults // 2)))
             outcome = world.finish()
         caregivers.let_hours_pass()
@@ -80,7 +80,10 @@ class Kills:
             world.outcome.faults[self._do_or_make_up(kind)] += 1
 
     def _kill_beside(self, faults: int) -> Callable[[int], None]:
-        """Return a function that applies its share of `faults` faults. The argument is the number of calls left."""
+        """Return a function that spreads `faults` faults evenly over its calls.
+
+        The argument of each call is the number of calls left, including this call.
+        """
         kinds = self._kinds(faults)
 
         def kill(left: int) -> None:

@@ -59,17 +59,17 @@ class Alerts:
     due: int = 0
     lost: int = 0
     lost_pushes: int = 0
-    #: Messages sent a second time although the first outcome was recorded, or sent three times.
+    #: Alerts sent twice although the outcome of the first message was recorded, and alerts sent three times.
     twice: int = 0
-    #: Number of messages with an unknown outcome, and number of these that arrived twice.
+    #: Number of alerts whose message had an unknown outcome, and number of those alerts that arrived twice.
     unknown: int = 0
     repeated: int = 0
     #: Messages and pushes to caregivers who have no permission to get alerts.
     misdirected: int = 0
-    #: Alerts about doses although the patient answered in time.
+    #: Alerts about doses that the patient had answered in time.
     answered: int = 0
     unsettled: int = 0
-    #: Faults while alerts were sent.
+    #: Number of faults while alerts were sent, by kind.
     faults: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -107,7 +107,7 @@ class Outcome:
     arrived: Counter[str] = field(default_factory=Counter)
     late_s: dict[str, float] = field(default_factory=dict)
     pushes: Counter[str] = field(default_factory=Counter)
-    #: Number of messages with an unknown outcome. The worker died, or the provider did not respond in time.
+    #: Number of messages with an unknown outcome, because the worker died or the provider did not respond in time.
     unknown: int = 0
     unsettled: int = 0
     #: Result of the dose ledger. None if people do not answer in this row.

@@ -26,8 +26,8 @@ POISON = "racun"
 #: The worker class of `bench.chaos.poisoned`, in place of `worker.Worker`.
 WORKERS = Workers(kind="bench.chaos.poisoned.Worker")
 
-#: Number of processes that poisonous deliveries killed, of settled poisonous deliveries, and of other deliveries that
-#: failed.
+#: Query for three numbers: processes that poisonous deliveries killed, settled poisonous deliveries, and other
+#: deliveries that failed.
 STATES = f"""
     SELECT
         coalesce(sum(deaths) FILTER (WHERE dedupe_key LIKE '{POISON}:%'), 0),
@@ -65,7 +65,8 @@ def run(plan: Plan) -> Iterator[Result]:
         outcome = world.finish()
     print(outcome)
     name = f"{plan.faults} poisonous deliveries"
-    # Each delivery kills a process at once, and another one after the lease of each claim.
+    # Each poisonous delivery kills a process at once. It is claimed again when its lease ends, and then kills the next
+    # process.
     expected = plan.faults * min(claims.POISON_CRASHES, int(plan.seconds // (claims.LEASE_S + 5)))
     yield at_least(f"{name}: processes that died and were missed", deaths, expected, "processes")
     yield at_most(f"{name}: given up", settled, 0, "of them")
