@@ -81,8 +81,7 @@ class Stack:
         raise AssertionError(self.log.read_text())
 
     def __exit__(self, *_: object) -> None:
-        # End the processes in reverse order, so that Redis ends last. A worker that ends removes its registration from
-        # Redis.
+        # End the processes in reverse order, because a worker removes its registration from Redis when it ends.
         for process in reversed(self.processes):
             process.send_signal(signal.SIGTERM)
             process.wait(PATIENCE_S)
