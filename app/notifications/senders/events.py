@@ -13,7 +13,7 @@ NOTED, IGNORED = "noted", "ignored"
 
 
 def handle(event: Inbound) -> str:
-    """Update the stored state of the sender from an event. Return the outcome of the event."""
+    """Update the stored state of the sender from an event. Return `NOTED`, or `IGNORED` if nothing was stored."""
     if event.provider != settings.messaging_provider or not _is_ours(event.payload.get("display_phone_number")):
         return IGNORED
     reader = whatsapp.read_sender_event if event.provider == "whatsapp_cloud" else fonnte.read_sender_event

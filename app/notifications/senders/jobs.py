@@ -11,7 +11,7 @@ from app.providers.http import ProviderError
 
 logger = logging.getLogger(__name__)
 
-#: Redis key that exists while the provider must not be asked, and the lifetime of this key in seconds.
+#: Redis key that exists while `check` must not call the provider, and the lifetime of this key in seconds.
 UNASKED = "sender:unasked"
 UNASKED_S = 3600
 

@@ -27,7 +27,7 @@ from app.notifications.senders.models import phone_numbers
 APART = timedelta(hours=24)
 #: Time after which an invalid number is probed once.
 PROBE_AFTER = timedelta(days=7)
-#: A number counts as in use for this time after its owner last answered or received a message.
+#: Time for which a number counts as in use after its owner answered or received a message.
 IN_USE_FOR = timedelta(days=90)
 #: Minimum time between two updates of `used_at`, so that many messages on one day cause only one update.
 USE_NOTED_EVERY = timedelta(days=1)
@@ -55,13 +55,13 @@ _took_at = sa.func.coalesce(User.phone_changed_at, User.created_at)
 
 
 def _has_row(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
-    """Return the condition that the number of a person has a row that meets these conditions."""
+    """Return an SQL condition: the person's number has a row in `phone_numbers` that meets the conditions `which`."""
     return sa.exists().where(_known.phone == User.phone, *which)
 
 
 #: Condition: a person's number is wrong, and is not proven.
 IS_WRONG = sa.and_(_has_row(_known.wrong_at.is_not(None)), ~PHONE_IS_PROVEN)
-#: Condition: somebody ended the reminders by an answer from a person's number, and the number is not proven.
+#: Condition: somebody replied from a person's number that reminders must stop, and the number is not proven.
 IS_STOPPED = sa.and_(_has_row(_known.stopped_at.is_not(None)), ~PHONE_IS_PROVEN)
 #: Condition: a person's number is proven, or it was used in the last 90 days while the person had it.
 IS_IN_USE = sa.or_(PHONE_IS_PROVEN, _has_row(_known.used_at > _now - IN_USE_FOR, _known.used_at > _took_at))
@@ -86,7 +86,7 @@ def record_use(phone: str) -> None:
 
 
 def record_received(delivery_ids: Collection[int]) -> None:
-    """Record that numbers are in use if these deliveries arrived there, according to the receipts of the provider."""
+    """Record that the numbers of these deliveries are in use, if receipts show that the deliveries arrived."""
     _rows = deliveries.c
     arrived = (
         sa.select(User.phone, sa.func.max(sa.func.least(_rows.receipt_at, _now)))
@@ -185,7 +185,7 @@ def count_wrong_code(phone: str) -> None:
 
 
 def stop(phone: str) -> None:
-    """Record that somebody ended the reminders to an unproven number by an answer from it.
+    """Record that somebody replied from an unproven number that reminders to this number must stop.
 
     Reminders start again after the answer MULAI (start), or after the number is proven.
     """
@@ -193,12 +193,12 @@ def stop(phone: str) -> None:
 
 
 def resume(phone: str) -> None:
-    """Record that a number accepts reminders again."""
+    """Record that reminders may be sent to a number again."""
     db.session.execute(sa.update(phone_numbers).where(_numbers.phone == phone).values(stopped_at=None))
 
 
 def is_stopped(user_id: int) -> bool:
-    """Return whether somebody ended the reminders by an answer from the person's unproven number."""
+    """Return whether somebody replied from the person's unproven number that reminders must stop."""
     return bool(db.session.scalar(sa.select(sa.exists().where(User.id == user_id, IS_STOPPED))))
 
 
@@ -214,7 +214,7 @@ def is_in_use(user_id: int) -> bool:
 
 
 def problem_of(user: User) -> str | None:
-    """Return why messages do not reach a person: `wrong_number`, `unreachable`, or None if messages do."""
+    """Return why messages cannot reach a person: `wrong_number` or `unreachable`. Return None if they can."""
     if user.phone is not None and is_wrong(user.phone):
         return "wrong_number"
     return None if user.phone_invalid_at is None else "unreachable"
@@ -263,7 +263,7 @@ def _record(
 
 
 def _flag(phone: str, at: sa.ColumnElement[datetime] | None) -> None:
-    """Mark a number as invalid since `at` in the account that has the number. If `at` is None, mark it as valid."""
+    """Mark the number of an account as invalid since `at`. If `at` is None, mark the number as valid."""
     is_new = User.phone_invalid_at.is_not(None) if at is None else User.phone_invalid_at.is_(None)
     db.session.execute(
         sa.update(User)

@@ -23,7 +23,7 @@ def notice() -> str | None:
 
 
 def problem() -> str | None:
-    """Return why the sender is down, or None if it is not known to be down."""
+    """Return the reason why the sender is down. Return None if the sender is not down or its state is unknown."""
     sender = sender_status.current()
     if sender is None or sender.state != SenderState.DOWN:
         return None

@@ -28,8 +28,9 @@ logger = logging.getLogger(__name__)
 
 #: Seconds for which a process caches the state of the sender.
 BELIEVED_S = 1.0
-#: Time until the first trial message, and between two trials. If the check can detect the recovery, the first trial is
-#: sent only after `BLIND_TRIAL_EVERY`, because it is then needed only if the check itself fails.
+#: Minimum time between two trial messages while the sender is down. The first trial is sent after the same time. If the
+#: check of the sender can detect the recovery, the first trial is sent only after `BLIND_TRIAL_EVERY`, because the
+#: trial is then needed only if the check fails.
 TRIAL_EVERY = timedelta(minutes=1)
 BLIND_TRIAL_EVERY = timedelta(minutes=10)
 #: Time for which the sender stays degraded after the provider refused new recipients.
@@ -65,7 +66,7 @@ def is_sender(which: dict[str, str]) -> list[sa.ColumnElement[bool]]:
     return [_rows[name] == value for name, value in which.items()]
 
 
-# --- whether messages leave -------------------------------------------------------------------------------------------
+# --- whether messages may be sent -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,10 @@ class _Seen:
 
 
 def may_send(channel: Channel) -> bool:
-    """Return whether a delivery of this channel may be claimed. While the sender is down, only a trial may be claimed.
+    """Return whether a delivery of this channel may be claimed.
 
-    The state of the sender is cached for a second, so that there is not one query for each delivery.
+    While the sender is down, a message may be claimed only as a trial, which tests whether the sender works again. The
+    state of the sender is cached for a second, so that not every delivery causes a query.
     """
     if channel != Channel.MESSAGING or (which := key()) is None:
         return True
@@ -89,9 +91,10 @@ def may_send(channel: Channel) -> bool:
 
 
 def admit() -> bool:
-    """Return whether a claimed message is a trial. Raise `SenderError` if the sender is down and no trial is due.
+    """Return whether a claimed message is a trial, which tests whether the sender works again.
 
-    If the provider accepts the trial, the caller must call `start`.
+    Raise `SenderError` if the sender is down and no trial is due. If the provider accepts the trial, the caller must
+    call `start`.
     """
     if (which := key()) is None or not (_seen() or _load(which)).is_down:
         return False
@@ -195,8 +198,8 @@ def _down(reason: str, *, is_seen: bool) -> dict[str, object]:
 def _warmup_days(which: dict[str, str]) -> sa.ColumnElement[int]:
     """Return SQL for the initial `warmup_days`: 0 for a new number, or null for a number that needs no warm-up.
 
-    The number is new if no message was ever sent, or if another number has a row. A row whose `number` is empty counts
-    as the same number: the setting `MESSAGING_NUMBER` was added later for the same Fonnte phone.
+    The number is new if no message was ever sent, or if the table has a row of another number. A row with an empty
+    `number` does not count as another number, because `MESSAGING_NUMBER` may have been set later for the same phone.
     """
     is_another: sa.ColumnElement[bool] = sa.false()
     if which["number"]:
@@ -219,9 +222,9 @@ def _record(
     only: sa.ColumnElement[bool] | None = None,
     first: Mapping[str, object] | None = None,
 ) -> None:
-    """Update the row of the sender if the condition `only` is true, or insert the row.
+    """Insert the row of the sender, or update the existing row if `only` is None or true for the row.
 
-    The insert uses `first` instead of `values` if `first` is given.
+    If `first` is given, a new row gets the values `first` instead of `values`.
     """
     which = key()
     if which is None:
