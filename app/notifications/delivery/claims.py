@@ -31,8 +31,8 @@ LEASE_S = 30
 #: Minimum seconds that are left of the lease when a call to a provider starts. This is more than twice the longest time
 #: limit of such a call.
 CALL_S = 20
-#: Number of workers that died while they sent one delivery, from which on the delivery gets a message of its own. From
-#: this number on, its lease is doubled with each death.
+#: If at least this number of workers died while they sent a delivery, the delivery is sent in a separate message. Each
+#: death from this number on also doubles the lease of the delivery.
 POISON_CRASHES = 3
 
 
@@ -99,7 +99,7 @@ class ClaimLostError(Exception):
 
 _rows = deliveries.c
 
-#: Condition of due rows: the row is a suspect. The index `ix_deliveries_suspects` has the same condition.
+#: Condition: a due row is a suspect, because its worker died. The index `ix_deliveries_suspects` has this condition.
 is_suspect = sa.or_(_rows.state == DeliveryState.CLAIMED, _rows.worker_crashes > 0)
 #: Seconds after its due time for which a delivery counts as newly due.
 NEW_S = 30
@@ -111,12 +111,13 @@ def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[time
 
 _new_since = clock_jump.now_sql - _interval(NEW_S)
 _worker_crashes = groups.worker_crashes_of(_rows)
-#: SQL for the seconds of the lease. They double with each dead worker from `POISON_CRASHES` on, up to `MAX_RETRY_S`.
+#: SQL for the duration of the lease in seconds. From `POISON_CRASHES` dead workers on, each dead worker doubles the
+#: duration, up to `MAX_RETRY_S`.
 _lease_s = sa.func.least(
     LEASE_S * sa.func.power(2, sa.func.greatest(_worker_crashes - POISON_CRASHES + 1, 0), type_=sa.Float), MAX_RETRY_S
 )
-#: Start of the lease: the later of the verified time and the database's time. If the lease started earlier, a worker
-#: that uses the database's time would consider it expired.
+#: Start of the lease: the later of the verified time and the database's time. With an earlier start, the lease could
+#: already be expired for a worker that uses the database's time.
 _lease_start = sa.func.greatest(clock_jump.now_sql, sa.func.statement_timestamp())
 _claiming = sa.update(deliveries).values(
     state=DeliveryState.CLAIMED, claim_token=token, attempts=_rows.attempts + 1, worker_crashes=_worker_crashes
@@ -134,7 +135,8 @@ def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
         .where(
             _rows.queue == sa.bindparam("of_queue"),
             _rows.channel == sa.bindparam("of_channel"),
-            sa.literal_column("state IN ('pending', 'claimed')"),  # same text as in the index, so that it is used
+            # same text as in the index `ix_deliveries_open`, so that PostgreSQL uses the index
+            sa.literal_column("state IN ('pending', 'claimed')"),
             _rows.next_try_at <= clock_jump.now_sql,
             _rows.expires_at > clock_jump.now_sql,
             sa.or_(~is_grouped, groups.is_first(_rows)),
@@ -153,8 +155,8 @@ def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
 
 
 _columns = (*(_rows[name] for name in Claimed.__dataclass_fields__), delivery_preferences_of(_rows.user_id))
-#: Statements that claim the longest due row, the longest due of the newly due rows, or the longest due suspect. The
-#: first two skip suspects.
+#: Statements that claim the row that has been due longest: of all rows except suspects, of the newly due rows except
+#: suspects, or of the suspects.
 OLDEST = _first_of(~is_suspect)
 NEWEST = _first_of(~is_suspect, _rows.next_try_at > _new_since, _rows.due_at > _new_since)
 SUSPECTS = _first_of(is_suspect)
@@ -180,10 +182,10 @@ _begin = PreparedStatement(
 
 
 def claim(queue: str, channel: str, which: PreparedStatement = OLDEST) -> Claimed | None:
-    """Claim the delivery of a channel that has been due longest, or return None. Skip rows that are locked.
+    """Claim a channel's delivery that has been due longest, or return None if none is due. Skip locked rows.
 
-    In the same transaction, claim the other deliveries of its message, see `groups`. After `POISON_CRASHES` deaths of
-    workers, claim only the one delivery.
+    In the same transaction, claim the other deliveries of its message, see `groups`. If `POISON_CRASHES` workers have
+    died while they sent the delivery, do not claim the other deliveries.
     """
     is_grouped = settings.reminder_grouping and channel == Channel.MESSAGING
     values = {"token": uuid.uuid4(), "is_grouped": is_grouped, **clock_jump.values()}

@@ -15,7 +15,7 @@ from app.notifications.senders import numbers
 ALWAYS_WANTED = frozenset({"password_reset", *numbers.PROOFS, SECURITY_NOTICE, "pseudonym_lifted"})
 #: Kinds that are also sent in quiet hours. Quiet hours never delay a reminder.
 AT_ANY_HOUR = ALWAYS_WANTED | {"reminder"}
-#: Time that a delayed delivery has before it expires, counted from the end of the quiet hours.
+#: Minimum time from the end of the quiet hours until a delayed delivery expires.
 TIME_LEFT = timedelta(hours=1)
 #: Reason stored in a delivery that is cancelled because its channel is switched off.
 SWITCHED_OFF = "switched off"

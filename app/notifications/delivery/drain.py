@@ -48,8 +48,8 @@ class Routing:
     transports: Mapping[Channel, Transport]
     #: Function that reads the current texts of deliveries from the database, by kind of delivery.
     render: Mapping[str, Renderer]
-    #: Check before a delivery is sent, by kind. The check raises an error of `claims` if the delivery must not be sent
-    #: now.
+    #: Function called before a delivery is sent, by kind of delivery. The function raises an error of `claims` if the
+    #: delivery must not be sent now.
     checks: Mapping[str, Callable[[Claimed], None]]
     #: Function that joins the texts of several deliveries into one message, by kind. See `groups`.
     merge: Mapping[str, Callable[[Sequence[Words]], Words]]
@@ -69,15 +69,17 @@ def routing() -> Routing:
     return routing
 
 
-#: Maximum number of threads for one channel of a queue. In the urgent queue, `NEWEST_THREADS` of them send only newly
-#: due deliveries, so that a new reminder does not wait behind a backlog.
+#: Maximum number of threads for one channel of a queue. In the urgent queue, `NEWEST_THREADS` of these threads send
+#: only newly due deliveries, so that a new reminder does not wait behind a backlog.
 THREADS = 16
 NEWEST_THREADS = 4
-#: Seconds for which one job claims suspects. If there is only one worker, new deliveries wait for this time.
+#: Seconds for which one job claims suspects (deliveries whose worker died). If there is only one worker, new deliveries
+#: wait for this time.
 SUSPECTS_S = 5.0
 #: Seconds to wait after a provider was busy and its response had no `Retry-After`.
 BUSY_S = 5.0
-#: Seconds that a delivery is postponed: if our number cannot send, and if the provider accepts no new recipients.
+#: Seconds for which a delivery is postponed if our number cannot send messages, and seconds for which a delivery is
+#: postponed if the provider accepts no new recipients.
 SENDER_S, PEOPLE_S = 30.0, 300.0
 #: Seconds until a lane without work queries due deliveries again while another lane is still sending.
 POLL_S = 0.2
@@ -135,9 +137,9 @@ class Lane:
         self._busy, self._rests_until = 0, 0.0
         self.open = True
         self._context = context
-        self._changed = changed  # its lock also guards `_calls`, `_threads` and `_busy`
+        self._changed = changed  # the lock of `changed` also guards `_calls`, `_threads` and `_busy`
         self._threads = 0
-        self._calls: dict[object, float] = {}  # by claim token, because a row can have two claims after its lease ends
+        self._calls: dict[object, float] = {}  # keys: claim tokens, because one row can have two claims
 
     @property
     def running(self) -> bool:
@@ -167,7 +169,8 @@ class Lane:
                 while self.send_next():
                     pass
         except (DBAPIError, PoolTimeoutError) as error:
-            # No delivery is lost. Its claim expires, and the scheduler enqueues a new job when the database is back.
+            # A claimed delivery is not lost, because its claim expires, and a new job sends the delivery when the
+            # database is available again.
             logger.error("database away during a drain: %s", type(error).__name__)  # noqa: TRY400
             self.open = False
         except Exception:

@@ -29,7 +29,7 @@ CHARACTERS_OF_ALL, CHARACTERS_OF_A_TEMPLATE = 3500, 600
 SHARED = ("user_id", "queue", "kind", "unconfirmed_calls")
 
 _span: sa.ColumnElement[object] = sa.literal_column("interval '60 seconds'")
-#: Parameters: the values of a claimed row by which its siblings are found.
+#: Query parameters: values of a claimed row. The query finds the siblings of the row by these values.
 _first = SimpleNamespace(
     **{
         name: sa.bindparam(f"first_{name}", type_=deliveries.c[name].type)
@@ -39,12 +39,12 @@ _first = SimpleNamespace(
 
 
 def worker_crashes_of(rows: Any) -> sa.ColumnElement[int]:
-    """Return the number of workers that died while they sent a due row. A row still claimed counts one death more."""
+    """Return the number of workers that died while they sent a due row. Add 1 if the row is still claimed."""
     return rows.worker_crashes + sa.case((rows.state == DeliveryState.CLAIMED, 1), else_=0)  # type: ignore[no-any-return]
 
 
 def is_first(rows: Any) -> sa.ColumnElement[bool]:
-    """Return the condition that no earlier row of the same message is due now.
+    """Return an SQL condition that is true if no earlier row of the same message is due now.
 
     Workers claim only such rows, and claim the siblings in the same transaction. Otherwise two workers could each send
     a part of one message.
@@ -96,7 +96,7 @@ def fitting(kind: str, words: Sequence[Mapping[str, Any]]) -> set[int]:
 
 
 def is_unsettled(rows: Any) -> sa.ColumnElement[bool]:
-    """Return the condition that a call for the row has no known outcome, and that the row has no provider reference."""
+    """Return an SQL condition: a call for the row has an unknown outcome, and the row has no provider reference."""
     return sa.and_(rows.unconfirmed_calls > 0, rows.provider_ref.is_(None))
 
 
@@ -112,7 +112,7 @@ def called_with(ids: Collection[int]) -> sa.Select[int, int]:
             rows.id.in_(ids),
             other.c.id != rows.id,
             _may_join(other.name),
-            # A row that was not sent in this call has a lower `unconfirmed_calls`.
+            # Compare `unconfirmed_calls`, because it is lower in rows of the claim that were not sent in this call.
             *(other.c[name] == rows[name] for name in ("user_id", "claim_token", "unconfirmed_calls")),
             *_is_within(other.c, rows),
         )
@@ -122,7 +122,7 @@ def called_with(ids: Collection[int]) -> sa.Select[int, int]:
 
 
 def _may_join(table: str) -> sa.ColumnElement[bool]:
-    """Return the condition that a row is an unsent reminder message. It is also in the index `ix_deliveries_beside`."""
+    """Return the condition that a row is an unsent reminder message, as in the index `ix_deliveries_beside`."""
     return sa.and_(
         sa.literal_column(f"{table}.state IN ('pending', 'claimed')"),
         sa.literal_column(f"{table}.channel = 'messaging'"),
@@ -131,7 +131,7 @@ def _may_join(table: str) -> sa.ColumnElement[bool]:
 
 
 def _is_beside(row: Any, of: Any, crashes: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
-    """Return the condition that two rows belong to one message.
+    """Return an SQL condition that is true if two rows belong to one message.
 
     Either both rows were never claimed, or they were last claimed together.
     """

@@ -26,7 +26,7 @@ AS_TEMPLATE = "as_template"
 
 
 class NeedsTemplateError(UndeliverableError):
-    """A template is needed, because the 24 hours are over, and none is configured for this kind of message."""
+    """The 24 hours for free text are over, and no template is configured for this kind of message."""
 
     def __init__(self) -> None:
         super().__init__("needs_template")

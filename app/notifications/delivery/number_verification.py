@@ -14,7 +14,8 @@ UNPROVEN = "the number is not proven"
 
 #: Kinds of messages that the recipient did not request, or that are about another person.
 SOFT = frozenset({"broadcast", "alert"})
-#: `SOFT`, and kinds that the recipients set up for themselves. They may have entered the number of a stranger.
+#: The kinds in `SOFT`, and kinds that people set up for themselves. A person may have entered the number of a
+#: stranger, so messages of these kinds can be limited to proven numbers.
 REQUIRED = SOFT | {"reminder", "stock"}
 
 KINDS = {"off": frozenset[str](), "soft": SOFT, "required": REQUIRED}

@@ -117,7 +117,7 @@ class _Names:
     """
 
     #: Ids of the deliveries that were sent in the same call, by delivery id. If the outcome of the call is recorded,
-    #: this is only the delivery itself.
+    #: the set contains only the delivery itself.
     ids: Mapping[int, set[int]]
     refs: Mapping[str, set[int]]
     state_refs: Mapping[str, set[int]]
@@ -143,7 +143,7 @@ class _Names:
             unsettled += [delivery_id] if is_unsettled else []
         for delivery_id, other_id in db.session.execute(groups.called_with(unsettled)) if unsettled else ():
             ids[delivery_id].add(other_id)
-        # If one receipt of the batch has both references, receipts with only `state_ref` find its delivery too.
+        # A receipt with both references shows which delivery a receipt with only `state_ref` belongs to.
         for event in batch:
             if event.state_ref and event.ref:
                 state_refs[event.state_ref] |= refs[event.ref]
@@ -186,7 +186,8 @@ def _apply(furthest: Mapping[int, ReceiptEvent]) -> set[int]:
         "receipt_code": new.code,
         "provider_ref": sa.func.coalesce(_rows.provider_ref, new.ref),
         "provider_state_ref": sa.func.coalesce(_rows.provider_state_ref, new.state_ref),
-        # A receipt shows that the provider has the message, even if no worker has recorded that.
+        # A receipt shows that the provider has the message. So the delivery was sent, even if no worker has recorded
+        # the outcome.
         "state": DeliveryState.SENT,
         "unconfirmed_calls": sa.case(
             (was_open, sa.func.greatest(_rows.unconfirmed_calls - 1, 0)), else_=_rows.unconfirmed_calls

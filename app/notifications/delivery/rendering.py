@@ -103,13 +103,13 @@ def render(delivery: Claimed, renderers: Mapping[str, Renderer]) -> None:
     fitting = groups.fitting(delivery.kind, [each.words for each in left])
     if rest := [each for n, each in enumerate(left) if n not in fitting]:
         with _only(rest) as first:
-            record_postponed(first, timedelta())  # due again at once, in a separate message
+            record_postponed(first, timedelta())  # send the rest at once in another message
     delivery.ids = tuple(each.id for n, each in enumerate(left) if n in fitting)
 
 
 @contextmanager
 def _only(deliveries: Sequence[Claimed]) -> Iterator[Claimed]:
-    """Yield the first of these deliveries, changed so that an outcome is recorded for exactly these deliveries."""
+    """Yield the first delivery. Until the context ends, its `ids` are those of all these deliveries."""
     first = deliveries[0]
     before, first.ids = first.ids, tuple(each.id for each in deliveries)
     yield first

@@ -40,7 +40,7 @@ class Claim:
     def __post_init__(self) -> None:
         #: True from the start of the call to the provider, see `claims.begin`.
         self.call_started = False
-        #: The content that is sent, or None before it was read.
+        #: The content that is sent, or None before the worker has read the content.
         self.said: Mapping[str, object] | None = None
         #: Ids of the rows that get the outcome: this delivery and the other deliveries in its message.
         self.ids: tuple[int, ...] = (self.id,)
@@ -70,8 +70,8 @@ _sending = (
     )
 )
 _said = sa.bindparam("said", type_=JSONB)
-#: Statements by (is_production, is_refusable). Production does not store `said`. WhatsApp may refuse a free text later,
-#: and the message is then sent as a template. For this case, `sealed` is kept until the job `prune`.
+#: Statements that record a sent delivery, by (is_production, is_refusable). In production, `said` is not stored. If
+#: WhatsApp may still refuse the message, `sealed` is kept until the job `prune`, for a second attempt as a template.
 _sent = {
     (is_production, is_refusable): PreparedStatement(
         _sending.values(

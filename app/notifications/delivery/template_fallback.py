@@ -52,7 +52,7 @@ def send_as_template(delivery_id: int) -> bool:
     if template_name(refused.kind, refused.payload.get("tipe")) is None:
         return False
     if refused.sealed is None and refused.kind not in routing().render:
-        return False  # the encrypted text was deleted, and no renderer can read the text again
+        return False  # no text to send: the encrypted text was deleted, and no renderer exists
     copied = sa.select(
         key_of(_rows.dedupe_key),
         _rows.payload + sa.literal({AS_TEMPLATE: True}, JSONB),
