@@ -62,7 +62,8 @@ def _left(connection: sa.Connection, sender: Sender) -> int | None:
     lefts = []
     if sender.limit_24h is not None:
         lefts.append(sender.limit_24h - (connection.scalar(_people_of_a_day) or 0))
-    if sender.quota:  # ignore 0, which may mean a plan without a quota; if no message is left, the provider refuses one
+    # Ignore 0, which may mean a plan without a quota. If no message is left, the provider refuses the next message.
+    if sender.quota:
         lefts.append(sender.quota - (connection.scalar(_coming_messages) or 0))
     return max(0, min(lefts)) if lefts else None
 
@@ -71,7 +72,8 @@ _is_message = _rows.channel == Channel.MESSAGING
 _is_coming = sa.and_(
     _rows.queue == URGENT,
     _is_message,
-    sa.literal_column("state IN ('pending', 'claimed')"),  # same text as in the index, so that it is used
+    # same text as in the index `ix_deliveries_open`, so that PostgreSQL uses the index
+    sa.literal_column("state IN ('pending', 'claimed')"),
     _rows.next_try_at < _now + _day,
 )
 _whom = sa.func.coalesce(sa.cast(_rows.user_id, sa.Text), _rows.target)
@@ -95,7 +97,7 @@ _people_a_day = sa.cast(FIRST_PEOPLE * sa.func.power(2, sa.func.div(senders.c.wa
 
 
 def is_newcomer() -> sa.ColumnElement[bool]:
-    """Return the SQL condition that our number is in its warm-up, and that we have never sent the person a message."""
+    """Return an SQL condition: our number is in its warm-up, and we have never sent a message to the person."""
     which = sender_status.key()
     if which is None:
         return sa.false()
@@ -104,7 +106,7 @@ def is_newcomer() -> sa.ColumnElement[bool]:
 
 
 def meet_newcomer(today: date) -> bool:
-    """Count one more new recipient of `today`. Return False if the warm-up limit of this day is already reached."""
+    """Add 1 to the new recipients of the day `today`. Return False if the warm-up limit is already reached."""
     which = sender_status.key()
     if which is None:
         return True
@@ -174,7 +176,8 @@ _last = (
         sa.or_(
             sa.and_(_rows.state == DeliveryState.FAILED, _rows.last_error.like("messaging:%")),
             _rows.receipt.is_not_distinct_from(Receipt.FAILED),
-            # The recipient has opted out since the message was sent, because only people who accept broadcasts get one.
+            # Broadcasts are sent only to people who accept broadcasts. So a recipient who does not accept broadcasts
+            # now has opted out after the message.
             sa.and_(_rows.state == DeliveryState.SENT, User.accepts_broadcasts.is_(False)),
         ).label("is_bad")
     )

@@ -22,7 +22,7 @@ from app.notifications.delivery.claims import Claimed, ClaimLostError, Postponed
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 from app.notifications.senders import sender_status
 
-#: Time for which an unused slot of the rate limit can still be used. The rate limit has one slot per broadcast.
+#: Time for which an unused slot of the rate limit can still be used. The rate limit has one slot per message.
 BURST = timedelta(seconds=5)
 
 
@@ -63,7 +63,7 @@ def _count_newcomer(delivery: Claimed, day: date) -> bool:
 
 
 def _move_to(delivery: Claimed, day: date) -> bool:
-    """Count the delivery on a later day than planned. Return False if the recipient has reached that day's limit."""
+    """Count the delivery on `day`, later than planned. Return False if the daily limit of that day is reached."""
     assert delivery.user_id is not None  # noqa: S101  # every broadcast has a recipient
     with unit_of_work():
         if not reserve_days([(delivery.user_id, day)]):
@@ -73,7 +73,7 @@ def _move_to(delivery: Claimed, day: date) -> bool:
 
 
 def _record(delivery: Claimed, **days: date) -> None:
-    """Store these dates in the payload of a delivery. Raise `ClaimLostError` if the delivery was cancelled."""
+    """Store the dates `days` in the payload of a delivery. Raise `ClaimLostError` if the delivery was cancelled."""
     dates = sa.literal({name: day.isoformat() for name, day in days.items()}, JSONB)
     which = deliveries.c.id == delivery.id, deliveries.c.state.in_(OPEN)
     update = sa.update(deliveries).where(*which).values(payload=deliveries.c.payload.concat(dates))
@@ -90,7 +90,7 @@ _bulk_due = sa.exists().where(
 
 
 def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
-    """Reserve the next slot of the rate limit for one due broadcast. Return whether a broadcast may be sent now.
+    """Reserve the next slot of the rate limit for one due broadcast message. Return whether a message may be sent now.
 
     All workers share the rate limit. A reserved slot also reduces the budget that `limits.count_budget` stores.
     """

@@ -40,7 +40,8 @@ def announce(
 ) -> None:
     """Add a broadcast about a subject, unless there is one already. It starts after a random delay.
 
-    The recipients are the people with `preference_tag`, or all people for None, but not the author `except_user_id`.
+    The recipients are the people with `preference_tag`, or all people if `preference_tag` is None. The author
+    `except_user_id` is never a recipient.
     With `is_held`, the broadcast waits for `release`.
     """
     shortest, longest = settings.broadcast_delay_seconds
@@ -158,7 +159,7 @@ def status() -> list[str]:
 def _outcomes(broadcasts: Sequence[Broadcast]) -> dict[About, list[str]]:
     """Count the deliveries of each broadcast by state, in one query.
 
-    The query reads only deliveries created since the first of these broadcasts, because all deliveries are too many.
+    The query reads only deliveries created since the first of these broadcasts, because reading all would be slow.
     """
     if not broadcasts:
         return {}
