@@ -36,13 +36,13 @@ Run = Callable[[list[tuple[str, Channel]], float], None]
 #: still running at the first limit finish before the second.
 DRAIN_S = 15.0
 DRAIN_LIMIT_S = 35
-#: An urgent delivery that has been due for longer than this is sent by the workers of both queues.
+#: If an urgent delivery has been due for longer than this time, the workers of both queues send urgent deliveries.
 LATE = timedelta(seconds=10)
 
 #: Time after which WhatsApp no longer refuses a message that it has accepted.
 ANSWER_WITHIN = timedelta(minutes=10)
 
-#: Days after its creation for which a delivery is kept, if it is no longer open.
+#: Number of days for which a delivery is kept after its creation. Deliveries that may still be sent are kept longer.
 KEEP_DAYS = 30
 PRUNE_BATCH = 5000
 
@@ -90,8 +90,8 @@ _is_due = sa.and_(
     _is_open,
     _rows.next_try_at <= clock_jump.now_sql,
 )
-#: Queries of the earliest `next_try_at` of an open delivery, by queue and channel. Each reads one entry of the index
-#: `ix_deliveries_open`, whatever the time. So PostgreSQL can keep the plan.
+#: One query for each queue and channel: the earliest `next_try_at` of an unsent delivery. Each query reads one entry of
+#: the index `ix_deliveries_open`. The current time is not a parameter, so PostgreSQL can reuse the query plan.
 _earliest = (
     sa.select(_rows.next_try_at)
     .where(_rows.queue == sa.literal_column(f"'{queue}'"), _rows.channel == sa.literal_column(f"'{channel}'"), _is_open)
@@ -101,7 +101,7 @@ _earliest = (
     for queue in QUEUES
     for channel in Channel
 )
-#: Query whether anything is due. If nothing is due, `enqueue_due` runs no other query.
+#: Query that returns whether any delivery is due. If none is due, `enqueue_due` runs no other query.
 _anything_due = PreparedStatement(sa.select(sa.func.least(*_earliest) <= clock_jump.now_sql))
 #: Condition: broadcasts are paused, the provider's limit is used up, or the rate limit allows no message yet.
 _bulk_waits = sa.exists().where(

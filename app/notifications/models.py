@@ -152,15 +152,15 @@ class Delivery(Base, Created):
             "next_try_at",
             postgresql_where=sa.text("state IN ('pending', 'claimed') AND (state = 'claimed' OR deaths > 0)"),
         ),
-        # Only unsent rows with a subject. If the index had all unsent rows, PostgreSQL could choose it for the query
-        # that claims a row, and read all of them.
+        # The index has only unsent rows with a subject. If the index had all unsent rows, PostgreSQL could use the
+        # index for the query that claims one row, and would then read all unsent rows.
         sa.Index(
             "ix_deliveries_about",
             "about_type",
             "about_id",
             postgresql_where=sa.text("state IN ('pending', 'claimed') AND about_id IS NOT NULL"),
         ),
-        # Reminders that may be sent together in one message, see `delivery.groups`.
+        # For queries of reminders that may be sent together in one message, see `delivery.groups`.
         sa.Index(
             "ix_deliveries_beside",
             "user_id",
@@ -173,7 +173,7 @@ class Delivery(Base, Created):
         sa.Index("ix_deliveries_target", "target", postgresql_where=sa.text("user_id IS NULL")),
         sa.Index("ix_deliveries_created_at", "created_at"),
         sa.Index("ix_deliveries_sealed", "settled_at", postgresql_where=sa.text("sealed IS NOT NULL")),
-        # Queries of recently sent or failed messages.
+        # For queries of recently sent or failed messages.
         sa.Index(
             "ix_deliveries_settled",
             "queue",
@@ -181,7 +181,7 @@ class Delivery(Base, Created):
             postgresql_where=sa.text("channel = 'messaging' AND settled_at IS NOT NULL"),
         ),
         sa.Index("ix_deliveries_occurrence_id", "occurrence_id", postgresql_where=sa.text("occurrence_id IS NOT NULL")),
-        # A receipt names its message by one of these two references.
+        # For receipts, which identify a message by one of these two references.
         sa.Index("ix_deliveries_provider_ref", "provider_ref", postgresql_where=sa.text("provider_ref IS NOT NULL")),
         sa.Index(
             "ix_deliveries_provider_state_ref",
@@ -227,7 +227,7 @@ class Inbound(Base):
     __table_args__ = (
         sa.CheckConstraint("length(text) <= 1000", name="text_is_short"),
         sa.Index("ix_inbound_open", "kind", "id", postgresql_where=sa.text("handled_at IS NULL")),
-        # Queries of the time of a person's last message, and of the number of our answers.
+        # For queries of the time of a person's last message, and of the number of our answers to the person.
         sa.Index("ix_inbound_phone", "phone", "received_at", postgresql_where=sa.text("kind = 'message'")),
         sa.Index("ix_inbound_received_at", "received_at", postgresql_using="brin"),
     )
