@@ -167,7 +167,7 @@ class Cache(Generic[T]):
 
     def _remember(self, key: str, error: ProviderError) -> None:
         if error.kind == "busy":
-            return  # "busy" means that the provider was not called, so the provider may be healthy
+            return  # not a failure of the provider: "busy" means that the provider was not called
         mark = orjson.dumps(FailedFetch(error.kind, now().timestamp()))
         self._redis(lambda redis: redis.set(self._at(key, "failed"), mark, ex=TROUBLE_S))
 

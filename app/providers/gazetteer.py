@@ -78,12 +78,12 @@ class Gazetteer:
         """Return the area of the nearest place. Return `None` if no place is within `within_km`."""
         if not (_SOUTH <= lat < _SOUTH + _ROWS * _CELL and _WEST <= lng < _WEST + _COLUMNS * _CELL):
             return None
-        squeeze = math.cos(math.radians(lat))  # length of a degree of longitude here, divided by one of latitude
+        squeeze = math.cos(math.radians(lat))  # km per degree of longitude, divided by km per degree of latitude
         limit = within_km / _KM_PER_DEGREE
         best, place = limit * limit, -1
         row, column = _row(lat), _column(lng)
         for ring in range(math.ceil(limit / (_CELL * squeeze)) + 1):
-            # Stop if no place in this ring can be nearer than the best one. Distances are in degrees of latitude.
+            # Stop if no place in this ring can be nearer than the nearest place so far (in degrees of latitude).
             if ((ring - 1) * _CELL * squeeze) ** 2 > best and ring > 0:
                 break
             for start, end in self._runs(row, column, ring):

@@ -27,8 +27,8 @@ NOMINATIM_URL = "https://nominatim.openstreetmap.org"
 #: Maximum seconds for a call with its retries. The limit is short, because a person waits for the response.
 _BUDGET_S = 3.0
 
-#: Decimals of latitude and longitude in calls to a service: about 100 m. With fewer decimals, nearby positions share a
-#: cached response.
+#: Number of decimals of latitude and longitude in calls to a service. Three decimals are about 100 m. Positions that
+#: are equal after rounding share a cached response.
 _DECIMALS = 3
 
 

@@ -190,7 +190,7 @@ class Http:
             except (OSError, urllib3.exceptions.HTTPError, ValueError) as error:
                 return self._failure("timeout" if passed.is_set() else _kind(error))
             if passed.is_set() and not _says_its_end(raw):
-                return self._failure("timeout")  # without a length, a truncated body looks complete
+                return self._failure("timeout")  # the body may be truncated: the response has no length to compare
         headers = CaseInsensitiveDict(raw.headers)
         response = ProviderResponse(self.provider, call.url, raw.status_code, headers, body)
         refusal = status_error(response)

@@ -87,7 +87,7 @@ class Ministry:
         page = read_article(text_of(response), canonical(response.url), self._selectors, self._is_allowed)
         if page is None:
             raise ProviderError("ministry", "garbage", reason="the page holds no article")
-        # Callers use the address that they requested, not the target of a redirect.
+        # Return the requested address, not the target of a redirect, because callers use the requested address.
         return replace(page, url=address)
 
     def _is_allowed(self, url: str) -> bool:

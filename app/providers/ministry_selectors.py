@@ -26,7 +26,7 @@ class Selectors:
     )
     #: Blocks that contain the article's text only if they are long enough.
     likely: str = "//article"
-    #: Elements inside such a block that are not part of the article.
+    #: Elements that are inside a text block but are not part of the article.
     clutter: str = (
         ".//script | .//style | .//nav | .//aside | .//form | .//header | .//footer | .//h1"
         " | .//*[contains(concat(' ', normalize-space(@class), ' '), ' share ')]"

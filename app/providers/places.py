@@ -34,7 +34,7 @@ _FIELDS = "place_id,name,formatted_address,geometry,types,formatted_phone_number
 
 PLACE_ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
-#: Other error statuses, and whether a retry is useless.
+#: Error statuses, each with True if a retry is useless.
 _PERMANENT = {"OVER_QUERY_LIMIT": False, "UNKNOWN_ERROR": False, "REQUEST_DENIED": True, "INVALID_REQUEST": True}
 
 

@@ -207,5 +207,6 @@ def _moment(value: object) -> str | None:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         return None
-    # Only years from 1900: early years have fewer than four digits, and the last year may be out of range in UTC.
+    # Ignore years before 1900 and the year 9999: early years have fewer than four digits, and the last year may be
+    # out of range in UTC.
     return rfc3339(moment) if moment and moment.tzinfo and 1900 <= moment.year < MAXYEAR else None

@@ -117,7 +117,7 @@ def _message(message: Mapping[str, object]) -> WebhookEvent | None:
     elif kind == "interactive":
         reply = _get(part, "button_reply") or _get(part, "list_reply")
         pressed, words = _text(_get(reply, "id")), _text(_get(reply, "title"), MAX_TEXT)
-    elif kind == "reaction":  # empty if the person removed the reaction
+    elif kind == "reaction":  # the emoji is empty if the person removed the reaction
         about, words = _text(_get(part, "message_id")), _text(_get(part, "emoji"))
     else:
         words = _text(_get(part, "caption"), MAX_TEXT)

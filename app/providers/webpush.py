@@ -20,8 +20,8 @@ from app.providers.http import AddressPolicy, Http, ProviderError
 from app.providers.sockets import is_public
 from config import Config
 
-#: Maximum bytes of a payload before encryption, well below the limit of push services. They must accept a body of 4,096
-#: bytes, and encryption adds 103 bytes.
+#: Maximum bytes of a payload before encryption, well below the limit of push services. Every push service must accept a
+#: body of 4,096 bytes, and encryption adds 103 bytes.
 MAX_PAYLOAD_BYTES = 2700
 BUDGET_S = 8.0
 PARALLEL = 64

@@ -162,7 +162,7 @@ def _template(template: Template) -> dict[str, object]:
 
 
 def _copy_button(code: str) -> dict[str, object]:
-    """Return the button that copies a code. WhatsApp's type for it is `url`."""
+    """Return the button that copies a code. WhatsApp's type for such a button is `url`."""
     return {"type": "button", "sub_type": "url", "index": "0", "parameters": [{"type": "text", "text": code}]}
 
 
