@@ -183,5 +183,5 @@ def _readable(rows: Sequence[bytes | str]) -> Iterator[Record]:
     for row in rows:
         try:
             yield orjson.loads(row)
-        except ValueError:  # never written by the service
+        except ValueError:  # the record is not JSON, so the service did not write it
             logger.exception("an unreadable log record was dropped")

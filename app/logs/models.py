@@ -46,7 +46,7 @@ class ActivityLog(Base):
 
 
 class LogDay(Base):
-    """Sums of one Jakarta day, updated by the ingestion. They stay when the rows are pruned."""
+    """Sums of the records of one Jakarta day. The sums stay when old records are deleted."""
 
     __tablename__ = "log_days"
 
