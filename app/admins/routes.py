@@ -112,8 +112,8 @@ def remove_admin_otp(data: dict[str, str], user_id: int) -> None:
 def list_users(search: UserSearch) -> Listing[User]:
     """List users, filtered and sorted. `q` searches username, name, e-mail and phone number.
 
-    `missed_days` lists people who missed doses, and these people see it in their access log. The total of a filtered
-    list stops at 10,000.
+    With `missed_days`, list only people who missed doses. Each listed person sees this access in their access log.
+    The total of a filtered list stops at 10,000.
     """
     return users.show_all(search, to=caller)
 

@@ -84,7 +84,7 @@ class AdminFields(Form):
     """Fields of an administrator's account."""
 
     username = Username()
-    # May be null, because the command that creates the first administrator does not require an e-mail.
+    # The e-mail may be null, because the command that creates the first administrator does not require an e-mail.
     email = fields.Email(allow_none=True, validate=validate.Length(max=254), metadata={"example": "admin@example.com"})
     password = Password()
     nama_ktp = Name(100, example="Rina Wijaya")

@@ -48,13 +48,13 @@ def export(
             chunks = xlsx.stream(table, connect, title=report.sheet)
         case _:
             chunks = csv.stream(table, connect)
-    chunks = start_eagerly(chunks)  # may take seconds, so do it before the log entries below lock rows
+    chunks = start_eagerly(chunks)  # before the log entries below lock rows, because the first chunk may take seconds
     _record_access(name, by, start, end)
     audit.record(by, audit.AuditAction.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
     return Download(f"{name}_{first}_{last}.{format}", MIMETYPES[format], chunks)
 
 
-#: By report: whether it contains the users who registered, or the users who were active, within its days.
+#: By report name: the users in the report are those who registered, or were active, within its range of days.
 COVERS = {"users": Covers.REGISTERED, "activity-logs": Covers.ACTIVE}
 
 

@@ -30,7 +30,7 @@ def get_today() -> dict[str, object]:
 
 
 def missed_every_day(days: int) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a person missed a dose on each of the last `days` full days.
+    """Return an SQL condition that is true for a user who missed a dose on each of the last `days` full days.
 
     Doses whose reminder was not sent on any channel do not count. People who withdrew consent or asked for erasure are
     ignored.
@@ -45,8 +45,8 @@ def missed_every_day(days: int) -> sa.ColumnElement[bool]:
 
 def _missing(first: date, last: date, days: int) -> sa.Select[int]:
     rows = occurrences.c
-    # `day` is a date in the time zone of the reminder. The index contains only `due_at`, so select a range of `due_at`
-    # that is a day longer at both ends.
+    # The index contains `due_at`, but not `day`, a date in the time zone of the reminder. The range of `due_at` is a
+    # day longer at both ends, so that it includes these dates in every time zone.
     bounds = midnight(first) - timedelta(days=1), midnight(last) + timedelta(days=2)
     return (
         sa.select(rows.user_id)

@@ -22,7 +22,7 @@ UNKNOWN_PROVINCE = "Tidak diisi"
 
 @dataclass(frozen=True)
 class ReportDefinition:
-    """A report. Its range of days applies to the column `moment`."""
+    """A report. An export contains the rows whose column `moment` is within the requested range of days."""
 
     title: str
     sheet: str
@@ -35,9 +35,9 @@ class ReportDefinition:
 def within(
     moment: sa.ColumnElement[datetime] | orm.InstrumentedAttribute[datetime], start: date | None, end: date | None
 ) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a moment is within a range of days in Jakarta, both included.
+    """Return an SQL condition that is true for a moment from the day `start` to the end of the day `end` in Jakarta.
 
-    None means no limit.
+    A bound that is None does not limit the moment.
     """
     bounds: list[sa.ColumnElement[bool]] = []
     if start is not None:

@@ -147,7 +147,7 @@ def order_of(sort: str) -> list[sa.ColumnElement[Any]]:
 def _loaded(ids: sa.Select[int], order: list[sa.ColumnElement[object]]) -> list[User]:
     """Return the users with these ids, in this order.
 
-    The inner query selects only ids, so the offset uses only the index.
+    The inner query selects only ids, so PostgreSQL can skip the rows before the offset without reading the table.
     """
     selected = ids.subquery()
     query = sa.select(User).join(selected, selected.c.id == User.id).order_by(*order)
