@@ -27,9 +27,9 @@ from app.privacy.service.deliveries import Sent
 class QueueState:
     queue: str
     workers: int
-    #: Jobs that wait in Redis.
+    #: Number of jobs that wait in Redis.
     jobs: int
-    #: Deliveries that are due now, and seconds since the oldest became due.
+    #: Number of deliveries that are due now, and seconds since the oldest of these deliveries became due.
     due: int
     oldest_due_s: float
 
