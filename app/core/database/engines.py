@@ -17,8 +17,9 @@ from app.core.database.session import db, migrate
 from app.core.settings import settings
 from config import Config
 
-#: PostgreSQL session settings, in milliseconds. A request ends within seconds, but an export lasts as long as its
-#: client reads. STREAM therefore overrides the settings that `keep_request_settings` stores in the database role.
+#: PostgreSQL session settings; timeouts are in milliseconds. A request ends within seconds, but an export lasts until
+#: its client has read everything. STREAM therefore overrides the settings that `keep_request_settings` stores in the
+#: database role.
 REQUEST = {"timezone": "UTC", "statement_timeout": "15000", "idle_in_transaction_session_timeout": "30000"}
 STREAM = {
     "timezone": "UTC", "statement_timeout": "0", "default_transaction_read_only": "on",

@@ -100,7 +100,7 @@ def without_detail(error: BaseException | None) -> None:
 
 
 def as_text(moment: object) -> sa.ColumnElement[str]:
-    """Return a time column cast to text. A `datetime` for each row would cost more than the rest of the row."""
+    """Return a time column cast to text. Creating a `datetime` takes longer than reading the rest of its row."""
     return sa.cast(moment, sa.Text)
 
 

@@ -198,7 +198,7 @@ def current_connection() -> Iterator[sa.Connection]:
 def _refuse_second_connection() -> None:
     """Raise RuntimeError if the open unit of work has a connection. In production, only log an error.
 
-    Requests with one connection that wait for a second one can exhaust the pool and block each other.
+    If each request holds one connection and waits for a second one, the pool is empty and all of them are blocked.
     """
     if not _holds_connection():
         return
@@ -277,8 +277,8 @@ def get_or_404(model: type[M], key: object, message: str | None = None) -> M:
 def get_locked_or_404(model: type[M], key: object, message: str | None = None, *, key_share: bool = False) -> M:
     """Return the current row, locked until the unit of work ends. Raise `NotFound` like `get_or_404`.
 
-    Call this before a change or a deletion of the row or its children: a second request then waits for the first.
-    `key_share` lets other transactions insert rows that refer to this row. Use it only for changes.
+    Call this before a change or a deletion of the row or its children, so that concurrent requests wait for each other.
+    `key_share` lets other transactions insert rows that refer to this row. Do not set `key_share` for a deletion.
     """
     lock = {"of": model, "key_share": key_share}
     row = db.session.get(model, key, with_for_update=lock, populate_existing=True) if _is_possible(key) else None
@@ -288,7 +288,7 @@ def get_locked_or_404(model: type[M], key: object, message: str | None = None, *
 
 
 def _is_possible(key: object) -> bool:
-    """Return whether the key fits the column. PostgreSQL rejects a query with a larger key."""
+    """Return whether a row can have this key. PostgreSQL rejects a query with too large a number or a NUL character."""
     return abs(key) < 2**63 if isinstance(key, int) else "\0" not in str(key)
 
 
