@@ -87,14 +87,14 @@ def _columns(pdf: FPDF, values: Sequence[tuple[str, float]], x: float, y: float,
         height = (COLUMNS_MM - 2) * value / top
         pdf.set_fill_color(*ACCENT)
         if value:
-            column = min(slot * 0.7, WIDEST_COLUMN_MM)  # a few columns would otherwise be too wide
+            column = min(slot * 0.7, WIDEST_COLUMN_MM)  # if there are few columns, limit their width
             pdf.rect(left + slot * (n + 0.5) - column / 2, bottom - height, column, height, style="F")
         if n % every == 0:
             pdf.text(left + slot * (n + 0.5) - pdf.get_string_width(label) / 2, bottom + 4, label)
 
 
 def _round_up(value: float) -> int:
-    """Return a round upper limit for the axis that four grid lines divide evenly."""
+    """Return the upper limit of the axis: a round multiple of 4, because the axis has four equal parts."""
     if value <= 4:
         return 4
     unit = 10.0 ** floor(log10(value))

@@ -195,7 +195,10 @@ class _Pages(FPDF):
         self.text(x + width - self._width(text) if right else x, y + 3.5, text)
 
     def _wrapped(self, text: str, width: float) -> list[str]:
-        """Split the text of a cell into lines at spaces. Split a word that is wider than the cell at any character."""
+        """Split the text of a cell into lines at spaces.
+
+        If a word is wider than the cell, split the word between any two characters.
+        """
         lines: list[str] = []
         for paragraph in text.split("\n"):
             line = ""

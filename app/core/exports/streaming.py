@@ -44,7 +44,7 @@ class Download:
 
 
 def start_eagerly(chunks: Chunks) -> Chunks:
-    """Produce the first chunk now. If it fails, the route can still return an error response.
+    """Produce the first chunk now. If this raises an error, the route can still return an error response.
 
     A later failure breaks the connection, so that a client does not accept an incomplete file.
     """

@@ -1,7 +1,7 @@
 """XLSX exports. xlsxwriter writes the rows to a file on disk, which is then sent to the client.
 
-The format is for people: Indonesian headings, dates in WIB, a frozen header with filters. In print, all columns fit on
-one page width.
+People read this format. The headings are Indonesian, and times are in WIB (Jakarta time). The first row stays visible
+and has filters. In print, all columns fit into the width of one page.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def stream(table: Table, connect: Connect = own_connection, *, title: str) -> Ch
     with EXPORTS.slot(), export_folder() as folder:
         with connect() as connection:
             rows = connection.execute(table.statement, execution_options={"yield_per": ROWS_AHEAD})
-            # an empty chunk after the query, so that an error of the query still becomes an error response
+            # Yield an empty chunk after the query, so that an error of the query still becomes an error response.
             yield b""
             path = folder / "export.xlsx"
             _write(path, table.columns, rows, title)
@@ -100,20 +100,20 @@ def _workbook(path: Path) -> Iterator[Any]:
         book.close()
     finally:
         for sheet in book.worksheets():
-            # `book.close()` was skipped after an error; the file is removed with the export folder
+            # After an error, `book.close()` was not called, and this file of the sheet is still open.
             sheet.row_data_fh.close()
 
 
 def _sheets(book: Any, columns: Sequence[Column], title: str) -> Iterator[Any]:
-    """Yield the first sheet. Yield a further sheet each time the last one is full."""
+    """Yield new sheets. The caller requests the next sheet when the current sheet is full."""
     heading = book.add_format({"bold": True, "bg_color": "#DDEFEC", "bottom": 1})
     while True:
         number = len(book.worksheets()) + 1
         sheet = book.add_worksheet(title if number == 1 else f"{title} {number}")
         sheet.freeze_panes(1, 0)
         _fit_on_paper(sheet)
-        _filter(sheet, columns, SHEET_ROWS - 1)  # the last sheet gets the correct number of rows later
-        # Excel would mark phone numbers as an error
+        _filter(sheet, columns, SHEET_ROWS - 1)  # the caller corrects the number of rows of the last sheet
+        # Otherwise Excel would mark each phone number as an error, because it is a number stored as text.
         sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{SHEET_ROWS}"})
         for c, column in enumerate(columns):
             sheet.set_column(c, c, _width(column))
