@@ -34,7 +34,7 @@ REGISTRIES: dict[str, type[BaseRegistry]] = {"started": StartedJobRegistry, "fai
 #: Name suffixes of the Prometheus samples that are counts.
 SUFFIXES = ("_total", "_bucket", "_count", "_sum")
 
-#: Counts of this process that it has already added to Redis, by field of the hash.
+#: Counts of this process that the totals in Redis already include, by field of the Redis hash.
 _handed_over: dict[str, float] = {}
 _lock = Lock()
 

@@ -39,7 +39,10 @@ Tick = Callable[[], object]
 
 @dataclass(frozen=True)
 class Periodic:
-    """A job that the schedulers enqueue once every `every_s` seconds in total. An additional run does no harm."""
+    """A job that is enqueued once every `every_s` seconds, even if several schedulers run.
+
+    An additional run does no harm.
+    """
 
     job: Callable[[], object]
     every_s: int

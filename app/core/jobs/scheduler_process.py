@@ -76,7 +76,7 @@ def _tick(worker: type[WithApp], parent: int) -> None:
     If the worker is killed, its scheduler ends at the next tick. Until then, several schedulers may run at the same
     time.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C also reaches the worker, and the worker ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ignore Ctrl-C, because the worker then ends this process
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         with worker.app.app_context():

@@ -119,7 +119,7 @@ class Worker(rq.worker.Worker):
                 except StopRequested:
                     break
                 self._wait_for_job()
-                self.execution = None  # the value belongs to a job that was running during the outage
+                self.execution = None  # the old value refers to the job that was running during the outage
                 if not self._ending:
                     sleep(RETURN_S)
         return worked
@@ -145,12 +145,14 @@ class Worker(rq.worker.Worker):
             raise StopRequested from None
 
     def register_birth(self) -> None:
-        # RQ refuses a registered name. After a Redis outage, this worker may still be registered.
+        # After a Redis outage, this worker may still be registered. Delete its registration, because RQ refuses a
+        # worker whose name is already registered.
         self.connection.delete(self.key)
         super().register_birth()  # type: ignore[no-untyped-call]
 
     def main_work_horse(self, job: rq.job.Job, queue: rq.Queue) -> None:
-        # Close inherited connections. Two processes on one database connection would read each other's results.
+        # Drop the connections of the parent process, because two processes on one database connection would read each
+        # other's results.
         with self.app.app_context():
             db.engine.dispose(close=False)
             self.app.extensions["autocommit"].dispose(close=False)
