@@ -37,7 +37,7 @@ def degrees(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError("a coordinate must be a number")  # noqa: TRY004  # ValueError for every invalid input
     if isinstance(value, str) and "_" in value:
-        raise ValueError("a coordinate must be a number")  # only Python accepts underscores in numbers, such as 1_0
+        raise ValueError("a coordinate must be a number")  # only Python reads `1_0` as a number
     try:
         return float(value)
     except OverflowError as error:
@@ -80,7 +80,8 @@ def box_around(lat: float, lng: float, radius_km: float) -> Box:
     """Return the smallest box around the circle of `radius_km` around a point.
 
     If the circle contains a pole, the box has all longitudes. The easternmost point of a circle is closer to the pole
-    than the centre. The calculation therefore uses the arcsine instead of a division by the cosine.
+    than the centre is. Dividing the angle by the cosine of the latitude would give too narrow a box, so use the
+    arcsine.
     """
     if not (math.isfinite(radius_km) and radius_km >= 0):
         raise ValueError("a radius must be a finite number of kilometres, 0 or more")

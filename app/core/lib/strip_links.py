@@ -107,7 +107,7 @@ def _permitted_text(text: str, *, has_path: bool) -> str | None:
     while position < end and (count := _prefix_labels(labels, words, position)):
         parts.append(".".join(labels[position : position + count]))
         position += count
-    if position < end and (parts or degrees):  # one word that is no abbreviation
+    if position < end and (parts or degrees):  # add one word that is not an abbreviation
         parts.append(labels[position])
         position += 1
     while position < end and parts and words[position][:1].isdecimal():
@@ -119,7 +119,10 @@ def _permitted_text(text: str, *, has_path: bool) -> str | None:
 
 
 def _prefix_labels(labels: list[str], words: list[str], n: int) -> int:
-    """Return how many labels from position `n` are an abbreviation, initial or number before a word: 0, 1 or 2."""
+    """Return how many labels from position `n` form an abbreviation, an initial or a number: 0, 1 or 2.
+
+    Return 0 if no suitable word follows.
+    """
     for count in (2, 1):
         if n + count < len(words) and ".".join(words[n : n + count]) in abbreviations.PREFIXES:
             return count
