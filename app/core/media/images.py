@@ -12,8 +12,8 @@ from app.core.errors import AppError, PayloadTooLarge, Unavailable, UnsupportedM
 
 MAX_BYTES = 5 * 1024 * 1024
 
-#: Limits in pixels. A JPEG is decoded near the final size, but a WebP or PNG at full size. Decoding a WebP of 40
-#: megapixels took 0.5 s of CPU time and 650 MiB, so its limit is lower.
+#: Limits in pixels. The decoder can reduce a JPEG to about the final size, but decodes a WebP or PNG at full size. A
+#: WebP of 40 megapixels took 0.5 s of CPU time and 650 MiB, so the limit for WebP and PNG is lower.
 MAX_JPEG_PIXELS = 40_000_000
 MAX_PIXELS = 24_000_000
 
@@ -26,8 +26,8 @@ JPEG_START = b"\xff\xd8"
 #: scan.
 MAX_JPEG_SCANS = 100
 
-#: Decode one picture at a time per process: the largest allowed one, a 24-megapixel WebP, takes about 400 MiB. Two more
-#: uploads may wait. The other 5 of the 8 threads in a gunicorn process stay free for other requests.
+#: Each process decodes one picture at a time, because a WebP of 24 megapixels needs about 400 MiB. Two more uploads
+#: may wait. The other 5 of the 8 threads in a gunicorn process stay free for other requests.
 DECODING = Bulkhead(
     1,
     wait_s=10,
@@ -81,7 +81,7 @@ def _decode(data: bytes, longest_edge: int) -> Image.Image:
             raise UnsupportedMedia("Gambar bergerak tidak didukung.", code="not_an_image")
         if is_jpeg and data.count(b"\xff\xda") > MAX_JPEG_SCANS:
             raise UnsupportedMedia(NOT_A_PICTURE, code="not_an_image")
-        image.draft(None, (longest_edge, longest_edge))  # a JPEG is decoded near the final size
+        image.draft(None, (longest_edge, longest_edge))  # decode a JPEG at about the final size
         image.load()
         orientation = _orientation(image)
         small = _plain_mode(image)

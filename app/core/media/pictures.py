@@ -31,7 +31,7 @@ PROFILE_EDGE = 512
 CONTENT_TYPE = "image/webp"
 NAME = re.compile(r"[0-9a-f]{32}\.webp")
 
-#: `sweep` keeps pictures younger than this, because the transaction that uses them may not have committed yet.
+#: Minimum age of pictures that `sweep` removes, because a newer picture may belong to a transaction that is still open.
 ORPHAN_AGE = timedelta(days=1)
 
 

@@ -31,7 +31,7 @@ NAMES_A_CALL = 1000
 class Area(StrEnum):
     """Additional stores besides the main store of pictures."""
 
-    #: Data exports of users. Each is kept for a day.
+    #: Data exports of users. Each file is kept for a day.
     EXPORTS = "exports"
     #: Records of erased users (tombstones). After a restore, they are used to erase these users again.
     TOMBSTONES = "tombstones"
@@ -83,7 +83,7 @@ class FolderStore:
     def _path(self, name: str) -> Path:
         return self.root / name[:2] / name
 
-    def put(self, name: str, data: bytes, content_type: str) -> None:  # the name's suffix determines the type
+    def put(self, name: str, data: bytes, content_type: str) -> None:  # the suffix of `name` determines the type
         with self._writing(name) as file:
             file.write(data)
 
