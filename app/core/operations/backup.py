@@ -57,7 +57,8 @@ def backup(target: Path) -> str:
     for part, store in _picture_stores().items():
         (unfinished / part).mkdir()
         count += _copy(store, unfinished / part)
-    # Copy the hidden pictures again. Some pictures may have been hidden before their first copy was made.
+    # Copy the hidden pictures again, because a picture may have been hidden after their first copy and before the copy
+    # of the main store.
     count += _copy(pictures.hidden(), unfinished / HIDDEN_PICTURES)
     tombstones = storage.area(Area.TOMBSTONES)
     (unfinished / TOMBSTONES).mkdir()
@@ -86,7 +87,7 @@ def restore(source: Path) -> str:
             store.put(path.name, path.read_bytes(), pictures.CONTENT_TYPE)
     # Restore tombstones before the dump. If the restore is killed later, the service still erases these people again.
     for path in sorted(source.absolute().parent.glob(f"*/{TOMBSTONES}/*")):
-        # `MEDIA_ROOT` may be next to the backup. Its folder of this name contains subfolders, not tombstones.
+        # If `MEDIA_ROOT` is next to the backup, the pattern also finds subfolders of the tombstone store. Skip these.
         if path.is_file():
             storage.area(Area.TOMBSTONES).put(path.name, path.read_bytes(), "text/plain")
     with (source / DUMP).open("rb") as dump:
@@ -97,7 +98,7 @@ def restore(source: Path) -> str:
 def _picture_stores() -> dict[str, storage.Store]:
     """Return the picture stores by backup folder.
 
-    Hidden pictures come first, because a picture may stop being hidden before its copy is made.
+    Hidden pictures are copied first. Otherwise a picture that is shown again between the copies would be missing.
     """
     return {HIDDEN_PICTURES: pictures.hidden(), PICTURES: pictures.store()}
 
