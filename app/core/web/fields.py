@@ -35,7 +35,7 @@ class Timestamp(fields.AwareDateTime):
 
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> datetime:
         try:
-            # PostgreSQL rejects UTC offsets beyond 15:59. RFC 3339 allows them.
+            # Convert to UTC, because PostgreSQL rejects UTC offsets beyond 15:59, which RFC 3339 allows.
             moment = super()._deserialize(value, attr, data, **kwargs).astimezone(UTC)
         except OverflowError:
             raise self.make_error("invalid", input=value) from None
@@ -52,7 +52,7 @@ class AnyDay(fields.Date):
 
     def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: Any) -> date:
         day = super()._deserialize(value, attr, data, **kwargs)
-        if day.isoformat() != value:  # Python also accepts other formats of ISO 8601
+        if day.isoformat() != value:  # Python also accepts other ISO 8601 formats, such as 20260302
             raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE)
         return day
 

@@ -150,7 +150,7 @@ def _replay(name: dict[str, object], fingerprint: bytes) -> Response:
     stored = db.session.execute(
         sa.select(IdempotencyKey.fingerprint, IdempotencyKey.status, IdempotencyKey.body).filter_by(**name)
     ).one_or_none()
-    if stored is None or stored.status is None:  # the stored response was cleared
+    if stored is None or stored.status is None:  # the key was deleted, or its response was cleared
         raise Conflict("Permintaan ini sedang diproses. Silakan coba lagi.", code="changed_meanwhile")
     if stored.fingerprint != fingerprint:
         raise Conflict(

@@ -146,7 +146,7 @@ def headers(listing: Listing[T], request: Request) -> dict[str, str]:
     """Return the headers `X-Total-Count` and `Link` (RFC 8288) of a page."""
     page = listing.page
     fields = {"X-Total-Count": str(listing.total)}
-    if page.size > 100:  # the request had no paging parameters
+    if page.size > 100:  # a page of this size means that the request had no paging parameters
         return fields
     if isinstance(listing, KeysetListing):
         if listing.before is not None:

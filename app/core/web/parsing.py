@@ -150,13 +150,13 @@ def _from_form(form: MultiDict[str, str], files: MultiDict[str, FileStorage], sc
         key = field.data_key or name
         if isinstance(field, Upload):
             upload = files.get(key)
-            # A browser sends an empty part if the user selects no file.
+            # If the user selects no file, a browser sends a part without a file name. Ignore this part.
             if upload is not None and upload.filename:
                 data[key] = upload
             elif form.get(key):
                 data[key] = form[key]
         elif form.get(key) == "" and key in PASSWORDS and not field.required:
-            continue  # a browser also sends an edit form's password input when it is empty
+            continue  # a browser also sends a password input that the user left blank
         elif key in form:
             data[key] = _form_value(form.getlist(key), field)
     return data

@@ -26,7 +26,7 @@ def has_trigram(q: str) -> bool:
 def containing(
     q: str, *columns: InstrumentedAttribute[object], newest_by: InstrumentedAttribute[object]
 ) -> sa.ColumnElement[bool]:
-    """Return the condition that one of the columns contains `q`, ignoring case. The columns share a trigram index.
+    """Return an SQL condition that is true if a column contains `q`, ignoring case. The columns share a trigram index.
 
     `newest_by` is an indexed column of the same model that gives the age of a row.
     """
@@ -45,7 +45,7 @@ def like_among_newest(
     newest_by: InstrumentedAttribute[object],
     most: int,
 ) -> sa.ColumnElement[bool]:
-    """Search only the newest `most` rows. This limits the time of a search for which no index can be used."""
+    """Return a condition that searches only the newest `most` rows. Use it if no index can speed up the search."""
     model = newest_by.class_
     newest = sa.select(model.id, *columns).order_by(newest_by.desc(), model.id.desc()).limit(most).subquery()
     matches = like(pattern, *(newest.c[column.key] for column in columns))
