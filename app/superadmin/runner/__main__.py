@@ -33,16 +33,16 @@ CHUNK_BYTES = 64 * 1024
 MAX_FETCHED = 500
 
 #: SQLSTATEs for statements that DECLARE CURSOR rejects: a write within or after WITH, or SELECT INTO. The statement
-#: then runs without a cursor. If the cause is a real syntax error, it fails again.
+#: then runs without a cursor. A statement with a real syntax error fails again.
 NOT_FOR_A_CURSOR = ("0A000", "42P11", "42601")
 
 #: Commands whose `row_count` is the number of affected rows, not of returned rows.
 WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 
 #: Query that returns whether the role can run programs or use files on the server, or can become such a role. Before
-#: PostgreSQL 16, a role with CREATEROLE can, because it may grant itself every role except superusers. A SECURITY
-#: DEFINER function runs with the rights of its owner. Functions of superusers are trusted. Every name is qualified,
-#: because the role can set the search path.
+#: PostgreSQL 16, a role with CREATEROLE can become one, because it may grant itself every role except superusers. The
+#: query also checks SECURITY DEFINER functions, which run with the rights of their owner, but trusts functions of
+#: superusers. Every name is qualified, because the role can set the search path.
 TOO_POWERFUL = """
 WITH powerful AS (
     SELECT oid FROM pg_catalog.pg_roles
@@ -63,20 +63,20 @@ SELECT EXISTS (SELECT FROM powerful WHERE pg_catalog.pg_has_role(session_user, p
 """
 
 #: Query that keeps errors out of the server's log, if the role has the right. An error may quote personal data from a
-#: row. Only the response to the caller may contain it.
+#: row. Only the response to the caller may contain such data.
 KEEP_OUT_OF_THE_LOG = """
 SELECT pg_catalog.set_config('log_min_messages', 'fatal', false)
 WHERE pg_catalog.has_parameter_privilege('log_min_messages', 'SET')
 """
 
-#: Query for the backend of this connection. Names are qualified, because the role could otherwise redirect them and
-#: make the service end another backend.
+#: Query that returns the backend (server process) of this connection. Names are qualified, because
+#: the role could otherwise redirect them and make the service end another backend.
 OWN_BACKEND = """
 SELECT pid, backend_start FROM pg_catalog.pg_stat_activity
 WHERE pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()
 """
 
-#: Restores the settings that `split` assumes for SQL texts. An earlier statement may have changed them.
+#: Statements that restore the settings that `split` assumes, because an earlier statement may have changed them.
 RESTORE_SPLIT_SETTINGS = "SET standard_conforming_strings = on; SET client_encoding = 'UTF8'"
 
 CONNECTION_FAILURE = "08006"
@@ -156,7 +156,7 @@ def run(request: Request, out: BinaryIO) -> None:
             cursor.execute(KEEP_OUT_OF_THE_LOG)
             send_backend(cursor, out)
             result = run_all(cursor, statements, out if request["csv"] else None)
-            check_role(cursor)  # a statement may have given the role rights
+            check_role(cursor)  # check again, because a statement may have given the role more rights
         send(out, FrameKind.RESULT, result)
     except psycopg2.InterfaceError as error:  # the rollback failed because the connection broke; raise the first error
         raise error.__context__ or error from None
@@ -172,7 +172,7 @@ def check_role(cursor: Cursor) -> None:
 
 
 def send_backend(cursor: Cursor, out: BinaryIO) -> None:
-    """Send the service the backend that runs the statements."""
+    """Send the process id and start time of the backend that runs the statements to the service."""
     # The query also takes a snapshot. After that, no statement can make a read-only transaction writable.
     cursor.execute(OWN_BACKEND)
     pid, started = cursor.fetchone() or ("", "")
@@ -291,7 +291,7 @@ def as_text(connection: Connection) -> None:
 
 
 def failure_of(error: BaseException) -> QueryFailure:
-    """Return PostgreSQL's own message, or that the result does not fit into memory."""
+    """Return PostgreSQL's own message and SQLSTATE, or `too_large` if the process ran out of memory."""
     if any(is_out_of_memory(each) for each in chain(error)):
         return {"too_large": True}
     diagnosis = getattr(error, "diag", None)

@@ -13,7 +13,7 @@ HEAD = struct.Struct(">cI")
 
 
 class FrameKind(StrEnum):
-    #: The `Backend` that runs the statements, as JSON. With it, the service can cancel the statements.
+    #: The `Backend` that runs the statements, as JSON. The service uses it to cancel the statements.
     BACKEND = "B"
     #: A chunk of CSV.
     CHUNK = "C"
@@ -27,7 +27,7 @@ class Request(TypedDict):
     query: str
     csv: bool
     read_only: bool
-    #: Parameters of libpq. `Any`, because `psycopg2.connect` has no narrower types.
+    #: Parameters of libpq. The type is `Any`, because `psycopg2.connect` has no narrower types.
     connection: dict[str, Any]
 
 

@@ -31,7 +31,7 @@ TOKEN = re.compile(
 #: First words of statements that begin or end a transaction. They are refused, because a request is one transaction.
 TRANSACTION_CONTROL = frozenset({"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"})
 
-#: First words of statements that may have a cursor.
+#: First words of statements that the runner tries to read through a cursor.
 READS = frozenset({"SELECT", "VALUES", "TABLE", "WITH"})
 
 
@@ -60,7 +60,10 @@ class Statement:
 
 
 def split(sql: str) -> list[Statement]:
-    """Return the statements of a text. An unfinished one extends to the end, where PostgreSQL reports the error."""
+    """Return the statements of a text.
+
+    An unfinished statement extends to the end of the text, so that PostgreSQL reports the error.
+    """
     statements: list[Statement] = []
     words: list[str] = []
     begin = position = parentheses = body = 0

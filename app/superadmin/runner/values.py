@@ -24,7 +24,7 @@ Texts: TypeAlias = "str | list[Texts] | None"
 
 
 def to_json(text: str | None, oid: int) -> object:
-    """Return the JSON value of a text, by its type's oid. A type without a JSON form stays text."""
+    """Convert the text of a value of the type `oid` to JSON. Return the text itself if JSON has no such type."""
     if text is None:
         return None
     if element := ARRAYS.get(oid):
@@ -38,7 +38,7 @@ def to_json(text: str | None, oid: int) -> object:
 
 def unique(names: Iterable[str]) -> list[str]:
     """Return the column names, with `_2`, `_3` added to duplicates."""
-    uniques: dict[str, None] = {}  # keeps the order
+    uniques: dict[str, None] = {}  # a dict, because it keeps the order of the names
     numbers: dict[str, int] = {}
     for name in names:
         n, candidate = numbers.get(name, 1), name
@@ -80,7 +80,7 @@ def _moment(text: str) -> str:
 def _document(text: str) -> object:
     try:
         document = json.loads(text, parse_float=_float, parse_int=_integer)
-        if "\\u" in text:  # JSON allows a lone surrogate, UTF-8 does not
+        if "\\u" in text:  # find a lone surrogate, which JSON allows but UTF-8 does not
             json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return text

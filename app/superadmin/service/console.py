@@ -148,7 +148,7 @@ class Run:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "app.superadmin.runner"],
             cwd=ROOT,
-            env={},  # keeps the service's secrets out of the process
+            env={},  # the service's environment contains secrets that the process must not have
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -22,7 +22,7 @@ NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 STATEMENTS = (
     "ALTER ROLE {role} LOGIN CONNECTION LIMIT 10 PASSWORD '{password}'",
     "ALTER ROLE {role} SET default_transaction_read_only = {read_only}",
-    # As a member of the role, the service may end the role's statements after the time limit.
+    # Make the service's role a member, so that the service may end the statements of the console role.
     "GRANT {role} TO CURRENT_USER",
     "GRANT USAGE ON SCHEMA public TO {role}",
     # Revoke earlier rights, because the role may have had write access.
@@ -40,8 +40,8 @@ WRITING = (
     "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE ON SEQUENCES TO {role}",
     "REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON {audit} FROM {role}",
 )
-#: Query for the right to grant `SET` on `log_min_messages`. With that right, the console keeps its errors out of the
-#: server's log.
+#: Query that returns whether the service's role may grant the right to set `log_min_messages`. A console role with
+#: this right keeps its errors out of the server's log.
 MAY_GRANT_SILENCE = sa.text("SELECT has_parameter_privilege('log_min_messages', 'SET WITH GRANT OPTION')")
 GRANT_SILENCE = "GRANT SET ON PARAMETER log_min_messages TO {role}"
 
@@ -49,7 +49,7 @@ GRANT_SILENCE = "GRANT SET ON PARAMETER log_min_messages TO {role}"
 def create(name: str, *, writes: bool = False) -> str:
     """Create a console role, or give it a new password. Return the database address with role and password.
 
-    Needs CREATEROLE. Without `writes`, the role can only read.
+    The service's role needs CREATEROLE. Without `writes`, the console role can only read.
     """
     if not NAME.fullmatch(name):
         raise BadRequest("Nama peran hanya boleh berisi huruf kecil, angka dan garis bawah.", code="bad_role_name")

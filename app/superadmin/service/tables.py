@@ -40,7 +40,7 @@ SECRET_OF = frozenset(
 #: Maximum characters of a cell on a page. Longer texts are cut, but not in the export.
 MAX_CELL = 10_000
 
-#: Number of estimated rows from which the total is only the planner's estimate, because counting takes too long.
+#: If a table has at least this many estimated rows, the total is the estimate, because counting takes too long.
 MAX_COUNTED = 5_000_000
 
 KINDS = {
@@ -118,7 +118,7 @@ class CatalogueTable:
         return sa.table(quoted_name(self.name, quote=True), schema="public")
 
     def value(self, column: CatalogueColumn) -> sa.ColumnElement[object]:
-        """Return the column, or the mask for a non-null value of a secret column."""
+        """Return an SQL expression for the column. In a secret column, the mask replaces each non-null value."""
         plain: sa.ColumnElement[object] = sa.column(quoted_name(column.name, quote=True))
         return sa.case((plain.is_not(None), MASK)) if self.is_secret(column) else plain
 
@@ -179,7 +179,7 @@ def export(name: str, by: Caller) -> Download:
 
 
 def _record_access(table: CatalogueTable, by: Caller, action: access_log.AccessAction) -> None:
-    """Record the access in everybody's access log, if the table has personal data or is unknown to the service."""
+    """Record the access in every user's access log, if the table has personal data or is unknown to the service."""
     known = Base.metadata.tables.get(table.name)
     if known is None or isinstance(declaration_of(known), Personal):
         access_log.record_many(by, action, access_log.Covers.EVERYBODY)
