@@ -640,7 +640,7 @@ OTHER_VARIABLES = ("BIND", "WEB_CONCURRENCY", "MAX_REQUESTS", "PROMETHEUS_MULTIP
 
 
 def risks(config: Config) -> dict[str, str]:
-    """Return the risky choices in a production environment by setting. Each text names the safer choice."""
+    """Return one warning for each risky setting of a production environment. Each warning names the safer value."""
     return {
         name.upper(): f"{name.upper()}={value}: {risk}. Safer: {name.upper()}={safer}"
         for (name, value), (risk, safer) in RISKS.items()

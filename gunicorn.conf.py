@@ -65,7 +65,7 @@ limit_request_field_size = 8190
 forwarded_allow_ips = ""
 secure_scheme_headers: dict[str, str] = {}
 forwarder_headers = ""
-control_socket_disable = True  # all gunicorns of a user would have the same path
+control_socket_disable = True  # otherwise all gunicorns of a system user would use the same socket path
 
 # --- logs and metrics ---------------------------------------------------------------------------------------
 

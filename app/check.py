@@ -73,7 +73,7 @@ class Finding:
 
 
 class NotReadyError(Exception):
-    """Error that an item of the check is not ready. The message is the operator's task."""
+    """Error: an item of the check is not ready. The message is the operator's task."""
 
 
 def findings(problems: list[str], env: Mapping[str, str]) -> Iterator[Finding]:
