@@ -61,7 +61,7 @@ def kontrol() -> dict[str, Any]:
 
 @pytest.fixture
 def metformin(siti: Client, moment: Time, obat: dict[str, Any]) -> Reminder:
-    """Create a medicine at 01:00 UTC that is due today at 12:00 UTC, and tomorrow at 00:00 and 12:00 UTC."""
+    """Return a medicine that is due today at 12:00 UTC, and tomorrow at 00:00 and 12:00 UTC. It is now 01:00 UTC."""
     return Reminder(siti, siti.post("/pengingat/obat", obat).json["id"])
 
 

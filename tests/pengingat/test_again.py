@@ -55,8 +55,8 @@ def test_another_span_holds_for_what_is_planned_already(
 @pytest.mark.parametrize(
     ("jam", "due"),
     [
-        ("14:45", ["02 14:45"]),  # 21:45 in Jakarta. A repeat at 22:15 would be at night
-        ("15:00", ["02 15:00", "02 15:30"]),  # 22:00 in Jakarta. The dose itself is at night
+        ("14:45", ["02 14:45"]),  # 21:45 in Jakarta: no repeat, because 22:15 would be at night
+        ("15:00", ["02 15:00", "02 15:30"]),  # 22:00 in Jakarta: repeated, because the dose itself is at night
         ("22:10", ["02 22:10", "02 22:40"]),  # 05:10 and 05:40 in Jakarta
     ],
 )
@@ -88,7 +88,7 @@ def test_a_dose_that_is_not_done_after_all_is_told_of_once_more(
     assert waiting() == ["03 12:00", "03 12:30"]
     siti.put(path, {"is_done": False})
     assert waiting() == waiting("push_fan_out") == ["02 12:30", "03 12:00", "03 12:30"]
-    moment.move(hours=1, minutes=25)  # the repeat of 12:30 has expired
+    moment.move(hours=1, minutes=25)  # the second message, due at 12:30, has expired
     siti.put(path, {"is_done": True})
     siti.put(path, {"is_done": False})
     assert waiting() == ["03 12:00", "03 12:30"]

@@ -103,7 +103,7 @@ def test_an_answer_while_clocks_tell_is_told_or_is_what_is_told(committed: Flask
         assert len(rows) in (1, 2)
         told = [row.payload["news"][0][1] == "LATE" for row in rows]  # type: ignore[index]
         assert told == [False, True][-len(rows) :]
-        # An alert that is not true any more has no text.
+        # An alert that is no longer true has no text.
         assert ["walau terlambat" in words_of(row).get("text", "") for row in rows] == [False, True][-len(rows) :]
 
 

@@ -40,7 +40,7 @@ def caregiver_id(committed: Flask, moment: Time, obat: dict[str, Any], monkeypat
         patient_id, caregiver_id = make_user(nama_ktp="Siti").id, make_user(RoleName.PENDAMPING).id
         caregivers.create(caregiver_id, patient_id)
         caregivers.update_scopes(patient_id, caregiver_id, ["alerts", "history"])
-    # Use the database's clock, because workers use it too. `penting` sends alerts at night too.
+    # Use the database's clock, as the workers do. The field `penting` ("important") allows alerts at night.
     now = real_now()
     jam = f"{now - timedelta(minutes=65):%H:%M}"
     dose = [{"jam": jam, "jumlah": 1, "satuan": "tablet"}]
@@ -112,7 +112,7 @@ def test_a_medicine_that_may_not_be_named_any_more_is_not_named(sim: Server) -> 
 
 
 def test_what_tells_of_somebodys_health_is_for_proven_browsers_alone() -> None:
-    # `HINTED_AT` repeats these kinds, because its module must not import the modules of reminders.
+    # The module of `HINTED_AT` must not import the modules of reminders, so these kinds are written there as texts.
     assert {upcoming.KIND, stock.KIND, alerts.KIND} == HINTED_AT
 
 

@@ -163,7 +163,7 @@ def test_after_six_messages_of_a_day_the_rest_is_one_digest(
     for jam in ("00:00", "01:00", "02:00", "02:30", "03:00", "04:30", "05:00", "05:30", "07:00", "08:00", "12:30"):
         tick(moment, jam, sent=jam != "12:30")
         counts[jam] = len(told())
-    assert counts == {  # three times: an alert at once, then one message for the alerts of the next two hours
+    assert counts == {  # three times, an alert is sent at once, and the alerts of the next two hours in one message
         "00:00": 1, "01:00": 1, "02:00": 2, "02:30": 3, "03:00": 3, "04:30": 4, "05:00": 5, "05:30": 5, "07:00": 6,
         "08:00": 6, "12:30": 6,
     }  # fmt: skip

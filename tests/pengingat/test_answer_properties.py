@@ -115,7 +115,7 @@ class Walk:
         is_offline = row is not None and said.ago is not None and said.status in ANSWERED
         at = now - timedelta(minutes=said.ago or 0)
         if is_offline and row is not None and at < row.due_at - timedelta(hours=1):
-            return  # the request schema rejects this time
+            return  # the request schema rejects an answer given over an hour before the due time
         before = {each.id: (each.state, each.answered_at) for each in near}
         data = NewAnswer(
             said.status,
@@ -166,7 +166,7 @@ class Walk:
         self.check_outbox(rows)
         fallen = [row for row in rows if row.due_at <= now]
         following = min((row.due_at for row in rows if row.due_at > now), default=now + timedelta(days=1))
-        if following > now + timedelta(hours=1):  # in the last hour, the answer may be for the next dose
+        if following > now + timedelta(hours=1):  # within an hour before a dose, an answer may be for that dose
             assert pengingat.is_done == bool(fallen and fallen[0].state == OccurrenceState.DONE)
         self.check_days(rows)
 

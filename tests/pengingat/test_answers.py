@@ -108,7 +108,7 @@ def test_a_snooze_asks_once_more(metformin: Reminder, moment: Time) -> None:
     assert text.count("Halo Siti, waktunya minum Metformin (0,5 tablet, setelah makan) pukul 19.00 WIB.") == 3
     moment.move(minutes=70)
     jobs.miss_overdue()
-    assert ledger()[0] == "02 12:00 1 pending"  # the hour until missed begins at the end of the snooze
+    assert ledger()[0] == "02 12:00 1 pending"  # a dose is missed an hour after the end of its snooze
     moment.move(minutes=30)
     jobs.miss_overdue()
     assert ledger()[0] == "02 12:00 1 missed"
@@ -157,7 +157,7 @@ def test_a_new_title_leaves_a_snooze_alone(metformin: Reminder, moment: Time) ->
     metformin.say("snooze")
     metformin.client.put(f"/pengingat/{metformin.id}", {"judul": "Gula darah"})
     assert waiting()[0] == "02 12:35"
-    moment.move(hours=11)  # an hour before the dose of 00:00 UTC
+    moment.move(hours=11)  # it is 23:05 UTC, 55 minutes before the next dose
     jobs.miss_overdue()
     metformin.say("snooze", minutes=15)
     metformin.client.put(f"/pengingat/{metformin.id}", {"judul": "Gula"})

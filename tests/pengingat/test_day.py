@@ -80,7 +80,7 @@ class TestListDoses:
             ("07:00", "terapi", "1", "Fisioterapi"),
             ("07:00", "obat", "0", "1 tablet, setelah makan"),
             ("07:00", "makan", "sarapan", "sarapan: oatmeal, apel"),
-            ("09:30", "kontrol", "1d", "dr. Ani"),  # the time of the appointment, listed on the day of its notice
+            ("09:30", "kontrol", "1d", "dr. Ani"),  # the notice of one day before; the appointment is on the 4th
             ("16:00", "makan", "selingan", "makan selingan"),
             ("19:00", "obat", "1", "0,5 tablet, setelah makan"),
         ]
@@ -105,8 +105,8 @@ class TestListDoses:
 
     def test_a_dose_beyond_the_ledger_is_pending(self, metformin: Reminder) -> None:
         before = times(metformin.client, "2026-03-03")
-        assert before == ["07:00 0 pending", "19:00 1 pending"]  # the dose at 19:00 is over 36 hours ahead
-        for date in ("2026-03-04", "2026-04-06"):
+        assert before == ["07:00 0 pending", "19:00 1 pending"]
+        for date in ("2026-03-04", "2026-04-06"):  # over 36 hours ahead, so the ledger has no rows of these days
             assert times(metformin.client, date) == before
             assert {row["can_answer"] for row in day(metformin.client, date)} == {False}
 

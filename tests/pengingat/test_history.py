@@ -73,7 +73,7 @@ def test_reads_cost_a_fixed_number_of_statements(
         past(siti_id, day, "done", reminder_id=created["id"])
     with statements.at_most(3):  # one statement each for session, time zones and occurrences
         siti.get("/pengingat/riwayat")
-    with statements.at_most(4):  # one more statement for the reminder
+    with statements.at_most(4):  # one more statement reads the reminder
         siti.get(f"/pengingat/{created['id']}/riwayat")
     with statements.at_most(3):  # one statement each for session, reminders and counts
         siti.get("/pengingat/kepatuhan")

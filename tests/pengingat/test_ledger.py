@@ -64,7 +64,7 @@ def test_nobody_answering_within_the_hour_is_missed(siti: Client, moment: Time, 
     [
         (Channel.MESSAGING, "sent", False),
         (Channel.PUSH, "sent", False),
-        (Channel.PUSH_FAN_OUT, "sent", True),  # the person has no browser
+        (Channel.PUSH_FAN_OUT, "sent", True),  # undelivered, because the person has no browser
         (Channel.MESSAGING, "failed", True),
         (Channel.MESSAGING, "missed", True),
     ],

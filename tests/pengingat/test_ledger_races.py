@@ -56,7 +56,7 @@ def answering(user_id: int, ids: list[int], status: str, outcomes: Outcomes) -> 
 
 
 def first_doses() -> dict[int | None, Occurrence]:
-    """Return the state of the dose of 12:00 by reminder id. Check that each reminder has one row for this dose."""
+    """Return the row of the dose at 12:00 by reminder id. Check that each reminder has one row for this dose."""
     rows = db.session.scalars(sa.select(Occurrence).where(Occurrence.slot == "1").order_by(Occurrence.due_at)).all()
     due = [row for row in rows if row.due_at == rows[0].due_at]
     assert len(due) == COUNT
@@ -126,7 +126,7 @@ def test_an_answer_against_the_sweep(committed: Flask, owned: tuple[int, list[in
 
 def test_an_answer_against_the_clocks_planning(committed: Flask, owned: tuple[int, list[int]], moment: Time) -> None:
     user_id, ids = owned
-    moment.move(hours=20)  # the job plans again, because less than 24 hours are planned
+    moment.move(hours=20)  # fewer than 24 planned hours are left, so the job plans more occurrences
     jobs.miss_overdue()
     outcomes = Outcomes()
     run_together(committed, jobs.top_up, answering(user_id, ids, "done", outcomes), jobs.top_up)

@@ -212,7 +212,7 @@ class TestGetAdherence:
         assert answer == {
             "start": "2026-02-20",
             "end": "2026-02-22",
-            "percent": 60.0,  # three of five. Pending and undelivered ones do not count
+            "percent": 60.0,  # three of five, because pending and undelivered occurrences do not count
             **{name: counts[name] + waiting[name] + done[name] for name in counts},
             "days": [
                 {"date": "2026-02-20", **counts},

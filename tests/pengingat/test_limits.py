@@ -55,7 +55,7 @@ def once(days: float, *before: str, zone: str = "Asia/Jakarta") -> Schedule:
         ([once(2, "1d", "1h")], 1),
         ([once(2, "1d"), once(1)], 2),
         ([once(0.5, "1d", "1h")], 1),  # the notice of one day before is in the past
-        ([daily(2), weekly(1, 1, 1), once(8), once(2), once(2)], 6),  # the day in 8 days is a Tuesday
+        ([daily(2), weekly(1, 1, 1), once(8), once(2), once(2)], 6),  # the appointment in 8 days is on a Tuesday
         ([daily(2), weekly(1), once(2), once(2), once(2)], 5),
         ([once(0.7), once(0.7, zone="Asia/Jayapura")], 2),  # 00.48 in Jakarta, 02.48 on the same day in Jayapura
         ([once(0.6), once(0.6, zone="Asia/Jayapura")], 1),  # 22.24 in Jakarta, 00.24 on the next day in Jayapura

@@ -50,7 +50,7 @@ def test_deleted_reminders_count_on_the_day_on_which_they_fell_due(siti: Client,
     for path in spent:
         assert siti.delete(path).status_code == 200
     assert_error(siti.post("/pengingat", visit(2)), 409, "too_many_reminders")
-    make(siti, 24 * 60)  # due tomorrow
+    make(siti, 24 * 60)  # an appointment tomorrow is still accepted
 
 
 def test_a_reminder_that_is_moved_after_it_fell_due_counts_again(siti: Client, spent: list[str]) -> None:

@@ -63,7 +63,7 @@ def test_what_was_given_after_the_next_dose_is_too_late(dose: Reminder) -> None:
 
 
 def test_what_was_given_after_the_next_of_many_doses_is_too_late(dose: Reminder, moment: Time) -> None:
-    """The next dose is older than the last ten rows, which an answer reads by default."""
+    """An answer reads only the last ten rows by default, and the dose after the answered one is older."""
     for _ in range(6):
         moment.move(hours=24)
         jobs.top_up()

@@ -46,7 +46,7 @@ def test_the_page_says_what_became_of_the_doses_and_who_noted_it(february: Clien
 
 
 def test_the_page_and_its_table_round_alike(siti: Client, siti_id: int, moment: Time) -> None:
-    """One of sixteen is 6.25 percent. This is exactly between two rounded values."""
+    """One of sixteen doses is 6.25 percent, exactly between 6.2 and 6.3. Both the page and its table must show 6.3."""
     for day in range(1, 17):
         past(siti_id, day, "done" if day == 1 else "missed")
     text = text_of(report(siti, "pdf"))
@@ -58,7 +58,7 @@ def test_the_page_and_its_table_round_alike(siti: Client, siti_id: int, moment: 
 def test_a_week_with_nothing_to_divide_is_none_in_which_nothing_was_done(
     siti: Client, siti_id: int, moment: Time
 ) -> None:
-    for day in range(2, 9):  # all missed in the second week, all undelivered in the third
+    for day in range(2, 9):  # all doses of the second week are missed, and all of the third are undelivered
         past(siti_id, day, "done")
         past(siti_id, day + 7, "missed")
         past(siti_id, day + 14, "missed", undelivered=True)
@@ -137,9 +137,9 @@ def test_the_page_names_what_is_taken_below_each_reminder(
     text = " ".join(text_of(report(siti, "pdf")).split())
     assert "Metformin: 1 tablet pukul 07.00, 0,5 tablet pukul 19.00, setelah makan" in text
     assert "Insulin: 10 unit pukul 09.30, 14.30 dan 20.30, sebelum makan, putar tempatnya" in text
-    assert text.count("Metformin:") == 2  # the prescription is not shown for the meal of this title
+    assert text.count("Metformin:") == 2  # the medicine "Makan" has a prescription, the meal "Makan" has none
 
 
 def test_a_report_costs_a_fixed_number_of_statements(february: Client, statements: Statements) -> None:
-    with statements.at_most(6):  # one each for session, reminders, counts, doses, name and rows
+    with statements.at_most(6):  # one SQL statement each for session, reminders, counts, doses, name and rows
         report(february, "pdf")

@@ -137,7 +137,7 @@ def test_without_a_stock_nothing_is_counted(siti: Client, moment: Time, obat: di
     answer(siti, path, "done")
     assert "persediaan" not in siti.get(path).json["details"]
     siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 5}}})
-    answer(siti, path, "skipped")  # the done dose was not subtracted, so skipped adds nothing
+    answer(siti, path, "skipped")  # nothing is added back, because the done dose was not subtracted
     assert left(siti, path) == 5
 
 

@@ -42,7 +42,7 @@ def each_morning(moment: Time, days: int) -> list[tuple[str, str]]:
 def test_the_person_is_told_at_their_border_and_two_days_before(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
-    # A day needs 1.5 tablets, and this evening 0.5. So the stock is enough until the morning of Saturday the 7th.
+    # This evening needs 0.5 tablets, and each later day 1.5. So the stock lasts until the morning of Saturday the 7th.
     path = make(siti, obat, 0.5 + 4 * 1.5 + 1, persediaan={"ingatkan_hari": 3})
     said = []
     for _ in range(7):
@@ -102,7 +102,7 @@ def test_a_stock_that_lasts_for_the_course_is_not_told_of(siti: Client, moment: 
 def test_the_estimate_knows_the_temporary_schedule(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     other = [{"jam": "11:00", "jumlah": 3, "satuan": "tablet"}, {"jam": "21:00", "jumlah": 3, "satuan": "tablet"}]
     temporary = {"mulai": "2026-03-03", "selesai": "2026-03-03", "jadwal": other}
-    make(siti, obat, 8, jadwal_sementara=temporary)  # 0.5 today, 6 on the 3rd, 1.5 on the 4th
+    make(siti, obat, 8, jadwal_sementara=temporary)  # the doses need 0.5 tablets today, 6 on the 3rd and 1.5 on the 4th
     assert [text for _, text in each_morning(moment, 1)] == [
         "Halo Siti, Metformin Anda kira-kira habis Rabu, 4 Maret. Yuk, siapkan lagi sebelum habis."
     ]
@@ -124,7 +124,7 @@ def test_who_bought_too_little_is_not_told_the_same_again(siti: Client, moment: 
     path = make(siti, obat, 1)
     moment.move(hours=1)
     tell_of_stock()
-    siti.post(f"{path}/persediaan", {"tambah": 6})  # enough until Friday, which is less than 7 days ahead
+    siti.post(f"{path}/persediaan", {"tambah": 6})  # enough until Friday, and Friday is less than 7 days ahead
     assert each_morning(moment, 1) == []
 
 
@@ -138,7 +138,7 @@ def test_a_change_of_something_else_loses_no_message(siti: Client, moment: Time,
 
 
 def test_who_has_less_than_was_thought_is_told_at_two_days(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    path = make(siti, obat, 9)  # enough until Sunday
+    path = make(siti, obat, 9)  # the stock is enough until Sunday
     assert len(each_morning(moment, 1)) == 1
     siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 2}}})
     assert len(each_morning(moment, 1)) == 1

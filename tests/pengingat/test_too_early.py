@@ -86,7 +86,7 @@ def test_a_notice_of_a_visit_cannot_be_answered_a_day_ahead(
     assert_error(say(siti, path, due_at="2026-03-03T02:00:00Z", slot="1h"), 409, "too_early")
     assert_error(
         say(siti, path, due_at="2026-03-03T03:00:00Z"), 404
-    )  # no notice is sent at the time of the appointment
+    )  # not found, because no notice is due at the time of the appointment
 
 
 def test_what_was_edited_away_is_closed_and_not_early(siti: Client, path: str, obat: dict[str, Any]) -> None:

@@ -32,7 +32,7 @@ def test_a_message_of_several_costs_as_many_statements_as_one(
 
     for name in ("Aspirin", "Simvastatin"):
         medicine(siti_id, name)
-        alone = send()  # the first message of a day runs one more statement
+        alone = send()  # the second value counts, because the first message of a day runs one more statement
     for name in ALL:
         medicine(siti_id, name)
     assert send() == alone == 6

@@ -169,7 +169,7 @@ def test_workers_that_come_at_once_send_one_message_a_person(grouping: Server, c
         thread.start()
     for thread in threads:
         thread.join()
-    while row := claims.claim("urgent", Channel.MESSAGING, which):  # claim all other messages
+    while row := claims.claim("urgent", Channel.MESSAGING, which):  # claim the messages that no thread has claimed
         claimed.append(row)
     assert [len(each.together) for each in claimed] == [3] * len(people)
     assert {each.user_id for each in claimed} == set(people)
