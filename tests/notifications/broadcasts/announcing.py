@@ -1,4 +1,4 @@
-"""Helpers that announce a broadcast, return its recipients, and hold the time that a test sets."""
+"""Helpers that announce a broadcast and return its recipients, and a clock that a test sets."""
 
 from __future__ import annotations
 

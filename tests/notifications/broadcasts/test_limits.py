@@ -83,7 +83,7 @@ def test_broadcasts_take_what_reminders_leave_of_the_limit(committed: Flask, sim
     for _ in range(5):
         add(kind="reminder", due_at=coming, expires_at=coming + timedelta(hours=1))
     later = local_time.now() + timedelta(hours=30)
-    add(kind="reminder", due_at=later, expires_at=later + timedelta(hours=1))  # not due within 24 hours
+    add(kind="reminder", due_at=later, expires_at=later + timedelta(hours=1))  # due after 24 hours, so not counted
     rows = news(6)
     broadcast_jobs.keep_limits()
     assert pace().budget == 4
@@ -93,7 +93,7 @@ def test_broadcasts_take_what_reminders_leave_of_the_limit(committed: Flask, sim
     broadcast_jobs.keep_limits()
     jobs.drain("bulk")
     assert pace().budget == 0
-    jobs.enqueue_due()  # enqueues no drain of broadcasts
+    jobs.enqueue_due()  # no drain of broadcasts is enqueued, because the budget is 0
     sim.messaging.limit_people(2000)
     senders.check()
     broadcast_jobs.keep_limits()
@@ -146,7 +146,7 @@ def test_a_new_number_writes_to_more_new_people_after_each_good_day(
     rows = news(3)
     jobs.drain("bulk")
     assert sorted(states(rows)) == [DeliveryState.PENDING] * 2 + [DeliveryState.SENT]
-    assert states([again]) == [DeliveryState.SENT]  # this recipient is not new
+    assert states([again]) == [DeliveryState.SENT]  # the limit for new people does not apply to this recipient
     waiting = next(row for row in rows if reread(row.dedupe_key).state == DeliveryState.PENDING)
     assert reread(waiting.dedupe_key).next_try_at > local_time.now() + timedelta(hours=20)
     assert reread(waiting.dedupe_key).attempts == 0
@@ -206,7 +206,7 @@ def test_a_number_that_has_written_to_people_before_is_not_new(
     jobs.drain("urgent")
     senders.check()
     assert sender().warmup_days is None
-    configure(MESSAGING_NUMBER="+6281234567890")  # before, the setting was empty
+    configure(MESSAGING_NUMBER="+6281234567890")  # setting the number for the first time starts no warm-up
     senders.check()
     assert sender().warmup_days is None
     configure(MESSAGING_NUMBER="+6281234567891")

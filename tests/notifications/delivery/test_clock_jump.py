@@ -30,7 +30,7 @@ Jump = Callable[[float], None]
 
 @pytest.fixture
 def jump(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Jump:
-    """Return a function that simulates a clock jump by seconds. It changes the uptime, not the clock."""
+    """Return a function that simulates a clock jump by this many seconds. It changes the uptime, not the clock."""
     uptime_s = clock_jump._uptime_s
 
     def by(seconds: float) -> None:
@@ -94,7 +94,7 @@ def test_a_drain_that_waited_in_the_queue_sends_what_fell_due_meanwhile(gateway:
 
 def test_nothing_is_missed_by_a_clock_that_ran_ahead(gateway: Server, jump: Jump) -> None:
     row = add(expires_at=local_time.now() + timedelta(minutes=1))
-    age(120, of=row)  # expired by the clock that ran ahead
+    age(120, of=row)  # expired according to the database's clock, which is ahead
     jump(2 * HOURS)
     verified_time.verify()
     assert settlements.expire("urgent") == 0
@@ -122,7 +122,7 @@ def test_a_retry_in_the_middle_of_a_jump_keeps_the_right_time(jump: Jump) -> Non
         right_next_try_at = row.next_try_at + timedelta(hours=2)
         assert before < right_next_try_at <= db_time.now() + timedelta(seconds=40)
         jump(0)
-        age(-7200, of=row)  # not due for the next claim
+        age(-7200, of=row)  # due in two hours, so the next claim does not take this row
 
 
 @pytest.mark.parametrize("seconds", [2 * HOURS, -2 * HOURS])

@@ -109,7 +109,7 @@ def test_a_failed_probe_of_an_invalid_number_is_retried(committed: Flask, gatewa
 def test_a_success_stays_a_success_when_it_cannot_be_recorded(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch, note: str
 ) -> None:
-    """PostgreSQL fails after the provider accepted the message, while its effect on number or sender is recorded."""
+    """PostgreSQL fails after the provider call, while the new state of the number or of the sender is saved."""
 
     def fail(*_: object) -> None:
         raise sa.exc.OperationalError("UPDATE", {}, Exception("gone"))
@@ -226,7 +226,7 @@ def test_a_drain_that_its_alarm_ends_claims_nothing_more(
     first = add()
     with pytest.raises(JobTimeoutException):
         jobs.drain("urgent")
-    # A thread that was about to claim at the timeout may still claim.
+    # Wait until only the thread of the open call is left, because other threads may still claim a message.
     wait_until(lambda: [thread.name for thread in enumerate_threads()].count("urgent-messaging") == 1)
     second = add()
     ended.clear()

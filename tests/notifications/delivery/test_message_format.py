@@ -54,7 +54,7 @@ def wrote(phone: str, ago: timedelta) -> None:
 
 
 INSIDE = timedelta(hours=23, minutes=45)
-OUTSIDE = timedelta(hours=23, minutes=55)  # less than 24 hours, but within the safety margin
+OUTSIDE = timedelta(hours=23, minutes=55)  # less than 24 hours, but within the safety margin of 10 minutes
 
 
 def test_inside_the_hours_a_text_goes_with_its_buttons(committed: Flask, sim: Server, whatsapp: Configure) -> None:
@@ -104,12 +104,12 @@ def test_a_template_says_what_the_text_says(
     committed: Flask, sim: Server, whatsapp: Configure, templates: str, kind: str, words: Any, arrives: str
 ) -> None:
     whatsapp(WHATSAPP_TEMPLATES=templates)
-    add(kind=kind, words=words)  # no account has the number, and it never wrote to us
+    add(kind=kind, words=words)  # the number never wrote to us, so only a template may be sent
     jobs.drain("urgent")
     (message,) = sim.messaging.sent
     assert message.kind == "template"
     assert message.text.startswith(arrives)
-    assert message.buttons == ()  # without the webhook we would not receive a tap
+    assert message.buttons == ()  # no buttons, because without the webhook the service receives no taps
 
 
 def test_without_a_template_the_delivery_fails_and_is_counted(
@@ -151,7 +151,7 @@ def test_a_clock_that_crosses_the_24th_hour_in_the_middle_of_a_drain_changes_the
     def send_slowly(*args: Any, **more: Any) -> str | None:
         ref: str | None = send(*args, **more)
         if len(sim.messaging.sent) >= 10:
-            with db.engine.begin() as connection:  # the 24 hours end
+            with db.engine.begin() as connection:  # let the number's 24 hours end
                 later = phone_numbers.c.last_inbound_at - timedelta(minutes=10)
                 connection.execute(sa.update(phone_numbers).values(last_inbound_at=later))
         return ref
@@ -160,7 +160,7 @@ def test_a_clock_that_crosses_the_24th_hour_in_the_middle_of_a_drain_changes_the
     jobs.drain("urgent")
     kinds = [message.kind for message in sim.messaging.sent]
     assert len(kinds) == 40
-    assert len({message.callback for message in sim.messaging.sent}) == 40  # each message once
+    assert len({message.callback for message in sim.messaging.sent}) == 40  # each message was sent once
     assert set(kinds[:10]) == {"text"}
     # Up to 20 messages may still be texts, because their format was chosen before the 24 hours ended.
     assert set(kinds[10 + 20 :]) == {"template"}
@@ -181,7 +181,7 @@ def test_a_persons_message_costs_four_statements(
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, drain.Condition(), claims.OLDEST)
     sender_status.may_send(Channel.MESSAGING)
-    with statements.at_most(4):  # statements: claim, number, begin, settle
+    with statements.at_most(4):  # one SQL statement each for claim, phone number, start of the call, and outcome
         delivery = lane.next()
         assert delivery is not None
         lane.handle(delivery)
@@ -210,7 +210,7 @@ def test_what_is_refused_as_a_text_goes_once_as_a_template(committed: Flask, sim
     assert (rows[1].due_at, rows[1].expires_at, rows[1].user_id) == (row.due_at, row.expires_at, row.user_id)
     assert [message.kind for message in sim.messaging.sent] == ["template"]
     with unit_of_work():
-        assert not template_fallback.send_as_template(row.id)  # a webhook also reports this refusal
+        assert not template_fallback.send_as_template(row.id)  # a webhook reports the same refusal a second time
         assert not template_fallback.send_as_template(rows[1].id)
 
 

@@ -113,7 +113,7 @@ def test_a_push_is_never_held_back(committed: Flask, mode: Mode) -> None:
     mode("required")
     row = add(kind="reminder", channel=Channel.PUSH_FAN_OUT, user_id=person(is_proven=False), target=None)
     jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == DeliveryState.SENT  # the person has no browser
+    assert reread(row.dedupe_key).state == DeliveryState.SENT  # sent, although the person has no browser
 
 
 @pytest.mark.parametrize(("name", "expected"), [("off", {"proven", "unproven"}), ("soft", {"proven"})])

@@ -1,4 +1,4 @@
-"""Receipts: the provider reports them twice, late and in any order."""
+"""Receipts, which the provider may report twice, late and in any order."""
 
 from __future__ import annotations
 

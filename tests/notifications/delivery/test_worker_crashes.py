@@ -1,4 +1,4 @@
-"""Deliveries during which workers died. They are sent alone, and after three deaths with a delay."""
+"""Deliveries during which a worker died. Each of them is retried alone, and after three deaths with a delay."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_what_whatsapp_refuses_a_moment_later_goes_once_more_as_a_template(
     sim.messaging.sender.keeps_hours = sim.messaging.sender.tells_hours_late = True
     user = person()
     with unit_of_work():
-        # By our record, the 24 hours have just begun.
+        # In our database, the number's 24 hours have just begun.
         db.session.add(PhoneNumber(phone=user.phone, last_inbound_at=local_time.now()))
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     jobs.drain("urgent")

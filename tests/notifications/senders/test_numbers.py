@@ -1,4 +1,4 @@
-"""Records of numbers: the time of their last message to us, and refusals."""
+"""Stored data of phone numbers: the time of the last message from the number, and refusals by the provider."""
 
 from __future__ import annotations
 

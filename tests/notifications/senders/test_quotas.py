@@ -24,7 +24,7 @@ def test_the_check_keeps_how_many_messages_are_paid_for(app: Flask, sim: Server,
     assert (sender().quota, sender().state) == (78, "up")
     sim.messaging.sender.quota = 0
     senders.check()
-    assert (sender().quota, sender().state) == (0, "up")  # 0 may also mean a plan without a quota
+    assert (sender().quota, sender().state) == (0, "up")  # up, because 0 may also mean that the plan has no quota
 
 
 def test_a_quota_that_is_spent_stops_the_sender_until_there_is_more(

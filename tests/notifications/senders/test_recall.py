@@ -22,7 +22,7 @@ from tests.notifications.senders.looks import Configure, pass_time
 
 
 def accepted_and_held(sim: Server, **fields: object) -> Delivery:
-    """Return a message that Fonnte accepted and holds, because the phone is off. Then run the sender check."""
+    """Send a message that Fonnte accepts and holds, because the phone is off. Check the sender. Return the message."""
     sim.messaging.disconnect(holds=True)
     row = add(**fields)
     jobs.drain("urgent")
@@ -35,7 +35,7 @@ def accepted_and_held(sim: Server, **fields: object) -> Delivery:
 def test_a_message_that_is_held_past_its_time_is_taken_back(committed: Flask, sim: Server, fonnte: Configure) -> None:
     row = accepted_and_held(sim)
     jobs.take_back()
-    assert len(sim.messaging.held) == 1  # not expired yet
+    assert len(sim.messaging.held) == 1  # the message has not expired, so it is not taken back
     pass_time(hours=1)
     jobs.take_back()
     row = reread(row.dedupe_key)

@@ -168,7 +168,7 @@ def test_looking_at_the_sender_costs_a_delivery_no_statement(
         add(user_id=user.id, target=None)
     assert lane.next() is not None  # the first call queries the sender
     for _ in range(2):
-        with statements.at_most(4):  # statements: claim, number, begin, settle
+        with statements.at_most(4):  # one SQL statement each for claim, phone number, start of the call, and outcome
             delivery = lane.next()
             assert delivery is not None
             lane.handle(delivery)
