@@ -43,7 +43,7 @@ def test_a_second_link_makes_the_first_useless_and_cancels_its_message(client: C
 
 
 def test_a_password_that_is_changed_otherwise_makes_the_link_useless(client: Client, owner: Client) -> None:
-    """A finder of a lost phone requested the link. The owner then changed the password."""
+    """A person who found the lost phone requested the link. The owner then changed the password."""
     code = ask(client)
     assert client.as_(owner.user).put("/profile", {"password": "baru-sekali"}).status_code == 200
     assert_error(client.post("/update-password", {"code": code, "new_password": "maling123"}), 400, "invalid_code")

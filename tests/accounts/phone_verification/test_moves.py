@@ -301,7 +301,7 @@ def test_no_reset_link_goes_to_a_number_for_24_hours_after_its_move(
     moved(owner, holder)
     if is_back:
         refuse()
-    # Otherwise, the recent change of the number would also prevent the link.
+    # Delete the time of the number change, because a recent change would also prevent the reset link.
     db.session.execute(sa.update(User).values(phone_changed_at=None))
     client.get("/send-verification-code", query_string={"phone": NEW})
     assert resets() == 0
@@ -315,7 +315,7 @@ def test_no_reset_link_goes_to_a_number_for_24_hours_after_its_move(
 
 @pytest.fixture
 def asked(committed: Flask) -> tuple[int, int]:
-    """Send Ana's number the question whether it may move to Siti. Return the ids of Siti and Ana."""
+    """Ask Ana's number whether it may move to Siti. Return the ids of Siti and Ana."""
     with unit_of_work():
         people = [make_user(username=name, nomor_hp=number).id for name, number in (("siti", OWN), ("ana", NEW))]
         use(NEW, days=-1)

@@ -127,7 +127,7 @@ def test_known_and_unknown_numbers_are_answered_alike(
 def test_of_two_who_prove_a_number_at_once_one_gets_it(committed: Flask) -> None:
     """A family may share a phone, so one number may send the codes of two accounts.
 
-    Before that, the number belongs to a squatter.
+    At first, the number belongs to a squatter.
     """
     with unit_of_work():
         make_user(username="penumpang", nomor_hp=NEW)
