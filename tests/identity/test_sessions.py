@@ -73,7 +73,8 @@ def test_somebody_who_becomes_an_admin_stays_logged_in_while_they_use_the_sessio
     let_pass(days=6)
     sessions.refresh(refresh)
     promote(user)
-    assert_error(client.post("/refresh", {"refresh_token": refresh}), 401, "invalid_refresh_token")  # lifetime is 12 h
+    # The session of an administrator ends after 12 hours.
+    assert_error(client.post("/refresh", {"refresh_token": refresh}), 401, "invalid_refresh_token")
     young = sessions.begin(user).refresh_token
     let_pass(minutes=29)
     assert sessions.refresh(young)
@@ -90,7 +91,7 @@ def test_no_long_session_passes_a_promotion(committed: Flask, way: str, is_promo
         "refresh": lambda: sessions.refresh(token),
     }
     steps: list[Callable[[], object]] = [
-        lambda: roles.set_only_role(users.get(user.id), RoleName.ADMIN),  # like the command line for operators
+        lambda: roles.set_only_role(users.get(user.id), RoleName.ADMIN),  # as the command line for operators does
         ways[way],
     ]
     left = iter(steps if is_promoted_first else reversed(steps))
