@@ -99,7 +99,7 @@ class TestDeleteLink(TokenNeeded):
         bayu.post("/caregiver/patients", {"patient_id": both[0].id})
         assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200
         assert (ani.get("/caregiver/patients").json, ani.get("/patient/caregivers").json[0]["username"]) == ([], "bayu")
-        assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200  # the link in the other direction
+        assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200  # Ani is the patient of this link
         assert bayu.get("/caregiver/patients").json == []
 
     def test_a_stranger_cuts_nothing(self, client: Client, budi: Client, siti: Client) -> None:
