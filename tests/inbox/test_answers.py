@@ -24,7 +24,7 @@ from tests.pengingat.ledgers import Time
 def test_what_reaches_us_late_answers_what_had_been_sent_when_it_was_written(
     phone: Phone, sent: Sent, moment: Time
 ) -> None:
-    """The service was down. The provider repeated the webhook after the next dose had been sent."""
+    """The service was down, so the provider repeated the webhook. By then, the next reminder had been sent."""
     (first,), (second,) = sent("Metformin", ago=20), sent("Amlodipin", ago=1)
     received_at = datetime.now(UTC)  # the real time, because the database cannot use the test's clock
     wrote_at = (received_at - timedelta(minutes=15)).isoformat()
@@ -211,7 +211,7 @@ def test_courtesy_gets_no_answer(phone: Phone, sent: Sent, text: str) -> None:
     assert (said.outcome, said.text) == ("courtesy", None)
 
 
-# --- meant times ----------------------------------------------------------------------------------------------------
+# --- the reminders that a message is about --------------------------------------------------------------------------
 
 
 def test_a_name_means_its_medicine_alone(phone: Phone, sent: Sent) -> None:

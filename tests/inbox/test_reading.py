@@ -24,7 +24,7 @@ VISIT = CandidateTime(5, "kontrol", ("Kontrol bulanan", "dr. Ani"))
 
 #: A context with one open reminder, for a medicine.
 ONE = Context((METFORMIN,), is_open=True)
-#: A context with two open medicines, which the last message numbered.
+#: A context with two open medicines, which have numbers in the last message.
 TWO = Context((METFORMIN, AMLODIPIN), is_numbered=True, is_open=True)
 #: The last message was about a meal. A medicine of an earlier message is also open.
 LUNCH_LAST = Context((LUNCH,), ((METFORMIN,),), is_open=True)
@@ -107,7 +107,7 @@ def test_the_vocabulary_has_each_word_as_the_reader_has_it() -> None:
     assert_none((word for word in spellings if re.search(r"([^\W\d_])\1", word)), "No text has these words:")
 
 
-# --- meant times ----------------------------------------------------------------------------------------------------
+# --- the reminders that a text is about -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_the_vocabulary_has_each_word_as_the_reader_has_it() -> None:
         ("sudah terapi", ALL, (4,)),
         ("sudah kontrol", ALL, (5,)),
         ("sudah jalan kaki", ALL, (4,)),
-        # With the name of a reminder, a word for its type changes nothing.
+        # If a text contains the name of a reminder, a word for the type changes nothing.
         ("sudah minum metformin", TWO, (1,)),
         ("sudah minum metformin", ALL, (1,)),
         # A text is about a reminder of an earlier message only if it contains the name or the type.
@@ -264,7 +264,7 @@ def test_later_has_its_minutes(text: str, minutes: int) -> None:
     assert read(text, ONE) == Meaning(Word.SNOOZE, (1,), minutes=minutes, is_alone=False)
 
 
-# --- "not yet" undoes an answer, and nothing open -------------------------------------------------------------------
+# --- "not yet" undoes an answer; texts when nothing is open ---------------------------------------------------------
 
 
 @pytest.mark.parametrize(
