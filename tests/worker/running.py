@@ -38,11 +38,11 @@ class RunningWorker:
         return [pid for pid, parent in processes().items() if parent == self.pid]
 
     def clock(self) -> int:
-        """Wait for the scheduler process and return its id. It is a fork, so its command line is the worker's."""
+        """Wait for the scheduler process and return its id. As a fork, it has the worker's command line."""
         found: list[int] = []
 
         def is_there() -> bool:
-            ours = _command_line(self.pid)  # empty while the worker starts
+            ours = _command_line(self.pid)  # the command line is empty while the worker starts
             found[:] = [pid for pid in self.children() if _command_line(pid) == ours]
             return bool(found)
 
@@ -67,7 +67,7 @@ class RunningWorker:
             for child in self.children():
                 os.kill(child, signal.SIGKILL)
         self.end(signal.SIGKILL)
-        with suppress(ProcessLookupError):  # the scheduler would end only at its next tick
+        with suppress(ProcessLookupError):  # kill the scheduler too, because it would end only at its next tick
             os.killpg(self.pid, signal.SIGKILL)
 
 

@@ -65,7 +65,7 @@ def is_sent(sim: Server, title: str) -> bool:
 
 
 def hours_off(log: Path) -> set[int]:
-    """Return by how many hours the worker's own clock was off, according to its log."""
+    """Return the offsets of the worker's clock in hours, according to its log."""
     lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith('{"time"')]
     moments = [datetime.fromisoformat(line["time"]) for line in lines]
     return {round((moment - datetime.now(UTC)).total_seconds() / 3600) for moment in moments}

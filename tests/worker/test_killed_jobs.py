@@ -103,7 +103,7 @@ def test_an_export_is_begun_anew_until_there_is_one_whole_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client = Client(committed).as_(marked)
-    with unit_of_work():  # `fill` has added an export, and only one per day is allowed
+    with unit_of_work():  # delete the export of `fill`, because only one export per day is allowed
         db.session.execute(sa.delete(DataExport))
     export_id = client.post("/profile/ekspor", {"password": PASSWORD}).json["id"]
     kills = deadly_worker(jobs.make_export, step=15)

@@ -17,13 +17,13 @@ def child(seconds: float) -> subprocess.Popen[bytes]:
 
 
 def wait_for(process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch) -> float:
-    """Let a worker wait for a process as if it were its job. Return the seconds of the wait."""
+    """Let a worker wait for this process as for a job. Return how many seconds the worker waited."""
     monkeypatch.setattr(Worker, "horse_pid", process.pid)
     monkeypatch.setattr(worker, "RETURN_S", 0.05)
     waiting = Worker.__new__(Worker)
     started = time.monotonic()
     waiting._wait_for_job()
-    process.returncode = 0  # the worker has already read the exit status
+    process.returncode = 0  # tell Popen that the exit status has been read
     return time.monotonic() - started
 
 

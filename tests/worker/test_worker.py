@@ -112,7 +112,7 @@ def test_a_call_under_way_in_a_frozen_worker_is_repeated_at_most_once(start_work
     wait_until(lambda: sends_of_fonnte(sim) == 1)
     with frozen(worker.pid):
         wait_until(lambda: len(sim.messaging.sent) == 1)
-        sleep(messaging.BUDGET_S)  # longer than the time budget of a call
+        sleep(messaging.BUDGET_S)  # the worker is frozen for longer than a call may take
     wait_until(sent(row.dedupe_key))
     assert sends_of_fonnte(sim) <= 2
 
@@ -138,7 +138,7 @@ def test_redis_emptied_and_all_connections_cut_loses_nothing(committed: Flask, s
     worker.clock()
     later = add(due_at=local_time.now() + timedelta(minutes=5))
     for _ in range(3):
-        rows = [add(due_at=local_time.now() + timedelta(seconds=n / 4)) for n in range(4)]  # some are not due yet
+        rows = [add(due_at=local_time.now() + timedelta(seconds=n / 4)) for n in range(4)]  # some rows are not due yet
         queue.connection().flushdb()
         database = queue.connection().connection_pool.connection_kwargs["db"]
         for client in queue.connection().client_list():
@@ -155,7 +155,7 @@ def test_figures_tell_of_workers_and_of_the_calls_in_their_jobs(
     # An operator may set this variable for all processes. Only gunicorn creates the folder, so a worker must run
     # without it.
     start_worker("urgent", PROMETHEUS_MULTIPROC_DIR=str(tmp_path / "none"))
-    for calls in (1, 2):  # each job has its own process
+    for calls in (1, 2):  # each call is made by another job process
         row = add()
         wait_until(sent(row.dedupe_key))
         figure = f'jobs_provider_call_seconds_count{{outcome="ok",provider="messaging"}} {calls}.0'
