@@ -158,7 +158,7 @@ def word(scene: Scene, person: Person, nomor_hp: str) -> Job:
 
 
 def digits(scene: Scene, person: Person, nomor_hp: str) -> Call:
-    """Request six digits to a phone number. Return the call that verifies the number by them."""
+    """Request a code of six digits for a phone number. Return the call that verifies the number with the code."""
     asked = scene.send(person.post("/profile/phone/verification", nomor_hp=nomor_hp, method="code"))
     assert asked.status == 201, asked
     with unit_of_work():
@@ -209,7 +209,7 @@ def number_is_proven_while_its_owner_is_deleted(scene: Scene) -> Script:
 
 @encounter(200)
 def two_take_the_number_of_one_another(scene: Scene) -> Script:
-    """Each proof takes the number from the other person. Both must lock the two people in the same order."""
+    """Each person verifies the other person's number. Both requests must lock the two people in the same order."""
     first, second = f"0838{scene.number():08d}", f"0838{scene.number():08d}"
     a, b = scene.person(nomor_hp=first), scene.person(nomor_hp=second)
     yield [digits(scene, a, second), digits(scene, b, first)]

@@ -189,7 +189,7 @@ def handover_meets_delete_of_the_dependent(scene: Scene) -> Script:
         check_managed(scene, caregiver, dependent)
         assert (present(scene, caregiver), codes(scene, dependent)) == (0, 0)
         assert scene.send(undelete(caregiver, dependent)).status == 200
-        assert scene.send(call).status == 400  # an ended code stays ended
+        assert scene.send(call).status == 400  # the code stays invalid after the account is restored
 
 
 # --- erasure of a deleted dependent ---------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def undelete_meets_the_erasure(scene: Scene) -> Script:
     if all(response.status == 404 for response in undeleted):
         check_erased(scene, dependent)
     else:
-        jobs.erase(dependent.id)  # must do nothing
+        jobs.erase(dependent.id)  # must do nothing, because the deletion was cancelled
         check_managed(scene, caregiver, dependent)
         assert present(scene, caregiver) == 1
         assert scene.sql("SELECT user_id FROM reminders WHERE id = :id", id=reminder) == dependent.id
@@ -328,7 +328,7 @@ def sent_dose(scene: Scene, caregiver: Person, dependent: Person) -> tuple[int, 
 
 
 def hear(scene: Scene, phone: str, text: str) -> Job:
-    """Receive a message from this number. Its result is the outcome of the message."""
+    """Return a job that receives a message from this number. The job's result is the outcome of the message."""
 
     def work() -> str:
         try:
@@ -336,7 +336,7 @@ def hear(scene: Scene, phone: str, text: str) -> Job:
         except OperationalError as error:
             if not isinstance(error.orig, DeadlockDetected):
                 raise
-            return receive()  # a worker leaves such a message open too, and handles it later
+            return receive()  # in production, a worker also handles the message again after a deadlock
 
     def receive() -> str:
         values = {"provider": "test", "event_key": f"{phone}:{scene.number()}", "kind": InboundKind.MESSAGE}
@@ -392,7 +392,7 @@ def caregiver_answers_while_the_dependent_takes_over(scene: Scene) -> Script:
 
 
 def asked_about(scene: Scene, number: str) -> Person:
-    """Return a person for whom a number that another account uses was asked: it may move with PINDAH ("move")."""
+    """Return a person who wants another account's number. The service has asked the number whether it may move."""
     taker = scene.person(nomor_hp=f"0823{scene.number():08d}")
     assert str(word(scene, taker, number).work()) == "asked"
     return taker
@@ -417,7 +417,7 @@ def a_number_answers_pindah_and_salah_nomor(scene: Scene) -> Script:
     moved, refused = yield [hear(scene, phone, "PINDAH"), hear(scene, phone, "SALAH NOMOR")]
     assert moved.body == "answered:verify moved"
     assert owners(scene, number) == 1
-    # The messages are handled one after the other. The first decides who has the number.
+    # The order in which the messages are handled decides which account has the number.
     if refused.body == "answered:moved back":
         assert (phone_of(scene, holder), phone_of(scene, taker)) == (phone, taker_had)
         assert (is_verified(scene, holder), is_verified(scene, taker)) == (True, False)
@@ -438,7 +438,7 @@ def a_moved_number_answers_pindah_for_another_and_salah_nomor(scene: Scene) -> S
     words = ["PINDAH", "SALAH NOMOR", "SALAH NOMOR", "PINDAH"]
     responses = yield [hear(scene, phone, text) for text in words]
     assert [response.body for response in responses].count("answered:moved back") == 1
-    # Whatever the order, the number goes back to the account that had it first. Nobody may take it from there.
+    # In every order, the number returns to the account that had it first, and no other account can take it then.
     assert phone_of(scene, holder) == phone
     assert owners(scene, number) == 1
     assert phone not in (phone_of(scene, first), phone_of(scene, second))
@@ -456,7 +456,7 @@ def pindah_and_salah_nomor_meet_changes_of_the_profile(scene: Scene) -> Script:
         hear(scene, phone, "SALAH NOMOR"),
         third.put("/profile", nomor_hp=number),
     ]
-    # A number that is moved back has no owner if its former holder has another number by then.
+    # After a move back, the number has no owner if its former holder has another number by then.
     assert owners(scene, number) == 1 or refused.body == "answered:moved back"
     assert owners(scene, other) == 1
     assert phone_of(scene, holder) == f"+62{other[1:]}"

@@ -68,7 +68,7 @@ def a_decision_meets_reports(scene: Scene) -> Script:
 
 @encounter(200, 201)
 def a_keep_meets_the_report_that_would_hide(scene: Scene) -> Script:
-    """The moderator's decision counts in both orders. Earlier reports do not hide a post that the moderator keeps."""
+    """The moderator's decision counts before and after the third report. Earlier reports do not hide a kept post."""
     admin, thread_id = scene.admin(), scene.new(write(scene.person()))
     first, second, third = reporters(scene)
     for who in (first, second):

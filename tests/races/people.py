@@ -160,7 +160,7 @@ def role_is_taken_while_it_is_deleted(scene: Scene) -> Script:
 def the_last_two_admins_remove_one_another(scene: Scene) -> Script:
     admin_role = role_id(scene, RoleName.ADMIN)
     a, b = scene.person(RoleName.ADMIN, RoleName.PASIEN), scene.person(RoleName.ADMIN, RoleName.PASIEN)
-    with unit_of_work():  # Administrators of earlier rounds must not count.
+    with unit_of_work():  # delete the administrators of earlier rounds, so that these two are the last
         others = sa.select(user_roles.c.user_id).where(user_roles.c.role_id == admin_role)
         db.session.execute(sa.delete(User).where(User.id.in_(others), User.id.not_in([a.id, b.id])))
     yield [remove(a, b), remove(b, a), take(a, b, admin_role), take(b, a, admin_role)]
@@ -273,7 +273,7 @@ def link_is_made_while_a_side_is_deleted(scene: Scene) -> Script:
 
 @encounter(200, 401, 404)
 def two_link_one_another(scene: Scene) -> Script:
-    """Each person also deletes the link to the other at the same moment."""
+    """Two people care for each other. At the same moment, each deletes the link to the other."""
     both = (RoleName.PENDAMPING, RoleName.PASIEN)
     a, b = scene.person(*both), scene.person(*both)
     scene.send(a.post("/caregiver/patients", patient_id=b.id))

@@ -125,7 +125,7 @@ def reminder_is_done_and_changed(scene: Scene) -> Script:
     person = scene.person()
     path, id_ = pengingat(scene, person)
     yield [person.put(path, is_done=True), person.put(path, details=medicine(3, 15)), TOP_UP]
-    assert hours_waiting(scene, id_) == {3, 15}  # At most one occurrence within the 36 hours is done.
+    assert hours_waiting(scene, id_) == {3, 15}  # Both hours remain, as at most one dose of the next 36 hours is done.
 
 
 @encounter(200)
