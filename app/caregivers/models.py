@@ -22,5 +22,7 @@ class Invitation(Base, OfSession, Created):
     id: Mapped[int] = mapped_column(primary_key=True)
     patient_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
     code_hash: Mapped[str] = mapped_column(unique=True)
-    scopes: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="what the caregiver will be allowed")
+    scopes: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text), comment="what the caregiver will be allowed to do: alerts, history, manage"
+    )
     expires_at: Mapped[datetime] = mapped_column(index=True)

@@ -27,7 +27,7 @@ class EmergencyNumber(Base):
     province: Mapped[str]
     phone: Mapped[str]
     title: Mapped[str | None]
-    url: Mapped[str | None] = mapped_column(comment="where the same help is found on the web")
+    url: Mapped[str | None] = mapped_column(comment="web page that offers the same help")
     kind: Mapped[str] = mapped_column(server_default=NumberKind.OTHER)
 
     __table_args__ = (sa.Index("ix_emergency_numbers_province", "province", "id"),)

@@ -19,7 +19,9 @@ class Faskes(Base, Timestamps):
     __tablename__ = "faskes"
     __personal__ = Impersonal("Facilities, not people")
 
-    id: Mapped[str] = mapped_column(primary_key=True, comment="the places provider's identifier, or one of ours")
+    id: Mapped[str] = mapped_column(
+        primary_key=True, comment="identifier of the places provider, or one made by this service"
+    )
     nama: Mapped[str]
     alamat: Mapped[str | None]
     lat: Mapped[float]

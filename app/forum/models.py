@@ -50,10 +50,10 @@ class ForumCategory(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(unique=True)
     preference_tag: Mapped[str | None] = mapped_column(
-        comment="broadcasts of its threads go to people with this tag; null: to all"
+        comment="broadcasts about its threads go to people with this preference tag; null: to all"
     )
     threads_count: Mapped[int] = mapped_column(
-        sa.Integer, server_default=sa.text("0"), comment="hidden ones do not count"
+        sa.Integer, server_default=sa.text("0"), comment="visible threads; hidden threads do not count"
     )
 
 
@@ -64,7 +64,8 @@ class ForumThread(Base, Edited):
     id: Mapped[int] = mapped_column(primary_key=True)
     category_id: Mapped[int] = mapped_column(sa.ForeignKey("forum_categories.id"))
     user_id: Mapped[int | None] = mapped_column(
-        sa.ForeignKey("users.id", ondelete="SET NULL"), comment="the author; null once their account is gone"
+        sa.ForeignKey("users.id", ondelete="SET NULL"),
+        comment="the author; null after the author's account was deleted",
     )
     title: Mapped[str]
     content: Mapped[str]
@@ -73,12 +74,18 @@ class ForumThread(Base, Edited):
     likes_count: Mapped[int] = counter()
     saves_count: Mapped[int] = counter()
     replies_count: Mapped[int] = mapped_column(
-        sa.Integer, server_default=sa.text("0"), comment="neither stubs of deleted replies nor hidden ones count"
+        sa.Integer,
+        server_default=sa.text("0"),
+        comment="visible replies; hidden replies and stubs of deleted replies do not count",
     )
     hidden_reason: Mapped[str | None] = hidden_reason()
     image_is_held: Mapped[bool] = image_is_held()
-    notice_due_at: Mapped[datetime | None] = mapped_column(comment="unused: forum_reply_notices has it for each person")
-    notice_reply_id: Mapped[int | None] = mapped_column(comment="unused: forum_reply_notices has it for each person")
+    notice_due_at: Mapped[datetime | None] = mapped_column(
+        comment="unused; forum_reply_notices stores this for each person"
+    )
+    notice_reply_id: Mapped[int | None] = mapped_column(
+        comment="unused; forum_reply_notices stores this for each person"
+    )
 
     __table_args__ = (
         sa.Index("ix_forum_threads_category_id", "category_id", "id"),
@@ -96,7 +103,9 @@ class ForumReply(Base, Edited):
     id: Mapped[int] = mapped_column(primary_key=True)
     thread_id: Mapped[int] = mapped_column(sa.ForeignKey("forum_threads.id", ondelete="CASCADE"))
     parent_id: Mapped[int | None] = mapped_column(sa.ForeignKey("forum_replies.id"), index=True)
-    depth: Mapped[int] = mapped_column(sa.SmallInteger, comment="1 for a reply to the thread itself")
+    depth: Mapped[int] = mapped_column(
+        sa.SmallInteger, comment="levels below the thread; 1 for a reply to the thread itself"
+    )
     user_id: Mapped[int | None] = mapped_column(
         sa.ForeignKey("users.id", ondelete="SET NULL"), index=True, comment="the author; null on a stub"
     )
@@ -104,7 +113,7 @@ class ForumReply(Base, Edited):
     use_pseudonym: Mapped[bool] = mapped_column(server_default=sa.false())
     image: Mapped[str | None] = mapped_column(comment="name in the media store")
     is_deleted: Mapped[bool] = mapped_column(
-        server_default=sa.false(), comment="a stub, which holds the replies below it"
+        server_default=sa.false(), comment="true for a stub: a deleted reply that stays because it has replies"
     )
     likes_count: Mapped[int] = counter()
     saves_count: Mapped[int] = counter()
@@ -206,23 +215,30 @@ class ForumCase(Base, Created):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     thread_id: Mapped[int] = mapped_column(
-        comment="the post, or the thread that it replies to. No foreign key: the case outlives the post"
+        comment="the reported thread, or the thread of the reported reply. "
+        "No foreign key: the post may be deleted first"
     )
-    reply_id: Mapped[int | None] = mapped_column(comment="null: it is about the thread itself")
+    reply_id: Mapped[int | None] = mapped_column(
+        comment="the reported reply; null: the case is about the thread itself"
+    )
     author_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="SET NULL"), index=True)
     state: Mapped[str] = mapped_column(server_default=CaseState.OPEN)
-    is_urgent: Mapped[bool] = mapped_column(server_default=sa.false(), comment="somebody may be in danger")
+    is_urgent: Mapped[bool] = mapped_column(server_default=sa.false(), comment="true if somebody may be in danger")
     is_crisis: Mapped[bool] = mapped_column(
-        server_default=sa.false(), comment="its author got crisis help, so reports never hide it"
+        server_default=sa.false(), comment="true if the author was shown crisis help; reports never hide such a post"
     )
-    hidden_by: Mapped[str | None] = mapped_column(comment="reports or moderator, while the post is hidden")
-    reason: Mapped[str | None] = mapped_column(comment="of the latest decision")
+    hidden_by: Mapped[str | None] = mapped_column(
+        comment="reports or moderator, while the post is hidden; null while it is visible"
+    )
+    reason: Mapped[str | None] = mapped_column(comment="the moderator's reason for the latest decision")
     decided_at: Mapped[datetime | None]
-    appeal: Mapped[str | None] = mapped_column(comment="what the author says against it")
+    appeal: Mapped[str | None] = mapped_column(comment="text of the author's appeal")
     appealed_at: Mapped[datetime | None]
-    unmasked_at: Mapped[datetime | None] = mapped_column(comment="when the author's pseudonym was lifted")
+    unmasked_at: Mapped[datetime | None] = mapped_column(
+        comment="when a moderator revealed the author behind the pseudonym"
+    )
     title: Mapped[str | None] = mapped_column(
-        comment="as it was when a moderator deleted the post; so are the next two"
+        comment="title, content and use_pseudonym are copies from when a moderator deleted the post"
     )
     content: Mapped[str | None]
     use_pseudonym: Mapped[bool | None]
@@ -249,7 +265,9 @@ class ForumReport(Base, Created):
     reporter_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="SET NULL"))
     reason: Mapped[str]
     note: Mapped[str | None]
-    kept_at: Mapped[datetime | None] = mapped_column(comment="when a moderator first decided to keep the post")
+    kept_at: Mapped[datetime | None] = mapped_column(
+        comment="when a moderator decided to keep the post and so rejected the report"
+    )
 
     __table_args__ = (
         sa.UniqueConstraint("case_id", "reporter_id"),
@@ -273,9 +291,15 @@ class ForumBlock(Base):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     blocked_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
     use_pseudonym: Mapped[bool] = mapped_column(primary_key=True)
-    id: Mapped[int] = mapped_column(sa.Identity(), unique=True, comment="what the list of own blocks calls it")
+    id: Mapped[int] = mapped_column(
+        sa.Identity(),
+        unique=True,
+        comment="names the block in the list of own blocks, because blocked_id could reveal who uses a pseudonym",
+    )
     created_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())
-    shown_as: Mapped[str | None] = mapped_column(comment="the name that the post showed; null: from an older version")
+    shown_as: Mapped[str | None] = mapped_column(
+        comment="the author name that the post showed; null: blocked before this column existed"
+    )
 
 
 class PhraseKind(StrEnum):
@@ -292,5 +316,7 @@ class CrisisPhrase(Base, Created):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     phrase: Mapped[str]
-    words: Mapped[str] = mapped_column(unique=True, comment="the phrase in the one spelling that posts are compared in")
+    words: Mapped[str] = mapped_column(
+        unique=True, comment="the phrase, normalised as posts are before they are compared with it"
+    )
     kind: Mapped[str] = mapped_column(server_default=PhraseKind.CRISIS)

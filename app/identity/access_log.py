@@ -97,14 +97,20 @@ class AccessLogEntry(Base, Created):
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), comment="whose data it was")
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), comment="whose data was read")
     actor_id: Mapped[int | None] = mapped_column(
-        sa.ForeignKey("users.id", ondelete="SET NULL"), index=True, comment="who looked; null: gone, or the operator"
+        sa.ForeignKey("users.id", ondelete="SET NULL"),
+        index=True,
+        comment="who read the data; null: a deleted account, or the operator",
     )
-    actor_role: Mapped[str | None] = mapped_column(comment="as what they looked; null: the operator, by a command")
+    actor_role: Mapped[str | None] = mapped_column(
+        comment="role of the reader at that time; null: the operator, by a command"
+    )
     action: Mapped[str]
-    reason: Mapped[str | None] = mapped_column(comment="as the one who looked wrote it")
-    day: Mapped[date | None] = mapped_column(comment="of Jakarta, of what is noted once a day; null: noted each time")
+    reason: Mapped[str | None] = mapped_column(comment="reason given by the reader, unchanged")
+    day: Mapped[date | None] = mapped_column(
+        comment="date in Jakarta of an access that is recorded once a day; null: recorded every time"
+    )
 
     __table_args__ = (
         sa.Index("ix_access_log_user_id", "user_id", "id"),
@@ -135,7 +141,7 @@ class BulkAccess(Base, Created):
     covers: Mapped[str]
     since: Mapped[datetime | None]
     until: Mapped[datetime | None]
-    day: Mapped[date] = mapped_column(comment="of Jakarta")
+    day: Mapped[date] = mapped_column(comment="date in Jakarta")
 
     __table_args__ = (
         sa.UniqueConstraint(

@@ -55,9 +55,11 @@ class Consent(Base, Created):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
     purpose: Mapped[str]
     granted: Mapped[bool]
-    version: Mapped[str] = mapped_column(comment="of the text that was agreed to")
+    version: Mapped[str] = mapped_column(comment="version of the consent text that the person agreed to")
     way: Mapped[str]
-    ended_at: Mapped[datetime | None] = mapped_column(comment="null: it still holds")
+    ended_at: Mapped[datetime | None] = mapped_column(
+        comment="when a later answer replaced this answer; null: still valid"
+    )
 
     __table_args__ = (
         sa.Index(

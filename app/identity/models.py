@@ -65,46 +65,50 @@ class User(Base, Timestamps):
     id: Mapped[int] = mapped_column(primary_key=True)
     username: Mapped[str]
     email: Mapped[str | None]
-    password_hash: Mapped[str | None] = mapped_column(comment="null: a dependent, who has no login")
+    password_hash: Mapped[str | None] = mapped_column(comment="null for a dependent, who cannot log in")
     nama_ktp: Mapped[str]
     nama_samaran: Mapped[str | None]
-    nomor_hp: Mapped[str | None] = mapped_column(comment="as sent")
-    phone: Mapped[str | None] = mapped_column(comment="nomor_hp in E.164; login matches it, messages go to it")
+    nomor_hp: Mapped[str | None] = mapped_column(comment="the phone number as the client sent it")
+    phone: Mapped[str | None] = mapped_column(comment="nomor_hp in E.164, for logins and messages")
     phone_invalid_at: Mapped[datetime | None] = mapped_column(
-        comment="when the messaging provider called the number invalid; cleared when it changes"
+        comment="when the messaging provider reported the number as invalid; cleared when the number changes"
     )
     phone_changed_at: Mapped[datetime | None] = mapped_column(
-        comment="since when the person has this number instead of another; null: it never changed"
+        comment="when the person changed to this number; null: never changed"
     )
     phone_before: Mapped[str | None] = mapped_column(
-        comment="the number (E.164) before phone_changed_at; of changes within a day of each other the first's"
+        comment="the previous number in E.164; of several changes within a day, the number before the first change"
     )
     phone_verified_at: Mapped[datetime | None] = mapped_column(
-        comment="when the person showed that the number is theirs; null: not yet, or it has changed since"
+        comment="when the person proved the number; null: not proven since the last change"
     )
     self_registered: Mapped[bool] = mapped_column(
         server_default=sa.true(),
-        comment="whether nobody but the person sets their password; false: added by an administrator or operator",
+        comment="true if the person created the account or took it over; then other administrators cannot "
+        "set its password",
     )
     guardian_id: Mapped[int | None] = mapped_column(
         sa.ForeignKey("users.id"),
-        comment="the caregiver who keeps the account of a dependent, see app.identity.dependents; null: no dependent",
+        comment="the caregiver who manages a dependent's account (app.identity.dependents); null: not a dependent",
     )
     nik: Mapped[str | None] = mapped_column(comment="AES-256-GCM, see app.identity.nik")
     domicile: Mapped[str | None]
-    preferences: Mapped[object | None] = mapped_column(JSONB(none_as_null=True), comment="as sent")
+    preferences: Mapped[object | None] = mapped_column(JSONB(none_as_null=True), comment="JSON as the client sent it")
     preference_tags: Mapped[list[str]] = mapped_column(
         ARRAY(sa.Text),
         server_default="{}",
-        comment="what broadcasts are filtered by, flattened from preferences",
+        comment="preferences as a flat list, for the filter of broadcasts",
     )
     accepts_broadcasts: Mapped[bool] = mapped_column(server_default=sa.true())
     is_verified: Mapped[bool] = mapped_column(server_default=sa.false())
     image: Mapped[str | None] = mapped_column(comment="name in the media store")
     erasure_due_at: Mapped[datetime | None] = mapped_column(
-        comment="when everything of the person goes; until then a login takes it back. null: they stay"
+        comment="when the account and its data are deleted, unless a login cancels the erasure; null: no "
+        "erasure requested"
     )
-    erasure_posts: Mapped[str | None] = mapped_column(comment="anonymise or delete: what becomes of their posts then")
+    erasure_posts: Mapped[str | None] = mapped_column(
+        comment="anonymise or delete: what happens to the person's posts at the erasure"
+    )
 
     roles: Mapped[list[Role]] = relationship(secondary=user_roles, lazy="selectin", order_by=Role.id)
     #: Reason why messages do not reach the number: wrong_number or unreachable. `app.accounts.service` sets it.
@@ -177,11 +181,15 @@ class LoginSession(Base, Created):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
     kind: Mapped[str]
     refresh_hash: Mapped[str | None] = mapped_column(unique=True, comment="SHA-256 of the refresh token")
-    last_used_at: Mapped[datetime] = mapped_column(server_default=sa.func.now(), comment="login or latest refresh")
-    expires_at: Mapped[datetime] = mapped_column(
-        comment="set at login and refresh; earlier when the person is promoted"
+    last_used_at: Mapped[datetime] = mapped_column(
+        server_default=sa.func.now(), comment="time of the login or of the latest refresh"
     )
-    device: Mapped[str | None] = mapped_column(comment="a plain name; null: begun before names were kept")
+    expires_at: Mapped[datetime] = mapped_column(
+        comment="set at login and refresh; shortened when the person becomes an administrator"
+    )
+    device: Mapped[str | None] = mapped_column(
+        comment="readable name of the device; null: the session began before names were stored"
+    )
 
 
 class LoginNetwork(Base):
@@ -194,7 +202,9 @@ class LoginNetwork(Base):
     __personal__ = Personal(of=("user_id",), export=Rows(without=("network_hash",)), erase=Delete())
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
-    network_hash: Mapped[str] = mapped_column(primary_key=True, comment="of the address's /24, or /64 of IPv6")
+    network_hash: Mapped[str] = mapped_column(
+        primary_key=True, comment="keyed hash of the address's network (/24 of IPv4, /64 of IPv6)"
+    )
     last_login_at: Mapped[datetime] = mapped_column(server_default=sa.func.now(), index=True)
 
 
@@ -204,7 +214,7 @@ class OfSession:
     session_id: Mapped[uuid.UUID | None] = mapped_column(
         sa.ForeignKey("sessions.id", ondelete="CASCADE"),
         index=True,
-        comment="the session that made the row, and whose end deletes it; null: no session did, or it was not noted",
+        comment="the session that created the row; its end deletes the row. null: no session is known",
     )
 
 
@@ -236,10 +246,10 @@ class PhoneVerification(Base, OfSession, Created):
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     method: Mapped[str] = mapped_column(primary_key=True)
-    nomor_hp: Mapped[str] = mapped_column(comment="as sent")
+    nomor_hp: Mapped[str] = mapped_column(comment="the phone number as the client sent it")
     phone: Mapped[str] = mapped_column(comment="nomor_hp in E.164", index=True)
     asked_at: Mapped[datetime | None] = mapped_column(
-        comment="when the proof succeeded and the number was asked whether it moves; null: not proven, or not asked"
+        comment="when the proven number was asked whether it moves to this account; null: not proven, or not asked"
     )
     code_hash: Mapped[str] = mapped_column(unique=True)
     tries: Mapped[int] = mapped_column(sa.Integer, server_default=sa.text("0"))
@@ -258,14 +268,14 @@ class PhoneMove(Base):
         erase=Delete(),
     )
 
-    phone: Mapped[str] = mapped_column(primary_key=True, comment="E.164")
-    nomor_hp: Mapped[str] = mapped_column(comment="as the former holder sent it")
+    phone: Mapped[str] = mapped_column(primary_key=True, comment="the number that moved, in E.164")
+    nomor_hp: Mapped[str] = mapped_column(comment="the number as the former owner had sent it")
     from_user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
     to_user_id: Mapped[int | None] = mapped_column(
-        sa.ForeignKey("users.id", ondelete="CASCADE"), index=True, comment="null: the move was taken back"
+        sa.ForeignKey("users.id", ondelete="CASCADE"), index=True, comment="the new owner; null: the move was undone"
     )
-    verified_at: Mapped[datetime | None] = mapped_column(comment="phone_verified_at of the former holder")
-    nomor_hp_before: Mapped[str | None] = mapped_column(comment="the number that the new holder had until the move")
+    verified_at: Mapped[datetime | None] = mapped_column(comment="phone_verified_at of the former owner")
+    nomor_hp_before: Mapped[str | None] = mapped_column(comment="the number that the new owner had before the move")
     moved_at: Mapped[datetime] = mapped_column(server_default=sa.func.now(), index=True)
 
 
@@ -278,9 +288,9 @@ class OwnPicture(Base, Created):
     __tablename__ = "own_pictures"
     __personal__ = Personal(of=("user_id",), export=Rows(), erase=Custom("The pictures themselves go too"))
 
-    name: Mapped[str] = mapped_column(primary_key=True, comment="in the media store")
+    name: Mapped[str] = mapped_column(primary_key=True, comment="name in the media store")
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
-    bytes: Mapped[int] = mapped_column(sa.Integer, comment="as stored")
+    bytes: Mapped[int] = mapped_column(sa.Integer, comment="size in the media store, in bytes")
 
 
 class AuditEntry(Base, Created):
@@ -302,10 +312,10 @@ class AuditEntry(Base, Created):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     actor_id: Mapped[int | None] = mapped_column(
-        comment="who did it; null: the operator, by a command. No foreign key: the row outlives the person"
+        comment="who acted; null: the operator, by a command. No foreign key: the account may be deleted later"
     )
     action: Mapped[str]
-    subject: Mapped[str] = mapped_column(comment="what it was done to, as in user:12 or export:users")
+    subject: Mapped[str] = mapped_column(comment="the object of the action, for example user:12 or export:users")
     details: Mapped[dict[str, object]] = mapped_column(JSONB, server_default="{}")
     ip: Mapped[str | None]
 

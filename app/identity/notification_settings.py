@@ -29,7 +29,9 @@ class NotificationSettings(Base):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     messages: Mapped[bool] = mapped_column(server_default=sa.true())
     push: Mapped[bool] = mapped_column(server_default=sa.true())
-    quiet_start: Mapped[time | None] = mapped_column(comment="in the person's zone; may lie after quiet_end")
+    quiet_start: Mapped[time | None] = mapped_column(
+        comment="local time of the person; later than quiet_end if the quiet hours include midnight"
+    )
     quiet_end: Mapped[time | None]
 
     __table_args__ = (

@@ -48,10 +48,17 @@ class SecondFactor(Base, Created):
     )
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
-    secret: Mapped[str] = mapped_column(comment="encrypted as NIK are")
-    recovery_hashes: Mapped[list[str]] = mapped_column(ARRAY(sa.Text), comment="keyed hash of each code not used yet")
-    confirmed_at: Mapped[datetime | None] = mapped_column(comment="null: it is not asked for yet")
-    last_counter: Mapped[int] = mapped_column(server_default=sa.text("0"), comment="the step of the code used last")
+    secret: Mapped[str] = mapped_column(comment="TOTP secret, encrypted with AES-256-GCM like a NIK")
+    recovery_hashes: Mapped[list[str]] = mapped_column(
+        ARRAY(sa.Text), comment="keyed hashes of the unused recovery codes"
+    )
+    confirmed_at: Mapped[datetime | None] = mapped_column(
+        comment="when the person confirmed the factor; null: logins do not ask for a code yet"
+    )
+    last_counter: Mapped[int] = mapped_column(
+        server_default=sa.text("0"),
+        comment="TOTP time step of the last accepted code; only codes of later steps are accepted",
+    )
 
 
 class OtpRequired(Unauthorized):

@@ -23,18 +23,20 @@ class ActivityLog(Base):
     __tablename__ = "activity_logs"
     __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
 
-    created_at: Mapped[datetime] = mapped_column(primary_key=True, comment="when it was accepted")
+    created_at: Mapped[datetime] = mapped_column(primary_key=True, comment="when the service accepted the record")
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
-    event_id: Mapped[uuid.UUID] = mapped_column(comment="given when it was accepted; ingested twice, it is one row")
-    log: Mapped[str] = mapped_column(comment="user or admin: the route that it came by")
-    user_id: Mapped[int | None] = mapped_column(comment="of the token, where a good one was sent")
+    event_id: Mapped[uuid.UUID] = mapped_column(
+        comment="made when the service accepted the record; a record that is stored twice stays one row"
+    )
+    log: Mapped[str] = mapped_column(comment="user or admin: the route that received the record")
+    user_id: Mapped[int | None] = mapped_column(comment="user of the access token; null without a valid token")
     event_type: Mapped[str | None]
     event_name: Mapped[str | None]
     screen_name: Mapped[str | None]
     activity_description: Mapped[str | None]
     session_id: Mapped[str | None]
-    user_ip: Mapped[str | None] = mapped_column(comment="as the client says")
-    remote_ip: Mapped[str | None] = mapped_column(comment="as we saw it")
+    user_ip: Mapped[str | None] = mapped_column(comment="IP address that the client sent")
+    remote_ip: Mapped[str | None] = mapped_column(comment="IP address that the service saw")
     user_agent: Mapped[str | None]
     extra: Mapped[dict[str, object]] = mapped_column(JSONB, server_default="{}")
 

@@ -83,28 +83,36 @@ class Delivery(Base, Created):
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    dedupe_key: Mapped[str] = mapped_column(unique=True, comment="one effect, one key, however often it is added")
-    queue: Mapped[str] = mapped_column(comment="urgent or bulk: whose drain sends it")
+    dedupe_key: Mapped[str] = mapped_column(
+        unique=True, comment="unique for one effect, so that a repeated insert adds nothing"
+    )
+    queue: Mapped[str] = mapped_column(comment="urgent or bulk: the RQ queue whose worker sends it")
     channel: Mapped[str]
-    kind: Mapped[str] = mapped_column(comment="what it is about: password_reset, reminder, broadcast, ...")
-    about_type: Mapped[str | None] = mapped_column(comment="what about_id names: reminder, patient, forum_thread, ...")
-    about_id: Mapped[int | None] = mapped_column(comment="what it tells of and is cancelled with")
+    kind: Mapped[str] = mapped_column(comment="kind of message: password_reset, reminder, broadcast, ...")
+    about_type: Mapped[str | None] = mapped_column(
+        comment="type of the object in about_id: reminder, patient, forum_thread, ..."
+    )
+    about_id: Mapped[int | None] = mapped_column(
+        comment="the object that the message is about; the delivery is cancelled with this object"
+    )
     user_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
     occurrence_id: Mapped[int | None] = mapped_column(
-        comment="of a reminder: the row of its ledger. No foreign key: the ledger is kept far longer than a delivery"
+        comment="the occurrence of a reminder. No foreign key: occurrences are kept much longer than deliveries"
     )
     target: Mapped[str | None] = mapped_column(
-        comment="E.164 number or subscription id; null: wherever the person is reached when it is sent"
+        comment="E.164 number or push subscription id; null: chosen when it is sent"
     )
     payload: Mapped[dict[str, object]] = mapped_column(
-        JSONB, server_default="{}", comment="small values that its words are made of; no text of a person"
+        JSONB, server_default="{}", comment="small values for the template; never a person's own text"
     )
     sealed: Mapped[str | None] = mapped_column(
-        comment="words that exist only once, as a reset link: encrypted, and dropped once settled"
+        comment="encrypted text that cannot be rendered again, such as a reset link; deleted with the final state"
     )
-    said: Mapped[dict[str, object] | None] = mapped_column(JSONB, comment="what was sent; in development alone")
+    said: Mapped[dict[str, object] | None] = mapped_column(
+        JSONB, comment="the text that was sent; stored in development only"
+    )
     due_at: Mapped[datetime]
-    expires_at: Mapped[datetime] = mapped_column(comment="not sent by then, it is missed")
+    expires_at: Mapped[datetime] = mapped_column(comment="a delivery that is not sent by this time becomes missed")
     state: Mapped[str] = mapped_column(server_default=DeliveryState.PENDING)
     attempts: Mapped[int] = mapped_column(sa.Integer, server_default=sa.text("0"))
     worker_crashes: Mapped[int] = mapped_column(
@@ -112,27 +120,29 @@ class Delivery(Base, Created):
         sa.Integer,
         key="worker_crashes",
         server_default=sa.text("0"),
-        comment="attempts whose worker was never heard of again",
+        comment="attempts whose worker stopped before it stored an outcome",
     )
     unconfirmed_calls: Mapped[int] = mapped_column(
         "unknowns",
         sa.Integer,
         key="unconfirmed_calls",
         server_default=sa.text("0"),
-        comment="calls that may have reached the provider and whose outcome nobody knows, the present one included",
+        comment="provider calls with an unknown outcome, including a call in progress",
     )
-    next_try_at: Mapped[datetime] = mapped_column(comment="nobody touches it before; the end of a claim's lease")
+    next_try_at: Mapped[datetime] = mapped_column(
+        comment="no worker claims the delivery before this time; for a claimed delivery, the end of the lease"
+    )
     claim_token: Mapped[uuid.UUID | None]
     settled_at: Mapped[datetime | None]
     provider_ref: Mapped[str | None]
     last_error: Mapped[str | None]
     receipt: Mapped[str | None] = mapped_column(
-        comment="accepted, sent, failed, delivered or read: the furthest that the provider told"
+        comment="accepted, sent, failed, delivered or read: the most advanced status from the provider"
     )
-    receipt_at: Mapped[datetime | None] = mapped_column(comment="the provider's own time of it")
-    receipt_code: Mapped[str | None] = mapped_column(comment="why it failed, in the provider's code")
+    receipt_at: Mapped[datetime | None] = mapped_column(comment="time of the receipt, from the provider's clock")
+    receipt_code: Mapped[str | None] = mapped_column(comment="the provider's error code of a failed receipt")
     provider_state_ref: Mapped[str | None] = mapped_column(
-        comment="by which later receipts name the message; provider_ref when null"
+        comment="message id in later receipts; null: the same as provider_ref"
     )
 
     __table_args__ = (
@@ -212,17 +222,21 @@ class Inbound(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     provider: Mapped[str]
-    event_key: Mapped[str] = mapped_column(unique=True, comment="one event, one key, however often it is told")
+    event_key: Mapped[str] = mapped_column(
+        unique=True, comment="unique for one event, so that a repeated webhook call adds nothing"
+    )
     kind: Mapped[str]
-    phone: Mapped[str | None] = mapped_column(comment="E.164: who wrote, or whom a receipt is about")
-    text: Mapped[str | None] = mapped_column(comment="what a person wrote; emptied after 30 days")
-    ref: Mapped[str | None] = mapped_column(comment="the provider's name of the message that it is about")
+    phone: Mapped[str | None] = mapped_column(
+        comment="E.164 number of the sender, or of the recipient whom a receipt is about"
+    )
+    text: Mapped[str | None] = mapped_column(comment="text of the person's message; deleted after 30 days")
+    ref: Mapped[str | None] = mapped_column(comment="the provider's id of the message that the event is about")
     payload: Mapped[dict[str, object]] = mapped_column(
-        JSONB, server_default="{}", comment="what else its handler needs; no text of a person"
+        JSONB, server_default="{}", comment="other values for the handler; never a person's own text"
     )
     received_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())
     handled_at: Mapped[datetime | None]
-    outcome: Mapped[str | None] = mapped_column(comment="what was done; 'answered:...' when we wrote back")
+    outcome: Mapped[str | None] = mapped_column(comment="what the handler did; 'answered:...' if the service replied")
 
     __table_args__ = (
         sa.CheckConstraint("length(text) <= 1000", name="text_is_short"),
@@ -252,13 +266,18 @@ class Broadcast(Base, Created):
     __personal__ = Personal(of=("except_user_id",), export=Rows(), erase=Detach())
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    kind: Mapped[str] = mapped_column(comment="forum_thread, article or video")
-    about_id: Mapped[int] = mapped_column(comment="which of its kind it tells of; each is announced once")
-    preference_tag: Mapped[str | None] = mapped_column(comment="only people with this preference; null: everybody")
-    except_user_id: Mapped[int | None] = mapped_column(comment="who wrote it")
-    starts_at: Mapped[datetime] = mapped_column(comment="after the random delay")
+    kind: Mapped[str] = mapped_column(comment="type of the object in about_id: forum_thread, article or video")
+    about_id: Mapped[int] = mapped_column(comment="the announced object; each object is announced once")
+    preference_tag: Mapped[str | None] = mapped_column(
+        comment="only people with this preference tag receive it; null: everybody"
+    )
+    except_user_id: Mapped[int | None] = mapped_column(comment="the author, who does not receive it")
+    starts_at: Mapped[datetime] = mapped_column(comment="start of the broadcast, including the random delay")
     state: Mapped[str] = mapped_column(server_default=BroadcastState.OPEN)
-    cursor: Mapped[int] = mapped_column(server_default=sa.text("0"), comment="the last user that a page has reached")
+    cursor: Mapped[int] = mapped_column(
+        server_default=sa.text("0"),
+        comment="id of the last user of the latest page; the next page starts after this user",
+    )
     recipients: Mapped[int] = mapped_column(server_default=sa.text("0"))
 
     __table_args__ = (
@@ -275,10 +294,12 @@ class BroadcastPace(Base):
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     next_at: Mapped[datetime]
     paused: Mapped[bool] = mapped_column(server_default=sa.false())
-    pause_reason: Mapped[str | None] = mapped_column(comment="why they paused by themselves")
-    resumed_at: Mapped[datetime | None] = mapped_column(comment="what happened before speaks for no pause any more")
+    pause_reason: Mapped[str | None] = mapped_column(comment="why the service paused broadcasts automatically")
+    resumed_at: Mapped[datetime | None] = mapped_column(
+        comment="events before this time no longer cause an automatic pause"
+    )
     budget: Mapped[int | None] = mapped_column(
-        sa.Integer, comment="messages that may leave until this is counted anew, within a minute; null: any number"
+        sa.Integer, comment="messages that may be sent until the next count, at most a minute later; null: unlimited"
     )
 
 

@@ -31,32 +31,32 @@ class Pengingat(Base, Timestamps):
     tipe: Mapped[str]
     judul: Mapped[str]
     first_at: Mapped[datetime] = mapped_column(
-        "waktu", key="first_at", comment="as sent; what obat shows is the next dose"
+        "waktu", key="first_at", comment="start as the client sent it; for obat the API shows the next dose instead"
     )
-    timezone: Mapped[str] = mapped_column(comment="IANA")
+    timezone: Mapped[str] = mapped_column(comment="IANA name of the time zone")
     details: Mapped[Details] = mapped_column(JSONB)
-    plan: Mapped[Plan] = mapped_column(
-        JSONB, comment="the schedule in wall times, see app.pengingat.timetable.schedule"
-    )
+    plan: Mapped[Plan] = mapped_column(JSONB, comment="schedule in local times (app.pengingat.timetable.schedule)")
     active_from: Mapped[datetime] = mapped_column(
-        comment="when the schedule was last set; nothing before is an occurrence of it"
+        comment="when the schedule was last changed; occurrences start after this time"
     )
-    planned_until: Mapped[datetime] = mapped_column(index=True, comment="up to here the occurrences are in the outbox")
+    planned_until: Mapped[datetime] = mapped_column(
+        index=True, comment="occurrences and deliveries are stored up to this time"
+    )
     done_until: Mapped[datetime | None] = mapped_column(
-        comment="the occurrence after the one that is done; from then on it is not done any more"
+        comment="end of the period in which the reminder counts as done: time of the next occurrence"
     )
     done_from: Mapped[datetime | None] = mapped_column(
-        comment="the occurrence that was done ahead; before it, it is not done yet. null: the current one is done"
+        comment="start of that period: time of an occurrence that was done early; null: the period has already begun"
     )
 
     stock_check_at: Mapped[datetime | None] = mapped_column(
-        comment="when it is looked at next whether a medicine runs out; null: nobody counts it"
+        comment="next check whether the medicine runs out; null: the stock is not counted"
     )
     stock_notified_days: Mapped[int | None] = mapped_column(
         "stock_told",
         sa.SmallInteger,
         key="stock_notified_days",
-        comment="of how few days left the person has been told, at the least",
+        comment="smallest number of days left in the stock notices so far; null: no notice is valid any more",
     )
 
     __table_args__ = (
@@ -173,29 +173,32 @@ class Occurrence(Base, Created):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"))
     tipe: Mapped[str]
     judul: Mapped[str]
-    slot: Mapped[str] = mapped_column(comment="which dose, meal, session or offset")
-    due_at: Mapped[datetime] = mapped_column(comment="when the reminder leaves; of a visit, the notice")
-    day: Mapped[date] = mapped_column(comment="of due_at, in the reminder's zone")
-    timezone: Mapped[str | None] = mapped_column(comment="in which day was counted; null: before this was kept")
+    slot: Mapped[str] = mapped_column(comment="the dose, meal, session or lead time of the schedule")
+    due_at: Mapped[datetime] = mapped_column(comment="when the reminder is sent; for a visit, when the notice is sent")
+    day: Mapped[date] = mapped_column(comment="date of due_at in the reminder's time zone")
+    timezone: Mapped[str | None] = mapped_column(
+        comment="time zone of the date in day; null: stored before this column existed"
+    )
     state: Mapped[str] = mapped_column(server_default=OccurrenceState.PENDING)
     answered_at: Mapped[datetime | None]
     answered_via: Mapped[str | None]
     undone_at: Mapped[datetime | None] = mapped_column(
-        comment="when an answer was taken back last; no older answer replaces that"
+        comment="when the latest answer was undone; answers given before this time are ignored"
     )
     snoozed_until: Mapped[datetime | None]
     snoozes: Mapped[int] = mapped_column(sa.SmallInteger, server_default=sa.text("0"))
     note: Mapped[str | None]
     undelivered: Mapped[bool] = mapped_column(
-        server_default=sa.false(), comment="no channel got it out: our failure, known when it is missed"
+        server_default=sa.false(),
+        comment="true if no channel delivered the reminder; set when the occurrence becomes missed",
     )
     stock_deducted: Mapped[float | None] = mapped_column(
-        "taken", sa.Double, key="stock_deducted", comment="of a dose that is done: how much went out of the stock"
+        "taken", sa.Double, key="stock_deducted", comment="amount taken out of the stock for a dose that is done"
     )
-    link_hash: Mapped[str | None] = mapped_column(comment="SHA-256 of the token in the message's link")
+    link_hash: Mapped[str | None] = mapped_column(comment="SHA-256 of the token in the link of its own message")
     shared_links: Mapped[list[str] | None] = mapped_column(
         ARRAY(sa.Text),
-        comment="SHA-256 of the tokens in the links, not its own, of messages that told of it beside others",
+        comment="SHA-256 of the tokens in the links of messages that list several occurrences",
     )
 
     __table_args__ = (
@@ -249,9 +252,9 @@ class CaregiverAlert(Base, Created):
     link_id: Mapped[int] = mapped_column(sa.ForeignKey("caregiver_links.id", ondelete="CASCADE"))
     occurrence_id: Mapped[int] = mapped_column(sa.ForeignKey("occurrences.id", ondelete="CASCADE"))
     about: Mapped[str]
-    due_at: Mapped[datetime] = mapped_column(comment="when it leaves, unless it must wait longer then")
+    due_at: Mapped[datetime] = mapped_column(comment="earliest time to send the alert")
     told_at: Mapped[datetime | None] = mapped_column(
-        comment="when it went into the outbox; those of one moment together"
+        comment="when the alert was put into the outbox; alerts with the same time are in one message"
     )
     way: Mapped[str | None]
 

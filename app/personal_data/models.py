@@ -25,11 +25,13 @@ class DataExport(Base, Created):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"))
-    day: Mapped[date] = mapped_column(comment="of Jakarta: a person may ask once a day")
-    file: Mapped[str] = mapped_column(comment="name in the room of exports, also before it is there")
+    day: Mapped[date] = mapped_column(comment="date of the request in Jakarta; a person may request one export a day")
+    file: Mapped[str] = mapped_column(comment="name in the storage area of exports, reserved before the file exists")
     attempts: Mapped[int] = mapped_column(sa.SmallInteger, server_default=sa.text("0"))
-    next_try_at: Mapped[datetime] = mapped_column(comment="when the sweep enqueues it, unless it is ready by then")
-    ready_at: Mapped[datetime | None] = mapped_column(comment="since when the file can be fetched")
+    next_try_at: Mapped[datetime] = mapped_column(
+        comment="when the sweep enqueues the export job if the file is not ready"
+    )
+    ready_at: Mapped[datetime | None] = mapped_column(comment="when the file became ready for download")
 
     __table_args__ = (
         sa.UniqueConstraint("user_id", "day"),
@@ -50,5 +52,7 @@ class Tombstone(Base, Created):
     __tablename__ = "tombstones"
     __personal__ = Impersonal("A keyed hash, which says of nobody who it was unless they are there again")
 
-    name: Mapped[str] = mapped_column(primary_key=True, comment="a keyed hash of who it was, and the key's name")
-    posts: Mapped[str] = mapped_column(comment="anonymise or delete: what became of their posts")
+    name: Mapped[str] = mapped_column(
+        primary_key=True, comment="keyed hash that identifies the erased person, with the name of the key"
+    )
+    posts: Mapped[str] = mapped_column(comment="anonymise or delete: what happened to the person's posts")

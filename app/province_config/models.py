@@ -28,6 +28,6 @@ class ProvinceConfig(Base):
     __tablename__ = "province_configs"
     __personal__ = Impersonal("What the home page of a province shows to everybody")
 
-    province: Mapped[str] = mapped_column(primary_key=True, comment="a province, or `default`")
+    province: Mapped[str] = mapped_column(primary_key=True, comment="name of a province, or `default`")
     sections: Mapped[list[Section]] = mapped_column(JSONB, comment="[{id, enabled, order}]")
     updated_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())

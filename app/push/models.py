@@ -20,8 +20,9 @@ class PushSubscription(Base, OfSession, Timestamps):
     auth: Mapped[str] = mapped_column(comment="the browser's shared secret, base64url")
     user_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
     is_verified: Mapped[bool] = mapped_column(
-        server_default=sa.false(), comment="made with the person's own token; otherwise the person is a claim"
+        server_default=sa.false(),
+        comment="true if the subscription was made with the person's own token; false: the person is only claimed",
     )
     refusals: Mapped[int] = mapped_column(
-        sa.Integer, server_default=sa.text("0"), comment="times in a row that our keys did not fit"
+        sa.Integer, server_default=sa.text("0"), comment="consecutive refusals because of the VAPID keys"
     )

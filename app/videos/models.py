@@ -16,12 +16,12 @@ class Video(Base, Timestamps):
     __tablename__ = "videos"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    video_id: Mapped[str] = mapped_column(unique=True, comment="the platform's id")
+    video_id: Mapped[str] = mapped_column(unique=True, comment="the video platform's id")
     title: Mapped[str]
     channel_id: Mapped[str | None] = mapped_column(index=True)
     channel_title: Mapped[str | None]
-    thumbnail: Mapped[str | None] = mapped_column(comment="an address that the platform itself gave")
-    duration: Mapped[str | None] = mapped_column(comment="ISO 8601")
+    thumbnail: Mapped[str | None] = mapped_column(comment="URL from the video platform")
+    duration: Mapped[str | None] = mapped_column(comment="ISO 8601 duration")
     published_at: Mapped[datetime | None]
 
     __table_args__ = (trigrams("ix_videos_searched", "title", "channel_title"),)
@@ -37,10 +37,10 @@ class SavedVideo(Base):
     __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
-    video_id: Mapped[str] = mapped_column(primary_key=True, comment="the platform's id")
+    video_id: Mapped[str] = mapped_column(primary_key=True, comment="the video platform's id")
     title: Mapped[str]
     channel_title: Mapped[str | None]
-    thumbnail: Mapped[str | None] = mapped_column(comment="an address that the platform itself gave")
+    thumbnail: Mapped[str | None] = mapped_column(comment="URL from the video platform")
     saved: Mapped[bool]
     saved_at: Mapped[datetime] = mapped_column(server_default=sa.func.clock_timestamp())
 

@@ -57,8 +57,12 @@ class IdempotencyKey(Base):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     endpoint: Mapped[str] = mapped_column(sa.String(120), primary_key=True)
     key: Mapped[str] = mapped_column(sa.String(64), primary_key=True)
-    fingerprint: Mapped[bytes] = mapped_column(sa.LargeBinary(32), comment="SHA-256 of what was asked")
-    status: Mapped[int | None] = mapped_column(sa.SmallInteger, comment="null while the create is under way")
+    fingerprint: Mapped[bytes] = mapped_column(
+        sa.LargeBinary(32), comment="SHA-256 of the request, to detect a key that is reused for another request"
+    )
+    status: Mapped[int | None] = mapped_column(
+        sa.SmallInteger, comment="HTTP status of the stored response; null while the first request is still running"
+    )
     body: Mapped[bytes | None]
     created_at: Mapped[datetime] = mapped_column(server_default=sa.func.now(), index=True)
 

@@ -20,24 +20,24 @@ class PhoneNumber(Base):
     __personal__ = Personal(phones=("phone",), export=Rows(), erase=Delete())
 
     phone: Mapped[str] = mapped_column(primary_key=True, comment="E.164")
-    last_inbound_at: Mapped[datetime | None] = mapped_column(comment="when its owner last wrote to us")
+    last_inbound_at: Mapped[datetime | None] = mapped_column(comment="when the owner last wrote to the service")
     refused_at: Mapped[datetime | None] = mapped_column(
-        comment="since when the provider has been saying that nobody is there; null: it does not, or somebody was since"
+        comment="since when the provider reports the number as unreachable; null: not reported, or reached since"
     )
     probed_at: Mapped[datetime | None] = mapped_column(
-        comment="when one message was tried on a number that counts as invalid; it is tried once"
+        comment="when the single trial message was sent to a number that counts as invalid"
     )
     wrong_at: Mapped[datetime | None] = mapped_column(
-        comment="when somebody there said that the number is not the person's"
+        comment="when its owner replied that the number does not belong to the addressed person"
     )
     wrong_codes: Mapped[int] = mapped_column(
-        sa.SmallInteger, server_default=sa.text("0"), comment="codes sent to the number since wrong_at"
+        sa.SmallInteger, server_default=sa.text("0"), comment="verification codes sent to the number since wrong_at"
     )
     stopped_at: Mapped[datetime | None] = mapped_column(
-        comment="when the number ended reminders while its person had not proven it; null: MULAI or a proof came since"
+        comment="when its owner stopped reminders before a proof of the number; null: not stopped, or ended by MULAI"
     )
     used_at: Mapped[datetime | None] = mapped_column(
-        comment="when its owner last answered or received anything but a proof, to the day"
+        comment="date on which its owner last replied or received a message other than a verification code"
     )
 
 
@@ -56,32 +56,34 @@ class Sender(Base):
 
     provider: Mapped[str] = mapped_column(primary_key=True)
     number: Mapped[str] = mapped_column(
-        primary_key=True, comment="of WhatsApp the phone number id, of Fonnte MESSAGING_NUMBER; empty: nobody told"
+        primary_key=True,
+        comment="phone number id of WhatsApp, or MESSAGING_NUMBER of Fonnte; empty: the provider did not name it",
     )
     state: Mapped[str] = mapped_column(server_default=SenderState.UP)
-    reason: Mapped[str | None] = mapped_column(comment="why it is not up, in the provider's words")
-    since: Mapped[datetime] = mapped_column(server_default=sa.func.now(), comment="in this state")
-    quality: Mapped[str | None] = mapped_column(comment="green, yellow or red: what recipients think of it")
+    reason: Mapped[str | None] = mapped_column(comment="the provider's explanation if the state is not up")
+    since: Mapped[datetime] = mapped_column(server_default=sa.func.now(), comment="when the present state began")
+    quality: Mapped[str | None] = mapped_column(comment="WhatsApp's quality rating: green, yellow or red")
     limit_24h: Mapped[int | None] = mapped_column(
-        sa.Integer, comment="different people that may be written to in 24 hours; null: unlimited or unknown"
+        sa.Integer, comment="different recipients allowed in 24 hours; null: unlimited or unknown"
     )
-    quota: Mapped[int | None] = mapped_column(sa.Integer, comment="messages that are paid for")
-    checked_at: Mapped[datetime | None] = mapped_column(comment="when the provider last told")
+    quota: Mapped[int | None] = mapped_column(sa.Integer, comment="prepaid messages that are left")
+    checked_at: Mapped[datetime | None] = mapped_column(comment="when the provider last reported the state")
     needs_trial: Mapped[bool] = mapped_column(
-        server_default=sa.false(), comment="of one that is down: only a message that is taken shows that it is over"
+        server_default=sa.false(),
+        comment="of a sender that is down: whether only an accepted message can show that it is up again",
     )
     trial_at: Mapped[datetime | None] = mapped_column(
-        comment="of one that is down: when one message may try whether it is still"
+        comment="when one message may be sent to test a sender that is down"
     )
     held_since: Mapped[datetime | None] = mapped_column(
-        comment="of a phone that is disconnected: from when on the provider may hold what it accepted"
+        comment="since when a disconnected phone may hold accepted messages back"
     )
     warmup_days: Mapped[int | None] = mapped_column(
-        sa.SmallInteger, comment="good days of a number that is new; null: it is not"
+        sa.SmallInteger, comment="good days so far of a new number; null: not a new number"
     )
-    warmup_on: Mapped[date | None] = mapped_column(comment="the last day on which it wrote to new people")
+    warmup_on: Mapped[date | None] = mapped_column(comment="last date on which the new number wrote to new recipients")
     new_people: Mapped[int] = mapped_column(
-        sa.Integer, server_default=sa.text("0"), comment="to how many of them on that day"
+        sa.Integer, server_default=sa.text("0"), comment="new recipients on the date in warmup_on"
     )
 
 
