@@ -105,7 +105,7 @@ def shown_nik(user: models.User) -> str | None:
         return field_encryption.decrypt(user.nik, user.id)
     except field_encryption.UndecryptableField:
         # If a key is lost, the rest of the record must stay readable. `flask nik verify` lists the affected people.
-        logger.exception("a NIK cannot be read", extra={"user_id": user.id})
+        logger.exception("a NIK cannot be decrypted", extra={"user_id": user.id})
         return None
 
 

@@ -139,12 +139,12 @@ def _handle_next(postponed: set[int]) -> bool:
         # After a database error, the event stays open, so that a later job retries the event.
         if row_id is None or not isinstance(getattr(error, "orig", None), _LOCKED):
             raise
-        logger.warning("inbound %s waited too long for a lock", row_id)
+        logger.warning("inbound event %s: lock timeout", row_id)
         postponed.add(row_id)
     except Exception as error:
         if row_id is None:
             raise
-        logger.exception("inbound %s broke its handler", row_id)
+        logger.exception("inbound event %s: its handler raised an error", row_id)
         _close(row_id, f"failed: {type(error).__name__}")
     return True
 

@@ -184,4 +184,4 @@ def _readable(rows: Sequence[bytes | str]) -> Iterator[Record]:
         try:
             yield orjson.loads(row)
         except ValueError:  # the record is not JSON, so the service did not write it
-            logger.exception("an unreadable log record was dropped")
+            logger.exception("an unreadable log record was discarded")

@@ -88,7 +88,7 @@ def make_months_ahead() -> None:
                 raise
             # A reader of the table holds a lock. Do not wait longer, because writers would wait behind this statement.
             # The job runs again in an hour. Until then, `activity_logs_rest` accepts the rows.
-            logger.warning("the next partition of the logs waits for the next hour: somebody reads them")
+            logger.warning("the next log partition is created an hour later: a reader holds a lock on the logs")
             return
 
 

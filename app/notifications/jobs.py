@@ -199,7 +199,7 @@ def seal_anew() -> None:
             try:
                 anew = sealing.seal(sealing.unseal(sealed, user_id), user_id)
             except field_encryption.UndecryptableField:
-                logger.warning("delivery %s: its words cannot be decrypted", id_)
+                logger.warning("delivery %s: its text cannot be decrypted", id_)
                 continue
             db.session.execute(sa.update(deliveries).where(_rows.id == id_).values(sealed=anew))
 

@@ -146,7 +146,11 @@ class Cache(Generic[T]):
             if copy is None:
                 CACHED.labels(self.name, "failed").inc()
                 raise
-            logger.warning("serving the last good copy: %s", error, extra={"cache": self.name, "copy_at": copy.at})
+            logger.warning(
+                "serving the last good response from the cache: %s",
+                error,
+                extra={"cache": self.name, "copy_at": copy.at},
+            )
             return _plain(self._found(copy, "stale"))
         self._write(key, value)
         CACHED.labels(self.name, "loaded").inc()

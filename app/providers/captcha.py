@@ -37,7 +37,7 @@ def verify(token: str | None, remote_ip: str | None) -> None:
         return
     codes = answer.get("error-codes")
     if isinstance(codes, list) and any("secret" in str(code) for code in codes):
-        logger.error("the human verification refuses our secret")
+        logger.error("the captcha provider refuses our secret")
         raise Unavailable("Verifikasi manusia sedang tidak tersedia. Silakan coba lagi.", code="captcha_unavailable")
     raise failed
 

@@ -61,7 +61,7 @@ class Remote:
         try:
             return self._remembered(round(lat, _DECIMALS), round(lng, _DECIMALS))
         except ProviderError as error:
-            logger.warning("geocoding offline instead: %s", error)
+            logger.warning("geocoding with the offline data: %s", error)
             return self._offline.province_at(lat, lng)
 
     def _request(self, lat: float, lng: float) -> str | None:

@@ -180,7 +180,8 @@ def _note_refusal(subscription_id: int, error: ProviderError) -> None:
         _change(_subscriptions.id == subscription_id, refusals=_subscriptions.refusals + 1)
         if _delete(subscription_id, _subscriptions.refusals >= MAX_REFUSALS):
             logger.warning(
-                "a subscription whose keys are not ours was deleted", extra={"subscription": subscription_id}
+                "a push subscription was deleted because its VAPID key is not ours",
+                extra={"subscription": subscription_id},
             )
 
 

@@ -131,7 +131,7 @@ def _run(calls: list[Callable[[], object]]) -> None:
         try:
             call()
         except Exception:
-            logger.exception("a call after a unit of work failed; its sweep makes it good")
+            logger.exception("a call after the commit failed; the periodic sweep repeats it")
 
 
 def after_commit(call: Callable[[], object]) -> None:
@@ -203,7 +203,7 @@ def _refuse_second_connection() -> None:
     if not _holds_connection():
         return
     if settings.is_production:
-        logger.error("a second connection was taken inside a transaction", stack_info=True)
+        logger.error("a second database connection was opened inside a transaction", stack_info=True)
     else:
         raise RuntimeError("a second connection inside a transaction")
 

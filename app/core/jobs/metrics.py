@@ -70,7 +70,7 @@ def hand_over() -> None:
         try:
             pipeline.execute()
         except RedisError:
-            logger.warning("counts of a job wait: no Redis")
+            logger.warning("metrics of a job are sent later: Redis is unavailable")
         else:
             _handed_over.update(counts)
 

@@ -99,7 +99,7 @@ class Scheduler:
         if kind == type(error).__name__ and monotonic() - at < LOG_AGAIN_S:
             return
         self._failures[what] = (type(error).__name__, monotonic())
-        logger.error("clock: %s failed", what, exc_info=error)
+        logger.error("scheduler: %s failed", what, exc_info=error)
 
 
 #: Seconds before the same error of the same tick function is logged again.

@@ -65,7 +65,7 @@ class SchedulerProcess:
             self._process.join()
             if self._ended.wait(RESTART_S):
                 return
-            logger.warning("the clock ended (exit code %s) and is started again", self._process.exitcode)
+            logger.warning("the scheduler process exited (code %s) and is restarted", self._process.exitcode)
             with suppress(OSError):  # too little memory for a new process: try again after the next wait
                 self._start(get_context("spawn"))
 
@@ -84,5 +84,5 @@ def _tick(worker: type[WithApp], parent: int) -> None:
             worker.app.extensions["autocommit"].dispose(close=False)
         schedule.run(worker.app, going_on=lambda: os.getppid() == parent)
     except Exception:
-        logger.exception("the clock broke")
+        logger.exception("the scheduler stopped with an error")
         sys.exit(1)

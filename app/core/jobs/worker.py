@@ -115,7 +115,7 @@ class Worker(rq.worker.Worker):
                 try:
                     worked |= bool(super().work(burst, logging_level, *args, **options))
                 except RedisError as error:
-                    logger.error("worker: Redis is away (%s)", type(error).__name__)  # noqa: TRY400
+                    logger.error("worker: Redis is unavailable (%s)", type(error).__name__)  # noqa: TRY400
                 except StopRequested:
                     break
                 self._wait_for_job()
@@ -160,7 +160,7 @@ class Worker(rq.worker.Worker):
 
     def handle_warm_shutdown_request(self) -> None:
         # RQ's own log line is free text, but the logs of the service are JSON with fields.
-        logger.info("worker ends after its present job", extra={"signal": signal.SIGTERM.name})
+        logger.info("the worker stops after the current job", extra={"signal": signal.SIGTERM.name})
 
 
 def _names(queues: Queues) -> Sequence[str]:

@@ -64,7 +64,7 @@ def around(view: View, access: AccessRule, query_names: Collection[str]) -> Call
         except (IntegrityError, StaleDataError) as error:
             if isinstance(error, IntegrityError) and not isinstance(error.orig, pg.ForeignKeyViolation):
                 raise
-            logger.warning("a request met another that took away what it referred to: %s", type(error).__name__)
+            logger.warning("another request deleted a row that this request refers to: %s", type(error).__name__)
             access.enforce()  # raises `Unauthorized` if the caller's account has been deleted
             raise errors.Conflict(CHANGED_MEANWHILE, code="changed_meanwhile") from None
 
@@ -102,7 +102,7 @@ def _serve(
             raise
     else:
         return response
-    logger.warning("a request met another in a deadlock and is done over")
+    logger.warning("deadlock with another request: retrying")
     for upload in request.files.values():
         upload.stream.seek(0)
     return _serve(view, access, args, kwargs, repeats=repeats - 1)

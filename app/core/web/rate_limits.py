@@ -88,7 +88,9 @@ class RateLimits:
                 result = question(self._shared)
             except RedisError as error:
                 if not self._pause_s:
-                    logger.warning("Redis is away (%s): each process counts rate limits alone", type(error).__name__)
+                    logger.warning(
+                        "Redis is unavailable (%s): each process counts rate limits separately", type(error).__name__
+                    )
                 self._pause_s = AWAY_S
                 if in_request:
                     g.redis_is_away = True

@@ -98,7 +98,7 @@ def claim(lat: float, lng: float, radius_m: int) -> Circle:
         centre = f"{lng:.6f}", f"{lat:.6f}", radius_m
         state, name = queue.connection().eval(_CLAIM, 2, _CENTRES, _CLAIMS, *centre, _STATE, MAX_CLAIMS_PER_MINUTE)
     except RedisError as error:
-        logger.warning("searching without memory: %s", type(error).__name__)
+        logger.warning("searching without the cache: %s", type(error).__name__)
         return Circle(CircleState.CLAIMED)
     return Circle(CircleState(state.decode()), name.decode())
 
@@ -136,5 +136,5 @@ def _run(command: Callable[[Redis], object]) -> object:
     try:
         return command(queue.connection())
     except RedisError as error:
-        logger.warning("no memory of searches: %s", type(error).__name__)
+        logger.warning("the cache of searches is unavailable: %s", type(error).__name__)
         return None

@@ -171,10 +171,10 @@ class Lane:
         except (DBAPIError, PoolTimeoutError) as error:
             # A claimed delivery is not lost, because its claim expires, and a new job sends the delivery when the
             # database is available again.
-            logger.error("database away during a drain: %s", type(error).__name__)  # noqa: TRY400
+            logger.error("database unavailable during a drain: %s", type(error).__name__)  # noqa: TRY400
             self.open = False
         except Exception:
-            logger.exception("a drain's thread broke")
+            logger.exception("a drain thread stopped with an error")
             self.open = False
         finally:
             with self._changed:
@@ -253,7 +253,7 @@ class Lane:
             return self._unknown(delivery, type(error).__name__)
         except Exception as error:
             # An unexpected error is handled like an error of the provider, because it may affect only this delivery.
-            logger.exception("delivery %s broke its transport", delivery.id)
+            logger.exception("delivery %s: its transport raised an error", delivery.id)
             name = type(error).__name__
             return self._unknown(delivery, name) if delivery.call_started else self._retry(delivery, name, None)
         for each in delivery.together:

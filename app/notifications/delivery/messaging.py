@@ -130,7 +130,7 @@ def _send(delivery: Claimed, address: Address, form: message_format.MessageForma
                 if is_use:
                     numbers.record_use(address.phone)
     except (DBAPIError, PoolTimeoutError):  # ignored, because an error would make the worker send the message again
-        logger.exception("a success was not noted")
+        logger.exception("a successful provider call could not be recorded")
     return ref
 
 

@@ -70,7 +70,7 @@ def cancel(ref: str) -> bool | None:
     try:
         return messaging.client().cancel(ref)
     except ProviderError as error:
-        logger.warning("a message was not taken back: %s", error)
+        logger.warning("a message could not be recalled: %s", error)
         return None
 
 

@@ -61,7 +61,7 @@ def store(claim: Claim, outcome: Outcome) -> bool:
     try:
         connection().hset(KEY, _name(claim), _text(claim, outcome))
     except RedisError as error:
-        logger.warning("an outcome was not kept in Redis: %s", type(error).__name__)
+        logger.warning("a delivery outcome could not be stored in Redis: %s", type(error).__name__)
         return False
     return True
 
@@ -83,7 +83,7 @@ def record_all() -> int:
         delete(unsaved.claim)
         count += 1
     if count:
-        logger.info("parked outcomes settled", extra={"outcomes": count})
+        logger.info("delivery outcomes from Redis were saved", extra={"outcomes": count})
     return count
 
 
@@ -143,5 +143,5 @@ def _read(text: bytes | str) -> UnsavedOutcome | None:
         until = datetime.fromisoformat(outcome["until"]) if outcome["until"] else None
         return UnsavedOutcome(claim, Outcome(**{**outcome, "result": OutcomeKind(outcome["result"]), "until": until}))
     except (ValueError, KeyError, TypeError):
-        logger.exception("a parked outcome cannot be read")
+        logger.exception("a delivery outcome stored in Redis is unreadable")
         return None

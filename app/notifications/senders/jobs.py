@@ -27,7 +27,7 @@ def check() -> None:
     try:
         found = messaging.client().health()
     except ProviderError as error:
-        logger.warning("how the sender of messages is cannot be told: %s", error)
+        logger.warning("the state of the message sender is unknown: %s", error)
         if error.permanent:
             connection().set(UNASKED, 1, ex=UNASKED_S)
         return
