@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 PACE_ID = 1
 #: Broadcasts are paused if at least 10 of the last 200 broadcast messages are bad, even if there are fewer than 200. A
 #: message is bad if the provider refused it or failed to deliver it, or if its recipient has opted out since.
-LOOKED_AT, TOO_MANY = 200, 10
+RECENT_MESSAGES, MIN_BAD_MESSAGES = 200, 10
 #: Warm-up of a new number: 50 new recipients a day, doubled after every three good days (see `end_day`). After 33 good
 #: days, the warm-up ends, and the number of new recipients is unlimited.
 FIRST_PEOPLE, GOOD_DAYS = 50, 3
@@ -96,7 +96,7 @@ _is_new_to_us = ~sa.exists().where(_rows.user_id == User.id, _is_message, _rows.
 _people_a_day = sa.cast(FIRST_PEOPLE * sa.func.power(2, sa.func.div(senders.c.warmup_days, GOOD_DAYS)), sa.Integer)
 
 
-def is_newcomer() -> sa.ColumnElement[bool]:
+def is_new_recipient() -> sa.ColumnElement[bool]:
     """Return an SQL condition: our number is in its warm-up, and we have never sent a message to the person."""
     which = sender_status.key()
     if which is None:
@@ -105,12 +105,12 @@ def is_newcomer() -> sa.ColumnElement[bool]:
     return sa.and_(is_warming, _is_new_to_us)
 
 
-def meet_newcomer(today: date) -> bool:
+def count_new_recipient(today: date) -> bool:
     """Add 1 to the new recipients of the day `today`. Return False if the warm-up limit is already reached."""
     which = sender_status.key()
     if which is None:
         return True
-    met = (
+    counted = (
         sa.update(senders)
         .where(
             *sender_status.is_sender(which),
@@ -123,7 +123,7 @@ def meet_newcomer(today: date) -> bool:
         .returning(senders.c.number)
     )
     with autocommit() as connection:
-        return connection.execute(met).first() is not None
+        return connection.execute(counted).first() is not None
 
 
 def end_day(today: date) -> None:
@@ -149,15 +149,15 @@ def end_day(today: date) -> None:
 
 
 def pause_if_unwelcome() -> bool:
-    """Pause broadcasts if at least `TOO_MANY` of the last `LOOKED_AT` broadcast messages are bad.
+    """Pause broadcasts if at least `MIN_BAD_MESSAGES` of the last `RECENT_MESSAGES` broadcast messages are bad.
 
     Only messages after the last resume count. If broadcasts were never resumed, the messages of the last 30 days count.
     Return whether this call paused the broadcasts.
     """
     bad = db.session.scalar(_unwelcome) or 0
-    if bad < TOO_MANY:
+    if bad < MIN_BAD_MESSAGES:
         return False
-    reason = f"{bad} of the last {LOOKED_AT} messages failed or made somebody opt out"
+    reason = f"{bad} of the last {RECENT_MESSAGES} messages failed or made somebody opt out"
     paused = (
         sa.update(broadcast_pace)
         .where(broadcast_pace.c.id == PACE_ID, ~broadcast_pace.c.paused)
@@ -189,7 +189,7 @@ _last = (
         _rows.settled_at > sa.func.coalesce(_since, _now - timedelta(days=30)),
     )
     .order_by(_rows.settled_at.desc())
-    .limit(LOOKED_AT)
+    .limit(RECENT_MESSAGES)
     .subquery()
 )
 _unwelcome = sa.select(sa.func.count()).where(_last.c.is_bad)

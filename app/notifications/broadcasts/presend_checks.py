@@ -32,9 +32,9 @@ def check_recipient(delivery: Claimed) -> None:
     Check the recipient's daytime, opt-out and daily limit, and the warm-up of our number.
     """
     with autocommit() as connection:
-        recipient = sa.select(User.accepts_broadcasts, User.domicile, limits.is_newcomer())
+        recipient = sa.select(User.accepts_broadcasts, User.domicile, limits.is_new_recipient())
         row = connection.execute(recipient.where(User.id == delivery.user_id)).one_or_none()
-    accepts, domicile, is_newcomer = row or (False, None, False)
+    accepts, domicile, is_new_recipient = row or (False, None, False)
     now, zone = clock_jump.now(), zone_of(domicile)
     moment = next_daytime(zone, now)
     if moment > now:
@@ -44,21 +44,21 @@ def check_recipient(delivery: Claimed) -> None:
     today = now.astimezone(zone).date()
     if today.isoformat() != delivery.payload["day"] and not _move_to(delivery, today):
         raise UndeliverableError("had the day's broadcasts already")
-    if is_newcomer and not _count_newcomer(delivery, now.astimezone(local_time.JAKARTA).date()):
+    if is_new_recipient and not _count_new_recipient(delivery, now.astimezone(local_time.JAKARTA).date()):
         raise PostponedError(next_daytime(zone, now + timedelta(days=1)))
 
 
-def _count_newcomer(delivery: Claimed, day: date) -> bool:
+def _count_new_recipient(delivery: Claimed, day: date) -> bool:
     """Count this new recipient on a day. Return False if the warm-up limit of the day is reached.
 
     A retry on the same day is not counted again.
     """
-    if delivery.payload.get("met_on") == day.isoformat():
+    if delivery.payload.get("counted_on") == day.isoformat():
         return True
-    if not limits.meet_newcomer(day):
+    if not limits.count_new_recipient(day):
         return False
     with unit_of_work():
-        _record(delivery, met_on=day)
+        _record(delivery, counted_on=day)
     return True
 
 
