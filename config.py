@@ -498,7 +498,7 @@ class Config:
         return self.messaging_provider == "whatsapp_cloud" and bool(self.whatsapp_templates or self.whatsapp_app_secret)
 
     @property
-    def hears_people(self) -> bool:
+    def receives_messages(self) -> bool:
         """Return whether the service can receive messages from people."""
         return bool(self.whatsapp_app_secret or self.fonnte_webhook_token)
 

@@ -152,7 +152,7 @@ def rotate_nik() -> None:
 
     If the command is killed, run it again. It resumes where it stopped.
     """
-    notification_jobs.seal_anew()
+    notification_jobs.reencrypt_sealed()
     click.echo(f"{identity_jobs.rotate_nik()} NIK encrypted anew.")
 
 
@@ -382,7 +382,7 @@ def test_messaging(number: str) -> None:
         raise click.ClickException(f"{settings.messaging_provider} refused: {error.words or error.reason}") from None
     template = f", as the template {form.template.name}" if form.template else ""
     click.echo(f"{settings.messaging_provider} accepted it as {ref or 'no name'}{template}.")
-    if not settings.hears_people or ref is None:
+    if not settings.receives_messages or ref is None:
         click.echo("No receipt will come, because no webhook is set.")
         return
     receipt = None

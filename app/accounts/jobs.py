@@ -9,10 +9,10 @@ from app.core.database.session import db, unit_of_work
 from app.identity.models import PhoneVerification
 
 
-def forget_expired() -> None:
+def delete_expired() -> None:
     """Delete expired phone verifications and old moves of numbers. They may contain other people's phone numbers."""
     with unit_of_work():
-        moves.forget_old()
+        moves.delete_old()
         db.session.execute(
             sa.delete(PhoneVerification).where(PhoneVerification.expires_at <= sa.func.statement_timestamp())
         )

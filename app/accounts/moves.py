@@ -103,7 +103,7 @@ def free(user: User) -> None:
     notices.number_freed(user)
 
 
-def forget_old() -> None:
+def delete_old() -> None:
     """Delete moves older than `TAKEN_BACK_WITHIN`, because these numbers are not moved back any more."""
     db.session.execute(sa.delete(PhoneMove).where(~_is_recent))
 

@@ -184,10 +184,12 @@ def render_by_administrator(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 #: Maximum characters of a name, and the text to use if a name contains only web addresses.
 MAX_NAME, SOMEBODY = 40, "Orang itu"
 HANDED_OVER_TITLE = "Serah terima akun"
-YOURS = "Akun ini sekarang milik Anda, dengan semua pengingat dan riwayatnya."
-STILL_TOLD = "{nama} masih dikabari kalau obat belum ditandai. Kalau Anda tidak setuju, hapus hubungan ini di aplikasi."
-NO_LONGER_YOURS = "{nama} sekarang memegang akunnya sendiri. Anda tidak lagi mengatur pengingatnya."
-TOLD_STILL = "Anda masih dikabari kalau obat belum ditandai."
+NEW_HOLDER = "Akun ini sekarang milik Anda, dengan semua pengingat dan riwayatnya."
+NEW_HOLDER_ALERTS = (
+    "{nama} masih dikabari kalau obat belum ditandai. Kalau Anda tidak setuju, hapus hubungan ini di aplikasi."
+)
+FORMER_CAREGIVER = "{nama} sekarang memegang akunnya sendiri. Anda tidak lagi mengatur pengingatnya."
+FORMER_CAREGIVER_ALERTS = "Anda masih dikabari kalau obat belum ditandai."
 
 
 def handed_over(link: CaregiverLink) -> None:
@@ -222,7 +224,7 @@ def render_handed_over(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 def _handed_over(delivery: Claimed, row: sa.Row[*tuple[Any, ...]]) -> Words:
     is_patient = delivery.user_id == row.patient_id
-    first, alerts = (YOURS, STILL_TOLD) if is_patient else (NO_LONGER_YOURS, TOLD_STILL)
+    first, alerts = (NEW_HOLDER, NEW_HOLDER_ALERTS) if is_patient else (FORMER_CAREGIVER, FORMER_CAREGIVER_ALERTS)
     sentences = [first, alerts] if Scope.ALERTS in row.scopes else [first]
     name = without_addresses(row.caregiver if is_patient else row.patient)[:MAX_NAME] or SOMEBODY
     text = " ".join(sentences).format(nama=name)

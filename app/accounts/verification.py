@@ -99,7 +99,7 @@ def create(caller: Caller, data: Loaded) -> VerificationRequest:
             raise ValidationFailed({"nomor_hp": [problem]})
         service.check_may_change(user, {"nomor_hp"}, data.get("current_password"))
     method = VerificationMethod(
-        data.get("method") or (VerificationMethod.MESSAGE if settings.hears_people else VerificationMethod.CODE)
+        data.get("method") or (VerificationMethod.MESSAGE if settings.receives_messages else VerificationMethod.CODE)
     )
     code = codes.new_digits(DIGITS) if method is VerificationMethod.CODE else codes.new_code(CHARACTERS)
     expires_at = db_time.now() + LIFETIME
@@ -126,7 +126,7 @@ def confirm(caller: Caller, code: str) -> User | None:
         case Proof.UNKNOWN_CODE:
             raise WrongCode
         case Proof.ASKED:
-            if not settings.hears_people:
+            if not settings.receives_messages:
                 raise NumberInUse
             questions.send(tried.phone)
             return None

@@ -34,7 +34,7 @@ def create(caller: Caller, data: Loaded) -> User:
     caregiver = users.get_own(caller, to_change=True)
     if RoleName.PENDAMPING not in caregiver.role_names:
         raise Forbidden
-    dependents.check_room(caregiver.id)
+    dependents.check_max_dependents(caregiver.id)
     # No user has this username already, because users cannot choose a username with a hyphen.
     username = f"tanpa-hp-{secrets.token_hex(8)}"
     user = users.create({**data, "username": username}, [RoleName.PASIEN], guardian_id=caregiver.id)

@@ -14,7 +14,7 @@ from app.identity.dependents import Handover
 KEPT = timedelta(days=7)
 
 
-def forget_expired() -> None:
+def delete_expired() -> None:
     """Delete invitations and handover codes that expired more than `KEPT` ago."""
     last = sa.func.statement_timestamp() - KEPT
     with unit_of_work():

@@ -55,7 +55,7 @@ CUT_BY_WORD = "Tidak setuju? Hapus pendamping ini di aplikasi, atau balas PUTUS.
 CUT_SEVERAL = "Tidak setuju? Hapus pendamping itu di aplikasi."
 
 
-def last_told(patient_id: int, within: timedelta) -> sa.Select[int | None]:
+def last_notified_link(patient_id: int, within: timedelta) -> sa.Select[int | None]:
     """Return a query for the id of the link in the latest notice that a patient got within this time.
 
     The link may be deleted by now. The id is None if the notice is about several links. A failed notice is used only if
@@ -165,7 +165,7 @@ def _words_of_several(delivery: Claimed, names: Sequence[str]) -> Words:
 
 def _words(delivery: Claimed, name: str, scopes: Collection[str]) -> Words:
     text = f"{_name(name)} sekarang menjadi pendamping Anda. {_allowed(scopes)}"
-    cut = CUT_BY_WORD if settings.hears_people else CUT
+    cut = CUT_BY_WORD if settings.receives_messages else CUT
     return rendering.notice(delivery, text=f"{text} {cut}", title=TITLE, body=f"{text} {CUT}")
 
 

@@ -130,14 +130,14 @@ def delete_own(caller_id: int, other_id: int) -> None:
         delete(other_id, caller_id)
 
 
-def delete_last_told(patient_id: int, within: timedelta) -> str | None:
+def delete_last_notified(patient_id: int, within: timedelta) -> str | None:
     """Delete the link that the patient's latest notice is about. Return the caregiver's name.
 
     Return None if this link is deleted already, so that a repeated PUTUS ("cut") deletes no older link. Raise
     `NotFound` if there was no such notice within this time.
     """
     users.lock(patient_id)
-    link_id = db.session.scalar(notices.last_told(patient_id, within))
+    link_id = db.session.scalar(notices.last_notified_link(patient_id, within))
     if link_id is None:
         raise NotFound(NOT_FOUND)
     last = (
@@ -248,4 +248,4 @@ def _end(caregiver_id: int, patient_id: int, before: Collection[str], allowed: C
     if Scope.ALERTS not in allowed:
         outbox.cancel(About(care.PATIENT, patient_id), to=caregiver_id)
     if Scope.MANAGE in before and Scope.MANAGE not in allowed:
-        idempotency.forget(caregiver_id, "pengingat")
+        idempotency.delete_of_user(caregiver_id, "pengingat")

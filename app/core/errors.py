@@ -68,7 +68,7 @@ class ValidationFailed(BadRequest):
 
     def __init__(self, errors: Mapping[str, object] | list[str]) -> None:
         flat = sentences.flat(errors)
-        super().__init__(sentences.for_a_person(flat), errors=flat)
+        super().__init__(sentences.as_sentence(flat), errors=flat)
 
 
 class Unauthorized(AppError):

@@ -85,7 +85,7 @@ def _repair(model: CountedModel, id_: int) -> bool:
     return repaired_id is not None
 
 
-def forget_deleted() -> None:
+def delete_old_case_texts() -> None:
     """Delete the texts in moderation cases of posts that moderators deleted more than `KEEP_DELETED` ago.
 
     The case keeps the decision and its reason.

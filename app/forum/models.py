@@ -23,7 +23,7 @@ ERASE_MARKS = Custom("The counters of liked and saved posts must be reduced at t
 
 #: Table setting that leaves 10% of each page free, because each like or reply changes a counter in the row of the post.
 #: The changed row then stays in its page, and PostgreSQL need not update the indexes (HOT update).
-ROOM_TO_COUNT = {"postgresql_with": {"fillfactor": 90}}
+SPACE_FOR_COUNTERS = {"postgresql_with": {"fillfactor": 90}}
 
 
 def counter() -> Mapped[int]:
@@ -92,7 +92,7 @@ class ForumThread(Base, Edited):
         sa.Index("ix_forum_threads_user_id", "user_id", "id"),
         sa.Index("ix_forum_threads_created_at", "created_at"),
         trigrams("ix_forum_threads_searched", "title", "content"),
-        ROOM_TO_COUNT,
+        SPACE_FOR_COUNTERS,
     )
 
 
@@ -125,7 +125,7 @@ class ForumReply(Base, Edited):
         sa.Index("ix_forum_replies_created_at", "created_at"),
         sa.CheckConstraint(f"depth BETWEEN 1 AND {MAX_DEPTH}", name="depth"),
         sa.CheckConstraint("is_deleted = (content IS NULL)", name="stub"),
-        ROOM_TO_COUNT,
+        SPACE_FOR_COUNTERS,
     )
 
 

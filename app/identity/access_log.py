@@ -183,7 +183,7 @@ def record_many(
     db.session.execute(_adding_many(by, action, covers, since, until))
 
 
-def record_everybody_now(by: Caller, action: AccessAction) -> None:
+def record_for_everybody_now(by: Caller, action: AccessAction) -> None:
     """Record an access to the data of everybody.
 
     Commit at once, because the caller then runs a statement that may end every database connection.

@@ -117,7 +117,7 @@ def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
     return paginate_rows(query, search.page)
 
 
-def forget(person: ErasureSubject) -> None:
+def redact(person: ErasureSubject) -> None:
     """Remove the names, numbers, NIK and IP addresses of an erased person from the log.
 
     The action, its time and the ids stay, because the id of a deleted person identifies nobody. A database trigger

@@ -108,7 +108,7 @@ def lock_own(caregiver_id: int, dependent_id: int, *, deleted: bool = False) -> 
     return user
 
 
-def whose(by: Caller, patient_id: int | None, action: AccessAction) -> int:
+def patient_id_of(by: Caller, patient_id: int | None, action: AccessAction) -> int:
     """Return the id of the person that a request is about: the caller, or one of the caller's dependents.
 
     For a dependent, record the action in the dependent's access log.
@@ -120,7 +120,7 @@ def whose(by: Caller, patient_id: int | None, action: AccessAction) -> int:
     return dependent.id
 
 
-def check_room(caregiver_id: int) -> None:
+def check_max_dependents(caregiver_id: int) -> None:
     """Raise `TooManyDependents` if a caregiver has `MAX_DEPENDENTS` dependents. The caregiver must be locked."""
     count = sa.select(sa.func.count()).select_from(of_caregiver(caregiver_id).subquery())
     if (db.session.scalar(count) or 0) >= MAX_DEPENDENTS:
@@ -214,7 +214,7 @@ def release(user: User) -> CaregiverLink:
     is_withdrawn = db.session.scalar(sa.select(consents.is_withdrawn(user.id, Purpose.CAREGIVERS)))
     link.scopes = [] if is_withdrawn else [Scope.ALERTS.value]
     db.session.flush()
-    idempotency.forget(link.caregiver_id, "pengingat")
+    idempotency.delete_of_user(link.caregiver_id, "pengingat")
     return link
 
 

@@ -72,7 +72,7 @@ def may_log_in(user: User, erasure_due_at: object) -> bool:
     return user.erasure_due_at is None or user.erasure_due_at > db_time.now()
 
 
-def leaving(user: User) -> ErasureSubject:
+def subject_of(user: User) -> ErasureSubject:
     """Return the texts that identify a person. The erasure searches logs and other tables for these texts."""
     phones = [user.phone] if user.phone else []
     if user.phone_before and not _is_somebodys(user.phone_before):

@@ -13,14 +13,14 @@ from app.identity.models import User
 BATCH = 200
 
 
-def drop_dead_sessions() -> None:
+def delete_expired_sessions() -> None:
     with unit_of_work():
         sessions.delete_expired()
     with unit_of_work():
-        networks.forget_old()
+        networks.delete_old()
 
 
-def drop_old_idempotency_keys() -> None:
+def delete_old_idempotency_keys() -> None:
     """Delete expired idempotency keys. A request that repeats a deleted key counts as a new request."""
     # This job is defined here, because the package `core`, which has the table, defines no periodic jobs.
     with unit_of_work():
@@ -34,7 +34,7 @@ def rotate_nik() -> int:
     """
     prefix = field_encryption.stored_prefix()
     with unit_of_work():  # one transaction is enough, because only administrators have a second factor
-        second_factor.encrypt_anew()
+        second_factor.reencrypt()
     done = last = 0
     while True:
         with unit_of_work():

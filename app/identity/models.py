@@ -296,7 +296,7 @@ class OwnPicture(Base, Created):
 class AuditEntry(Base, Created):
     """An action of an administrator. A database trigger rejects deletions and nearly all changes of the rows.
 
-    The only possible change is the erasure of a person's data (`app.identity.audit.forget`). It does not change the
+    The only possible change is the erasure of a person's data (`app.identity.audit.redact`). It does not change the
     action, the time and the ids.
     """
 

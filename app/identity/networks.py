@@ -36,7 +36,7 @@ def is_known(user_id: object, network: str) -> sa.ColumnElement[bool]:
     return sa.exists().where(LoginNetwork.user_id == user_id, LoginNetwork.network_hash == _digest(network), ~_is_old())
 
 
-def forget_old() -> None:
+def delete_old() -> None:
     db.session.execute(sa.delete(LoginNetwork).where(_is_old()))
 
 

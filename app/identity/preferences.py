@@ -55,10 +55,10 @@ def tags(preferences: object) -> list[str]:
 
 def accepts_broadcasts(preferences: object) -> bool:
     """Return whether the person accepts broadcasts. This is False only for `{"broadcast": false}`."""
-    return said_of_broadcasts(preferences) is not False
+    return broadcast_choice(preferences) is not False
 
 
-def said_of_broadcasts(preferences: object) -> bool | None:
+def broadcast_choice(preferences: object) -> bool | None:
     """Return the value of the key `broadcast` as a bool, or None if the preferences do not have this key."""
     parsed = _parsed(preferences)
     if not isinstance(parsed, dict) or "broadcast" not in parsed:

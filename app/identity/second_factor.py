@@ -208,7 +208,7 @@ def is_active(user_id: int) -> bool:
         return bool(connection.scalar(sa.select(active)))
 
 
-def encrypt_anew() -> None:
+def reencrypt() -> None:
     """Encrypt each secret with the first configured key if it is encrypted with another key."""
     prefix = field_encryption.stored_prefix()
     others = sa.select(SecondFactor).where(~SecondFactor.secret.startswith(prefix, autoescape=True)).with_for_update()

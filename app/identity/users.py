@@ -146,7 +146,7 @@ def _assign(user: User, columns: dict[str, object], data: Loaded) -> None:
         user.preferences = data["preferences"]
         user.preference_tags = preferences.tags(data["preferences"])
         # If the new preferences omit `broadcast`, keep an opt-out. Old clients omit the key, and must not undo it.
-        if (accepted := preferences.said_of_broadcasts(data["preferences"])) is not None:
+        if (accepted := preferences.broadcast_choice(data["preferences"])) is not None:
             user.accepts_broadcasts = accepted
         elif user.accepts_broadcasts is False:
             user.preferences = preferences.with_broadcasts(data["preferences"], accepted=False)

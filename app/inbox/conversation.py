@@ -397,7 +397,7 @@ def _prove(phone: str, meaning: Meaning) -> MessageReply | None:
 
 def _cut(sender: MessageAuthor) -> MessageReply:
     try:
-        name = caregivers.delete_last_told(sender.user_id, CUT_WITHIN)
+        name = caregivers.delete_last_notified(sender.user_id, CUT_WITHIN)
     except NotFound:
         return MessageReply("nothing to cut", texts.NOTHING_TO_CUT)
     if name is None:

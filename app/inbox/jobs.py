@@ -103,7 +103,7 @@ def collect() -> Iterator[Metric]:
     yield gauge
 
 
-def forget() -> None:
+def delete_old() -> None:
     """Empty old texts and delete old events, in small transactions."""
     _in_batches(sa.update(inbound).values(text=None), KEEP_TEXT_DAYS, _rows.text.is_not(None))
     _in_batches(sa.delete(inbound), KEEP_RECEIPT_DAYS, _rows.kind != InboundKind.MESSAGE)

@@ -108,7 +108,7 @@ def _row(event: WebhookEvent) -> dict[str, object]:
 def about() -> ContactInfo:
     """Return whether users can write to us, with our phone number and a chat link."""
     number = settings.messaging_number
-    two_way = number is not None and settings.hears_people
+    two_way = number is not None and settings.receives_messages
     return {"two_way": two_way, "number": number, "link": f"https://wa.me/{number[1:]}" if number else None}
 
 

@@ -27,7 +27,7 @@ INGEST_S = 2.0
 
 PRUNE_BATCH = 10_000
 
-#: Period that `forget_strangers` checks. Records wait in Redis for minutes at most.
+#: Period that `delete_of_erased_users` checks. Records wait in Redis for minutes at most.
 STRANGERS = timedelta(days=2)
 
 
@@ -55,7 +55,7 @@ def ingest_all() -> None:
         ingest_batch()
 
 
-def forget_strangers() -> None:
+def delete_of_erased_users() -> None:
     """Delete records of users who were erased before their records were stored."""
     ingest_all()
     strangers = (

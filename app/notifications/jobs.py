@@ -186,7 +186,7 @@ def take_back() -> None:
             delivery_drain.ATTEMPTS.labels("taken_back", Channel.MESSAGING).inc()
 
 
-def seal_anew() -> None:
+def reencrypt_sealed() -> None:
     """Encrypt the stored texts of unsent deliveries with the first key, if they are encrypted with another key.
 
     There are few such texts, because a text is deleted when it is sent. A text whose key is no longer configured stays

@@ -39,7 +39,7 @@ def top_up() -> None:
 
     Parallel runs create no duplicates.
     """
-    pass_over_leaving()
+    skip_erasure_requests()
     stop = monotonic() + SLICE_S
     while top_up_page():
         if monotonic() >= stop:
@@ -61,7 +61,7 @@ def top_up_page() -> int:
     return len(extensions)
 
 
-def pass_over_leaving() -> None:
+def skip_erasure_requests() -> None:
     """Set `planned_until` to now for the reminders of people who requested erasure.
 
     If a person cancels the erasure, planning continues from `planned_until`. So the occurrences before this moment are
@@ -83,16 +83,16 @@ def pass_over_leaving() -> None:
         )
 
 
-def tell_of_stock() -> None:
+def send_stock_notices() -> None:
     """Put notices about low medicine stock into the outbox, at 09.00 in the time zone of each reminder.
 
     Parallel runs create no duplicates.
     """
-    while tell_page():
+    while send_stock_notices_page():
         pass
 
 
-def tell_page() -> int:
+def send_stock_notices_page() -> int:
     """Check the medicine stock of one page of reminders in one transaction. Return the number of reminders."""
     now = db_time.now()
     with unit_of_work():
@@ -126,7 +126,7 @@ def miss_overdue() -> None:
     missed.miss_overdue(clock_jump.now())
 
 
-def tell_caregivers() -> None:
+def send_caregiver_alerts() -> None:
     """Put due alerts for caregivers into the outbox. The scheduler calls this every second."""
     now = clock_jump.now()
     if not alerts.is_any_due(now):

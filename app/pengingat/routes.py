@@ -23,7 +23,7 @@ from app.pengingat.ledger.history import Adherence
 from app.pengingat.ledger.schemas import Days, HistoryQuery, NewAnswer, ReportChoice
 from app.pengingat.ledger.statements import Row
 from app.pengingat.models import Occurrence, Pengingat
-from app.pengingat.schemas import NewPengingat, PengingatChanges, Query, StockAddition, Whose
+from app.pengingat.schemas import NewPengingat, PatientQuery, PengingatChanges, Query, StockAddition
 
 bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Reminders of the caller, or of a patient")
 
@@ -31,19 +31,19 @@ bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Remi
 limit_writes = limit("60 per minute; 2000 per day", key=by_caller, counter="pengingat")
 
 
-def of_whom(view: Callable[..., object]) -> Callable[..., object]:
-    """Add the query parameter `patient_id` to a view. The view receives the parameter as a `Whose`."""
-    return bp.arguments(schemas.WhoseSchema, location="query")(bp.alt_response(404, "NOT_FOUND")(view))
+def takes_patient_id(view: Callable[..., object]) -> Callable[..., object]:
+    """Add the query parameter `patient_id` to a view. The view receives the parameter as a `PatientQuery`."""
+    return bp.arguments(schemas.PatientQuerySchema, location="query")(bp.alt_response(404, "NOT_FOUND")(view))
 
 
 @bp.post("")
 @authenticated
 @limit_writes
-@of_whom
+@takes_patient_id
 @bp.arguments(schemas.PengingatCreate, examples={name: {"value": each} for name, each in schemas.EXAMPLES.items()})
 @bp.response(201, schemas.PengingatCreated)
 @bp.alt_response(409, "CONFLICT")
-def create_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
+def create_reminder(whose: PatientQuery, data: NewPengingat) -> Pengingat:
     """Create a reminder. `waktu` (its time) is optional if `details` contains the time."""
     return service.create(on_behalf_of.to_change(caller, whose), data)
 
@@ -51,30 +51,30 @@ def create_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
 @bp.post("/obat")
 @authenticated
 @limit_writes
-@of_whom
+@takes_patient_id
 @bp.arguments(schemas.ObatCreate, example=schemas.OBAT_EXAMPLE)
 @bp.response(201, schemas.PengingatCreated)
 @bp.alt_response(409, "CONFLICT")
-def create_obat_reminder(whose: Whose, data: NewPengingat) -> Pengingat:
+def create_obat_reminder(whose: PatientQuery, data: NewPengingat) -> Pengingat:
     """Create one reminder for all daily doses of a medicine."""
     return service.create(on_behalf_of.to_change(caller, whose), data)
 
 
 @bp.get("")
 @authenticated
-@of_whom
+@takes_patient_id
 @bp.arguments(schemas.QuerySchema, location="query")
 @bp.response(200, schemas.Pengingat(many=True))
-def list_reminders(whose: Whose, query: Query) -> Listing[Pengingat]:
+def list_reminders(whose: PatientQuery, query: Query) -> Listing[Pengingat]:
     """List the caller's reminders, newest first."""
     return service.list_all(on_behalf_of.to_read(caller, whose), query)
 
 
 @bp.get("/<int:pengingat_id>")
 @authenticated
-@of_whom
+@takes_patient_id
 @bp.response(200, schemas.Pengingat)
-def get_reminder(whose: Whose, pengingat_id: int) -> Pengingat:
+def get_reminder(whose: PatientQuery, pengingat_id: int) -> Pengingat:
     """Return one reminder."""
     return service.get(on_behalf_of.to_read(caller, whose), pengingat_id)
 
@@ -82,11 +82,11 @@ def get_reminder(whose: Whose, pengingat_id: int) -> Pengingat:
 @bp.put("/<int:pengingat_id>")
 @authenticated
 @limit_writes
-@of_whom
+@takes_patient_id
 @bp.arguments(schemas.PengingatUpdate)
 @bp.response(200, schemas.Pengingat)
 @bp.alt_response(409, "CONFLICT")
-def update_reminder(whose: Whose, data: PengingatChanges, pengingat_id: int) -> Pengingat:
+def update_reminder(whose: PatientQuery, data: PengingatChanges, pengingat_id: int) -> Pengingat:
     """Change a reminder. Fields that are not sent stay as they are."""
     return service.update(on_behalf_of.to_change(caller, whose), pengingat_id, data, on_behalf_of.via(caller, whose))
 
@@ -94,9 +94,9 @@ def update_reminder(whose: Whose, data: PengingatChanges, pengingat_id: int) -> 
 @bp.delete("/<int:pengingat_id>")
 @authenticated
 @limit_writes
-@of_whom
+@takes_patient_id
 @bp.response(200, MessageSchema)
-def delete_reminder(whose: Whose, pengingat_id: int) -> dict[str, str]:
+def delete_reminder(whose: PatientQuery, pengingat_id: int) -> dict[str, str]:
     """Delete a reminder, and cancel its messages."""
     service.delete(on_behalf_of.to_change(caller, whose), pengingat_id)
     return {"message": "Pengingat dihapus."}
@@ -105,11 +105,11 @@ def delete_reminder(whose: Whose, pengingat_id: int) -> dict[str, str]:
 @bp.post("/<int:pengingat_id>/persediaan")
 @authenticated
 @limit_writes
-@of_whom
+@takes_patient_id
 @bp.arguments(schemas.StockAdditionCreate)
 @bp.response(200, schemas.Pengingat)
 @bp.alt_response(409, "CONFLICT")
-def add_stock(whose: Whose, data: StockAddition, pengingat_id: int) -> Pengingat:
+def add_stock(whose: PatientQuery, data: StockAddition, pengingat_id: int) -> Pengingat:
     """Add a purchase to the stock of a medicine.
 
     The error is 409 `stock_not_tracked` if `details` has no stock (`persediaan`).
@@ -123,11 +123,11 @@ def add_stock(whose: Whose, data: StockAddition, pengingat_id: int) -> Pengingat
 @bp.post("/<int:pengingat_id>/konfirmasi")
 @authenticated
 @limit_writes
-@of_whom
+@takes_patient_id
 @bp.arguments(ledger_schemas.AnswerCreate)
 @bp.response(200, ledger_schemas.Occurrence)
 @bp.alt_response(409, "CONFLICT")
-def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Row:
+def answer_reminder(whose: PatientQuery, data: NewAnswer, pengingat_id: int) -> Row:
     """Answer an occurrence with done, skipped or snooze, or take an answer back with undo.
 
     An occurrence is one due time of a reminder. `due_at` selects the occurrence. The default is the last due occurrence
@@ -152,10 +152,10 @@ def answer_reminder(whose: Whose, data: NewAnswer, pengingat_id: int) -> Row:
 
 @bp.get("/hari-ini")
 @authenticated
-@of_whom
+@takes_patient_id
 @bp.arguments(ledger_schemas.DayQuerySchema, location="query")
 @bp.response(200, ledger_schemas.DoseOfDay(many=True))
-def list_doses(whose: Whose, query: dict[str, date | None]) -> list[Dose]:
+def list_doses(whose: PatientQuery, query: dict[str, date | None]) -> list[Dose]:
     """List the occurrences of today, or of the given `date`, in order of time.
 
     An occurrence is one due time of a reminder. The list has at most 100 occurrences and no pages.
@@ -170,30 +170,30 @@ def list_doses(whose: Whose, query: dict[str, date | None]) -> list[Dose]:
 
 @bp.get("/riwayat")
 @authenticated
-@of_whom
+@takes_patient_id
 @bp.arguments(ledger_schemas.HistoryQuerySchema, location="query")
 @bp.response(200, ledger_schemas.Occurrence(many=True))
-def list_history(whose: Whose, query: HistoryQuery) -> Listing[Occurrence]:
+def list_history(whose: PatientQuery, query: HistoryQuery) -> Listing[Occurrence]:
     """List past due times of all reminders and their outcome, newest first. The default is the last 30 days."""
     return history.list_all(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), query)
 
 
 @bp.get("/<int:pengingat_id>/riwayat")
 @authenticated
-@of_whom
+@takes_patient_id
 @bp.arguments(ledger_schemas.HistoryQuerySchema, location="query")
 @bp.response(200, ledger_schemas.Occurrence(many=True))
-def list_reminder_history(whose: Whose, query: HistoryQuery, pengingat_id: int) -> Listing[Occurrence]:
+def list_reminder_history(whose: PatientQuery, query: HistoryQuery, pengingat_id: int) -> Listing[Occurrence]:
     """List past due times of one reminder and their outcome, newest first. The default is the last 30 days."""
     return history.list_of(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), pengingat_id, query)
 
 
 @bp.get("/kepatuhan")
 @authenticated
-@of_whom
+@takes_patient_id
 @bp.arguments(ledger_schemas.DaysSchema, location="query")
 @bp.response(200, ledger_schemas.Adherence)
-def get_adherence(whose: Whose, days: Days) -> Adherence:
+def get_adherence(whose: PatientQuery, days: Days) -> Adherence:
     """Return how many reminders the caller answered or missed: in total, by day and by reminder."""
     return history.adherence(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), days)
 
@@ -201,12 +201,12 @@ def get_adherence(whose: Whose, days: Days) -> Adherence:
 @bp.get("/kepatuhan/laporan")
 @authenticated
 @limit("30 per hour", key=by_caller)
-@of_whom
+@takes_patient_id
 @bp.arguments(ledger_schemas.ReportQuerySchema, location="query")
 @bp.response(200, streaming.FILE, content_type=MIMETYPES["pdf"])
 @bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["csv"])
 @bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["xlsx"])
-def export_adherence(whose: Whose, choice: ReportChoice) -> Response:
+def export_adherence(whose: PatientQuery, choice: ReportChoice) -> Response:
     """Download a report of how many reminders the caller answered or missed.
 
     The pdf file is one page for the doctor. The xlsx and csv files have one row for each day and reminder.

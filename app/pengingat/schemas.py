@@ -14,7 +14,7 @@ from app.core.web.fields import Day, RecordId, Text, Timestamp, enumeration
 from app.core.web.openapi.variants import Variants
 from app.core.web.pagination import Page, PageSchema
 from app.pengingat.details_schemas import DETAILS, Amount, DetailsOfTipe
-from app.pengingat.timetable.plans import says_when
+from app.pengingat.timetable.plans import has_times
 from app.pengingat.timetable.tipe import Details as JsonDetails
 from app.pengingat.timetable.tipe import Tipe
 
@@ -159,7 +159,7 @@ class PengingatCreate(_Create):
     @validates_schema(skip_on_field_errors=False, pass_original=True)
     def check_waktu(self, data: JsonDetails, original_data: JsonDetails, **_: object) -> None:
         is_checked = "tipe" in data and "details" in data
-        if is_checked and "waktu" not in original_data and not says_when(data["tipe"], data["details"]):
+        if is_checked and "waktu" not in original_data and not has_times(data["tipe"], data["details"]):
             raise ValidationError(NO_WAKTU, "waktu")
 
 
@@ -219,20 +219,20 @@ class PengingatCreated(Pengingat):
 
 
 @dataclass(frozen=True)
-class Whose:
+class PatientQuery:
     """Owner of the reminders in a request: a patient, or the caller if `patient_id` is None."""
 
     patient_id: int | None = None
 
 
-class WhoseSchema(Schema):
+class PatientQuerySchema(Schema):
     patient_id = RecordId(
         metadata={"example": 12, "description": "Id of a patient who grants the caller `manage`. Default: the caller"}
     )
 
     @post_load
-    def to_whose(self, data: dict[str, Any], **_: object) -> Whose:
-        return Whose(**data)
+    def to_patient_query(self, data: dict[str, Any], **_: object) -> PatientQuery:
+        return PatientQuery(**data)
 
 
 @dataclass(frozen=True)

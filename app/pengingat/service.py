@@ -22,7 +22,7 @@ from app.pengingat.ledger.queries import LockedReminders
 from app.pengingat.models import AnsweredVia, Pengingat
 from app.pengingat.schemas import NO_WAKTU, NewPengingat, PengingatChanges, Query, StockAddition
 from app.pengingat.timetable import limits
-from app.pengingat.timetable.plans import says_when, schedule_of, with_first_day
+from app.pengingat.timetable.plans import has_times, schedule_of, with_first_day
 from app.pengingat.timetable.schedule import Schedule
 from app.pengingat.timetable.tipe import Details, Tipe
 
@@ -151,7 +151,7 @@ def pause(user_id: int) -> None:
         .execution_options(synchronize_session=False)
     )
     statements.void_all(user_id)
-    alerts.forget(user_id)
+    alerts.delete_waiting(user_id)
 
 
 def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat:
@@ -170,7 +170,7 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     course = pengingat.schedule if "durasi_hari" in pengingat.details else None
     details = _details(tipe, changes.get("details", pengingat.details), course, zone, now)
     was_derived = pengingat.first_at == _first(pengingat.schedule, pengingat.active_from)
-    start = changes.get("waktu", None if was_derived and says_when(tipe, details) else pengingat.first_at)
+    start = changes.get("waktu", None if was_derived and has_times(tipe, details) else pengingat.first_at)
     before = _read_again(pengingat, now)
     after = _schedule(tipe, details, start, zone, now)
     again_before, tipe_before = pengingat.details.get(upcoming.AGAIN_FIELD), pengingat.tipe
@@ -205,7 +205,7 @@ def _read_again(pengingat: Pengingat, now: datetime) -> Schedule | None:
 
 
 def _schedule(tipe: str, details: Details, start: datetime | None, zone: str, now: datetime) -> Schedule:
-    if start is None and not says_when(tipe, details):
+    if start is None and not has_times(tipe, details):
         raise ValidationFailed({"waktu": [NO_WAKTU]})
     schedule = schedule_of(tipe, details, start, ZoneInfo(zone), now)
     for moment in (start, schedule.single_at):

@@ -23,7 +23,7 @@ def stop(user_id: int) -> None:
     _locked(user_id)
     outbox.cancel_kinds(user_id, KINDS)
     statements.void_all(user_id)
-    alerts.forget(user_id)
+    alerts.delete_waiting(user_id)
     stopped = sa.update(Pengingat).where(Pengingat.user_id == user_id).values(planned_until=NEVER, stock_check_at=None)
     db.session.execute(stopped.execution_options(synchronize_session="evaluate"))
 

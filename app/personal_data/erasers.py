@@ -58,7 +58,7 @@ def _erase_audit(person: ErasureSubject) -> bool:
     # this user until the commit.
     is_there = sa.select(User.id).where(User.id == person.id).with_for_update(read=True, key_share=True)
     if db.session.scalar(is_there) is not None:
-        audit.forget(person)
+        audit.redact(person)
     return False
 
 
@@ -95,11 +95,11 @@ def finish(person: ErasureSubject) -> None:
 
     Lock posts before users, because all writes of the forum lock in this order.
     """
-    toggles.take_back_all(person.id)
+    toggles.remove_all_marks(person.id)
     user = db.session.get(User, person.id, with_for_update={"of": User}, populate_existing=True)
     if user is None:
         return
-    toggles.take_back_all(person.id)
+    toggles.remove_all_marks(person.id)
     for step in steps(person):
         while step():
             pass
@@ -150,5 +150,5 @@ def _count(statement: sa.Delete | sa.Update) -> int:
 def _empty_answers(person: ErasureSubject) -> bool:
     """Empty the stored idempotent responses to administrators that contain the person's names or identifiers."""
     for blueprint in ABOUT_PEOPLE:
-        idempotency.forget_texts(blueprint, person.identifiers, values=person.names)
+        idempotency.clear_texts(blueprint, person.identifiers, values=person.names)
     return False

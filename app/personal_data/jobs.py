@@ -71,7 +71,7 @@ def make_export(export_id: int) -> None:
             storage.area(Area.EXPORTS).remove(export.file)
 
 
-def drop_old_exports() -> None:
+def delete_old_exports() -> None:
     """Delete expired exports, files without a row, and temporary files of killed jobs."""
     now = db_time.now()
     is_over = sa.or_(DataExport.ready_at <= now - KEPT, DataExport.created_at <= now - GIVEN_UP)
@@ -220,7 +220,7 @@ def _leaving(user_id: int) -> ErasureSubject | None:
         user = db.session.scalar(sa.select(User).where(User.id == user_id, is_due).with_for_update(of=User))
         if user is None:
             return None
-        person = erasure.leaving(user)
+        person = erasure.subject_of(user)
         tombstones.create(user, person.posts)
         return person
 

@@ -60,7 +60,7 @@ def undelete_dependent(caller: Caller, dependent_id: int) -> User:
         raise Forbidden
     user = dependents.lock_own(caller.id, dependent_id, deleted=True)
     if user.erasure_due_at is not None:
-        dependents.check_room(caller.id)
+        dependents.check_max_dependents(caller.id)
         erasure.cancel(user)
         access_log.record(caller, user.id, AccessAction.ACCOUNT_RESTORED)
     return user
@@ -88,17 +88,17 @@ def erase_now(user: User) -> None:
     # Use `now()`, the start of the transaction, because a trigger of the audit log compares `erasure_due_at` with it.
     user.erasure_due_at = db.session.scalar(sa.select(sa.func.now()))
     db.session.flush()
-    person = erasure.leaving(user)
+    person = erasure.subject_of(user)
     caregivers.leave(user.id)
     tombstones.create(user, person.posts)
     erasers.finish(person)
-    enqueue_once(logs.forget_strangers, queue=BULK)  # the latest activity log entries may still be in Redis
+    enqueue_once(logs.delete_of_erased_users, queue=BULK)  # the latest activity log entries may still be in Redis
 
 
 def create_export(caller: Caller, patient_id: int | None, password: str) -> DataExport:
     """Request an export of all data of the caller or of their dependent. One request per day (Jakarta) is allowed."""
     own_password.get_confirmed(caller, password)
-    user_id = dependents.whose(caller, patient_id, AccessAction.DATA_COPIED)
+    user_id = dependents.patient_id_of(caller, patient_id, AccessAction.DATA_COPIED)
     now = db_time.now()
     export: DataExport | None = db.session.scalar(
         insert(DataExport)
@@ -119,7 +119,7 @@ def create_export(caller: Caller, patient_id: int | None, password: str) -> Data
 
 def get_export(caller: Caller, patient_id: int | None, export_id: int) -> DataExport:
     """Return an export of the caller or of their dependent. Raise `NotFound` if it is older than a day."""
-    user_id = dependents.whose(caller, patient_id, AccessAction.DATA_COPIED)
+    user_id = dependents.patient_id_of(caller, patient_id, AccessAction.DATA_COPIED)
     is_kept = sa.or_(DataExport.ready_at.is_(None), DataExport.ready_at > db_time.now() - jobs.KEPT)
     export = db.session.scalar(
         sa.select(DataExport).where(DataExport.id == export_id, DataExport.user_id == user_id, is_kept)

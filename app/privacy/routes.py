@@ -21,7 +21,7 @@ from app.privacy.service.devices import Device
 bp = Blueprint("privacy", __name__, description="The caller's own settings and data")
 
 
-def of_whom(view: Callable[..., object]) -> Callable[..., object]:
+def takes_patient_id(view: Callable[..., object]) -> Callable[..., object]:
     """Decorator that adds the query parameter `patient_id` and a 404 response.
 
     The view gets the id as first argument.
@@ -94,7 +94,7 @@ def end_other_sessions() -> dict[str, str]:
 
 @bp.get("/profile/akses")
 @authenticated
-@of_whom
+@takes_patient_id
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Access(many=True))
 def list_accesses(whose: Loaded, page: Page) -> Listing[Access]:
@@ -107,7 +107,7 @@ def list_accesses(whose: Loaded, page: Page) -> Listing[Access]:
 
 @bp.get("/profile/persetujuan")
 @authenticated
-@of_whom
+@takes_patient_id
 @bp.response(200, schemas.Consent(many=True))
 def list_consents(whose: Loaded) -> list[Consent]:
     """List the consents of the caller or a dependent, one per purpose."""
@@ -116,7 +116,7 @@ def list_consents(whose: Loaded) -> list[Consent]:
 
 @bp.put("/profile/persetujuan")
 @authenticated
-@of_whom
+@takes_patient_id
 @bp.arguments(identity_schemas.Consents)
 @bp.response(200, schemas.Consent(many=True))
 def update_consents(whose: Loaded, data: ConsentChoices) -> list[Consent]:

@@ -100,7 +100,7 @@ def test_a_network_is_known_for_thirty_days_to_the_account_that_logged_in(client
             guess(client, "ani", address=f"10.0.{network}.1")
     assert_error(log_in(client, "siti", address="10.9.9.1"), 429)
     assert log_in(client, "ani", address="10.9.9.1").status_code == 200
-    jobs.drop_dead_sessions()
+    jobs.delete_expired_sessions()
     assert len(db.session.scalars(sa.select(LoginNetwork)).all()) == 1
 
 

@@ -11,7 +11,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from app import sections
 from app.core.errors import ValidationFailed
 from app.core.lib.labels import LABELS, label
-from app.core.lib.sentences import UNFIT, for_a_person
+from app.core.lib.sentences import UNFIT, as_sentence
 from app.core.web.fields import Items
 from app.identity.schemas import UserCreate
 from app.pengingat.details_schemas import DETAILS
@@ -108,7 +108,7 @@ def wrong_in(error: ValidationFailed) -> Iterator[str]:
         yield "it names no field"
     for path, sentences in error.errors.items():
         for sentence in sentences:
-            yield from faults(for_a_person({path: [sentence]}) or "")
+            yield from faults(as_sentence({path: [sentence]}) or "")
             goes_on = sentence[0].islower() or sentence in WHOLE_SENTENCES
             if not goes_on or not sentence.endswith("."):
                 yield f"{sentence!r} begins with a capital, or has no full stop"

@@ -128,7 +128,7 @@ def test_the_application_runs_what_the_wiring_says(real_app: Flask) -> None:
     clock: schedule.Scheduler = real_app.extensions["schedule"]
     assert (clock.ticks, clock.periodic) == (wiring.TICKS, wiring.PERIODIC)
     assert real_app.extensions["routing"] is wiring.ROUTING
-    assert identity.drop_dead_sessions in {periodic.job for periodic in wiring.PERIODIC}
+    assert identity.delete_expired_sessions in {periodic.job for periodic in wiring.PERIODIC}
 
 
 def test_create_app_is_short() -> None:

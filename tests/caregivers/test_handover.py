@@ -84,11 +84,11 @@ class TestCodes:
         code = hand_over(budi, ibu)
         expire()
         db.session.commit()
-        jobs.forget_expired()
+        jobs.delete_expired()
         assert client.get(f"/undangan/{code}").status_code == 410
         expire(days=8)
         db.session.commit()
-        jobs.forget_expired()
+        jobs.delete_expired()
         assert db.session.scalars(sa.select(Handover.user_id)).all() == []
 
     def test_a_code_ends_with_the_session_that_made_it(self, client: Client, budi: Client, ibu: int) -> None:

@@ -44,11 +44,11 @@ def test_an_invitation_lives_seven_days(client: Client, siti: Client, budi: Clie
     assert (page.status_code, "Undangan ini sudah tidak berlaku" in page.text) == (410, True)
     assert siti.get(PATH).json == []
     db.session.commit()
-    jobs.forget_expired()
+    jobs.delete_expired()
     assert client.get(f"/undangan/{code}").status_code == 410
     expire(jobs.KEPT)
     db.session.commit()
-    jobs.forget_expired()
+    jobs.delete_expired()
     assert client.get(f"/undangan/{code}").status_code == 404
     assert db.session.scalars(sa.select(Invitation.id)).all() == []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.forum.service.toggles import take_back_all
+from app.forum.service.toggles import remove_all_marks
 from tests.forum.posts import category_id, read_thread, write_reply, write_thread
 from tests.helpers.client import Client
 from tests.helpers.statements import Statements
@@ -76,7 +76,7 @@ def test_likes_of_a_deleted_account_are_taken_back(client: Client, siti: Client,
         for person in (budi, siti):
             person.post(f"/forum/{path}")
     budi.post(f"/forum/replies/{reply_id}/like")
-    take_back_all(budi.id)
+    remove_all_marks(budi.id)
     thread = read_thread(client, thread_id)
     (reply,) = thread["replies"]
     assert (thread["likes_count"], reply["saves_count"], reply["likes_count"]) == (1, 1, 1)

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.forum.jobs import forget_deleted
+from app.forum.jobs import delete_old_case_texts
 from app.forum.models import ForumCase
 from app.forum.service.reads.posts import HIDDEN
 from app.identity.models import AuditEntry
@@ -35,7 +35,7 @@ def test_what_was_deleted_is_not_kept_for_ever(siti: Client, admin: Client) -> N
         moment = sa.func.now() - sa.func.make_interval(0, 0, 0, days)
         db.session.execute(sa.update(ForumCase).values(decided_at=moment))
         db.session.commit()
-        forget_deleted()
+        delete_old_case_texts()
         kept = {each["id"]: each for each in cases(admin)}
         assert (kept[case["id"]]["content"], kept[case["id"]]["reason"]) == (content, "Mengiklankan obat.")
         assert kept[hidden["id"]]["content"] == "Apa yang boleh dimakan?"

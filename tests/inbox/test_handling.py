@@ -202,7 +202,7 @@ def test_words_are_forgotten_after_thirty_days_and_receipts_with_them(app: Flask
         moment = local_time.now() - timedelta(days=days)
         came(str(days), received_at=moment)
         came(kind=InboundKind.RECEIPT, text=None, received_at=moment, payload={"receipt": "read"})
-    jobs.forget()
+    jobs.delete_old()
     assert [(row.kind, row.text) for row in rows()] == [("message", "29"), ("receipt", None), ("message", None)]
 
 
@@ -210,5 +210,5 @@ def test_many_are_forgotten_in_batches(app: Flask, ear: Ear, monkeypatch: pytest
     monkeypatch.setattr(jobs, "FORGET_BATCH", 2)
     for _ in range(5):
         came(received_at=local_time.now() - timedelta(days=31))
-    jobs.forget()
+    jobs.delete_old()
     assert db.session.scalar(sa.select(sa.func.count()).where(inbound.c.text.is_not(None))) == 0

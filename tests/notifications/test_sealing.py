@@ -27,7 +27,7 @@ def test_another_key_seals_what_waits_anew(committed: Flask, monkeypatch: pytest
     rows = [add(words={"text": "rahasia"}), add(words={"text": "rahasia"}, user_id=committed_user().id, target=None)]
     use_keys(committed, monkeypatch, f"{NEW},{OLD}")
     for _ in range(2):
-        jobs.seal_anew()
+        jobs.reencrypt_sealed()
     use_keys(committed, monkeypatch, NEW)
     assert [words_of(reread(row.dedupe_key)) for row in rows] == [{"text": "rahasia"}] * 2
 

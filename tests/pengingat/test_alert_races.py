@@ -49,7 +49,7 @@ def trios(committed: Flask, moment: Time, obat: dict[str, Any]) -> list[Trio]:
 def clock() -> None:
     for _ in range(3):
         jobs.miss_overdue()
-        jobs.tell_caregivers()
+        jobs.send_caregiver_alerts()
 
 
 def told() -> Counter[tuple[int | None, int | None]]:

@@ -274,7 +274,7 @@ def test_a_clock_with_nothing_to_tell_looks_once(
     make(siti, obat)
     tick(moment, "12:30")
     with statements.at_most(1):
-        jobs.tell_caregivers()
+        jobs.send_caregiver_alerts()
 
 
 @pytest.mark.parametrize("news", News)

@@ -181,7 +181,7 @@ def test_four_clocks_tell_of_a_stock_once(committed: Flask, moment: Time, obat: 
     for _ in range(3):
         make_reminders(20, stocked)
     moment.move(hours=1)
-    run_together(committed, *[jobs.tell_of_stock] * 4)
+    run_together(committed, *[jobs.send_stock_notices] * 4)
     told = db.session.scalars(sa.select(Delivery.about_id).filter_by(kind="stock", channel="messaging")).all()
     assert len(told) == len(set(told)) == 60
 

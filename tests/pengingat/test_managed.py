@@ -20,7 +20,7 @@ from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
 from app.pengingat.caregiving import on_behalf_of
 from app.pengingat.models import Occurrence, Pengingat
-from app.pengingat.schemas import Whose
+from app.pengingat.schemas import PatientQuery
 from tests.architecture.table import ACCESS
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
@@ -276,7 +276,7 @@ def test_a_cut_waits_for_the_change_that_it_meets_and_ends_all_later_ones(commit
     order: list[str] = []
 
     def change() -> None:
-        on_behalf_of.to_change(by, Whose(siti_id))
+        on_behalf_of.to_change(by, PatientQuery(siti_id))
         order.append("changed")
 
     def take_back() -> None:
@@ -287,7 +287,7 @@ def test_a_cut_waits_for_the_change_that_it_meets_and_ends_all_later_ones(commit
     done_twice_at_once(committed, lambda: steps.pop()()).result()
     assert order == ["changed", "cut"]
     with unit_of_work(), pytest.raises(NotFound):
-        on_behalf_of.to_change(by, Whose(siti_id))
+        on_behalf_of.to_change(by, PatientQuery(siti_id))
 
 
 def test_a_change_waits_for_the_cut_that_it_meets_and_is_refused(committed: Flask) -> None:
@@ -295,7 +295,7 @@ def test_a_change_waits_for_the_cut_that_it_meets_and_is_refused(committed: Flas
 
     by, siti_id = _linked(Scope.MANAGE)
     steps: list[Callable[[], object]] = [
-        lambda: on_behalf_of.to_change(by, Whose(siti_id)),
+        lambda: on_behalf_of.to_change(by, PatientQuery(siti_id)),
         lambda: service.delete(by.id, siti_id),
     ]
     second = done_twice_at_once(committed, lambda: steps.pop()())

@@ -138,10 +138,10 @@ def test_a_caregiver_who_was_told_is_told_that_it_was_in_time(
     dose = Reminder(siti, siti.post("/pengingat/obat", obat).json["id"])
     moment.move(hours=12, minutes=1)
     jobs.miss_overdue()
-    jobs.tell_caregivers()
+    jobs.send_caregiver_alerts()
     db.session.commit()
     assert db.session.scalars(sa.select(CaregiverAlert.about)).all() == ["missed"]
     moment.move(minutes=10)
     dose.say("done", due_at=DUE_AT, answered_at=THEN)
-    jobs.tell_caregivers()
+    jobs.send_caregiver_alerts()
     assert "Siti sudah menandai obat pukul 19.00 WIB tepat waktu. Kabarnya baru kami terima." in texts()

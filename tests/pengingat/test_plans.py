@@ -92,7 +92,7 @@ def test_the_top_up_reads_what_is_to_be_planned_alone() -> None:
 
 def test_the_look_at_stocks_reads_what_is_to_be_looked_at_alone() -> None:
     with plans_of_all() as plans:
-        assert jobs.tell_page() == 0
+        assert jobs.send_stock_notices_page() == 0
     assert any("ix_reminders_stock_check_at" in plan for plan in plans)
     assert not [plan for plan in plans if "Seq Scan on reminders" in plan]
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.pengingat import jobs, service
-from app.pengingat.jobs import tell_of_stock
+from app.pengingat.jobs import send_stock_notices
 from app.pengingat.models import Occurrence, Pengingat
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
@@ -123,7 +123,7 @@ def test_the_last_dose_of_a_course_takes_too_however_late_it_is_answered(
 ) -> None:
     path = make(siti, obat, 10, selesai="2026-03-02")
     moment.move(days=3)
-    tell_of_stock()
+    send_stock_notices()
     jobs.miss_overdue()
     answer(siti, path, "done")
     assert left(siti, path) == 9.5

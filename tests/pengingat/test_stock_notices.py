@@ -13,7 +13,7 @@ from app.notifications import outbox
 from app.notifications.delivery import message_format
 from app.notifications.models import Channel, Delivery
 from app.pengingat import jobs
-from app.pengingat.jobs import tell_of_stock
+from app.pengingat.jobs import send_stock_notices
 from app.pengingat.models import Pengingat
 from tests.helpers.client import Client
 from tests.notifications.deliveries import words_of
@@ -34,7 +34,7 @@ def each_morning(moment: Time, days: int) -> list[tuple[str, str]]:
     for _ in range(days * 4):
         moment.move(hours=6)
         before = len(told())
-        tell_of_stock()
+        send_stock_notices()
         found += [(f"{moment.now:%d}", text) for text in told()[before:]]
     return found
 
@@ -47,7 +47,7 @@ def test_the_person_is_told_at_their_border_and_two_days_before(
     said = []
     for _ in range(7):
         moment.now = moment.now.replace(hour=2)  # 09:00 in Jakarta
-        tell_of_stock()
+        send_stock_notices()
         said.append((f"{moment.now:%d}", told()))
         for due_at in ("12:00", "00:00"):
             moment.move(hours=12 if due_at == "00:00" else 10)
@@ -64,14 +64,14 @@ def test_the_person_is_told_at_their_border_and_two_days_before(
 def test_a_push_tells_it_too(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     make(siti, obat, 1)
     moment.move(hours=1)
-    tell_of_stock()
+    send_stock_notices()
     assert told("push_fan_out") == ["Metformin Anda kira-kira habis Senin, 2 Maret. Yuk, siapkan lagi sebelum habis."]
 
 
 def test_a_template_can_say_it_too(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     make(siti, obat, 1)
     moment.move(hours=1)
-    tell_of_stock()
+    send_stock_notices()
     row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="messaging")).one()
     name = message_format.parts_of(words_of(row))["name"]
     assert (name, str(words_of(row)["text"]).startswith(f"Halo {name}, ")) == ("Siti", True)
@@ -111,7 +111,7 @@ def test_the_estimate_knows_the_temporary_schedule(siti: Client, moment: Time, o
 def test_who_bought_more_is_told_again_when_that_runs_out(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 3)
     moment.move(hours=1)
-    tell_of_stock()
+    send_stock_notices()
     assert len(told()) == 1
     siti.post(f"{path}/persediaan", {"tambah": 100})
     assert told() == []  # the unsent notice was wrong, so it was cancelled
@@ -123,7 +123,7 @@ def test_who_bought_more_is_told_again_when_that_runs_out(siti: Client, moment: 
 def test_who_bought_too_little_is_not_told_the_same_again(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 1)
     moment.move(hours=1)
-    tell_of_stock()
+    send_stock_notices()
     siti.post(f"{path}/persediaan", {"tambah": 6})  # enough until Friday, and Friday is less than 7 days ahead
     assert each_morning(moment, 1) == []
 
@@ -131,7 +131,7 @@ def test_who_bought_too_little_is_not_told_the_same_again(siti: Client, moment: 
 def test_a_change_of_something_else_loses_no_message(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 3)
     moment.move(hours=1)
-    tell_of_stock()
+    send_stock_notices()
     record = siti.get(path).json
     siti.put(path, {**record, "is_done": True})
     assert len(told()) == 1  # the notice was not cancelled
@@ -149,17 +149,17 @@ def test_what_could_not_be_told_in_the_morning_is_not_told_at_night(
 ) -> None:
     make(siti, obat, 1)
     moment.move(hours=13, minutes=30)  # 21.30 in Jakarta
-    tell_of_stock()
+    send_stock_notices()
     assert told() == []
     moment.move(hours=12)
-    tell_of_stock()
+    send_stock_notices()
     assert len(told()) == 1
 
 
 def test_a_deleted_reminder_takes_its_message_along(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 1)
     moment.move(hours=1)
-    tell_of_stock()
+    send_stock_notices()
     siti.delete(path)
     assert told() == []
 
@@ -169,7 +169,7 @@ def test_looking_again_costs_one_statement_when_there_is_nothing_to_look_at(
 ) -> None:
     make(siti, obat, 100)
     with statements.at_most(2):
-        assert jobs.tell_page() == 0
+        assert jobs.send_stock_notices_page() == 0
 
 
 def test_a_clock_that_dies_in_the_middle_tells_it_once(
@@ -180,17 +180,17 @@ def test_a_clock_that_dies_in_the_middle_tells_it_once(
     with monkeypatch.context() as dying:
         dying.setattr(outbox, "add_all", mock.Mock(side_effect=ProcessLookupError))
         with pytest.raises(ProcessLookupError):
-            tell_of_stock()
+            send_stock_notices()
     assert told() == []
     for _ in range(2):
-        tell_of_stock()
+        send_stock_notices()
     assert len(told()) == 1
 
 
 def test_each_browser_is_told_what_the_push_says(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     make(siti, obat, 4)
     moment.move(hours=1)
-    tell_of_stock()
+    send_stock_notices()
     row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="push_fan_out")).one()
     said = words_of(row)
     assert said["title"] == "Persediaan obat"
@@ -201,7 +201,7 @@ def test_each_browser_is_told_what_the_push_says(siti: Client, moment: Time, oba
 def test_a_stock_that_was_refilled_is_not_told_any_more(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     make(siti, obat, 4)
     moment.move(hours=1)
-    tell_of_stock()
+    send_stock_notices()
     row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="messaging")).one()
     db.session.execute(sa.update(Pengingat).values(stock_notified_days=None))
     db.session.flush()

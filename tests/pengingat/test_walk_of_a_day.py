@@ -28,7 +28,7 @@ def at(moment: Time, hour: int, minute: int = 0) -> list[str]:
     jobs.top_up()
     settle("sent", Delivery.kind == "reminder", Delivery.state == "pending", Delivery.due_at <= moment.now)
     jobs.miss_overdue()
-    jobs.tell_caregivers()
+    jobs.send_caregiver_alerts()
     told = [text for text in texts() if "menandai" in text]
     settle("sent", Delivery.kind == "alert")
     db.session.commit()

@@ -64,7 +64,7 @@ def test_nobody_hears_of_who_takes_it_back_or_leaves(
     tick(moment, "03:00")
     tick(moment, "03:30")
     moment.now = moment.now.replace(hour=4, minute=0)
-    jobs.miss_overdue()  # the scheduler is killed before `tell_caregivers`
+    jobs.miss_overdue()  # the scheduler is killed before `send_caregiver_alerts`
     assert len(told()) == 1
     stop(siti, how)
     assert told() == []  # the queued alert is cancelled too

@@ -155,7 +155,7 @@ def test_a_batch_is_no_larger_whatever_plan_the_database_chooses(mine: Client) -
     db.session.execute(sa.insert(Delivery), rows)
     for way in ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize"):
         db.session.execute(sa.text(f"SET LOCAL enable_{way} = off"))
-    erasers._delete(deliveries, Delivery.__personal__, erasure.leaving(mine.user))
+    erasers._delete(deliveries, Delivery.__personal__, erasure.subject_of(mine.user))
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1200 - erasers.BATCH
 
 
@@ -255,7 +255,7 @@ def test_an_administrator_who_is_deleted_leaves_as_little(client: Client) -> Non
     theirs.post("/log/admin-log", {"event_type": MARK, "event_name": MARK, "screen_name": MARK, "session_id": MARK})
     response = boss.delete(f"/admins/{rina_id}")
     assert response.status_code == 200, response.json
-    log_jobs.forget_strangers()
+    log_jobs.delete_of_erased_users()
     left = found(client.app, *MARKS)
     for table in ("forum_threads", "forum_replies"):  # the person asked to keep the posts
         left.pop(table, None)

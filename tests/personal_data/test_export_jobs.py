@@ -48,12 +48,12 @@ def test_after_a_day_it_is_gone_from_the_store_too(mine: Client) -> None:
     export_id = ask(mine)
     jobs.make_export(export_id)
     file = db.session.get_one(DataExport, export_id).file
-    jobs.drop_old_exports()
+    jobs.delete_old_exports()
     assert file in stored()
     a_day_ago = datetime.now(UTC) - jobs.KEPT - timedelta(minutes=1)
     db.session.execute(sa.update(DataExport).values(ready_at=a_day_ago))
     assert_error(mine.get(f"/profile/ekspor/{export_id}"), 404, "not_found")
-    jobs.drop_old_exports()
+    jobs.delete_old_exports()
     assert file not in stored()
     assert db.session.get(DataExport, export_id) is None
 
@@ -61,10 +61,10 @@ def test_after_a_day_it_is_gone_from_the_store_too(mine: Client) -> None:
 def test_a_file_that_no_row_names_is_swept(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(b"x")
     storage.area(Area.EXPORTS).put_file("0" * 32 + ".zip", tmp_path / "file", jobs.CONTENT_TYPE)
-    jobs.drop_old_exports()
+    jobs.delete_old_exports()
     assert "0" * 32 + ".zip" in stored(), "the row of a young file may not be committed yet"
     monkeypatch.setattr(jobs, "ORPHAN_AGE", timedelta())
-    jobs.drop_old_exports()
+    jobs.delete_old_exports()
     assert "0" * 32 + ".zip" not in stored()
 
 
@@ -76,7 +76,7 @@ def test_what_a_killed_job_left_in_a_folder_of_its_own_is_swept(
     left.mkdir()
     for name in (LOCK, "export.csv"):
         (left / name).touch()
-    jobs.drop_old_exports()
+    jobs.delete_old_exports()
     assert not left.exists(), "a sweep must delete it, because no later export may ever run"
 
 

@@ -61,7 +61,7 @@ def pass_hour() -> None:
             db.session.execute(sa.update(table).values(moments).execution_options(synchronize_session=False))
     jobs.top_up()
     jobs.miss_overdue()
-    jobs.tell_caregivers()
+    jobs.send_caregiver_alerts()
     for broadcast_id in db.session.scalars(sa.select(Broadcast.id).where(Broadcast.starts_at < sa.func.now())).all():
         fan_out.fan_out(broadcast_id)
     outbox_jobs.drain("urgent")

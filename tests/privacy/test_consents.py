@@ -118,7 +118,7 @@ def test_without_health_data_reminders_stop_at_once(siti: Client) -> None:
     siti.put(ROUTE, {"health_data": False})
     assert (states(Delivery), states(Occurrence)) == ({"cancelled"}, {"void"})
     pengingat_jobs.top_up()
-    pengingat_jobs.tell_of_stock()
+    pengingat_jobs.send_stock_notices()
     assert (states(Delivery), states(Occurrence)) == ({"cancelled"}, {"void"})
     for response in (
         siti.post("/pengingat/obat", OBAT),

@@ -199,7 +199,7 @@ def test_the_sweep_of_sessions_deletes_their_subscriptions(
     subscribe(left, browser)
     subscribe(used, other_browser)
     idle(id_of(left), days=8)
-    identity_jobs.drop_dead_sessions()
+    identity_jobs.delete_expired_sessions()
     assert endpoints() == [other_browser["endpoint"]]
 
 
@@ -210,7 +210,7 @@ def test_a_moderator_gets_cases_after_the_idle_time(client: Client, sim: Server,
     device = sign_in(client, user_id)
     subscribe(device, browser)
     idle(id_of(device), hours=3)
-    identity_jobs.drop_dead_sessions()
+    identity_jobs.delete_expired_sessions()
     push(user_id, cases.KIND)
     assert shown(sim, browser) == TEXT
     with unit_of_work():

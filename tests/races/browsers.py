@@ -102,7 +102,7 @@ def sessions_end_while_the_person_is_deleted(scene: Scene) -> Script:
         WHERE user_id = :id""",
         id=leaving.id,
     )
-    yield [leaving.post("/logout"), remove(scene.admin(), leaving), Job(identity_jobs.drop_dead_sessions)]
+    yield [leaving.post("/logout"), remove(scene.admin(), leaving), Job(identity_jobs.delete_expired_sessions)]
     assert left_of(scene, leaving) == 0
 
 

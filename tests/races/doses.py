@@ -11,8 +11,8 @@ from tests.races.meeting import Call, Job, Person, Scene, Script, encounter
 from tests.races.people import remove
 from tests.races.reminders import confirm, fall_due, left_of, medicine
 
-TELL_OF_STOCK = Job(jobs.tell_page)
-MISS, TELL_CAREGIVERS = Job(jobs.miss_overdue), Job(jobs.tell_caregivers)
+TELL_OF_STOCK = Job(jobs.send_stock_notices_page)
+MISS, TELL_CAREGIVERS = Job(jobs.miss_overdue), Job(jobs.send_caregiver_alerts)
 
 
 def stocked(scene: Scene, person: Person, sisa: float) -> tuple[str, int]:
@@ -81,7 +81,7 @@ def clocks(scene: Scene) -> None:
     """
     scene.change("UPDATE reminders SET details = details || '{\"penting\": true}'")
     jobs.miss_overdue()
-    jobs.tell_caregivers()
+    jobs.send_caregiver_alerts()
 
 
 @encounter(200)

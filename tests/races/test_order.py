@@ -108,11 +108,11 @@ def test_sweeping_sessions_does_not_wait_for_somebody_who_is_being_deleted(scene
     leaving, _ = scene.person(), scene.person()
     scene.send(subscribe(leaving, browser(scene)))
     scene.change("UPDATE sessions SET last_used_at = now() - interval '8 days', expires_at = now() - interval '1 day'")
-    with being_deleted(leaving.id), running(scene.app, identity_jobs.drop_dead_sessions) as sweep:
+    with being_deleted(leaving.id), running(scene.app, identity_jobs.delete_expired_sessions) as sweep:
         assert sweep.done()
         assert db.session.scalars(sa.select(LoginSession.user_id)).all() == [leaving.id]
         db.session.rollback()
-    identity_jobs.drop_dead_sessions()  # the lock is released
+    identity_jobs.delete_expired_sessions()  # the lock is released
     assert scene.sql("SELECT count(*) FROM sessions") == 0
 
 
@@ -223,7 +223,7 @@ def test_erasing_threads_locks_their_categories_in_order(scene: Scene) -> None:
         with unit_of_work():
             user = db.session.get_one(User, leaving.id)
             user.erasure_posts = erasure.Posts.DELETE
-            return forum.erase_threads(erasure.leaving(user))
+            return forum.erase_threads(erasure.subject_of(user))
 
     with db.engine.connect() as connection, connection.begin() as counting:
         connection.execute(category(1).with_for_update(key_share=True))

@@ -119,7 +119,7 @@ def test_an_export_is_begun_anew_until_there_is_one_whole_file(
     for left in [*spare.iterdir(), *(media / Area.EXPORTS).glob("??/*.part")]:
         os.utime(left, (0, 0))
     monkeypatch.setattr(tempfile, "tempdir", str(spare))
-    jobs.drop_old_exports()
+    jobs.delete_old_exports()
     assert list(spare.iterdir()) == []
     with unit_of_work():
         file_name = db.session.scalars(sa.select(DataExport.file)).one()

@@ -101,7 +101,7 @@ def delete(user_id: int, by: Caller) -> None:
         return
     # Lock posts before users, because all writes of the forum lock in this order. Likes and saves that are added before
     # the user is locked are removed by `erase_now`.
-    toggles.take_back_all(user_id)
+    toggles.remove_all_marks(user_id)
     admin = _get_changeable(user_id, by, to_delete=True)
     if RoleName.ADMIN in admin.role_names:
         keep_last_admin(admin)

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 #: Largest change of the database's clock, compared with the uptime, that is not treated as a jump.
 TOLERANCE = timedelta(minutes=5)
 #: Seconds that a jump must last before the verified time accepts it.
-BELIEVED_AFTER_S = 600.0
+ACCEPTED_AFTER_S = 600.0
 #: Minimum seconds between log lines about the same jump.
 LOG_AGAIN_S = 60.0
 
@@ -75,7 +75,7 @@ class VerifiedTime:
     def _has_lasted(self, offset: float, uptime: float) -> bool:
         if not _is_close(offset, self._jumped_offset):
             self._jumped_offset, self._jumped_at = offset, uptime
-        return uptime - self._jumped_at >= BELIEVED_AFTER_S
+        return uptime - self._jumped_at >= ACCEPTED_AFTER_S
 
 
 verified_time = VerifiedTime()

@@ -71,7 +71,7 @@ def flat(errors: object) -> dict[str, list[str]]:
     return sentences
 
 
-def for_a_person(errors: Mapping[str, list[str]]) -> str | None:
+def as_sentence(errors: Mapping[str, list[str]]) -> str | None:
     """Return the first message as a sentence with the name of its field, or None without messages.
 
     Examples: `NIK harus 16 digit angka.`, `Jam: tulis seperti 07:30.`, `Jadwal tidak sesuai.` A message that is already

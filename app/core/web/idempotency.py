@@ -113,13 +113,13 @@ def delete_old() -> None:
     db.session.execute(sa.delete(IdempotencyKey).where(_is_over).execution_options(synchronize_session=False))
 
 
-def forget(user_id: int, blueprint: str) -> None:
+def delete_of_user(user_id: int, blueprint: str) -> None:
     """Delete stored responses of one blueprint to this user, because the user no longer has access to the data."""
     theirs = (IdempotencyKey.user_id == user_id, IdempotencyKey.endpoint.startswith(f"{blueprint}.", autoescape=True))
     db.session.execute(sa.delete(IdempotencyKey).where(*theirs).execution_options(synchronize_session=False))
 
 
-def forget_texts(blueprint: str, words: Collection[str], values: Collection[str]) -> None:
+def clear_texts(blueprint: str, words: Collection[str], values: Collection[str]) -> None:
     """Clear stored responses of one blueprint that contain one of `words`, or one of `values` as a whole JSON string.
 
     The keys remain, so a repeated request still creates nothing.

@@ -57,7 +57,7 @@ class RateLimits:
         if (end := self._ask(ends_at)) is not None:
             raise TooManyRequests(retry_after=max(1, int(end - time()) + 1))
 
-    def standing(self, rate: RateLimitItem, *key: str) -> tuple[int, int]:
+    def remaining(self, rate: RateLimitItem, *key: str) -> tuple[int, int]:
         """Return the number of calls left in the time window, and the seconds until another call is allowed."""
         stats = self._ask(lambda limiter: limiter.get_window_stats(rate, *key))
         return max(0, stats.remaining), max(1, int(stats.reset_time - time()) + 1)
@@ -170,7 +170,7 @@ def _add_headers(limits: RateLimits, rates: list[RateLimitItem], key: tuple[str,
     `RateLimit-Policy` has the allowed calls, `RateLimit` the remaining calls.
     """
     for rate in rates:
-        remaining, seconds = limits.standing(rate, *key)
+        remaining, seconds = limits.remaining(rate, *key)
         _append(response, "RateLimit-Policy", f'"{rate}";q={rate.amount};w={rate.get_expiry()}')
         _append(response, "RateLimit", f'"{rate}";r={remaining};t={seconds}')
     return response

@@ -55,7 +55,7 @@ def erase_replies(person: ErasureSubject) -> bool:
 
 
 def erase_marks(person: ErasureSubject) -> bool:
-    return toggles.take_back_some(person.id, MARKS)
+    return toggles.remove_some_marks(person.id, MARKS)
 
 
 def _leave_without_author(post: type[Post], ids: list[int]) -> None:

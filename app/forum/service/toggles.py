@@ -87,7 +87,7 @@ def save(kind: PostType, post_id: int, user_id: int) -> bool:
         return SAVES[kind].apply(connection, post_id, user_id)
 
 
-def take_back_all(user_id: int) -> None:
+def remove_all_marks(user_id: int) -> None:
     """Remove all likes and saves of a person before the deletion of their account, and update the counters.
 
     Also lock the person's own posts, because the deletion of the account clears `user_id` in these rows.
@@ -97,7 +97,7 @@ def take_back_all(user_id: int) -> None:
         _take_back(post, mark, key, mark.user_id == user_id)
 
 
-def take_back_some(user_id: int, most: int) -> bool:
+def remove_some_marks(user_id: int, most: int) -> bool:
     """Remove at most `most` likes and saves of a person, and update the counters. Return whether more may remain."""
     for post, mark, key in _MARKS:
         marked = sa.select(key).where(mark.user_id == user_id).order_by(key).limit(most)

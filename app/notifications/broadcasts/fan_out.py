@@ -160,7 +160,7 @@ def reserve_days(days: Sequence[tuple[int, date]]) -> set[int]:
     return set(result.scalars())
 
 
-def forget_old_days() -> None:
+def delete_old_days() -> None:
     with unit_of_work():
         db.session.execute(
             sa.delete(BroadcastDay).where(BroadcastDay.day < local_time.today() - timedelta(days=KEEP_DAYS))

@@ -61,12 +61,12 @@ def format_of(kind: str, words: Words, *, is_open: bool, as_template: bool = Fal
     return MessageFormat(text, template=template)
 
 
-def says_how_to_answer(text: str) -> bool:
+def explains_answers(text: str) -> bool:
     """Return whether the text of a reminder explains how to answer.
 
     The text explains this if we receive answers and the message has no answer buttons.
     """
-    return settings.hears_people and not (_has_buttons() and len(text) <= MAX_CHARACTERS_WITH_BUTTONS)
+    return settings.receives_messages and not (_has_buttons() and len(text) <= MAX_CHARACTERS_WITH_BUTTONS)
 
 
 def _has_buttons() -> bool:

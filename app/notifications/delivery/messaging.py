@@ -61,7 +61,7 @@ _address = PreparedStatement(
         sa.func.coalesce(numbers.probe_is_due, sa.false()).label("probe_is_due"),
         _is_doubted.label("is_doubted"),
         _is_open.label("is_open"),
-        sa.func.coalesce(numbers.use_is_noted, sa.false()).label("is_noted"),
+        sa.func.coalesce(numbers.use_is_recorded, sa.false()).label("is_noted"),
     )
     .outerjoin(phone_numbers, phone_numbers.c.phone == User.phone)
     .where(User.id == dependents.receiver_of(sa.bindparam("of_user")))
@@ -122,7 +122,7 @@ def _send(delivery: Claimed, address: Address, form: message_format.MessageForma
     try:
         if is_trial:
             sender_status.start()
-        is_use = not (settings.hears_people or address.is_noted or delivery.kind in numbers.PROOFS)
+        is_use = not (settings.receives_messages or address.is_noted or delivery.kind in numbers.PROOFS)
         if address.is_doubted or is_use:
             with unit_of_work():
                 if address.is_doubted:

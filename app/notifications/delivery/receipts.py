@@ -26,7 +26,7 @@ from app.notifications.senders import numbers
 BATCH = 500
 #: Time after which a receipt without a known delivery is handled a second time. The receipt may arrive before the
 #: worker has stored the provider's reference of the message.
-LOOK_AGAIN = timedelta(seconds=30)
+CHECK_EVERY = timedelta(seconds=30)
 
 APPLIED, KNOWN, WAITING, NOBODYS = "applied", "known", "waiting", "unknown delivery"
 
@@ -95,7 +95,7 @@ def open_receipts(now: sa.ColumnElement[datetime]) -> sa.ColumnElement[bool]:
     return sa.and_(
         sa.literal_column("handled_at IS NULL"),
         inbound.c.kind == sa.literal_column(f"'{InboundKind.RECEIPT}'"),
-        sa.or_(inbound.c.outcome.is_(None), inbound.c.received_at < now - LOOK_AGAIN),
+        sa.or_(inbound.c.outcome.is_(None), inbound.c.received_at < now - CHECK_EVERY),
     )
 
 

@@ -30,7 +30,7 @@ KINDS = (SECURITY_NOTICE, "broadcast", "alert", "stock", "reminder")
 GREETING = ("stock", "reminder")
 
 #: Seconds to wait for receipts, and seconds between two queries for them.
-WAIT_S, LOOK_EVERY_S = 30.0, 0.5
+WAIT_S, POLL_S = 30.0, 0.5
 
 _is_open = sa.select(phone_numbers.c.last_inbound_at > sa.func.statement_timestamp() - message_format.OPEN_FOR)
 
@@ -70,7 +70,7 @@ def receipts(ref: str) -> Iterator[tuple[Receipt, str | None]]:
                 furthest = _rank(payload)
                 code = payload.get("code")
                 yield Receipt(str(payload["receipt"])), str(code) if code else None
-        sleep(LOOK_EVERY_S)
+        sleep(POLL_S)
 
 
 def _rank(payload: dict[str, object]) -> int:

@@ -30,7 +30,7 @@ PROBE_AFTER = timedelta(days=7)
 #: Time for which a number counts as in use after its owner answered or received a message.
 IN_USE_FOR = timedelta(days=90)
 #: Minimum time between two updates of `used_at`, so that many messages on one day cause only one update.
-USE_NOTED_EVERY = timedelta(days=1)
+USE_RECORDED_EVERY = timedelta(days=1)
 #: Maximum number of verification codes that are sent to a wrong number until the number is proven.
 MAX_WRONG_CODES = 3
 
@@ -67,8 +67,8 @@ IS_STOPPED = sa.and_(_has_row(_known.stopped_at.is_not(None)), ~PHONE_IS_PROVEN)
 IS_IN_USE = sa.or_(PHONE_IS_PROVEN, _has_row(_known.used_at > _now - IN_USE_FOR, _known.used_at > _took_at))
 #: Condition: a person has had an unproven number for at least 90 days, and the number was not used in the last 90 days.
 IS_SILENT = sa.and_(~PHONE_IS_PROVEN, _took_at <= _now - IN_USE_FOR, ~_has_row(_known.used_at > _now - IN_USE_FOR))
-#: Condition: `used_at` of a number was updated in the last `USE_NOTED_EVERY`.
-use_is_noted = _numbers.used_at > _now - USE_NOTED_EVERY
+#: Condition: `used_at` of a number was updated in the last `USE_RECORDED_EVERY`.
+use_is_recorded = _numbers.used_at > _now - USE_RECORDED_EVERY
 
 
 def lock(phone: str) -> sa.Row[datetime | None, int] | None:
@@ -100,7 +100,7 @@ def record_received(delivery_ids: Collection[int]) -> None:
             _rows.receipt_at > _took_at,
             _rows.kind.not_in(PROOFS),
             sa.func.coalesce(_rows.target, User.phone) == User.phone,
-            sa.func.coalesce(~use_is_noted, sa.true()),
+            sa.func.coalesce(~use_is_recorded, sa.true()),
         )
         .group_by(User.phone)
         .order_by(User.phone)
@@ -140,7 +140,7 @@ def accepted(phone: str) -> None:
     The number gets messages again. If we get receipts, the earlier refusal stays stored, because a receipt may still
     report a failure of this message. That failure then counts as a second refusal.
     """
-    if settings.hears_people:
+    if settings.receives_messages:
         _flag(phone, None)
     else:
         reached(phone)

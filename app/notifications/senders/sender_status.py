@@ -27,7 +27,7 @@ from app.providers.messenger import Health, SenderError
 logger = logging.getLogger(__name__)
 
 #: Seconds for which a process caches the state of the sender.
-BELIEVED_S = 1.0
+CACHED_S = 1.0
 #: Minimum time between two trial messages while the sender is down. The first trial is sent after the same time. If the
 #: check of the sender can detect the recovery, the first trial is sent only after `BLIND_TRIAL_EVERY`, because the
 #: trial is then needed only if the check fails.
@@ -118,7 +118,7 @@ def _load(which: dict[str, str]) -> _Seen:
     with autocommit() as connection:
         row = connection.execute(sa.select(_is_down, _rows.trial_at <= _now).where(*is_sender(which))).one_or_none()
     is_down, is_trial_due = row or (False, None)
-    seen = extensions()["sender"] = _Seen(is_down, bool(is_trial_due), monotonic() + BELIEVED_S)
+    seen = extensions()["sender"] = _Seen(is_down, bool(is_trial_due), monotonic() + CACHED_S)
     return seen
 
 

@@ -60,7 +60,7 @@ def is_any_due(now: datetime) -> bool:
     return bool(is_any)
 
 
-def forget(patient_id: int) -> None:
+def delete_waiting(patient_id: int) -> None:
     """Delete all unsent alerts about this patient, including queued ones. The caller has locked the patient."""
     theirs = sa.select(Occurrence.id).where(Occurrence.user_id == patient_id).scalar_subquery()
     untold = sa.delete(CaregiverAlert).where(_alerts.occurrence_id.in_(theirs), _alerts.told_at.is_(None))

@@ -12,10 +12,10 @@ from app.identity.access_log import AccessAction
 from app.identity.care import Scope
 from app.identity.sessions import Caller
 from app.pengingat.models import AnsweredVia
-from app.pengingat.schemas import Whose
+from app.pengingat.schemas import PatientQuery
 
 
-def to_read(by: Caller, whose: Whose, action: AccessAction = AccessAction.REMINDERS_READ) -> int:
+def to_read(by: Caller, whose: PatientQuery, action: AccessAction = AccessAction.REMINDERS_READ) -> int:
     """Return the id of the person whose reminders or history the caller reads.
 
     Raise `NotFound` if this is a patient who does not grant the caller `Scope.MANAGE`.
@@ -28,7 +28,7 @@ def to_read(by: Caller, whose: Whose, action: AccessAction = AccessAction.REMIND
     return patient_id
 
 
-def to_change(by: Caller, whose: Whose) -> int:
+def to_change(by: Caller, whose: PatientQuery) -> int:
     """Return the id of the person whose reminders the caller changes.
 
     If this is a patient, lock the patient and the caregiver link, so that the permission stays until the commit. Raise
@@ -44,7 +44,7 @@ def to_change(by: Caller, whose: Whose) -> int:
     return patient_id
 
 
-def via(by: Caller, whose: Whose) -> AnsweredVia:
+def via(by: Caller, whose: PatientQuery) -> AnsweredVia:
     """Return the channel that is recorded with this caller's answer: the app, or a caregiver."""
     return AnsweredVia.APP if _patient(by, whose) is None else AnsweredVia.CAREGIVER
 
@@ -59,6 +59,6 @@ def history_of_patient(by: Caller, patient_id: int) -> int:
     return patient_id
 
 
-def _patient(by: Caller, whose: Whose) -> int | None:
+def _patient(by: Caller, whose: PatientQuery) -> int | None:
     """Return the id of the patient for whom the caller acts, or None if the caller acts for themselves."""
     return None if whose.patient_id == by.id else whose.patient_id

@@ -327,7 +327,7 @@ def mark(held: LockedReminders, pengingat: Pengingat, *, is_done: bool, via: Ans
 
 def _reopen(held: LockedReminders, pengingat: Pengingat) -> None:
     """Change the state of the occurrence that counts as done to pending. Enqueue its unsent messages."""
-    dues, current = done.said_done(pengingat, held.now), done.current(pengingat, held.now)
+    dues, current = done.done_occurrence(pengingat, held.now), done.current(pengingat, held.now)
     rows = statements.near([pengingat.id], held.now, second=dues[-1].at if dues else None)
     were_done = [row for row in rows if dues and row.due_at == dues[-1].at and row.state == OccurrenceState.DONE]
     reopened = {

@@ -25,7 +25,7 @@ def current(pengingat: Pengingat, now: datetime) -> list[Due]:
     return schedule.dues(moment - timedelta(seconds=1), moment) if moment else []
 
 
-def said_done(pengingat: Pengingat, now: datetime) -> list[Due]:
+def done_occurrence(pengingat: Pengingat, now: datetime) -> list[Due]:
     """Return the due times of the occurrence that counts as done now.
 
     This is usually the current occurrence. In the last hour before the next due time, `current` already returns the

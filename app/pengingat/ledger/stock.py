@@ -27,7 +27,7 @@ DECIMALS = 6
 #: Time of the daily check, in the reminder's time zone.
 TIME_OF_DAY = time(9)
 #: Time after the check at which an unsent notice expires.
-TELL_WITHIN = timedelta(hours=12)
+NOTIFY_WITHIN = timedelta(hours=12)
 #: Number of days before the medicine runs out at which the person gets a second notice. The field `ingatkan_hari` has
 #: the number of days for the first notice.
 LAST_BORDER = 2
@@ -86,7 +86,7 @@ def create_notices(pengingat: Pengingat, now: datetime) -> Iterator[outbox.NewDe
     is_told = (
         pengingat.stock_notified_days is not None and border is not None and pengingat.stock_notified_days <= border
     )
-    if day is None or border is None or is_told or now >= check_at + TELL_WITHIN:
+    if day is None or border is None or is_told or now >= check_at + NOTIFY_WITHIN:
         return
     pengingat.stock_notified_days = border
     for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
@@ -95,7 +95,7 @@ def create_notices(pengingat: Pengingat, now: datetime) -> Iterator[outbox.NewDe
             channel=channel,
             dedupe_key=f"persediaan:{pengingat.id}:{check_at:%Y%m%dT%H%M%SZ}:{channel}",
             payload={"day": day.isoformat()},
-            expires_at=check_at + TELL_WITHIN,
+            expires_at=check_at + NOTIFY_WITHIN,
             user_id=pengingat.user_id,
             about=About("reminder", pengingat.id),
         )

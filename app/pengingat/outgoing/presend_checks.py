@@ -11,7 +11,7 @@ from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed
 from app.notifications.models import OPEN, Delivery, DeliveryState, Receipt
 from app.pengingat.outgoing import shared_links
-from app.pengingat.outgoing.render import asks_again
+from app.pengingat.outgoing.render import is_repeat
 
 #: Minimum time between the first message of a reminder and its repeat. If the first message was late, an earlier repeat
 #: is cancelled. This minimum must be below 10 minutes, the shortest delay of a repeat. Otherwise the repeat of a
@@ -21,7 +21,7 @@ JUST_NOW = timedelta(minutes=4)
 
 def check(delivery: Claimed) -> None:
     """Cancel repeated reminders that would be sent too soon after the first message. Then store the shared links."""
-    if again := {each.occurrence_id: each.dedupe_key for each in delivery.together if asks_again(each)}:
+    if again := {each.occurrence_id: each.dedupe_key for each in delivery.together if is_repeat(each)}:
         _cancel_too_soon(delivery, again)
     shared_links.record(delivery)
 

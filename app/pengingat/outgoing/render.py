@@ -111,7 +111,7 @@ class _OccurrenceDetails:
     def words(self, delivery: Claimed) -> Words:
         due = upcoming.due_of(self.occurrence)
         if delivery.channel == Channel.MESSAGING:
-            again = asks_again(delivery)
+            again = is_repeat(delivery)
             return texts.payload(self.pengingat, due, self.recipient, tokens.link_token_of(self.token), again=again)
         return {**texts.push(self.pengingat, due, self.recipient), "actions": texts.ACTIONS, "token": self.token}
 
@@ -163,5 +163,5 @@ def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     }
 
 
-def asks_again(delivery: Claimed) -> bool:
+def is_repeat(delivery: Claimed) -> bool:
     return bool(delivery.payload.get("again"))

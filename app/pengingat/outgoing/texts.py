@@ -14,7 +14,7 @@ from typing import Any, NotRequired, TypedDict
 
 from app.core.lib.local_time import day_text
 from app.core.lib.strip_links import without_addresses
-from app.notifications.delivery.message_format import says_how_to_answer
+from app.notifications.delivery.message_format import explains_answers
 from app.pengingat.ledger import tokens
 from app.pengingat.models import Pengingat
 from app.pengingat.timetable import doses
@@ -145,7 +145,7 @@ def merge(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
 
 def _with_answer(text: str, by_words: str, by_link: str) -> str:
     """Return a message with the instructions for an answer by message and by link, each in a separate line."""
-    lines = [text, by_words if says_how_to_answer(f"{text}\n{by_link}") else "", by_link]
+    lines = [text, by_words if explains_answers(f"{text}\n{by_link}") else "", by_link]
     return "\n".join(filter(None, lines))
 
 

@@ -52,7 +52,7 @@ def schedule_of(tipe: str, details: Details, start: datetime | None, zone: ZoneI
             return Schedule(zone, single_at=datetime.fromisoformat(visit) if visit else start, lead_offsets=before)
 
 
-def says_when(tipe: str, details: Details) -> bool:
+def has_times(tipe: str, details: Details) -> bool:
     """Return whether these validated details contain times, so that the request needs no field `waktu`."""
     match Tipe(tipe):
         case Tipe.OBAT:

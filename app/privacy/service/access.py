@@ -59,7 +59,7 @@ def list_own(caller: Caller, patient_id: int | None, page: Page) -> Listing[Acce
 
     All accesses on one day by the same kind of list or export are one entry.
     """
-    listing = paginate_rows(_accesses(dependents.whose(caller, patient_id, AccessAction.ACCESS_READ)), page)
+    listing = paginate_rows(_accesses(dependents.patient_id_of(caller, patient_id, AccessAction.ACCESS_READ)), page)
     return Listing([_access(row) for row in listing.rows], listing.total, page)
 
 

@@ -46,7 +46,7 @@ def update(caller: Caller, patient_id: int | None, sent: ConsentChoices) -> list
 
 def _person(caller: Caller, patient_id: int | None, action: AccessAction) -> User:
     """Lock and return the caller, or their dependent."""
-    user_id = dependents.whose(caller, patient_id, action)
+    user_id = dependents.patient_id_of(caller, patient_id, action)
     if user_id == caller.id:
         return users.get_own(caller, to_change=action is AccessAction.CONSENTS_CHANGED)
     return dependents.lock_own(caller.id, user_id)

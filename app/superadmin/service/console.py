@@ -84,7 +84,7 @@ class TimedResult(QueryResult):
 def run(sql: str, by: Caller) -> TimedResult:
     """Run `sql` and return the result of its last statement, at most 1,000 rows."""
     audit.record_now(by, audit.AuditAction.SQL, "query", query=sql)
-    access_log.record_everybody_now(by, access_log.AccessAction.DATABASE_READ)
+    access_log.record_for_everybody_now(by, access_log.AccessAction.DATABASE_READ)
     started = monotonic()
     with RUNS.slot(), Run(sql, as_csv=False, from_replica=_reads_replica()) as process:
         for _ in process.chunks():
@@ -95,7 +95,7 @@ def run(sql: str, by: Caller) -> TimedResult:
 def export(sql: str, by: Caller) -> Download:
     """Run `sql` and stream all rows of its last statement as CSV."""
     audit.record_now(by, audit.AuditAction.SQL, "query/export", query=sql)
-    access_log.record_everybody_now(by, access_log.AccessAction.DATABASE_READ)
+    access_log.record_for_everybody_now(by, access_log.AccessAction.DATABASE_READ)
     return Download("query.csv", MIMETYPES["csv"], start_eagerly(_csv(sql, from_replica=_reads_replica())))
 
 

@@ -80,11 +80,11 @@ def test_a_code_lives_15_minutes(owner: Client) -> None:
 
 def test_what_nobody_finished_is_forgotten(owner: Client) -> None:
     ask(owner)
-    jobs.forget_expired()
+    jobs.delete_expired()
     assert db.session.scalar(sa.select(sa.func.count()).select_from(PhoneVerification)) == 1
     expire()
     db.session.commit()
-    jobs.forget_expired()
+    jobs.delete_expired()
     assert db.session.scalar(sa.select(sa.func.count()).select_from(PhoneVerification)) == 0
 
 

@@ -282,11 +282,11 @@ def test_a_question_ends_when_the_number_goes_back(client: Client, owner: Client
 def test_old_moves_are_forgotten(owner: Client, holder: Client) -> None:
     moved(owner, holder)
     db.session.commit()
-    jobs.forget_expired()
+    jobs.delete_expired()
     assert db.session.scalar(sa.select(sa.func.count()).select_from(PhoneMove)) == 1
     db.session.execute(sa.update(PhoneMove).values(moved_at=sa.func.now() - timedelta(hours=25)))
     db.session.commit()
-    jobs.forget_expired()
+    jobs.delete_expired()
     assert db.session.scalar(sa.select(sa.func.count()).select_from(PhoneMove)) == 0
 
 

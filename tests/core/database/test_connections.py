@@ -57,7 +57,7 @@ def test_production_logs_it_and_goes_on(
         db.session.execute(sa.select(1))
         with connect():
             pass
-    (record,) = [each for each in caplog.records if "second connection" in each.message]
+    (record,) = [each for each in caplog.records if "second database connection" in each.message]
     assert __file__ in str(record.stack_info)
 
 

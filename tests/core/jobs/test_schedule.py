@@ -33,10 +33,10 @@ def broken() -> None:
 
 def test_a_broken_tick_stops_neither_the_others_nor_the_periodic_jobs(app: Flask) -> None:
     seen: list[str] = []
-    clock = Scheduler((broken, lambda: seen.append("ticked")), (Periodic(jobs.drop_dead_sessions, every_s=60),))
+    clock = Scheduler((broken, lambda: seen.append("ticked")), (Periodic(jobs.delete_expired_sessions, every_s=60),))
     clock.tick()
     assert seen == ["ticked"]
-    assert enqueued() == ["app.identity.jobs.drop_dead_sessions"]
+    assert enqueued() == ["app.identity.jobs.delete_expired_sessions"]
     assert connection().exists(HEARTBEAT)
 
 
@@ -55,7 +55,7 @@ def test_the_same_failure_is_logged_once_a_minute(
 
 
 def test_two_clocks_enqueue_a_periodic_job_once_a_period(app: Flask) -> None:
-    periodic = (Periodic(jobs.drop_dead_sessions, every_s=60),)
+    periodic = (Periodic(jobs.delete_expired_sessions, every_s=60),)
     for clock in (Scheduler((), periodic), Scheduler((), periodic)):
         clock.tick()
         clock.tick()
@@ -70,7 +70,7 @@ def test_a_clock_that_ends_before_it_has_enqueued_costs_seconds_and_no_period(
 
     now = [1000.0]
     monkeypatch.setattr(schedule, "monotonic", lambda: now[0])
-    daily = (Periodic(jobs.drop_dead_sessions, every_s=86400),)
+    daily = (Periodic(jobs.delete_expired_sessions, every_s=86400),)
     ending, other = Scheduler((), daily), Scheduler((), daily)
     with monkeypatch.context() as patch:
         patch.setattr(schedule, "enqueue_once_now", away)
@@ -83,7 +83,7 @@ def test_a_clock_that_ends_before_it_has_enqueued_costs_seconds_and_no_period(
     now[0] += left_ms / 1000
     connection().delete(turn)  # simulates the expiry of the key
     other.tick()
-    assert enqueued() == ["app.identity.jobs.drop_dead_sessions"]
+    assert enqueued() == ["app.identity.jobs.delete_expired_sessions"]
     assert connection().pttl(turn) > 86_000_000
 
 
@@ -93,7 +93,7 @@ def test_without_redis_the_ticks_go_on(app: Flask, monkeypatch: pytest.MonkeyPat
 
     seen: list[int] = []
     monkeypatch.setattr(schedule, "connection", away)
-    clock = Scheduler((lambda: seen.append(1),), (Periodic(jobs.drop_dead_sessions, every_s=60),))
+    clock = Scheduler((lambda: seen.append(1),), (Periodic(jobs.delete_expired_sessions, every_s=60),))
     clock.tick()
     clock.tick()
     assert seen == [1, 1]
@@ -106,6 +106,6 @@ def test_dead_sessions_are_swept_and_living_ones_stay(app: Flask) -> None:
             moment = sa.func.now() - sa.cast(age, sa.Interval)
             session = {"id": uuid.uuid4(), "user_id": user_id, "kind": "user", "last_used_at": moment}
             db.session.execute(sa.insert(LoginSession).values(**session, expires_at=moment + timedelta(days=7)))
-    sweep: Callable[[], None] = jobs.drop_dead_sessions
+    sweep: Callable[[], None] = jobs.delete_expired_sessions
     sweep()
     assert db.session.scalar(sa.select(sa.func.count()).select_from(LoginSession)) == 1

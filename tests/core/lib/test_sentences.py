@@ -46,7 +46,7 @@ def test_nobody_is_told_of_more_than_a_hundred_items() -> None:
 def test_flat_errors_stay() -> None:
     errors = {"details.jadwal.0.jam": ["wajib diisi."]}
     assert sentences.flat(errors) == errors
-    assert sentences.for_a_person(errors) == "Jam pada jadwal ke-1 wajib diisi."
+    assert sentences.as_sentence(errors) == "Jam pada jadwal ke-1 wajib diisi."
 
 
 def test_numbers_and_choices_stay_in_a_translated_sentence() -> None:

@@ -177,7 +177,7 @@ def test_calls_that_end_well_leave_a_limit_of_failures_as_it_was(
             with pytest.raises(TooManyRequests):
                 look(well=True)
         limits = app.extensions["limits"]
-        assert limits.standing(parse("3 per hour"), "limit", "siti", "look")[0] == 1
+        assert limits.remaining(parse("3 per hour"), "limit", "siti", "look")[0] == 1
 
 
 def test_without_redis_the_process_counts(app: Flask, moving: Redis, clock: Clock) -> None:

@@ -175,7 +175,7 @@ def test_a_persons_message_costs_four_statements(
     app: Flask, statements: Any, whatsapp: Configure, sim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The sender's state stays cached, so that a slow machine runs no additional query.
-    monkeypatch.setattr(sender_status, "BELIEVED_S", PATIENCE_S)
+    monkeypatch.setattr(sender_status, "CACHED_S", PATIENCE_S)
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = make_user()
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)

@@ -22,7 +22,7 @@ def run(app: Flask, number: str = NUMBER) -> Result:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "WAIT_S", 0.2)
-    monkeypatch.setattr(trial, "LOOK_EVERY_S", 0.05)
+    monkeypatch.setattr(trial, "POLL_S", 0.05)
 
 
 def told(monkeypatch: pytest.MonkeyPatch, *receipts: str, code: str | None = None) -> None:

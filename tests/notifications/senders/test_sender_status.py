@@ -159,7 +159,7 @@ def test_the_check_keeps_what_the_provider_says_of_the_number(app: Flask, sim: S
 def test_looking_at_the_sender_costs_a_delivery_no_statement(
     app: Flask, sim: Server, fonnte: Configure, statements: Statements, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sender_status, "BELIEVED_S", PATIENCE_S)
+    monkeypatch.setattr(sender_status, "CACHED_S", PATIENCE_S)
     senders.check()
     lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, Condition(), claims.OLDEST)
     user = make_user()
