@@ -144,7 +144,7 @@ LIMITS: dict[str, Limit] = {
     "pengingat/routes.py limit_writes '60 per minute; 2000 per day'": Limit(
         "the database",
         "writes of a person to all routes of reminders together",
-        "pengingat/test_write_limits.py::test_making_and_deleting_counts_together",
+        "pengingat/test_write_limits.py::test_creating_and_deleting_reminders_share_one_rate_limit",
     ),
     "pengingat/routes.py export_adherence '30 per hour'": Limit("processors", "a person", GENERIC),
     "pengingat/timetable/limits.py MAX_REMINDERS": Limit(
@@ -163,12 +163,12 @@ LIMITS: dict[str, Limit] = {
     "pengingat/one_tap/routes.py limit_answers '600 per minute'": Limit(
         "tokens of links",
         "an address, behind which thousands may answer",
-        "pengingat/test_links.py::test_many_behind_one_address_answer_and_a_refusal_is_a_page",
+        "pengingat/test_links.py::test_link_pages_are_rate_limited_by_token_and_refused_with_html",
     ),
     "pengingat/one_tap/routes.py limit_answers '60 per minute'": Limit(
         "the ledger",
         "answers by one token",
-        "pengingat/test_links.py::test_many_behind_one_address_answer_and_a_refusal_is_a_page",
+        "pengingat/test_links.py::test_link_pages_are_rate_limited_by_token_and_refused_with_html",
     ),
     # Limits: texts of users
     "forum/routes.py create_thread '10 per minute; 60 per day'": Limit("readers", "an author", GENERIC),

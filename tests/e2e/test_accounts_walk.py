@@ -38,7 +38,7 @@ def reset_code(sim: Server, phone: str) -> str:
     return codes()[-1]
 
 
-def test_a_person_walks_through_all_of_it(stack: Stack, sim: Server) -> None:
+def test_a_client_uses_all_account_routes_in_order(stack: Stack, sim: Server) -> None:
     assert stack.call("POST", "/auth/check-username", json={"username": "siti"}).json()["available"] is True
     siti = register(stack, sim, "siti", "pasien", "081234567890")
     budi = register(stack, sim, "budi", "pendamping", "+62 812-9876-5432")

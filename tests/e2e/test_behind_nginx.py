@@ -34,11 +34,11 @@ def site(
         yield site
 
 
-def test_a_person_walks_through_the_main_paths(site: DeployedStack, sim: Server, committed: Flask) -> None:
+def test_a_client_uses_the_main_routes_behind_nginx(site: DeployedStack, sim: Server, committed: Flask) -> None:
     walk(site, sim)
 
 
-def test_what_a_caller_says_of_their_address_is_not_believed(site: DeployedStack, committed: Flask) -> None:
+def test_forged_client_address_headers_are_ignored(site: DeployedStack, committed: Flask) -> None:
     lies = {"X-Forwarded-For": "203.0.113.7", "X-Real-IP": "203.0.113.7", "Forwarded": "for=203.0.113.7"}
     assert site.call("POST", "/log/user-log", json={"event_type": "lie"}, headers=lies).status_code == 202
     wait_until(lambda: addresses_in_log() == ["127.0.0.1"])
@@ -49,7 +49,7 @@ def addresses_in_log() -> list[str]:
     return [str(address) for address in db.session.scalars(sa.select(ActivityLog.remote_ip))]
 
 
-def test_plain_http_and_other_names_lead_nowhere_else(site: DeployedStack) -> None:
+def test_plain_http_is_redirected_to_https_and_unknown_hosts_are_refused(site: DeployedStack) -> None:
     login = f"http://localhost:{site.port}/api/login?a=1"
     plain = requests.post(login, timeout=PATIENCE_S, allow_redirects=False, json={"username": "siti"})
     assert (plain.status_code, plain.headers["Location"]) == (308, "https://localhost/api/login?a=1")
@@ -57,7 +57,7 @@ def test_plain_http_and_other_names_lead_nowhere_else(site: DeployedStack) -> No
         site.connect("evil.example").close()
 
 
-def test_nginx_refuses_in_the_one_shape_that_a_page_may_read(site: DeployedStack) -> None:
+def test_nginx_errors_have_the_json_format_of_the_api(site: DeployedStack) -> None:
     page = {"Origin": "https://app.example.org"}
     large = site.call("POST", "/log/user-log", data=b"a" * 70_000, headers=page)
     assert (large.status_code, large.json()["error"]) == (413, "payload_too_large")
@@ -116,7 +116,7 @@ def test_half_sent_requests_do_not_keep_the_others_waiting(site: DeployedStack) 
             connection.close()
 
 
-def test_a_web_process_is_restarted_without_anybody_noticing(site: DeployedStack) -> None:
+def test_a_restart_of_a_web_process_causes_no_failed_requests(site: DeployedStack) -> None:
     statuses: list[int] = []
     done = threading.Event()
 
@@ -134,7 +134,7 @@ def test_a_web_process_is_restarted_without_anybody_noticing(site: DeployedStack
     assert set(statuses) == {200}
 
 
-def test_a_flood_of_guesses_is_stopped_by_address(site: DeployedStack) -> None:
+def test_many_username_checks_from_one_address_are_rate_limited(site: DeployedStack) -> None:
     answers = [site.call("POST", "/auth/check-username", json={"username": "siti"}) for _ in range(80)]
     refused = [answer for answer in answers if answer.status_code == 429]
     assert refused
@@ -143,14 +143,14 @@ def test_a_flood_of_guesses_is_stopped_by_address(site: DeployedStack) -> None:
     assert site.call("GET", "/kategori").status_code == 200
 
 
-def test_no_log_holds_a_telephone_number(site: DeployedStack) -> None:
+def test_no_log_contains_a_telephone_number(site: DeployedStack) -> None:
     site.call("GET", "/send-verification-code", params={"phone": "089912345678"})
     wait_until(lambda: "/api/send-verification-code" in site.access_log.read_text())
     for log in (site.access_log, site.folder / "error.log", site.log):
         assert "89912345678" not in log.read_text(), log
 
 
-def test_with_both_web_processes_gone_it_says_so(site: DeployedStack) -> None:
+def test_nginx_returns_503_without_web_processes(site: DeployedStack) -> None:
     for web in site.webs:
         web.terminate()
         web.wait(PATIENCE_S)

@@ -42,13 +42,11 @@ def site(
         yield site
 
 
-def test_a_person_is_served_and_reminded_within_the_units_system_calls(
-    site: ConfinedStack, sim: Server, committed: Flask
-) -> None:
+def test_the_main_routes_work_with_the_allowed_system_calls(site: ConfinedStack, sim: Server, committed: Flask) -> None:
     walk(site, sim)
 
 
-def test_the_sql_console_and_exports_work_within_the_units_system_calls(site: ConfinedStack, committed: Flask) -> None:
+def test_the_sql_console_and_exports_work_with_the_allowed_system_calls(site: ConfinedStack, committed: Flask) -> None:
     with unit_of_work():
         make_superadmin(username="kepala")
     login = {"username": "kepala", "password": PASSWORD}

@@ -38,7 +38,7 @@ def site(sim: Server, tmp_path: Path) -> Iterator[DeployedStack]:
             yield site
 
 
-def test_a_person_walks_through_the_main_paths(site: DeployedStack, sim: Server) -> None:
+def test_the_main_routes_work_with_the_oldest_supported_servers(site: DeployedStack, sim: Server) -> None:
     walk(site, sim)
     with psycopg2.connect(site.env["DATABASE_URL"]) as connection:
         assert connection.server_version >= 15_00_00

@@ -63,7 +63,7 @@ def dumped(folder: Path) -> str:
     return dump.stdout.decode()
 
 
-def test_an_older_backup_brings_nobody_back(
+def test_a_restore_of_an_older_backup_does_not_restore_an_erased_person(
     committed: Flask, variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", PATH)
@@ -112,7 +112,7 @@ def test_an_older_backup_brings_nobody_back(
     assert name not in {stored for stored, _ in pictures.store().names()}
 
 
-def test_a_backup_beside_the_pictures_is_restored(
+def test_a_restore_uses_the_tombstones_in_the_media_folder(
     committed: Flask, variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", PATH)
@@ -129,7 +129,7 @@ def test_a_backup_beside_the_pictures_is_restored(
     assert traces(url) == []
 
 
-def test_tombstones_that_lie_nowhere_but_in_the_database_are_laid_beside_the_pictures(committed: Flask) -> None:
+def test_tombstones_missing_from_storage_are_written_from_the_database(committed: Flask) -> None:
     with unit_of_work():
         siti_id = make_user(**PERSON).id
     erase(committed, siti_id)

@@ -51,7 +51,7 @@ def all_logged(isolated: IsolatedStack, before: int, load: Load) -> bool:
     return eventually(lambda: isolated.logged() - before == load.answers["logs"].accepted)
 
 
-def test_postgresql_stopped_is_503_at_once_and_back_once_it_is(isolated: IsolatedStack) -> None:
+def test_reads_get_a_quick_503_while_postgresql_is_stopped_and_then_recover(isolated: IsolatedStack) -> None:
     before = isolated.logged()
     with Load(isolated.stack, {"reads": READ, "logs": LOG}) as load:
         reads = load.answers["reads"]
@@ -70,7 +70,7 @@ def test_postgresql_stopped_is_503_at_once_and_back_once_it_is(isolated: Isolate
     assert all_logged(isolated, before, load)
 
 
-def test_postgresql_frozen_is_503_by_nginx_and_back_once_it_is(tmp_path: Path) -> None:
+def test_uncached_reads_get_503_while_postgresql_is_frozen_and_then_recover(tmp_path: Path) -> None:
     with IsolatedStack.opened(tmp_path, DeployedStack) as deployed:
         token = deployed.stack.call("POST", "/register", json=PERSON).json()["access_token"]
         before = deployed.logged()
@@ -94,7 +94,7 @@ def test_postgresql_frozen_is_503_by_nginx_and_back_once_it_is(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
-def test_without_redis_reads_and_logs_go_on(isolated: IsolatedStack, how: str) -> None:
+def test_reads_and_log_requests_succeed_without_redis(isolated: IsolatedStack, how: str) -> None:
     before = isolated.logged()
     kinds = {"reads": 200, "logs": 202}
     with Load(isolated.stack, {"reads": READ, "logs": LOG}) as load, isolated.without_redis(how):
@@ -107,7 +107,7 @@ def test_without_redis_reads_and_logs_go_on(isolated: IsolatedStack, how: str) -
     assert eventually(lambda: isolated.logged() - before >= load.answers["logs"].accepted)
 
 
-def test_a_full_disk_refuses_pictures_and_nothing_else(isolated: IsolatedStack) -> None:
+def test_an_upload_gets_503_and_leaves_no_file_while_the_disk_is_full(isolated: IsolatedStack) -> None:
     token = isolated.stack.call("POST", "/register", json=PERSON).json()["access_token"]
     web = psutil.Process(isolated.stack.processes[0].pid).children()
     picture = io.BytesIO()

@@ -60,14 +60,14 @@ def assert_same_shape(shown: dict[str, object], got: dict[str, object]) -> None:
         assert shown.get(name) == (got.get(name) if name in shown else None), got
 
 
-def test_the_paths_it_names_exist() -> None:
+def test_the_paths_in_the_document_exist() -> None:
     rules = (ROOT / "tests/architecture/table.py").read_text()
     for path in set(re.findall(r"`(?:GET |POST |PUT |DELETE )?(/[a-z][a-z/-]+)(?:/:\w+)?(?:\?[^`]*)?`", PAGE)):
         if not path.startswith(("/api", "/dev", "/media")):
             assert path in rules, path
 
 
-def test_the_filters_it_names_exist(client: Client) -> None:
+def test_the_filters_in_the_document_exist(client: Client) -> None:
     paths = client.get("/api/openapi.json").json["paths"]
     parameters = {
         re.sub(r"\{\w+\}", ":", path): {each["name"] for each in methods["get"].get("parameters", [])}

@@ -107,7 +107,7 @@ def logged(event_type: str) -> Callable[[], bool]:
     return look
 
 
-def test_everything_goes_on_through_a_pooler_and_over_a_failover(grown: Grown, committed: Flask) -> None:
+def test_requests_and_logs_work_through_pgbouncer_and_a_redis_failover(grown: Grown, committed: Flask) -> None:
     tokens = grown.call("POST", "/register", json=PERSON)
     assert tokens.status_code == 201, tokens.text
     access = tokens.json()["access_token"]
@@ -129,7 +129,7 @@ def test_everything_goes_on_through_a_pooler_and_over_a_failover(grown: Grown, c
     assert eventually(logged("after"))
 
 
-def test_behind_a_pooler_the_role_brings_the_limits_of_a_request(grown: Grown, committed: Flask) -> None:
+def test_flask_pooler_sets_the_statement_timeout_and_time_zone_of_the_role(grown: Grown, committed: Flask) -> None:
     grown.flask("pooler")
     try:
         with psycopg2.connect(grown.direct_url) as connection, connection.cursor() as cursor:
@@ -140,7 +140,7 @@ def test_behind_a_pooler_the_role_brings_the_limits_of_a_request(grown: Grown, c
             cursor.execute("ALTER ROLE CURRENT_USER RESET ALL")
 
 
-def test_twenty_people_who_want_one_email_do_not_use_up_the_pool(grown: Grown, committed: Flask) -> None:
+def test_requests_that_wait_for_one_email_get_no_503_with_a_full_pool(grown: Grown, committed: Flask) -> None:
     with unit_of_work():
         holder_id = make_user().id
         tokens = [sessions.begin(make_user()).access_token for _ in range(20)]

@@ -49,7 +49,7 @@ def login(launcher: Launcher, username: str, password: str = "rahasia123") -> in
     return requests.post(f"{launcher.url}/api/login", json=body, timeout=PATIENCE_S).status_code
 
 
-def test_everything_it_prints_is_there(running: Launcher) -> None:
+def test_the_printed_pages_accounts_and_tools_exist(running: Launcher) -> None:
     pages = re.findall(rf"{running.url}(/\S*)", running.output)
     assert {"/", "/api", "/api/docs", "/dev/outbox", "/healthz", "/readyz"} <= set(pages)
     for page in set(pages) - {"/api"}:
@@ -60,7 +60,7 @@ def test_everything_it_prints_is_there(running: Launcher) -> None:
     assert (running.checkout / folder / "pg_dump").exists()
 
 
-def test_who_finds_it_ready_can_log_in_at_once(tmp_path: Path) -> None:
+def test_login_works_as_soon_as_the_service_is_ready(tmp_path: Path) -> None:
     launcher = Launcher(copy_checkout(tmp_path / "third"))
     launcher.start()
     try:
@@ -70,13 +70,13 @@ def test_who_finds_it_ready_can_log_in_at_once(tmp_path: Path) -> None:
         launcher.end()
 
 
-def test_a_command_finds_its_servers_without_configuration(running: Launcher) -> None:
+def test_flask_commands_find_the_servers_without_configuration(running: Launcher) -> None:
     running.flask("users", "create", "--username", "wati", "--role", "pasien", "--password", "sandi123")
     assert login(running, "wati", "sandi123") == 200
     assert re.fullmatch(r"\d+ NIK can be read\.\n", running.beside("flask", "nik", "verify"))
 
 
-def test_a_second_start_in_one_checkout_is_refused_and_told_where_the_first_is(running: Launcher) -> None:
+def test_a_second_start_in_one_checkout_is_refused_with_the_url_of_the_first(running: Launcher) -> None:
     second = Launcher(running.checkout)
     second.screen = running.screen.with_name("second.screen")
     second.start()
@@ -89,7 +89,7 @@ def test_a_second_start_in_one_checkout_is_refused_and_told_where_the_first_is(r
     ("name", "words"),
     [("web", "gunicorn"), ("worker-bulk", "worker.Worker bulk"), ("postgres", "bin/postgres -D")],
 )
-def test_a_crash_of_one_process_is_told_and_ends_the_rest_but_not_another_checkout(
+def test_a_crash_of_one_process_is_reported_and_ends_only_its_own_checkout(
     running: Launcher, lived_in: Path, name: str, words: str
 ) -> None:
     secrets = (lived_in / "instance" / "secrets.env").read_text()
@@ -105,7 +105,7 @@ def test_a_crash_of_one_process_is_told_and_ends_the_rest_but_not_another_checko
     assert login(running, "siti") == 200
 
 
-def test_a_taken_port_is_one_line_before_anything_is_started(other_checkout: Path) -> None:
+def test_a_used_port_is_reported_in_one_line_before_any_start(other_checkout: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         launcher = Launcher(other_checkout, port=port)
@@ -114,7 +114,7 @@ def test_a_taken_port_is_one_line_before_anything_is_started(other_checkout: Pat
     assert re.fullmatch(rf"Port {port} is taken; choose another: make run PORT=\d+\n", launcher.output)
 
 
-def test_wrong_settings_are_told_before_anything_is_started(other_checkout: Path) -> None:
+def test_invalid_settings_are_reported_before_postgresql_starts(other_checkout: Path) -> None:
     launcher = Launcher(other_checkout, RATE_LIMITS="perhaps", MESSAGING_PROVIDER="pigeon")
     launcher.start()
     assert launcher.process.wait(PATIENCE_S) == 1
@@ -123,7 +123,7 @@ def test_wrong_settings_are_told_before_anything_is_started(other_checkout: Path
     assert "PostgreSQL" not in launcher.output
 
 
-def test_servers_of_the_user_and_simulators_are_used_instead(lived_in: Path, variables: dict[str, str]) -> None:
+def test_servers_and_settings_of_the_user_override_the_defaults(lived_in: Path, variables: dict[str, str]) -> None:
     with Launcher(lived_in, SIMULATE="1", MESSAGING_PROVIDER="outbox", **variables) as launcher:
         assert login(launcher, "siti") == 200
         assert login(launcher, "joko", "sandi123") == 401
@@ -139,7 +139,7 @@ def test_servers_of_the_user_and_simulators_are_used_instead(lived_in: Path, var
         wait_until(launcher.is_gone)
 
 
-def test_a_command_brings_servers_along_when_none_run(lived_in: Path) -> None:
+def test_flask_commands_start_and_stop_servers_if_none_run(lived_in: Path) -> None:
     stopped = Launcher(lived_in)
     assert "PostgreSQL ..." in stopped.beside("flask", "db", "upgrade")
     assert re.fullmatch(

@@ -72,23 +72,23 @@ ABUSES = {
 
 
 @pytest.mark.parametrize("abuse", ABUSES.values(), ids=ABUSES)
-def test_abuse_is_refused_or_cut_off(web: Stack, abuse: bytes) -> None:
+def test_an_invalid_request_gets_a_4xx_or_a_closed_connection(web: Stack, abuse: bytes) -> None:
     assert all(400 <= status < 500 for status in statuses(web, abuse))
     assert requests.get(f"http://127.0.0.1:{web.port}/healthz", timeout=PATIENCE_S).status_code == 200
 
 
-def test_requests_in_one_breath_are_answered_in_turn(web: Stack) -> None:
+def test_pipelined_requests_are_answered_in_order(web: Stack) -> None:
     asked = [b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n", b"GET /nowhere HTTP/1.1\r\n" + HOST + b"\r\n"]
     assert statuses(web, asked[0] + asked[1] + asked[0]) == [200, 404, 200]
 
 
-def test_a_body_that_nobody_read_is_not_the_next_request(web: Stack) -> None:
+def test_an_unread_body_is_not_parsed_as_the_next_request(web: Stack) -> None:
     smuggled = b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
     refused = b"POST /nowhere HTTP/1.1\r\n" + HOST + b"Content-Length: %d\r\n\r\n" % len(smuggled)
     assert statuses(web, refused + smuggled) == [404]
 
 
-def test_half_sent_requests_leave_nothing_behind(web: Stack) -> None:
+def test_aborted_half_sent_requests_do_not_block_the_next_request(web: Stack) -> None:
     """Half-sent requests would occupy gunicorn's threads, so nginx first waits for the whole request.
 
     The test of nginx is in `test_behind_nginx`.
@@ -99,5 +99,5 @@ def test_half_sent_requests_leave_nothing_behind(web: Stack) -> None:
     assert requests.get(f"http://127.0.0.1:{web.port}/healthz", timeout=PATIENCE_S).status_code == 200
 
 
-def test_the_log_holds_no_crash(web: Stack) -> None:
+def test_the_log_contains_no_traceback(web: Stack) -> None:
     assert "Traceback" not in web.log.read_text()

@@ -129,7 +129,7 @@ def forget_copies(site: DeployedStack) -> None:
 
 
 @pytest.mark.parametrize("route", sorted(KEPT))
-def test_a_public_read_is_kept_for_nobody_in_particular_alone(
+def test_a_public_read_is_cached_only_for_callers_without_a_token(
     site: DeployedStack, tokens: dict[str, str], route: str
 ) -> None:
     path = found_by(site, route)
@@ -154,7 +154,9 @@ LIES = {
 }  # fmt: skip
 
 
-def test_what_one_reader_sends_changes_no_copy(site: DeployedStack, tokens: dict[str, str]) -> None:
+def test_request_headers_and_body_do_not_change_the_cached_response(
+    site: DeployedStack, tokens: dict[str, str]
+) -> None:
     for route in sorted(KEPT):
         path = found_by(site, route)
         forget_copies(site)
@@ -170,7 +172,7 @@ def test_what_one_reader_sends_changes_no_copy(site: DeployedStack, tokens: dict
 
 
 @pytest.mark.parametrize("nobody_is", ["first", "last"])
-def test_nothing_of_a_person_is_kept(site: DeployedStack, tokens: dict[str, str], nobody_is: str) -> None:
+def test_the_cache_contains_no_personal_data(site: DeployedStack, tokens: dict[str, str], nobody_is: str) -> None:
     """Callers of every role read every route twice: first with an empty cache, then from the filled cache."""
     forget_copies(site)
     persons = [*tokens.values(), "expired"]
@@ -198,7 +200,7 @@ def test_nothing_of_a_person_is_kept(site: DeployedStack, tokens: dict[str, str]
         assert not any(secret.encode() in copy for copy in copies)
 
 
-def test_what_people_write_is_seen_in_time(site: DeployedStack, tokens: dict[str, str]) -> None:
+def test_cached_reads_show_changes_of_a_thread_in_time(site: DeployedStack, tokens: dict[str, str]) -> None:
     thread = write_thread(site, tokens["pasien"])
     path = f"/forum/threads/{thread['id']}"
 
@@ -214,7 +216,7 @@ def test_what_people_write_is_seen_in_time(site: DeployedStack, tokens: dict[str
     wait_until(lambda: site.call("GET", path).status_code == 404)
 
 
-def test_a_hidden_post_leaves_every_copy(site: DeployedStack, tokens: dict[str, str]) -> None:
+def test_a_hidden_post_is_removed_from_all_cached_responses(site: DeployedStack, tokens: dict[str, str]) -> None:
     """Callers with a token see the change at once. Other callers see the change up to a second later."""
     thread = write_thread(site, tokens["pasien"], content=f"Beli {MARKER} di sini")
     paths = [
@@ -236,7 +238,7 @@ def test_a_hidden_post_leaves_every_copy(site: DeployedStack, tokens: dict[str, 
     assert site.call("DELETE", paths[-1], tokens["pasien"]).status_code == 200
 
 
-def test_while_postgresql_is_away_what_was_read_is_there(
+def test_cached_reads_are_served_while_postgresql_is_stopped(
     isolated: IsolatedStack, site: DeployedStack, tokens: dict[str, str]
 ) -> None:
     reads = ["/forum/threads", "/forum/threads/1", "/emergency/nearby?lat=-6.88&lng=107.55", "/provinces"]

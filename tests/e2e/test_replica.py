@@ -147,7 +147,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             yield site
 
 
-def test_exports_the_overview_and_the_read_only_console_come_from_the_replica(site: Site) -> None:
+def test_exports_overview_and_the_read_only_console_use_the_replica(site: Site) -> None:
     with site.standing_still():
         before = site.counted()
         name = site.write()
@@ -160,7 +160,7 @@ def test_exports_the_overview_and_the_read_only_console_come_from_the_replica(si
         assert name in site.exported(format_)
 
 
-def test_all_else_comes_from_the_primary(site: Site) -> None:
+def test_the_user_list_is_read_from_the_primary(site: Site) -> None:
     with site.standing_still():
         name = site.write()
         assert site.ask("GET", f"/admins/users?q={name}", site.admin).json()[0]["nama_ktp"] == name
@@ -175,7 +175,7 @@ def test_the_primary_serves_while_the_replica_hangs(site: Site) -> None:
             assert site.console_reads() == "primary"
 
 
-def test_a_replica_that_dies_breaks_what_it_is_sending_and_nothing_else(site: Site) -> None:
+def test_a_replica_crash_breaks_only_the_running_download(site: Site) -> None:
     _run(site.primary.url(), LOG)
     with site.standing_still():
         name = site.write()

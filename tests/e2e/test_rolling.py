@@ -123,7 +123,9 @@ class Rollout:
         return path
 
 
-def test_nobody_notices_a_new_version_nor_the_way_back(site: DeployedStack, sim: Server, next_version: Path) -> None:
+def test_a_rolling_update_and_rollback_cause_no_failed_requests(
+    site: DeployedStack, sim: Server, next_version: Path
+) -> None:
     rollout = Rollout(site, sim)
     with Load(site, rollout.requests(), pause_s=0.1) as load:
         beside = rollout.start_beside(next_version)

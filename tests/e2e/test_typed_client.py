@@ -43,13 +43,13 @@ def package(name: str) -> str:
     return str(CLIENT / "node_modules" / ".bin" / name)
 
 
-def test_redocly_finds_nothing(document: Path) -> None:
+def test_redocly_finds_no_errors_or_warnings_in_the_openapi_document(document: Path) -> None:
     said = run(package("redocly"), "lint", "build/openapi.json", "--format", "json")
     totals = json.loads(said)["totals"]
     assert totals["errors"] == totals["warnings"] == 0, said
 
 
-def test_spectral_finds_nothing(document: Path) -> None:
+def test_spectral_finds_no_problems_in_the_openapi_document(document: Path) -> None:
     run(package("spectral"), "lint", "--fail-severity", "hint", "build/openapi.json")
 
 
@@ -72,18 +72,18 @@ def check_types(page: str, folder: Path, *options: str) -> None:
     run(package("tsc"), "--strict", "--noEmit", *modern, *options, str(folder / "app.ts"))
 
 
-def test_the_example_of_the_documentation_compiles_by_the_book(book: Path) -> None:
+def test_the_documented_typescript_example_compiles(book: Path) -> None:
     check_types(PAGE, book)
 
 
-def test_the_fetch_wrapper_of_the_documentation_has_types(book: Path) -> None:
+def test_the_documented_fetch_wrapper_passes_the_type_check(book: Path) -> None:
     page = (ROOT / "docs" / "client.md").read_text()
     (code,) = re.findall(r"^## `client.js`\n\n```js\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     (book / "client.js").write_text(code)
     check_types(page, book, "--allowJs")
 
 
-def test_a_strict_client_compiles_and_walks_through_the_service(document: Path, stack: Stack, sim: Server) -> None:
+def test_a_strict_typescript_client_compiles_and_calls_the_service(document: Path, stack: Stack, sim: Server) -> None:
     run("node", "generate.mjs")
     run(package("tsc"))
     said = run("node", "build/walk.js", f"http://127.0.0.1:{stack.port}", sim.captcha.solve())

@@ -27,19 +27,19 @@ def test_a_message_ends_with_its_link(token: str) -> None:
     assert str(payloads("messaging")[0]["text"]).endswith(end)
 
 
-def test_without_an_address_there_are_no_links(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_messages_have_no_link_without_a_public_address(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     siti.post("/pengingat/obat", obat)
     assert all(text.endswith("WIB.") for text in texts())
 
 
-def test_the_token_is_kept_as_a_hash_alone(token: str) -> None:
+def test_link_tokens_are_stored_only_as_hashes(token: str) -> None:
     hashes = db.session.scalars(sa.select(Occurrence.link_hash)).all()
     assert len(set(hashes)) == 3
     assert all(re.fullmatch("[0-9a-f]{64}", value or "") for value in hashes)
     assert token not in str(hashes)
 
 
-def test_what_falls_due_at_one_minute_has_one_link_a_person(
+def test_reminders_of_a_person_due_at_the_same_minute_share_one_link(
     public: None, siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     for _ in range(2):
@@ -53,7 +53,7 @@ def test_what_falls_due_at_one_minute_has_one_link_a_person(
     assert ledger()[:2] == ["02 12:00 1 done", "02 12:00 1 done"]
 
 
-def test_the_page_shows_time_and_kind_and_no_name(token: str, client: Client) -> None:
+def test_the_link_page_shows_time_and_type_but_no_names(token: str, client: Client) -> None:
     response = page(client, token)
     assert response.status_code == 200
     text = response.text
@@ -65,7 +65,7 @@ def test_the_page_shows_time_and_kind_and_no_name(token: str, client: Client) ->
     assert len(response.get_data()) < 6000
 
 
-def test_the_page_is_kept_nowhere_and_runs_nothing(token: str, client: Client) -> None:
+def test_the_link_page_is_not_cached_or_indexed_and_allows_no_scripts(token: str, client: Client) -> None:
     headers = page(client, token).headers
     assert headers["Cache-Control"] == "no-store"
     assert "noindex" in headers["X-Robots-Tag"]
@@ -76,14 +76,14 @@ def test_the_page_is_kept_nowhere_and_runs_nothing(token: str, client: Client) -
     )
 
 
-def test_previews_change_nothing(token: str, client: Client) -> None:
+def test_opening_the_link_page_does_not_change_the_ledger(token: str, client: Client) -> None:
     before = ledger()
     for _ in range(50):
         page(client, token)
     assert ledger() == before
 
 
-def test_a_tap_answers_and_works_twice(token: str, client: Client, siti: Client) -> None:
+def test_a_tap_on_done_records_the_answer_and_is_idempotent(token: str, client: Client, siti: Client) -> None:
     for _ in range(2):
         response = tap(client, token, "done")
         assert (response.status_code, response.headers["Location"]) == (303, f"/k/{token}")
@@ -95,7 +95,7 @@ def test_a_tap_answers_and_works_twice(token: str, client: Client, siti: Client)
     assert siti.get("/pengingat").json[0]["is_done"] is True
 
 
-def test_a_tap_puts_off_by_half_an_hour(token: str, client: Client) -> None:
+def test_a_tap_on_snooze_postpones_the_reminder_by_half_an_hour(token: str, client: Client) -> None:
     tap(client, token, "snooze")
     assert waiting()[0] == "02 12:35"
     assert "Ditunda sampai pukul 19.35 WIB." in page(client, token).text
@@ -106,7 +106,7 @@ def test_a_tap_puts_off_by_half_an_hour(token: str, client: Client) -> None:
     assert "Pengingat ini tidak dapat ditunda lagi. Ditunda sampai pukul 19.35 WIB." in refused.text
 
 
-def test_many_behind_one_address_answer_and_a_refusal_is_a_page(limited: None, token: str, client: Client) -> None:
+def test_link_pages_are_rate_limited_by_token_and_refused_with_html(limited: None, token: str, client: Client) -> None:
     assert [page(client, f"{n:022}").status_code for n in range(61)] == [404] * 61
     assert [page(client, token).status_code for _ in range(60)] == [200] * 60
     refused = page(client, token)
@@ -116,14 +116,14 @@ def test_many_behind_one_address_answer_and_a_refusal_is_a_page(limited: None, t
     assert int(refused.headers["Retry-After"]) > 0
 
 
-def test_a_wrong_answer_shows_the_page_again(token: str, client: Client) -> None:
+def test_an_invalid_answer_is_400_and_shows_the_link_page(token: str, client: Client) -> None:
     for data in ({}, {"status": "void"}):
         response = client.post(f"/k/{token}", data=data)
         assert (response.status_code, "Obat pukul" in response.text) == (400, True)
     assert ledger()[0] == "02 12:00 1 pending"
 
 
-def test_a_link_is_of_use_for_a_day(token: str, client: Client, moment: Time) -> None:
+def test_a_link_expires_after_a_day(token: str, client: Client, moment: Time) -> None:
     moment.move(hours=11)
     jobs.miss_overdue()
     assert said(client, token) == (MISSED, ["done"])
@@ -135,7 +135,7 @@ def test_a_link_is_of_use_for_a_day(token: str, client: Client, moment: Time) ->
 
 
 @pytest.mark.parametrize("unknown", ["x" * 22, "x", "x" * 500, "%00", "..%2f"])
-def test_an_unknown_token_is_no_record(token: str, client: Client, unknown: str) -> None:
+def test_an_unknown_token_is_404(token: str, client: Client, unknown: str) -> None:
     assert page(client, unknown).status_code == 404
 
 
@@ -144,7 +144,9 @@ def test_the_page_of_an_unknown_link_says_what_to_do(client: Client) -> None:
     assert sentence in page(client, "x" * 22).text
 
 
-def test_what_was_deleted_can_be_looked_at_and_not_answered(token: str, siti: Client, client: Client) -> None:
+def test_the_link_of_a_deleted_reminder_shows_a_page_but_refuses_answers(
+    token: str, siti: Client, client: Client
+) -> None:
     (reminder,) = siti.get("/pengingat").json
     siti.delete(f"/pengingat/{reminder['id']}")
     text = page(client, token).text
@@ -154,7 +156,7 @@ def test_what_was_deleted_can_be_looked_at_and_not_answered(token: str, siti: Cl
 
 
 @pytest.mark.parametrize("answered", [False, True])
-def test_a_link_of_somebody_who_is_leaving_shows_nothing(
+def test_a_link_is_404_after_its_owner_requests_account_deletion(
     client: Client, siti: Client, token: str, answered: bool
 ) -> None:
     if answered:
@@ -166,7 +168,7 @@ def test_a_link_of_somebody_who_is_leaving_shows_nothing(
     assert_error(client.post(f"/konfirmasi/{token}", {"status": "done"}), 404, "not_found")
 
 
-def test_one_of_two_that_is_still_to_be_noted_is_asked_for(
+def test_a_shared_link_asks_only_for_the_unanswered_reminder(
     token: str, client: Client, siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     moment.move(minutes=-10)
@@ -183,14 +185,14 @@ def test_one_of_two_that_is_still_to_be_noted_is_asked_for(
     assert said(client, token) == ("Tercatat, terima kasih.", ["skipped"])
 
 
-def test_what_can_be_noted_no_more_has_no_button(token: str, client: Client, moment: Time) -> None:
+def test_the_page_of_a_closed_dose_has_no_buttons_and_refuses_answers(token: str, client: Client, moment: Time) -> None:
     moment.move(hours=12)
     jobs.miss_overdue()
     assert said(client, token) == ("Waktu untuk menjawab pengingat ini sudah lewat.", [])
     assert tap(client, token, "done").status_code == 409
 
 
-def test_a_message_that_leaves_after_the_secret_has_changed_can_be_answered(
+def test_links_made_before_and_after_a_secret_key_change_both_work(
     public: None, app: Flask, siti: Client, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A link that was made before a change of the secret key still works."""

@@ -89,7 +89,7 @@ def noted(patient: Client) -> list[str]:
     return list(db.session.scalars(query))
 
 
-def test_all_routes_of_reminders_are_here() -> None:
+def test_the_tested_routes_include_all_reminder_routes() -> None:
     assert {route for route in ACCESS if route.split()[1].startswith("/pengingat")} == READ.keys() | CHANGE.keys()
 
 
@@ -122,7 +122,7 @@ def wrong_with(response: TestResponse, siti: Client, route: str, *, is_open: boo
 
 
 @pytest.mark.parametrize("identity", IDENTITIES)
-def test_every_route_opens_to_the_scope_that_it_needs_and_to_no_other(
+def test_each_route_accepts_only_caregivers_with_its_scope(
     linked_as: Callable[[str], Client], reminder: int, siti: Client, obat: dict[str, Any], identity: str
 ) -> None:
     theirs, wrong = linked_as(identity), {}
@@ -139,7 +139,9 @@ def test_every_route_opens_to_the_scope_that_it_needs_and_to_no_other(
     )
 
 
-def test_a_refusal_is_the_same_for_a_patient_and_for_nobody(linked_as: Callable[[str], Client], siti: Client) -> None:
+def test_a_refusal_is_the_same_for_existing_and_unknown_patients(
+    linked_as: Callable[[str], Client], siti: Client
+) -> None:
     theirs = linked_as("no scope")
     for method, path, body in (
         ("GET", "/pengingat", None),
@@ -155,17 +157,19 @@ def test_a_refusal_is_the_same_for_a_patient_and_for_nobody(linked_as: Callable[
         assert answers[0] == answers[1]
 
 
-def test_the_own_id_is_no_patient(client: Client, reminder: int, siti: Client) -> None:
+def test_a_caller_with_their_own_patient_id_is_not_logged_as_a_caregiver(
+    client: Client, reminder: int, siti: Client
+) -> None:
     assert siti.get(f"/pengingat?patient_id={siti.id}").json == siti.get("/pengingat").json
     assert noted(siti) == []
 
 
 @pytest.mark.parametrize("sent", ["x", "0", "-1", "1.5"])
-def test_a_wrong_patient_is_bad_input(client: Client, siti: Client, sent: str) -> None:
+def test_an_invalid_patient_id_is_400(client: Client, siti: Client, sent: str) -> None:
     assert_error(siti.get(f"/pengingat?patient_id={sent}"), 400, "validation_error", "patient_id")
 
 
-def test_what_a_caregiver_makes_is_the_patients_own(
+def test_a_reminder_created_by_a_caregiver_belongs_to_the_patient(
     client: Client, moment: Time, linked_as: Callable[[str], Client], siti: Client, obat: dict[str, Any]
 ) -> None:
     theirs = linked_as("manage")
@@ -176,7 +180,7 @@ def test_what_a_caregiver_makes_is_the_patients_own(
     assert theirs.get(f"/pengingat/{made.json['id']}").status_code == 404
 
 
-def test_anothers_reminder_is_none_of_the_patients(
+def test_a_caregiver_cannot_access_a_reminder_of_another_person(
     client: Client, moment: Time, linked_as: Callable[[str], Client], siti: Client, obat: dict[str, Any]
 ) -> None:
     """A request with `patient_id` finds only reminders of this patient."""
@@ -187,7 +191,7 @@ def test_anothers_reminder_is_none_of_the_patients(
 
 
 @pytest.mark.parametrize("way", ["konfirmasi", "is_done"])
-def test_the_ledger_says_that_a_caregiver_answered(
+def test_the_ledger_records_that_a_caregiver_answered(
     client: Client, linked_as: Callable[[str], Client], reminder: int, siti: Client, way: str
 ) -> None:
     theirs = linked_as("manage")
@@ -200,7 +204,7 @@ def test_the_ledger_says_that_a_caregiver_answered(
     assert tuple(states.first() or ()) == ("done", "caregiver")
 
 
-def test_each_look_is_one_row_with_the_caregivers_name(
+def test_each_read_adds_an_access_log_entry_with_the_caregivers_name(
     linked_as: Callable[[str], Client], reminder: int, siti: Client
 ) -> None:
     theirs = linked_as("history")
@@ -210,7 +214,9 @@ def test_each_look_is_one_row_with_the_caregivers_name(
     assert [tuple(row) for row in db.session.execute(query)] == [("history_read", "Budi Santoso")] * 3
 
 
-def test_what_is_refused_later_is_not_noted(linked_as: Callable[[str], Client], reminder: int, siti: Client) -> None:
+def test_a_failed_request_adds_no_access_log_entry(
+    linked_as: Callable[[str], Client], reminder: int, siti: Client
+) -> None:
     theirs = linked_as("manage")
     assert_error(theirs.put(f"/pengingat/{reminder}?patient_id={siti.id}", {"timezone": "Mars"}), 400)
     assert_error(theirs.get(f"/pengingat/999999?patient_id={siti.id}"), 404)
@@ -218,7 +224,7 @@ def test_what_is_refused_later_is_not_noted(linked_as: Callable[[str], Client], 
 
 
 @pytest.mark.parametrize("cut", ["the link", "the scope"])
-def test_after_the_cut_no_answer_is_given_again(
+def test_a_caregiver_without_permission_gets_no_stored_idempotent_response(
     client: Client, moment: Time, linked_as: Callable[[str], Client], siti: Client, obat: dict[str, Any], cut: str
 ) -> None:
     """A caller who has lost the permission does not get the stored response of an `Idempotency-Key`."""
@@ -236,7 +242,7 @@ def test_after_the_cut_no_answer_is_given_again(
 
 
 @pytest.mark.parametrize("scopes", [["history"], []])
-def test_another_patients_change_leaves_the_answers_to_be_given_again(
+def test_idempotent_responses_survive_permission_changes_of_other_patients(
     client: Client,
     moment: Time,
     linked_as: Callable[[str], Client],
@@ -268,7 +274,7 @@ def _linked(*scopes: Scope) -> tuple[Caller, int]:
 
 
 @pytest.mark.parametrize("cut", ["the link", "the scope"])
-def test_a_cut_waits_for_the_change_that_it_meets_and_ends_all_later_ones(committed: Flask, cut: str) -> None:
+def test_a_permission_removal_waits_for_a_running_change_and_refuses_later_ones(committed: Flask, cut: str) -> None:
     """If the permission is removed during a change, the change is committed before the removal or refused."""
     from app.caregivers import service
 
@@ -290,7 +296,7 @@ def test_a_cut_waits_for_the_change_that_it_meets_and_ends_all_later_ones(commit
         on_behalf_of.to_change(by, PatientQuery(siti_id))
 
 
-def test_a_change_waits_for_the_cut_that_it_meets_and_is_refused(committed: Flask) -> None:
+def test_a_change_waits_for_a_running_permission_removal_and_is_refused(committed: Flask) -> None:
     from app.caregivers import service
 
     by, siti_id = _linked(Scope.MANAGE)

@@ -19,7 +19,9 @@ from tests.notifications.deliveries import words_of
 from tests.pengingat.ledgers import Time, ledger, texts, waiting
 
 
-def test_the_next_36_hours_are_rows_of_both_channels(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_new_reminder_adds_deliveries_of_both_channels_for_36_hours(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     siti.post("/pengingat/obat", obat)
     assert waiting() == waiting("push_fan_out") == ["02 12:00", "03 00:00", "03 12:00"]
     assert texts()[1] == "Halo Siti, waktunya minum Metformin (0,5 tablet, setelah makan) pukul 19.00 WIB."
@@ -28,7 +30,9 @@ def test_the_next_36_hours_are_rows_of_both_channels(siti: Client, moment: Time,
     assert row.expires_at - row.due_at == timedelta(minutes=60)
 
 
-def test_no_web_address_leaves_by_the_outbox(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_messages_to_an_unverified_number_contain_no_web_address(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     """Messages to an unverified number contain no web address, even after an edit or a background job."""
     details = {**obat["details"], "nama_obat": "Metformin judi.com"}
     created = siti.post("/pengingat/obat", {"judul": "Menang di https://judi.com", "details": details})
@@ -41,7 +45,7 @@ def test_no_web_address_leaves_by_the_outbox(siti: Client, moment: Time, obat: d
     assert created.json["details"]["nama_obat"] == "Metformin judi.com"  # the stored details keep the address
 
 
-def test_a_visit_is_reminded_of_an_hour_and_a_day_before_but_not_in_the_past(
+def test_a_visit_has_notices_an_hour_and_a_day_before_but_none_in_the_past(
     siti: Client, moment: Time, kontrol: dict[str, Any]
 ) -> None:
     siti.post("/pengingat/", kontrol)  # the appointment is in 26 hours
@@ -51,7 +55,9 @@ def test_a_visit_is_reminded_of_an_hour_and_a_day_before_but_not_in_the_past(
     assert waiting() == ["02 03:00", "02 22:00", "03 02:00"]
 
 
-def test_the_clock_tops_up_and_every_occurrence_stays_one_row(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_repeated_top_ups_add_one_delivery_for_each_occurrence(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     siti.post("/pengingat/obat", obat)
     for _ in range(20):
         moment.move(hours=5)
@@ -67,7 +73,7 @@ def test_the_clock_tops_up_and_every_occurrence_stays_one_row(siti: Client, mome
     assert len(planned) >= 10
 
 
-def test_a_machine_whose_clock_is_days_ahead_skips_nothing(
+def test_top_up_skips_no_day_if_the_machines_clock_is_days_ahead(
     siti: Client, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     siti.post("/pengingat/obat", obat)
@@ -77,7 +83,7 @@ def test_a_machine_whose_clock_is_days_ahead_skips_nothing(
     assert waiting() == ["02 12:00", "03 00:00", "03 12:00", "04 00:00"]
 
 
-def test_a_reminder_that_is_over_is_not_looked_at_again(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
+def test_top_up_ignores_a_past_visit(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
     siti.post("/pengingat/", kontrol)
     moment.move(days=30)
     assert jobs.top_up_page() == 0
@@ -91,7 +97,9 @@ def test_a_new_schedule_cancels_the_old(siti: Client, moment: Time, obat: dict[s
     assert waiting(state="cancelled") == ["02 12:00", "03 00:00", "03 12:00"]
 
 
-def test_back_to_the_old_schedule_brings_its_rows_back(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_returning_to_the_old_schedule_restores_its_deliveries(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     created = siti.post("/pengingat/obat", obat).json
     siti.put(f"/pengingat/{created['id']}", {"timezone": "Asia/Jayapura", "details": {**obat["details"], "frekuensi": 1,
              "jadwal": obat["details"]["jadwal"][:1]}})  # fmt: skip
@@ -100,14 +108,16 @@ def test_back_to_the_old_schedule_brings_its_rows_back(siti: Client, moment: Tim
     assert waiting() == ["02 12:00", "03 00:00", "03 12:00"]
 
 
-def test_a_new_title_changes_the_words_alone(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
+def test_a_new_title_changes_only_the_text_of_the_deliveries(
+    siti: Client, moment: Time, kontrol: dict[str, Any]
+) -> None:
     created = siti.post("/pengingat/", {**kontrol, "details": {"reminder_offsets": [{"offset": "1h"}]}}).json
     siti.put(f"/pengingat/{created['id']}", {"judul": "Periksa gula"})
     assert waiting() == ["03 02:00"]
     assert "jadwal kontrol Periksa gula" in texts()[0]
 
 
-def test_what_is_late_survives_a_new_title_but_not_a_new_schedule(
+def test_a_late_delivery_survives_a_new_title_but_not_a_new_schedule(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     created = siti.post("/pengingat/obat", obat).json
@@ -119,7 +129,7 @@ def test_what_is_late_survives_a_new_title_but_not_a_new_schedule(
     assert waiting() == ["03 12:05"]  # today's new time is in the past too
 
 
-def test_a_client_that_sends_the_whole_record_back_changes_nothing(
+def test_an_update_with_the_unchanged_record_changes_no_deliveries(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     created = siti.post("/pengingat/obat", obat).json
@@ -130,13 +140,13 @@ def test_a_client_that_sends_the_whole_record_back_changes_nothing(
     assert waiting() == ["03 00:00", "03 12:00", "04 00:00"]
 
 
-def test_deleting_takes_everything_back(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_deleting_a_reminder_cancels_its_deliveries(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     created = siti.post("/pengingat/obat", obat).json
     siti.delete(f"/pengingat/{created['id']}")
     assert waiting() == waiting("push_fan_out") == []
 
 
-def test_who_takes_leaving_back_is_asked_from_then_on_and_has_missed_nothing(
+def test_reminders_resume_without_missed_doses_after_a_cancelled_erasure(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     siti.post("/pengingat/obat", obat)
@@ -158,7 +168,7 @@ def test_who_takes_leaving_back_is_asked_from_then_on_and_has_missed_nothing(
     assert waiting() == ["04 12:00", "05 00:00", "05 12:00"]
 
 
-def test_a_new_title_costs_six_statements_and_reaches_what_is_planned_already(
+def test_a_new_title_updates_planned_deliveries_with_six_statements(
     siti: Client, moment: Time, obat: dict[str, Any], public: None, statements: Any
 ) -> None:
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
@@ -170,7 +180,9 @@ def test_a_new_title_costs_six_statements_and_reaches_what_is_planned_already(
     assert set(db.session.scalars(sa.select(Occurrence.judul))) == {"Gula pagi"}
 
 
-def test_new_words_of_a_dose_reach_what_is_planned_already(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_new_details_of_a_medicine_update_its_planned_deliveries(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
     planned = db.session.scalars(sa.select(Delivery.id).order_by(Delivery.id)).all()
     siti.put(path, {"details": {**obat["details"], "nama_obat": "Insulin", "aturan": "sebelum makan"}})

@@ -42,7 +42,7 @@ def left(dose: Reminder) -> Any:
 
 
 @pytest.mark.parametrize("status", ["done", "skipped"])
-def test_it_is_taken_although_the_next_dose_has_fallen_due(dose: Reminder, status: str) -> None:
+def test_an_offline_answer_is_accepted_after_the_next_dose_is_due(dose: Reminder, status: str) -> None:
     assert_error(dose.say("done", due_at=DUE_AT), 409, "already_closed")
     answer = dose.say(status, due_at=DUE_AT, answered_at=THEN)
     assert answer.status_code == 200
@@ -51,18 +51,18 @@ def test_it_is_taken_although_the_next_dose_has_fallen_due(dose: Reminder, statu
     assert left(dose) == (9.5 if status == "done" else 10)
 
 
-def test_it_is_late_by_when_it_was_given(dose: Reminder) -> None:
+def test_an_offline_answer_is_late_by_the_time_it_was_given(dose: Reminder) -> None:
     answer = dose.say("done", due_at=DUE_AT, answered_at="2026-03-02T13:00:00Z")
     assert answer.json["late"] is True
 
 
-def test_what_was_given_after_the_next_dose_is_too_late(dose: Reminder) -> None:
+def test_an_offline_answer_given_after_the_next_due_time_is_refused(dose: Reminder) -> None:
     for moment in ("2026-03-03T00:00:00Z", "2026-03-03T00:30:00Z"):
         assert_error(dose.say("done", due_at=DUE_AT, answered_at=moment), 409, "already_closed")
     assert dose.say("done", due_at=DUE_AT, answered_at="2026-03-02T23:59:59Z").status_code == 200
 
 
-def test_what_was_given_after_the_next_of_many_doses_is_too_late(dose: Reminder, moment: Time) -> None:
+def test_an_old_offline_answer_given_after_the_next_due_time_is_refused(dose: Reminder, moment: Time) -> None:
     """An answer reads only the last ten rows by default, and the dose after the answered one is older."""
     for _ in range(6):
         moment.move(hours=24)
@@ -74,13 +74,13 @@ def test_what_was_given_after_the_next_of_many_doses_is_too_late(dose: Reminder,
     assert dose.say("done", due_at=DUE_AT, answered_at="2026-03-02T12:01:00Z").json["state"] == "done"
 
 
-def test_sent_twice_it_is_one_answer(dose: Reminder) -> None:
+def test_an_offline_answer_sent_twice_is_recorded_once(dose: Reminder) -> None:
     first, second = (dose.say("done", due_at=DUE_AT, answered_at=THEN) for _ in range(2))
     assert first.json == second.json
     assert left(dose) == 9.5
 
 
-def test_an_older_one_does_not_replace_a_newer_one(dose: Reminder) -> None:
+def test_an_older_offline_answer_does_not_replace_a_newer_answer(dose: Reminder) -> None:
     newer = dose.say("done", due_at=DUE_AT, answered_at=THEN)
     for older in ("2026-03-02T12:04:59Z", THEN):
         answer = dose.say("skipped", due_at=DUE_AT, answered_at=older)
@@ -89,7 +89,7 @@ def test_an_older_one_does_not_replace_a_newer_one(dose: Reminder) -> None:
     assert (changed.json["state"], left(dose)) == ("skipped", 10)
 
 
-def test_one_of_before_an_undo_is_not_recorded_again(dose: Reminder) -> None:
+def test_an_offline_answer_given_before_an_undo_is_not_recorded(dose: Reminder) -> None:
     dose.say("done", due_at=DUE_AT, answered_at="2026-03-03T00:00:00Z")
     dose.say("done", due_at="2026-03-03T00:00:00Z")
     assert dose.say("undo").json["state"] == "missed"
@@ -98,7 +98,7 @@ def test_one_of_before_an_undo_is_not_recorded_again(dose: Reminder) -> None:
     assert dose.say("done", due_at="2026-03-03T00:00:00Z").json["state"] == "done"
 
 
-def test_the_clock_of_a_phone_may_be_two_minutes_fast(dose: Reminder, moment: Time) -> None:
+def test_an_answered_at_up_to_two_minutes_in_the_future_is_accepted(dose: Reminder, moment: Time) -> None:
     due_at = "2026-03-03T00:00:00Z"
     assert_error(dose.say("done", due_at=due_at, answered_at="2026-03-03T02:02:01Z"), 400, field="answered_at")
     answer = dose.say("done", due_at=due_at, answered_at="2026-03-03T02:02:00Z")
@@ -118,7 +118,7 @@ def test_the_clock_of_a_phone_may_be_two_minutes_fast(dose: Reminder, moment: Ti
         ({"status": "done", "due_at": "2026-02-20T12:00:00Z", "answered_at": "2026-02-20T12:05:00Z"}, "answered_at"),
     ],
 )
-def test_what_cannot_be_is_refused(dose: Reminder, fields: dict[str, str], wrong: str) -> None:
+def test_an_invalid_offline_answer_is_refused(dose: Reminder, fields: dict[str, str], wrong: str) -> None:
     before = ledger()
     refused = dose.client.post(f"/pengingat/{dose.id}/konfirmasi", fields)
     assert_error(refused, 400, field=wrong)
@@ -126,13 +126,13 @@ def test_what_cannot_be_is_refused(dose: Reminder, fields: dict[str, str], wrong
     assert ledger() == before
 
 
-def test_all_that_is_wrong_is_said_at_once(dose: Reminder) -> None:
+def test_all_validation_errors_of_an_offline_answer_are_reported_together(dose: Reminder) -> None:
     sent = {"status": "snooze", "answered_at": THEN, "minutes": 1}
     refused = dose.client.post(f"/pengingat/{dose.id}/konfirmasi", sent)
     assert refused.json["errors"].keys() == {"due_at", "answered_at", "minutes"}
 
 
-def test_a_caregiver_who_was_told_is_told_that_it_was_in_time(
+def test_an_alerted_caregiver_is_notified_that_the_answer_was_on_time(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     dose = Reminder(siti, siti.post("/pengingat/obat", obat).json["id"])

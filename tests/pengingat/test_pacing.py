@@ -34,7 +34,7 @@ def at(hour: int, minute: int = 0, day: int = 2) -> datetime:
         (AlertHistory(at(19, 30), 1), at(20), at(20), at(21, 30)),
     ],
 )
-def test_the_step_that_follows(
+def test_next_step_returns_the_expected_alert_mode_or_time(
     told: AlertHistory, since: datetime, now: datetime, expected: AlertMode | datetime
 ) -> None:
     assert next_step(told, since, JAKARTA, now) == expected

@@ -34,7 +34,7 @@ def test_alerts_name_each_patient_in_full(
     ]
 
 
-def test_another_caregivers_patient_changes_nothing(
+def test_a_patient_of_another_caregiver_does_not_change_the_shown_name(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     caregiver_of(make_user(nama_ktp="Siti Rahayu").id)
@@ -53,9 +53,9 @@ def test_another_caregivers_patient_changes_nothing(
         (["Aminah Siti"], "Siti"),
     ],
 )
-def test_the_short_name_stands_unless_another_has_it(others: list[str], shown: str) -> None:
+def test_the_first_name_is_shown_unless_another_patient_has_it(others: list[str], shown: str) -> None:
     assert patient_name("Hj. Siti Aminah", others) == shown
 
 
-def test_no_address_leaves_in_a_full_name() -> None:
+def test_web_addresses_are_removed_from_a_full_name() -> None:
     assert patient_name("Siti judi.help Aminah", ["Siti"]) == "Siti Aminah"

@@ -70,40 +70,40 @@ def generic_plan_of(statement: PreparedStatement, moment: str) -> str:
     return "\n".join(connection.exec_driver_sql(f"EXPLAIN {execute}").scalars())
 
 
-def test_the_sweep_reads_what_is_open_alone() -> None:
+def test_the_sweep_for_missed_doses_uses_the_index_of_open_occurrences() -> None:
     now = local_time.now()
     plan = plan_of(missed._overdue, due_before=now - LATE, now=now)
     assert "ix_occurrences_open" in plan
     assert "Seq Scan on occurrences" not in plan, plan
 
 
-def test_an_idle_sweep_looks_into_the_index_of_what_is_open_whatever_it_is_asked_for() -> None:
+def test_the_generic_plan_of_an_idle_missed_dose_sweep_uses_an_index() -> None:
     plan = generic_plan_of(missed._longest_overdue, "due_before")
     assert "ix_occurrences_open" in plan
     assert "Seq Scan" not in plan, plan
 
 
-def test_the_top_up_reads_what_is_to_be_planned_alone() -> None:
+def test_the_top_up_uses_the_planned_until_index() -> None:
     with plans_of_all() as plans:
         assert jobs.top_up_page() == 0
     assert any("ix_reminders_planned_until" in plan for plan in plans)
     assert not [plan for plan in plans if "Seq Scan on reminders" in plan]
 
 
-def test_the_look_at_stocks_reads_what_is_to_be_looked_at_alone() -> None:
+def test_the_stock_notice_job_uses_the_stock_check_index() -> None:
     with plans_of_all() as plans:
         assert jobs.send_stock_notices_page() == 0
     assert any("ix_reminders_stock_check_at" in plan for plan in plans)
     assert not [plan for plan in plans if "Seq Scan on reminders" in plan]
 
 
-def test_the_clock_reads_what_caregivers_are_to_hear_alone() -> None:
+def test_the_search_for_waiting_caregiver_alerts_uses_their_index() -> None:
     plan = generic_plan_of(alerts._first_waiting, "now")
     assert "ix_caregiver_alerts_waiting" in plan
     assert "Seq Scan on caregiver_alerts" not in plan, plan
 
 
-def test_a_link_reads_what_it_is_about_alone() -> None:
+def test_a_link_lookup_uses_the_link_indexes_of_occurrences() -> None:
     with plans_of_all() as plans, pytest.raises(NotFound):
         links.get_targets("x" * 22)
     (plan,) = [plan for plan in plans if "occurrences" in plan]
@@ -111,7 +111,7 @@ def test_a_link_reads_what_it_is_about_alone() -> None:
     assert "Seq Scan on occurrences" not in plan, plan
 
 
-def test_a_persons_pages_read_their_own_rows_alone(person: int) -> None:
+def test_the_reminder_list_and_history_of_a_person_use_indexes(person: int) -> None:
     today = local_time.today()
     days = Days(today - timedelta(days=80), today)
     with plans_of_all() as plans:

@@ -21,7 +21,7 @@ from tests.pengingat.ledgers import Time, make_reminders, waiting
 pytestmark = pytest.mark.processes
 
 
-def test_four_clocks_at_once_make_every_occurrence_once(committed: Flask, moment: Time, obat: dict[str, Any]) -> None:
+def test_four_concurrent_top_ups_add_each_delivery_once(committed: Flask, moment: Time, obat: dict[str, Any]) -> None:
     for _ in range(4):
         make_reminders(25, obat)
     moment.move(hours=30)
@@ -32,7 +32,7 @@ def test_four_clocks_at_once_make_every_occurrence_once(committed: Flask, moment
     assert per_reminder == 5  # 30 hours have passed and 36 are planned: five doses of each reminder
 
 
-def test_an_edit_that_races_with_the_clock_leaves_the_new_schedule_alone(
+def test_an_edit_during_a_top_up_leaves_only_the_new_schedule(
     committed: Flask, moment: Time, obat: dict[str, Any]
 ) -> None:
     user_id, ids = make_reminders(30, obat)
@@ -50,7 +50,9 @@ def test_an_edit_that_races_with_the_clock_leaves_the_new_schedule_alone(
     assert len(waiting()) == 30
 
 
-def test_deleting_while_the_clock_tops_up_leaves_nothing(committed: Flask, moment: Time, obat: dict[str, Any]) -> None:
+def test_deleting_reminders_during_a_top_up_leaves_no_deliveries(
+    committed: Flask, moment: Time, obat: dict[str, Any]
+) -> None:
     user_id, ids = make_reminders(30, obat)
     moment.move(hours=30)
 
@@ -64,7 +66,9 @@ def test_deleting_while_the_clock_tops_up_leaves_nothing(committed: Flask, momen
     assert waiting() == []
 
 
-def test_an_edit_while_a_worker_sends_does_not_send_twice(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_claimed_delivery_ends_as_sent_after_an_edit_of_its_reminder(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     created = siti.post("/pengingat/obat", obat).json
     with unit_of_work():
         db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.statement_timestamp()))

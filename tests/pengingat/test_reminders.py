@@ -11,13 +11,15 @@ from tests.pengingat.ledgers import Time
 
 
 @pytest.mark.parametrize("alias", ["offsets", "reminders"])
-def test_offsets_have_other_names(siti: Client, moment: Time, alias: str) -> None:
+def test_reminder_offsets_accept_alternative_field_names(siti: Client, moment: Time, alias: str) -> None:
     sent = {"tipe": "kontrol", "judul": "K", "waktu": "2026-03-09T05:00:00Z"}
     answer = siti.post("/pengingat", {**sent, "details": {alias: [{"offset": "1h"}, {"offset": "1h"}]}})
     assert answer.json["details"] == {"reminder_offsets": [{"offset": "1h"}]}
 
 
-def test_a_list_costs_one_statement(siti: Client, moment: Time, obat: dict[str, Any], statements: Any) -> None:
+def test_the_reminder_list_needs_one_statement(
+    siti: Client, moment: Time, obat: dict[str, Any], statements: Any
+) -> None:
     for _ in range(5):
         siti.post("/pengingat/obat", obat)
     with statements.at_most(2):  # one statement each for session and reminders
@@ -25,7 +27,7 @@ def test_a_list_costs_one_statement(siti: Client, moment: Time, obat: dict[str, 
 
 
 @pytest.mark.parametrize("number", [1e20, -1e30, 1.5, 2**63])
-def test_a_number_beside_the_known_details_is_kept_whatever_its_size(
+def test_a_number_of_any_size_in_an_unknown_detail_is_stored_unchanged(
     siti: Client, moment: Time, obat: dict[str, Any], number: float
 ) -> None:
     sent = {**obat, "details": {**obat["details"], "catatan": {"angka": number}}}
@@ -37,13 +39,13 @@ def test_a_number_beside_the_known_details_is_kept_whatever_its_size(
 @pytest.mark.parametrize(
     "moment_sent", ["0001-01-01T00:00:00+07:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59-07:00"]
 )
-def test_a_moment_that_nothing_can_be_computed_from_is_refused(siti: Client, moment: Time, moment_sent: str) -> None:
+def test_a_time_at_the_limit_of_the_calendar_is_refused(siti: Client, moment: Time, moment_sent: str) -> None:
     kontrol = {"tipe": "kontrol", "judul": "Kontrol", "waktu": "2026-03-10T02:00:00Z"}
     assert_error(siti.post("/pengingat/", {**kontrol, "details": {"datetime": moment_sent}}), 400, "validation_error")
     assert_error(siti.post("/pengingat/", {**kontrol, "waktu": moment_sent, "details": {}}), 400, "validation_error")
 
 
-def test_an_offset_of_almost_a_day_is_a_moment_like_any_other(siti: Client, moment: Time) -> None:
+def test_a_utc_offset_of_almost_a_day_is_accepted(siti: Client, moment: Time) -> None:
     kontrol = {"tipe": "kontrol", "judul": "Kontrol", "waktu": "2026-03-10T23:59:00+23:59", "details": {}}
     created = siti.post("/pengingat/", kontrol)
     assert created.status_code == 201, created.json

@@ -27,7 +27,7 @@ def february(siti: Client, siti_id: int, moment: Time) -> Client:
     return siti
 
 
-def test_the_page_says_what_became_of_the_doses_and_who_noted_it(february: Client) -> None:
+def test_the_pdf_report_shows_dose_results_and_who_recorded_them(february: Client) -> None:
     response = report(february, "pdf")
     assert response.mimetype == "application/pdf"
     assert response.headers["Content-Disposition"] == 'attachment; filename="kepatuhan_2026-02-01_2026-02-28.pdf"'
@@ -45,7 +45,7 @@ def test_the_page_says_what_became_of_the_doses_and_who_noted_it(february: Clien
         assert words in text
 
 
-def test_the_page_and_its_table_round_alike(siti: Client, siti_id: int, moment: Time) -> None:
+def test_the_pdf_text_table_and_json_round_percentages_alike(siti: Client, siti_id: int, moment: Time) -> None:
     """One of sixteen doses is 6.25 percent, exactly between 6.2 and 6.3. Both the page and its table must show 6.3."""
     for day in range(1, 17):
         past(siti_id, day, "done" if day == 1 else "missed")
@@ -55,9 +55,7 @@ def test_the_page_and_its_table_round_alike(siti: Client, siti_id: int, moment: 
     assert siti.get(f"/pengingat/kepatuhan?{FEBRUARY}").json["percent"] == 6.3
 
 
-def test_a_week_with_nothing_to_divide_is_none_in_which_nothing_was_done(
-    siti: Client, siti_id: int, moment: Time
-) -> None:
+def test_the_pdf_report_marks_weeks_without_countable_doses(siti: Client, siti_id: int, moment: Time) -> None:
     for day in range(2, 9):  # all doses of the second week are missed, and all of the third are undelivered
         past(siti_id, day, "done")
         past(siti_id, day + 7, "missed")
@@ -69,7 +67,7 @@ def test_a_week_with_nothing_to_divide_is_none_in_which_nothing_was_done(
     assert "*" not in text_of(report(siti, "pdf", "start=2026-02-02&end=2026-02-15"))
 
 
-def test_a_spreadsheet_has_a_row_a_day_and_reminder(february: Client) -> None:
+def test_the_csv_report_has_one_row_for_each_day_and_reminder(february: Client) -> None:
     (heading, *rows) = list(csv.reader(io.StringIO(report(february, "csv").get_data().decode("utf-8-sig"))))
     assert heading == ["date", "judul", "tipe", "due", "done", "skipped", "missed", "undelivered", "percent"]
     assert len(rows) == 29
@@ -108,12 +106,12 @@ def test_many_medicines_stay_on_one_page(siti: Client, siti_id: int, moment: Tim
     assert text.count("Metformin hidroklorida") == 5
 
 
-def test_nothing_due_is_a_page_too(siti: Client, moment: Time) -> None:
+def test_a_report_without_due_doses_has_a_page_and_an_empty_csv(siti: Client, moment: Time) -> None:
     assert "Belum ada jadwal yang dapat dihitung." in text_of(report(siti, "pdf", ""))
     assert len(report(siti, "csv", "").get_data().splitlines()) == 1
 
 
-def test_a_reminder_stands_under_the_title_that_it_has_now(
+def test_the_report_shows_the_current_title_of_a_reminder(
     siti: Client, siti_id: int, moment: Time, obat: dict[str, Any]
 ) -> None:
     created = siti.post("/pengingat/obat", obat).json
@@ -121,7 +119,7 @@ def test_a_reminder_stands_under_the_title_that_it_has_now(
     assert b"2026-02-01,Obat diabetes,obat" in report(siti, "csv").get_data()
 
 
-def test_the_page_names_what_is_taken_below_each_reminder(
+def test_the_pdf_report_shows_the_prescription_of_each_medicine(
     siti: Client, siti_id: int, moment: Time, obat: dict[str, Any]
 ) -> None:
     three = [{"jam": f"{hour:02}:30", "jumlah": 10, "satuan": "unit"} for hour in (0, 5, 11)]
@@ -140,6 +138,6 @@ def test_the_page_names_what_is_taken_below_each_reminder(
     assert text.count("Metformin:") == 2  # the medicine "Makan" has a prescription, the meal "Makan" has none
 
 
-def test_a_report_costs_a_fixed_number_of_statements(february: Client, statements: Statements) -> None:
+def test_a_report_needs_at_most_six_statements(february: Client, statements: Statements) -> None:
     with statements.at_most(6):  # one SQL statement each for session, reminders, counts, doses, name and rows
         report(february, "pdf")

@@ -46,7 +46,7 @@ def plainly(day: date, wall: time, zone: ZoneInfo) -> datetime:
 
 
 @given(zones, days, walls)
-def test_a_wall_time_is_its_first_moment_or_the_next_valid_minute(zone: ZoneInfo, day: date, wall: time) -> None:
+def test_a_wall_time_maps_to_its_first_moment_or_the_next_valid_minute(zone: ZoneInfo, day: date, wall: time) -> None:
     assert moment_of(day, wall, zone) == plainly(day, wall, zone)
 
 
@@ -60,7 +60,7 @@ def test_a_wall_time_is_its_first_moment_or_the_next_valid_minute(zone: ZoneInfo
         ("Asia/Jakarta", date(2026, 3, 29), time(2, 30), "2026-03-28T19:30:00+00:00"),
     ],
 )
-def test_clock_changes_known_by_name(zone: str, day: date, wall: time, expected: str) -> None:
+def test_known_clock_changes_give_the_expected_moment(zone: str, day: date, wall: time, expected: str) -> None:
     assert moment_of(day, wall, ZoneInfo(zone)).isoformat() == expected
 
 
@@ -70,7 +70,7 @@ def test_clock_changes_known_by_name(zone: str, day: date, wall: time, expected:
     moments,
     st.integers(1, 80),
 )
-def test_daily_dues_are_those_of_every_day_around(
+def test_daily_due_times_include_every_slot_of_every_day(
     zone: ZoneInfo, times: list[time], after: datetime, hours: int
 ) -> None:
     until = after + timedelta(hours=hours)
@@ -106,7 +106,7 @@ def test_weekly_dues_fall_on_the_local_weekday(zone: ZoneInfo, wall: time, weekd
     moments,
     st.lists(st.integers(1, 2000), min_size=1, max_size=6),
 )
-def test_planning_in_steps_gives_what_planning_at_once_gives(
+def test_planning_in_steps_gives_the_same_due_times_as_in_one_step(
     zone: ZoneInfo, times: list[time], start: datetime, steps: list[int]
 ) -> None:
     schedule = Schedule(zone, tuple(Slot(str(n), wall) for n, wall in enumerate(times)))
@@ -151,7 +151,7 @@ def plain_dues(course: Schedule, until: date) -> list[Due]:
 
 
 @given(courses(), st.integers(-50, 50 * 24))
-def test_a_course_is_due_on_its_own_days_alone_by_the_times_that_stand_on_each(course: Schedule, hours: int) -> None:
+def test_a_course_is_due_only_on_its_own_days_at_the_times_of_each_day(course: Schedule, hours: int) -> None:
     begins = datetime.combine(course.first, time(), UTC)
     expected = plain_dues(course, course.first + timedelta(days=70))
     until = begins + timedelta(days=65)
@@ -162,7 +162,7 @@ def test_a_course_is_due_on_its_own_days_alone_by_the_times_that_stand_on_each(c
     assert course.is_over(after) == (following is None)
 
 
-def test_a_course_far_ahead_is_next_on_its_first_day() -> None:
+def test_the_next_occurrence_of_a_future_course_is_on_its_first_day() -> None:
     zone = ZoneInfo("Asia/Jakarta")
     schedule = Schedule(zone, (Slot("0", time(7)),), first=date(2028, 2, 29), last=date(2028, 2, 29))
     assert schedule.next_occurrence(datetime(2026, 3, 2, tzinfo=UTC)) == datetime(2028, 2, 29, 7, tzinfo=zone)
@@ -170,19 +170,21 @@ def test_a_course_far_ahead_is_next_on_its_first_day() -> None:
 
 
 @given(courses())
-def test_a_course_survives_its_storage(course: Schedule) -> None:
+def test_a_course_is_unchanged_after_a_json_round_trip(course: Schedule) -> None:
     assert Schedule.from_json(course.as_json(), course.zone) == course
 
 
 @given(zones, walls, moments)
-def test_a_utc_time_of_day_means_the_wall_time_of_these_days(zone: ZoneInfo, jam: time, now: datetime) -> None:
+def test_a_utc_time_of_day_is_converted_with_the_utc_offset_of_today(zone: ZoneInfo, jam: time, now: datetime) -> None:
     found = wall_time(jam.strftime("%H:%M"), zone, now)
     moment = now.replace(hour=jam.hour, minute=jam.minute, second=0, microsecond=0)
     assert moment.astimezone(zone).strftime("%H:%M") == found.strftime("%H:%M")
 
 
 @given(zones, st.lists(st.sampled_from(sorted(OFFSETS)), unique=True), st.integers(-200, 200))
-def test_a_visit_is_reminded_of_before_it_or_else_at_it(zone: ZoneInfo, before: list[str], hours: int) -> None:
+def test_a_visit_is_due_at_its_lead_offsets_or_else_at_its_own_time(
+    zone: ZoneInfo, before: list[str], hours: int
+) -> None:
     now = datetime(2026, 3, 1, tzinfo=UTC)
     visit = now + timedelta(hours=hours)
     dues = Schedule(zone, single_at=visit, lead_offsets=tuple(before)).dues(now, now + timedelta(days=30))
@@ -192,14 +194,16 @@ def test_a_visit_is_reminded_of_before_it_or_else_at_it(zone: ZoneInfo, before: 
 
 
 @given(zones, st.lists(walls, min_size=1, max_size=3, unique=True), st.integers(0, 6) | st.none())
-def test_a_schedule_survives_its_storage(zone: ZoneInfo, times: list[time], weekday: int | None) -> None:
+def test_a_schedule_is_unchanged_after_a_json_round_trip(
+    zone: ZoneInfo, times: list[time], weekday: int | None
+) -> None:
     schedule = Schedule(zone, tuple(Slot(str(n), wall, weekday) for n, wall in enumerate(times)))
     assert Schedule.from_json(schedule.as_json(), zone) == schedule
     visit = Schedule(zone, single_at=datetime(2026, 3, 1, 7, 30, tzinfo=UTC), lead_offsets=("1h",))
     assert Schedule.from_json(visit.as_json(), zone) == visit
 
 
-def test_the_current_occurrence_is_the_last_due_and_before_the_first_that_one() -> None:
+def test_the_current_occurrence_is_the_last_due_or_else_the_first_one() -> None:
     zone = ZoneInfo("Asia/Jakarta")
     schedule = Schedule(zone, (Slot("0", time(7)), Slot("1", time(19))))
 
@@ -214,7 +218,7 @@ def test_the_current_occurrence_is_the_last_due_and_before_the_first_that_one() 
     assert schedule.next_occurrence(at(19)) == at(7, 3)
 
 
-def test_of_two_close_occurrences_the_nearer_is_the_current_one() -> None:
+def test_the_nearer_of_two_close_occurrences_is_the_current_one() -> None:
     zone = ZoneInfo("Asia/Jakarta")
     schedule = Schedule(zone, (Slot("0", time(7)), Slot("1", time(7, 30))))
 

@@ -76,7 +76,7 @@ def texts(gateway: Server) -> list[str]:
 
 
 @pytest.mark.parametrize("status", ["done", "skipped", "snooze", "deleted"])
-def test_a_dose_that_was_closed_meanwhile_is_not_asked_about_once_more(
+def test_a_message_that_needs_a_template_is_cancelled_if_the_dose_is_closed(
     siti_id: int, gateway: Server, status: str
 ) -> None:
     """The person answers the push before WhatsApp requires a template for the message."""
@@ -96,7 +96,7 @@ def test_a_dose_that_was_closed_meanwhile_is_not_asked_about_once_more(
 @pytest.mark.parametrize(
     ("state", "leaves"), [("pending", True), ("missed", True), ("done", False), ("skipped", False), ("void", False)]
 )
-def test_a_push_leaves_while_its_dose_can_be_done(siti_id: int, state: str, leaves: bool) -> None:
+def test_a_push_is_sent_only_while_its_dose_is_pending_or_missed(siti_id: int, state: str, leaves: bool) -> None:
     """A push about a missed dose is sent, because the person can answer a missed dose until the next one is due."""
     with unit_of_work():
         db.session.add(PushSubscription(user_id=siti_id, endpoint="https://push.example.org/siti", p256dh="", auth=""))
@@ -110,7 +110,7 @@ def test_a_push_leaves_while_its_dose_can_be_done(siti_id: int, state: str, leav
     assert bool(render.render([push])) is leaves
 
 
-def test_a_dose_that_is_open_is_asked_about_once_more(siti_id: int, gateway: Server) -> None:
+def test_a_message_that_needs_a_template_is_sent_again_if_the_dose_is_open(siti_id: int, gateway: Server) -> None:
     medicine(siti_id, "Metformin")
     jobs.drain("urgent")
     refuse()
@@ -119,7 +119,7 @@ def test_a_dose_that_is_open_is_asked_about_once_more(siti_id: int, gateway: Ser
 
 
 @pytest.mark.parametrize("is_proven", [True, False])
-def test_who_gives_another_number_than_they_proved_sends_no_address_there(
+def test_a_message_to_a_new_unverified_number_contains_no_web_address(
     siti_id: int, gateway: Server, is_proven: bool
 ) -> None:
     """A message to an unverified number contains no web address. The number may change before the message is sent."""
@@ -136,7 +136,7 @@ def test_who_gives_another_number_than_they_proved_sends_no_address_there(
     assert "Metformin" in message.text
 
 
-def test_who_hears_of_a_dose_late_is_not_asked_again_in_the_same_minute(siti_id: int, gateway: Server) -> None:
+def test_the_repeat_is_cancelled_if_the_first_message_was_sent_late(siti_id: int, gateway: Server) -> None:
     """The first message is late, for example because the provider was down until the time of the repeat."""
     medicine(siti_id, "Metformin", ingatkan_ulang_menit=30)
     assert len(messages()) == 2
@@ -145,7 +145,7 @@ def test_who_hears_of_a_dose_late_is_not_asked_again_in_the_same_minute(siti_id:
     assert [row.state for row in messages()] == [DeliveryState.SENT, DeliveryState.CANCELLED]
 
 
-def test_who_heard_of_a_dose_in_time_is_asked_again(siti_id: int, gateway: Server) -> None:
+def test_the_repeat_is_sent_if_the_first_message_was_on_time(siti_id: int, gateway: Server) -> None:
     medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
     first, again = messages()
     change(again, next_try_at=sa.func.now() + timedelta(minutes=10))
@@ -169,7 +169,9 @@ def test_who_heard_of_a_dose_in_time_is_asked_again(siti_id: int, gateway: Serve
     ],
     ids=["refused", "not delivered", "too late"],
 )
-def test_what_reached_nobody_at_first_is_asked_again(siti_id: int, gateway: Server, failed: dict[str, Any]) -> None:
+def test_the_repeat_is_sent_if_the_first_message_was_not_delivered(
+    siti_id: int, gateway: Server, failed: dict[str, Any]
+) -> None:
     medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
     first, _ = messages()
     change(first, **{"settled_at": sa.func.now(), **failed})
@@ -179,7 +181,7 @@ def test_what_reached_nobody_at_first_is_asked_again(siti_id: int, gateway: Serv
     assert texts(gateway) == [AGAIN]
 
 
-def test_what_waits_for_its_next_attempt_leaves_in_place_of_what_asks_again(siti_id: int, gateway: Server) -> None:
+def test_a_first_message_waiting_for_its_retry_replaces_the_repeat(siti_id: int, gateway: Server) -> None:
     medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
     first, _ = messages()
     change(first, next_try_at=sa.func.now() + timedelta(minutes=5))

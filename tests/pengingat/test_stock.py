@@ -19,7 +19,7 @@ from tests.pengingat.stock import answer, left, make
 # --- answers --------------------------------------------------------------------------------------------------------
 
 
-def test_a_dose_that_is_done_goes_out_of_the_stock_once(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_done_dose_is_deducted_from_the_stock_once(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 10)
     moment.move(hours=11, minutes=5)
     for _ in range(3):
@@ -30,7 +30,9 @@ def test_a_dose_that_is_done_goes_out_of_the_stock_once(siti: Client, moment: Ti
     assert left(siti, path) == 8.5
 
 
-def test_a_dose_that_is_not_done_after_all_comes_back(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_dose_changed_from_done_to_skipped_is_added_back_to_the_stock(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     path = make(siti, obat, 10)
     moment.move(hours=11, minutes=5)
     for status, sisa in (("done", 9.5), ("skipped", 10), ("skipped", 10), ("done", 9.5), ("skipped", 10)):
@@ -38,7 +40,9 @@ def test_a_dose_that_is_not_done_after_all_comes_back(siti: Client, moment: Time
         assert left(siti, path) == sisa
 
 
-def test_is_done_takes_and_gives_back_like_an_answer(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_setting_is_done_deducts_and_restores_stock_like_an_answer(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     path = make(siti, obat, 10)
     moment.move(hours=11, minutes=5)
     for is_done, sisa in ((True, 9.5), (True, 9.5), (False, 10), (False, 10), (True, 9.5)):
@@ -47,7 +51,7 @@ def test_is_done_takes_and_gives_back_like_an_answer(siti: Client, moment: Time,
     assert left(siti, path) == 9.5
 
 
-def test_a_missed_dose_takes_nothing_until_it_is_done(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_missed_dose_is_not_deducted_until_it_is_done(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 10)
     moment.move(hours=13)
     jobs.miss_overdue()
@@ -56,7 +60,7 @@ def test_a_missed_dose_takes_nothing_until_it_is_done(siti: Client, moment: Time
     assert left(siti, path) == 9.5
 
 
-def test_what_was_no_medicine_when_it_was_missed_takes_nothing(
+def test_an_occurrence_missed_before_it_became_a_medicine_deducts_nothing(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     meal = {"sarapan": {"jam": "11:00"}}
@@ -70,7 +74,9 @@ def test_what_was_no_medicine_when_it_was_missed_takes_nothing(
     assert left(siti, path) == 10
 
 
-def test_a_dose_of_a_temporary_schedule_takes_its_own_amount(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_dose_of_a_temporary_schedule_deducts_its_own_amount(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     other = [{"jam": "11:00", "jumlah": 3, "satuan": "tablet"}, {"jam": "21:00", "jumlah": 1, "satuan": "tablet"}]
     temporary = {"mulai": "2026-03-02", "selesai": "2026-03-02", "jadwal": other}
     path = make(siti, obat, 10, jadwal_sementara=temporary)
@@ -82,7 +88,9 @@ def test_a_dose_of_a_temporary_schedule_takes_its_own_amount(siti: Client, momen
     assert left(siti, path) == 6.5
 
 
-def test_an_empty_stock_stays_at_0_and_holds_up_no_reminder(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_an_empty_stock_stays_at_0_and_does_not_stop_reminders(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     path = make(siti, obat, 0.25)
     moment.move(hours=11, minutes=5)
     answer(siti, path, "done")
@@ -97,7 +105,7 @@ def test_an_empty_stock_stays_at_0_and_holds_up_no_reminder(siti: Client, moment
     assert ledger()[-1] == "03 12:00 1 pending"
 
 
-def test_tenths_add_up(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_repeated_deductions_of_tenths_have_no_rounding_error(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     obat["details"]["jadwal"][1]["jumlah"] = 0.1
     path = make(siti, obat, 0.3)
     moment.move(hours=11, minutes=5)
@@ -108,7 +116,7 @@ def test_tenths_add_up(siti: Client, moment: Time, obat: dict[str, Any]) -> None
     assert left(siti, path) == 0.2
 
 
-def test_a_dose_that_was_edited_away_takes_nothing(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_dose_removed_from_the_schedule_deducts_nothing(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 10)
     moment.move(hours=12)
     answer(siti, path, "skipped")
@@ -118,7 +126,7 @@ def test_a_dose_that_was_edited_away_takes_nothing(siti: Client, moment: Time, o
     assert left(siti, path) == 10
 
 
-def test_the_last_dose_of_a_course_takes_too_however_late_it_is_answered(
+def test_a_late_answer_to_the_last_dose_of_a_course_deducts_stock(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     path = make(siti, obat, 10, selesai="2026-03-02")
@@ -141,7 +149,7 @@ def test_without_a_stock_nothing_is_counted(siti: Client, moment: Time, obat: di
     assert left(siti, path) == 5
 
 
-def test_a_stock_of_what_is_no_medicine_is_nobodys_business(siti: Client, moment: Time) -> None:
+def test_persediaan_of_a_meal_is_not_used_as_a_stock(siti: Client, moment: Time) -> None:
     details = {"sarapan": {"jam": "12:00"}, "persediaan": {"sisa": 5}}
     record = siti.post("/pengingat", {"tipe": "makan", "judul": "M", "details": details}).json
     path = f"/pengingat/{record['id']}"
@@ -151,7 +159,9 @@ def test_a_stock_of_what_is_no_medicine_is_nobodys_business(siti: Client, moment
     assert_error(siti.post(f"{path}/persediaan", {"tambah": 1}), 409, "stock_not_tracked")
 
 
-def test_what_was_kept_as_persediaan_before_is_left_alone(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_stored_persediaan_that_is_not_a_stock_is_not_changed(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     with unit_of_work():
         user_id = make_user().id
         kept: Any = {"tipe": "obat", "timezone": "Asia/Jakarta", **obat}
@@ -197,7 +207,7 @@ def test_a_stock_that_makes_no_sense_is_refused(
     assert_error(siti.post("/pengingat/obat", sent), 400, field=field)
 
 
-def test_the_ledger_says_what_a_dose_took(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_the_ledger_stores_the_amount_deducted_for_a_dose(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 10)
     moment.move(hours=11, minutes=5)
     answer(siti, path, "done")

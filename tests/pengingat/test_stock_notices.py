@@ -39,7 +39,7 @@ def each_morning(moment: Time, days: int) -> list[tuple[str, str]]:
     return found
 
 
-def test_the_person_is_told_at_their_border_and_two_days_before(
+def test_a_notice_is_sent_at_the_persons_threshold_and_two_days_before(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     # This evening needs 0.5 tablets, and each later day 1.5. So the stock lasts until the morning of Saturday the 7th.
@@ -61,14 +61,16 @@ def test_the_person_is_told_at_their_border_and_two_days_before(
     assert left(siti, path) == 0
 
 
-def test_a_push_tells_it_too(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_the_stock_notice_is_also_a_push(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     make(siti, obat, 1)
     moment.move(hours=1)
     send_stock_notices()
     assert told("push_fan_out") == ["Metformin Anda kira-kira habis Senin, 2 Maret. Yuk, siapkan lagi sebelum habis."]
 
 
-def test_a_template_can_say_it_too(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_the_stock_notice_text_has_the_name_parameter_for_a_template(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     make(siti, obat, 1)
     moment.move(hours=1)
     send_stock_notices()
@@ -77,7 +79,9 @@ def test_a_template_can_say_it_too(siti: Client, moment: Time, obat: dict[str, A
     assert (name, str(words_of(row)["text"]).startswith(f"Halo {name}, ")) == ("Siti", True)
 
 
-def test_it_is_told_at_nine_in_the_reminders_own_zone(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_the_stock_notice_is_due_at_nine_in_the_reminders_time_zone(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     make(siti, {**obat, "timezone": "Asia/Jayapura"}, 1)  # it is already 10:00 in Jayapura
     make(siti, obat, 1)
     assert [day for day, _ in each_morning(moment, 1)] == ["02", "03"]
@@ -87,19 +91,23 @@ def test_it_is_told_at_nine_in_the_reminders_own_zone(siti: Client, moment: Time
     ]
 
 
-def test_both_borders_at_once_are_one_message(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_reaching_both_stock_thresholds_together_gives_one_notice(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     make(siti, obat, 1)
     assert len(each_morning(moment, 5)) == 1
 
 
-def test_a_stock_that_lasts_for_the_course_is_not_told_of(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_no_notice_is_sent_if_the_stock_is_enough_for_the_course(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     make(siti, obat, 3.5, selesai="2026-03-04")  # the course needs 0.5 + 1.5 + 1.5 tablets
     make(siti, obat, 3, selesai="2026-03-04")
     texts = [text for _, text in each_morning(moment, 1)]
     assert texts == ["Halo Siti, Metformin Anda kira-kira habis Rabu, 4 Maret. Yuk, siapkan lagi sebelum habis."]
 
 
-def test_the_estimate_knows_the_temporary_schedule(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_the_stock_estimate_includes_the_temporary_schedule(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     other = [{"jam": "11:00", "jumlah": 3, "satuan": "tablet"}, {"jam": "21:00", "jumlah": 3, "satuan": "tablet"}]
     temporary = {"mulai": "2026-03-03", "selesai": "2026-03-03", "jadwal": other}
     make(siti, obat, 8, jadwal_sementara=temporary)  # the doses need 0.5 tablets today, 6 on the 3rd and 1.5 on the 4th
@@ -108,7 +116,9 @@ def test_the_estimate_knows_the_temporary_schedule(siti: Client, moment: Time, o
     ]
 
 
-def test_who_bought_more_is_told_again_when_that_runs_out(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_purchase_cancels_the_notice_until_the_stock_is_low_again(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     path = make(siti, obat, 3)
     moment.move(hours=1)
     send_stock_notices()
@@ -120,7 +130,9 @@ def test_who_bought_more_is_told_again_when_that_runs_out(siti: Client, moment: 
     assert len(each_morning(moment, 2)) == 1
 
 
-def test_who_bought_too_little_is_not_told_the_same_again(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_purchase_that_is_too_small_does_not_repeat_the_notice(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     path = make(siti, obat, 1)
     moment.move(hours=1)
     send_stock_notices()
@@ -128,7 +140,9 @@ def test_who_bought_too_little_is_not_told_the_same_again(siti: Client, moment: 
     assert each_morning(moment, 1) == []
 
 
-def test_a_change_of_something_else_loses_no_message(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_an_update_of_is_done_does_not_cancel_the_stock_notice(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     path = make(siti, obat, 3)
     moment.move(hours=1)
     send_stock_notices()
@@ -137,14 +151,16 @@ def test_a_change_of_something_else_loses_no_message(siti: Client, moment: Time,
     assert len(told()) == 1  # the notice was not cancelled
 
 
-def test_who_has_less_than_was_thought_is_told_at_two_days(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_stock_corrected_to_a_lower_value_gives_a_second_notice(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     path = make(siti, obat, 9)  # the stock is enough until Sunday
     assert len(each_morning(moment, 1)) == 1
     siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 2}}})
     assert len(each_morning(moment, 1)) == 1
 
 
-def test_what_could_not_be_told_in_the_morning_is_not_told_at_night(
+def test_a_stock_notice_is_not_sent_at_night_but_the_next_morning(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     make(siti, obat, 1)
@@ -156,7 +172,7 @@ def test_what_could_not_be_told_in_the_morning_is_not_told_at_night(
     assert len(told()) == 1
 
 
-def test_a_deleted_reminder_takes_its_message_along(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_deleting_a_reminder_cancels_its_stock_notice(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = make(siti, obat, 1)
     moment.move(hours=1)
     send_stock_notices()
@@ -164,7 +180,7 @@ def test_a_deleted_reminder_takes_its_message_along(siti: Client, moment: Time, 
     assert told() == []
 
 
-def test_looking_again_costs_one_statement_when_there_is_nothing_to_look_at(
+def test_the_stock_job_needs_at_most_two_statements_if_nothing_is_due(
     siti: Client, moment: Time, obat: dict[str, Any], statements: Any
 ) -> None:
     make(siti, obat, 100)
@@ -172,7 +188,7 @@ def test_looking_again_costs_one_statement_when_there_is_nothing_to_look_at(
         assert jobs.send_stock_notices_page() == 0
 
 
-def test_a_clock_that_dies_in_the_middle_tells_it_once(
+def test_a_crash_of_the_stock_job_neither_loses_nor_repeats_the_notice(
     siti: Client, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(siti, obat, 1)
@@ -187,7 +203,7 @@ def test_a_clock_that_dies_in_the_middle_tells_it_once(
     assert len(told()) == 1
 
 
-def test_each_browser_is_told_what_the_push_says(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_the_push_to_each_browser_has_the_text_of_the_fan_out(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     make(siti, obat, 4)
     moment.move(hours=1)
     send_stock_notices()
@@ -198,7 +214,9 @@ def test_each_browser_is_told_what_the_push_says(siti: Client, moment: Time, oba
     assert words_of(row) == said
 
 
-def test_a_stock_that_was_refilled_is_not_told_any_more(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_stock_notice_has_no_text_once_stock_notified_days_is_cleared(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     make(siti, obat, 4)
     moment.move(hours=1)
     send_stock_notices()

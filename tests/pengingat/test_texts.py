@@ -41,7 +41,7 @@ METFORMIN = {
 }
 
 
-def test_a_dose_says_what_how_much_and_when() -> None:
+def test_a_dose_message_contains_medicine_amount_and_time() -> None:
     expected = "Halo Siti, waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB."
     assert said("obat", METFORMIN) == expected
 
@@ -62,7 +62,7 @@ def test_each_dose_says_its_own_amount() -> None:
         ("Asia/Dubai", "04.00 UTC+04"),
     ],
 )
-def test_times_are_those_of_the_persons_zone(zone: str, time: str) -> None:
+def test_times_are_shown_in_the_time_zone_of_the_reminder(zone: str, time: str) -> None:
     assert said("obat", METFORMIN, zone=zone).endswith(f"pukul {time}.")
 
 
@@ -85,12 +85,12 @@ def test_the_verb_follows_the_unit(verb: str, unit: str) -> None:
 
 
 @pytest.mark.parametrize("unit", ["takar", "tabletan", "mg", "1 tablet", "½", ""])
-def test_another_unit_has_no_verb(unit: str) -> None:
+def test_a_message_with_an_unknown_unit_has_no_verb(unit: str) -> None:
     details = {**METFORMIN, "nama_obat": "Insulin", "jadwal": [{"jam": "00:00", "jumlah": 10.0, "satuan": unit}]}
     assert said("obat", details).startswith("Halo Siti, waktunya Insulin (10")
 
 
-def test_the_persons_own_instruction_stands_after_the_dose() -> None:
+def test_the_petunjuk_is_shown_after_the_dose() -> None:
     details = {**METFORMIN, "petunjuk": "jangan  dengan\nsusu"}
     dose = "minum Metformin (1 tablet, setelah makan, jangan dengan susu) pukul 07.00 WIB."
     assert said("obat", details) == f"Halo Siti, waktunya {dose}"
@@ -98,7 +98,7 @@ def test_the_persons_own_instruction_stands_after_the_dose() -> None:
 
 
 @pytest.mark.parametrize("kept", [None, "", 7, {"a": 1}, "judi.com"])
-def test_what_was_kept_under_its_name_before_is_no_instruction(kept: object) -> None:
+def test_an_invalid_stored_petunjuk_is_not_shown(kept: object) -> None:
     assert "(1 tablet, setelah makan) pukul" in said("obat", {**METFORMIN, "petunjuk": kept}, to=PROVEN_SITI)
 
 
@@ -123,28 +123,30 @@ def test_what_was_kept_under_its_name_before_is_no_instruction(kept: object) -> 
         ("kontrol", {}, "0", ""),
     ],
 )
-def test_beside_title_and_time_stands_what_it_is(tipe: str, details: dict[str, Any], slot: str, expected: str) -> None:
+def test_the_description_of_an_occurrence_depends_on_type_and_slot(
+    tipe: str, details: dict[str, Any], slot: str, expected: str
+) -> None:
     assert texts.what(reminder(tipe, details), Due(SEVEN, SEVEN, slot)) == expected
 
 
-def test_a_meal_says_what_is_on_the_plate() -> None:
+def test_a_meal_message_contains_the_menu() -> None:
     details = {"sarapan": {"jam": "00:00", "karbohidrat": "nasi merah", "protein": "telur", "lemak": ""}}
     assert said("makan", details, "sarapan") == (
         "Halo Siti, waktunya sarapan pukul 07.00 WIB. Menu: nasi merah, telur."
     )
 
 
-def test_a_meal_without_times_of_its_own_is_just_a_meal() -> None:
+def test_a_meal_without_a_named_slot_is_called_makan() -> None:
     assert said("makan", {}, "makan") == "Halo Siti, waktunya makan pukul 07.00 WIB."
 
 
-def test_a_therapy_says_which_and_where() -> None:
+def test_a_therapy_message_contains_type_and_place_or_else_the_title() -> None:
     details = {"jenis_terapi": "Fisioterapi", "tempat_terapi": "RSUD Cibabat"}
     assert said("terapi", details) == ("Halo Siti, waktunya terapi Fisioterapi di RSUD Cibabat pukul 07.00 WIB.")
     assert said("terapi", {}) == "Halo Siti, waktunya terapi Judul pukul 07.00 WIB."
 
 
-def test_a_visit_says_with_whom_where_and_on_which_day() -> None:
+def test_a_visit_message_contains_doctor_place_and_date() -> None:
     details = {"nama_dokter": "dr. Ani", "spesialisasi": "Penyakit Dalam", "nama_faskes": "RSUD Cibabat"}
     rest = "jadwal kontrol dengan dr. Ani (Penyakit Dalam) di RSUD Cibabat, Selasa, 10 Maret 2026 pukul 07.00 WIB."
     assert said("kontrol", details) == f"Halo Siti, {rest}"
@@ -153,11 +155,11 @@ def test_a_visit_says_with_whom_where_and_on_which_day() -> None:
     assert "jadwal kontrol Judul," in said("kontrol", {})
 
 
-def test_what_people_write_stays_one_line() -> None:
+def test_line_breaks_in_user_text_are_replaced_by_spaces() -> None:
     assert "terapi a b di c" in said("terapi", {"jenis_terapi": "a\n\nb", "tempat_terapi": " c "})
 
 
-def test_a_push_is_short_and_starts_large() -> None:
+def test_a_push_body_is_cut_to_the_maximum_length() -> None:
     details = {**METFORMIN, "nama_obat": "x" * 3000}
     push = texts.push(reminder("obat", details), Due(SEVEN, SEVEN, "0"), SITI)
     assert push["title"] == "Pengingat: Judul"
@@ -224,7 +226,7 @@ WITH_ADDRESSES = [
 
 
 @pytest.mark.parametrize(("tipe", "details", "slot", "expected"), WITH_ADDRESSES)
-def test_no_address_leaves_while_the_number_is_unproven(
+def test_web_addresses_are_removed_while_the_number_is_unverified(
     tipe: str, details: dict[str, Any], slot: str, expected: str
 ) -> None:
     due = Due(SEVEN, SEVEN, slot)
@@ -235,7 +237,7 @@ def test_no_address_leaves_while_the_number_is_unproven(
 
 
 @pytest.mark.parametrize(("tipe", "details", "slot", "expected"), WITH_ADDRESSES)
-def test_addresses_leave_to_a_number_that_is_proven(
+def test_web_addresses_are_kept_for_a_verified_number(
     tipe: str, details: dict[str, Any], slot: str, expected: str
 ) -> None:
     text = said(tipe, details, slot, to=PROVEN_SITI)
@@ -244,7 +246,7 @@ def test_addresses_leave_to_a_number_that_is_proven(
 
 
 @pytest.mark.usefixtures("app")
-def test_no_address_leaves_in_a_title_or_a_name() -> None:
+def test_web_addresses_are_removed_from_titles_and_names() -> None:
     pengingat = Pengingat(tipe="terapi", judul="Menang di judi.com", timezone="Asia/Jakarta", details={})
     due = Due(SEVEN, SEVEN, "0")
     assert texts.push(pengingat, due, SITI) == {
@@ -286,12 +288,12 @@ def links(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("app")
-def test_an_operator_who_sets_nothing_sends_what_is_specified() -> None:
+def test_the_default_configuration_sends_the_specified_text() -> None:
     assert payload("Obat gula pagi")["text"] == f"Halo Siti, {DOSE}"
 
 
 @pytest.mark.usefixtures("links")
-def test_with_a_link_the_title_is_said_too() -> None:
+def test_a_message_with_a_link_contains_the_title() -> None:
     link = f"https://sehat.example.org/k/{'t' * 22}"
     said = f"Halo Siti, {DOSE} Pengingat: Obat gula pagi.\nJawab di sini: {link}"
     assert payload("Obat  gula\npagi")["text"] == said
@@ -308,26 +310,26 @@ def test_a_title_that_says_nothing_new_is_left_out(judul: str) -> None:
 
 
 @pytest.mark.usefixtures("links")
-def test_a_part_of_a_word_is_not_said_already() -> None:
+def test_a_title_that_is_only_part_of_a_word_of_the_sentence_is_kept() -> None:
     assert payload("Metfor")["parts"]["sentence"].endswith(" Pengingat: Metfor.")
 
 
 @pytest.mark.usefixtures("links")
-def test_a_title_that_stands_in_the_sentence_is_not_said_twice() -> None:
+def test_a_therapy_title_that_is_in_the_sentence_is_not_repeated() -> None:
     text = payload("Fisioterapi", "terapi", tempat_terapi="RSUD")["text"]
     assert text.startswith("Halo Siti, waktunya terapi Fisioterapi di RSUD pukul 07.00 WIB.\n")
 
 
 @pytest.mark.usefixtures("links")
 @pytest.mark.parametrize("to", [SITI, PROVEN_SITI])
-def test_no_address_leaves_in_the_title_of_a_message(to: Recipient) -> None:
+def test_web_addresses_are_removed_from_the_title_of_a_message_with_a_link(to: Recipient) -> None:
     text = payload("Menang di judi.example.com sekarang", to=to)["text"]
     assert "judi.example" not in text
     assert "Pengingat: Menang di sekarang." in text
 
 
 @pytest.mark.usefixtures("app")
-def test_several_are_numbered_and_each_says_its_title() -> None:
+def test_a_joint_message_numbers_its_reminders_and_shows_their_titles() -> None:
     joint = texts.merge([payload("Obat gula pagi"), payload("Makan pagi", "makan", sarapan={})])
     assert joint["text"] == (
         "Halo Siti, ada 2 pengingat:\n"
@@ -337,7 +339,7 @@ def test_several_are_numbered_and_each_says_its_title() -> None:
 
 
 @pytest.mark.usefixtures("links")
-def test_several_have_one_link() -> None:
+def test_a_joint_message_has_one_link() -> None:
     text = str(texts.merge([payload("Metformin"), payload("Metformin")])["text"])
     assert text.endswith(f"\nJawab semuanya di sini: https://sehat.example.org/k/{'t' * 22}")
     assert text.count("https://") == 1
@@ -355,7 +357,7 @@ def configure(app: Flask, monkeypatch: pytest.MonkeyPatch, **values: object) -> 
     monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], **values))
 
 
-def test_without_buttons_a_reminder_says_how_to_answer_it(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_without_buttons_explains_how_to_answer(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(app, monkeypatch, **FONNTE)
     assert payload("Metformin")["text"] == f"Halo Siti, {DOSE}\n{ANSWER_ONE}"
     several = str(texts.merge([payload("Metformin"), payload("Metformin")])["text"])
@@ -364,14 +366,14 @@ def test_without_buttons_a_reminder_says_how_to_answer_it(app: Flask, monkeypatc
 
 
 @pytest.mark.usefixtures("links")
-def test_it_says_so_before_its_link(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_answer_instructions_are_before_the_link(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(app, monkeypatch, **FONNTE)
     assert f"\n{ANSWER_ONE}\nJawab di sini: https://" in str(payload("Metformin")["text"])
     several = str(texts.merge([payload("Metformin"), payload("Metformin")])["text"])
     assert f"\n{ANSWER_SEVERAL}\nJawab semuanya di sini: https://" in several
 
 
-def test_with_buttons_it_does_not(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_with_buttons_has_no_answer_instructions(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(app, monkeypatch, **WHATSAPP)
     assert payload("Metformin")["text"] == f"Halo Siti, {DOSE}"
     assert ANSWER_SEVERAL not in str(texts.merge([payload("Metformin"), payload("Metformin")])["text"])
@@ -383,11 +385,11 @@ def test_a_text_that_is_too_long_for_buttons_says_how_to_answer_it(app: Flask, m
     assert text.endswith(ANSWER_SEVERAL)
 
 
-def test_where_messages_do_not_come_back_it_does_not(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_has_no_answer_instructions_without_a_webhook(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(app, monkeypatch, messaging_provider="fonnte", fonnte_webhook_token=None, whatsapp_app_secret=None)
     assert payload("Metformin")["text"] == f"Halo Siti, {DOSE}"
 
 
 @pytest.mark.parametrize("text", [ANSWER_ONE, ANSWER_SEVERAL])
-def test_how_to_answer_is_short(text: str) -> None:
+def test_the_answer_instructions_are_readable(text: str) -> None:
     assert_readable(text)

@@ -31,7 +31,9 @@ def make(siti: Client, tipe: str, details: dict[str, Any], **fields: Any) -> dic
 # --- `next_at` ------------------------------------------------------------------------------------------------------
 
 
-def test_every_reminder_says_when_it_is_next(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_next_at_is_the_next_due_time_or_null_after_a_past_visit(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     expected = {
         siti.post("/pengingat/obat", obat).json["id"]: "2026-03-02T12:00:00Z",
         make(siti, "makan", SARAPAN)["id"]: "2026-03-02T23:00:00Z",
@@ -44,7 +46,7 @@ def test_every_reminder_says_when_it_is_next(siti: Client, moment: Time, obat: d
     assert {number: siti.get(f"/pengingat/{number}").json["next_at"] for number in expected} == expected
 
 
-def test_what_is_done_is_not_what_is_next(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_next_at_skips_a_done_occurrence(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     medicine = siti.post("/pengingat/obat", obat).json
     visit = make(siti, "kontrol", VISIT)
     for record in (medicine, visit):
@@ -64,7 +66,7 @@ def test_what_is_done_is_not_what_is_next(siti: Client, moment: Time, obat: dict
         ("kontrol", VISIT, "2026-03-10T02:00:00Z"),
     ],
 )
-def test_details_that_say_when_need_no_waktu(
+def test_waktu_is_optional_if_the_details_contain_a_time(
     siti: Client, moment: Time, tipe: str, details: dict[str, Any], waktu: str
 ) -> None:
     assert make(siti, tipe, details)["waktu"] == waktu
@@ -74,12 +76,12 @@ def test_details_that_say_when_need_no_waktu(
     ("tipe", "details"),
     [("makan", {"sarapan": {"protein": "telur"}}), ("terapi", {"jadwal": []}), ("kontrol", {"datetime": None})],
 )
-def test_details_that_do_not_say_when_need_it(siti: Client, tipe: str, details: dict[str, Any]) -> None:
+def test_waktu_is_required_if_the_details_contain_no_time(siti: Client, tipe: str, details: dict[str, Any]) -> None:
     sent = {"tipe": tipe, "judul": "J", "details": details}
     assert_error(siti.post("/pengingat/", sent), 400, field="waktu")
 
 
-def test_a_waktu_that_came_from_the_details_follows_them(siti: Client, moment: Time) -> None:
+def test_a_waktu_derived_from_the_details_changes_with_them(siti: Client, moment: Time) -> None:
     path = f"/pengingat/{make(siti, 'kontrol', VISIT)['id']}"
     moved = siti.put(path, {"details": {**VISIT, "datetime": "2026-03-12T02:00:00Z"}}).json
     assert moved["waktu"] == moved["next_at"] == "2026-03-12T02:00:00Z"
@@ -116,7 +118,7 @@ def listed(siti: Client, query: str) -> list[int]:
     return sorted(row["id"] for row in siti.get(f"/pengingat/?{query}").json)
 
 
-def test_the_list_is_narrowed_to_done_or_not(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_the_list_can_be_filtered_by_is_done(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     first, second = (siti.post("/pengingat/obat", obat).json["id"] for _ in range(2))
     siti.put(f"/pengingat/{first}", {"is_done": True})
     assert listed(siti, "is_done=true") == [first]
@@ -127,7 +129,7 @@ def test_the_list_is_narrowed_to_done_or_not(siti: Client, moment: Time, obat: d
     assert_error(siti.get("/pengingat/?is_done=belum"), 400, field="is_done")
 
 
-def test_the_list_is_narrowed_to_a_day(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_the_list_can_be_filtered_by_date(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     medicine = siti.post("/pengingat/obat", obat).json["id"]
     monday = make(siti, "terapi", SENIN)["id"]
     visit = make(siti, "kontrol", VISIT)["id"]
@@ -143,7 +145,7 @@ def test_the_list_is_narrowed_to_a_day(siti: Client, moment: Time, obat: dict[st
         assert_error(siti.get(f"/pengingat/?date={wrong}"), 400, field="date")
 
 
-def test_a_day_is_one_of_the_reminders_own_zone(siti: Client, moment: Time) -> None:
+def test_the_date_filter_uses_the_time_zone_of_each_reminder(siti: Client, moment: Time) -> None:
     evening = {**VISIT, "datetime": "2026-03-10T16:00:00Z"}  # 23:00 in Jakarta, 01:00 of the next day in Jayapura
     west = make(siti, "kontrol", evening, timezone="Asia/Jakarta")["id"]
     east = make(siti, "kontrol", evening, timezone="Asia/Jayapura")["id"]
@@ -154,11 +156,11 @@ def test_a_day_is_one_of_the_reminders_own_zone(siti: Client, moment: Time) -> N
     assert weekly in listed(siti, "date=2026-03-16")
 
 
-def test_a_person_without_reminders_has_none_on_a_day(siti: Client) -> None:
+def test_the_date_filter_returns_an_empty_list_without_reminders(siti: Client) -> None:
     assert listed(siti, "date=2026-03-02") == []
 
 
-def test_narrowed_lists_cost_a_fixed_number_of_statements(
+def test_filtered_lists_need_at_most_two_statements(
     siti: Client, moment: Time, obat: dict[str, Any], statements: Any
 ) -> None:
     for _ in range(5):
@@ -169,7 +171,7 @@ def test_narrowed_lists_cost_a_fixed_number_of_statements(
         siti.get("/pengingat/?date=2026-03-02")
 
 
-def test_narrowed_lists_of_one_person_read_no_other_reminders(committed: Flask, moment: Time) -> None:
+def test_a_filtered_list_uses_the_index_of_the_persons_reminders(committed: Flask, moment: Time) -> None:
     with unit_of_work():
         people = [make_user().id for _ in range(2)]
         fill = """

@@ -44,14 +44,16 @@ def test_a_dose_far_ahead_cannot_be_answered(siti: Client, moment: Time, path: s
 
 
 @pytest.mark.parametrize("status", STATUSES)
-def test_exactly_an_hour_ahead_it_can(siti: Client, moment: Time, path: str, status: str) -> None:
+def test_a_dose_exactly_an_hour_ahead_can_be_answered(siti: Client, moment: Time, path: str, status: str) -> None:
     moment.move(hours=10)
     assert say(siti, path, status, due_at=DUE_AT).status_code == 200
 
 
 @pytest.mark.parametrize("status", STATUSES)
 @pytest.mark.parametrize("due_at", ["2026-03-06T12:00:00Z", "2026-03-06T19:00:00.75+07:00", "9000-12-30T12:00:00Z"])
-def test_a_dose_beyond_the_ledger_cannot_be_answered(siti: Client, path: str, status: str, due_at: str) -> None:
+def test_a_dose_not_yet_in_the_ledger_is_refused_as_too_early(
+    siti: Client, path: str, status: str, due_at: str
+) -> None:
     before = ledger()
     assert_error(say(siti, path, status, due_at=due_at), 409, "too_early")
     assert_error(say(siti, path, status, due_at=due_at, slot="1"), 409, "too_early")
@@ -68,7 +70,7 @@ def test_a_dose_beyond_the_ledger_cannot_be_answered(siti: Client, path: str, st
         {"due_at": "9000-12-30T12:01:00Z"},
     ],
 )
-def test_what_is_no_time_of_the_reminder_is_no_record(siti: Client, path: str, named: dict[str, str]) -> None:
+def test_a_due_time_outside_the_schedule_is_not_found(siti: Client, path: str, named: dict[str, str]) -> None:
     assert_error(say(siti, path, **named), 404, "not_found")
 
 
@@ -89,13 +91,15 @@ def test_a_notice_of_a_visit_cannot_be_answered_a_day_ahead(
     )  # not found, because no notice is due at the time of the appointment
 
 
-def test_what_was_edited_away_is_closed_and_not_early(siti: Client, path: str, obat: dict[str, Any]) -> None:
+def test_an_answer_to_a_dose_removed_by_an_edit_is_refused_as_closed(
+    siti: Client, path: str, obat: dict[str, Any]
+) -> None:
     dose = {"jam": "05:00", "jumlah": 2, "satuan": "tablet"}
     siti.put(path, {"details": {**obat["details"], "frekuensi": 1, "jadwal": [dose]}})
     assert_error(say(siti, path, due_at=DUE_AT), 409, "already_closed")
 
 
-def test_a_caregiver_is_too_early_as_well(client: Client, siti_id: int, path: str) -> None:
+def test_a_caregivers_answer_is_refused_as_too_early(client: Client, siti_id: int, path: str) -> None:
     budi = db.session.get_one(User, caregiver_of(siti_id, "manage"))
     answer = {"status": "done", "due_at": DUE_AT}
     assert_error(client.as_(budi).post(f"{path}/konfirmasi?patient_id={siti_id}", answer), 409, "too_early")
@@ -103,7 +107,9 @@ def test_a_caregiver_is_too_early_as_well(client: Client, siti_id: int, path: st
 
 
 @pytest.mark.parametrize("status", STATUSES)
-def test_a_link_and_a_push_are_too_early(public: None, client: Client, siti: Client, path: str, status: str) -> None:
+def test_an_answer_by_link_or_push_is_refused_as_too_early(
+    public: None, client: Client, siti: Client, path: str, status: str
+) -> None:
     push = str(payloads("push_fan_out")[0]["token"])
     link = tokens.link_token_of(push)
     before = (ledger(), waiting())
@@ -116,7 +122,9 @@ def test_a_link_and_a_push_are_too_early(public: None, client: Client, siti: Cli
 
 
 @pytest.mark.parametrize("status", STATUSES)
-def test_a_message_is_too_early(app: Flask, siti: Client, siti_id: int, path: str, status: str) -> None:
+def test_an_answer_by_message_before_the_reminder_is_refused_as_too_early(
+    app: Flask, siti: Client, siti_id: int, path: str, status: str
+) -> None:
     link = tokens.link_token_of(str(payloads("push_fan_out")[0]["token"]))
     before = (ledger(), waiting())
     with pytest.raises(AppError) as refused, unit_of_work():
@@ -125,7 +133,7 @@ def test_a_message_is_too_early(app: Flask, siti: Client, siti_id: int, path: st
     assert (ledger(), waiting()) == before
 
 
-def test_is_done_is_still_said_of_the_current_one_however_far_ahead(siti: Client, moment: Time, path: str) -> None:
+def test_is_done_answers_the_current_dose_even_more_than_an_hour_ahead(siti: Client, moment: Time, path: str) -> None:
     assert siti.put(path, {"is_done": True}).json["is_done"] is True
     assert ledger()[0] == "02 12:00 1 done"
     assert waiting() == ["03 00:00", "03 12:00"]

@@ -38,21 +38,21 @@ def left(dose: Reminder) -> Any:
 
 
 @pytest.mark.parametrize("status", ["done", "skipped"])
-def test_within_an_hour_the_dose_is_open_again(dose: Reminder, status: str) -> None:
+def test_undo_within_an_hour_reopens_the_dose(dose: Reminder, status: str) -> None:
     dose.say(status)
     (row,) = undo()
     assert (row.state, row.answered_at, row.answered_via, row.stock_deducted) == ("pending", None, None, None)
     assert (left(dose), dose.is_done) == (10, False)
 
 
-def test_after_an_hour_it_was_missed(dose: Reminder, moment: Time) -> None:
+def test_undo_after_an_hour_marks_the_dose_as_missed(dose: Reminder, moment: Time) -> None:
     dose.say("done")
     moment.move(minutes=55)
     (row,) = undo()
     assert (row.state, left(dose), dose.is_done) == ("missed", 10, False)
 
 
-def test_a_dose_that_was_put_off_is_open_until_an_hour_after_that(dose: Reminder, moment: Time) -> None:
+def test_undo_reopens_a_snoozed_dose_more_than_an_hour_after_its_due_time(dose: Reminder, moment: Time) -> None:
     dose.say("snooze", minutes=60)
     dose.say("done")
     moment.move(minutes=56)
@@ -60,21 +60,21 @@ def test_a_dose_that_was_put_off_is_open_until_an_hour_after_that(dose: Reminder
     assert row.state == "pending"
 
 
-def test_what_has_left_does_not_leave_again(dose: Reminder) -> None:
+def test_undo_does_not_enqueue_a_sent_delivery_again(dose: Reminder) -> None:
     settle("sent")
     dose.say("done")
     undo()
     assert waiting() == []
 
 
-def test_a_first_message_that_has_not_left_leaves_after_all_and_the_second_does_not(dose: Reminder) -> None:
+def test_undo_restores_the_unsent_first_message_but_not_the_repeat(dose: Reminder) -> None:
     dose.say("done")
     assert "02 12:00" not in waiting()
     undo()
     assert [due for due in waiting() if due.startswith("02")] == ["02 12:00"]
 
 
-def test_a_caregiver_is_told_of_a_dose_that_was_missed_after_all(
+def test_the_caregiver_is_alerted_once_if_undo_makes_a_dose_missed(
     dose: Reminder, moment: Time, caregiver_id: int
 ) -> None:
     dose.say("done")
@@ -86,13 +86,13 @@ def test_a_caregiver_is_told_of_a_dose_that_was_missed_after_all(
         dose.say("done", due_at="2026-03-02T12:00:00Z")
 
 
-def test_a_caregiver_is_told_of_nothing_while_it_is_open_again(dose: Reminder, caregiver_id: int) -> None:
+def test_the_caregiver_is_not_alerted_if_undo_reopens_the_dose(dose: Reminder, caregiver_id: int) -> None:
     dose.say("done")
     undo()
     assert db.session.scalars(sa.select(CaregiverAlert.about)).all() == []
 
 
-def test_it_can_be_answered_anew(dose: Reminder) -> None:
+def test_a_dose_can_be_answered_after_an_undo(dose: Reminder) -> None:
     dose.say("done")
     undo()
     assert dose.say("skipped").json["state"] == "skipped"
@@ -100,7 +100,7 @@ def test_it_can_be_answered_anew(dose: Reminder) -> None:
     assert left(dose) == 10
 
 
-def test_only_an_answer_can_be_taken_back(dose: Reminder) -> None:
+def test_an_unanswered_or_snoozed_dose_has_nothing_to_undo(dose: Reminder) -> None:
     with pytest.raises(NothingToUndo):
         undo()
     dose.say("snooze")
@@ -108,7 +108,7 @@ def test_only_an_answer_can_be_taken_back(dose: Reminder) -> None:
         undo()
 
 
-def test_an_answer_can_be_taken_back_once(dose: Reminder) -> None:
+def test_an_answer_can_be_undone_only_once(dose: Reminder) -> None:
     dose.say("done")
     undo()
     with pytest.raises(NothingToUndo):
@@ -116,7 +116,7 @@ def test_an_answer_can_be_taken_back_once(dose: Reminder) -> None:
     assert left(dose) == 10
 
 
-def test_an_answer_can_be_taken_back_for_a_day(dose: Reminder, moment: Time) -> None:
+def test_an_answer_can_be_undone_for_less_than_a_day(dose: Reminder, moment: Time) -> None:
     dose.say("done")
     moment.now += timedelta(hours=24)
     with pytest.raises(NothingToUndo):
@@ -125,7 +125,7 @@ def test_an_answer_can_be_taken_back_for_a_day(dose: Reminder, moment: Time) -> 
     assert undo()[0].state == "missed"
 
 
-def test_of_a_deleted_reminder_nothing_is_taken_back(dose: Reminder) -> None:
+def test_an_answer_of_a_deleted_reminder_cannot_be_undone(dose: Reminder) -> None:
     dose.say("done")
     dose.client.delete(f"/pengingat/{dose.id}")
     with pytest.raises(NothingToUndo):
@@ -135,7 +135,7 @@ def test_of_a_deleted_reminder_nothing_is_taken_back(dose: Reminder) -> None:
 # --- in the application ---------------------------------------------------------------------------------------------
 
 
-def test_in_the_application_the_last_answer_is_taken_back(dose: Reminder, moment: Time) -> None:
+def test_an_undo_request_reverts_the_last_answer(dose: Reminder, moment: Time) -> None:
     dose.say("done")
     answer = dose.say("undo")
     assert answer.status_code == 200
@@ -147,7 +147,7 @@ def test_in_the_application_the_last_answer_is_taken_back(dose: Reminder, moment
     assert (left(dose), dose.is_done) == (10, False)
 
 
-def test_it_is_the_answer_that_was_given_last_and_not_that_to_the_last_dose(dose: Reminder, moment: Time) -> None:
+def test_undo_reverts_the_most_recent_answer_and_not_that_of_the_last_dose(dose: Reminder, moment: Time) -> None:
     dose.say("done")
     moment.move(hours=11, minutes=55)
     jobs.top_up()
@@ -159,7 +159,7 @@ def test_it_is_the_answer_that_was_given_last_and_not_that_to_the_last_dose(dose
     assert_error(dose.say("undo"), 409, "nothing_to_undo")
 
 
-def test_the_time_can_be_named(dose: Reminder, moment: Time) -> None:
+def test_undo_accepts_a_due_time_and_a_slot(dose: Reminder, moment: Time) -> None:
     dose.say("done")
     moment.move(hours=11, minutes=55)
     jobs.top_up()
@@ -173,7 +173,7 @@ def test_the_time_can_be_named(dose: Reminder, moment: Time) -> None:
 
 
 @pytest.mark.parametrize("named", [{}, {"due_at": "2026-03-02T12:00:00Z"}, {"due_at": "2027-03-02T12:00:00Z"}])
-def test_without_an_answer_there_is_nothing_to_take_back(dose: Reminder, named: dict[str, str]) -> None:
+def test_an_undo_request_without_an_answer_is_409(dose: Reminder, named: dict[str, str]) -> None:
     before = ledger(), waiting()
     assert_error(dose.say("undo", **named), 409, "nothing_to_undo")
     dose.say("snooze")
@@ -181,17 +181,17 @@ def test_without_an_answer_there_is_nothing_to_take_back(dose: Reminder, named: 
     assert ledger() == before[0]
 
 
-def test_a_stranger_takes_nothing_back(dose: Reminder, client: Client) -> None:
+def test_a_stranger_cannot_undo_an_answer(dose: Reminder, client: Client) -> None:
     dose.say("done")
     assert_error(client.as_(make_user()).post(f"/pengingat/{dose.id}/konfirmasi", {"status": "undo"}), 404)
     assert_error(client.post(f"/pengingat/{dose.id}/konfirmasi", {"status": "undo"}), 401)
 
 
-def test_a_link_takes_nothing_back(client: Client, token: str) -> None:
+def test_an_answer_link_does_not_accept_undo(client: Client, token: str) -> None:
     assert_error(client.post(f"/konfirmasi/{token}", {"status": "undo"}), 400, field="status")
 
 
-def test_a_dose_that_is_still_to_come_keeps_its_second_message(dose: Reminder, moment: Time) -> None:
+def test_undo_of_an_early_answer_restores_the_repeat_message(dose: Reminder, moment: Time) -> None:
     moment.move(hours=10, minutes=55)
     jobs.top_up()
     before = waiting()
@@ -200,13 +200,15 @@ def test_a_dose_that_is_still_to_come_keeps_its_second_message(dose: Reminder, m
     assert waiting() == before
 
 
-def test_what_is_done_says_of_a_dose_is_taken_back_too(dose: Reminder, moment: Time) -> None:
+def test_undo_reverts_an_answer_that_is_done_recorded(dose: Reminder, moment: Time) -> None:
     dose.client.put(f"/pengingat/{dose.id}", {"is_done": True})
     assert dose.say("undo").json["state"] == "pending"
     assert (dose.is_done, left(dose)) == (False, 10)
 
 
-def test_a_visit_that_is_done_is_to_come_again(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
+def test_undo_reopens_a_done_visit_and_restores_its_deliveries(
+    siti: Client, moment: Time, kontrol: dict[str, Any]
+) -> None:
     visit = Reminder(siti, siti.post("/pengingat/", kontrol).json["id"])
     before = waiting()
     moment.move(hours=2, minutes=1)

@@ -20,7 +20,7 @@ from tests.pengingat.alerts import make, tick, told
 from tests.pengingat.ledgers import Time, allow
 
 
-def test_a_scope_cut_before_the_dose_is_missed_tells_nothing(
+def test_no_alert_is_sent_if_the_scope_is_removed_before_the_dose_is_missed(
     siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat)
@@ -31,7 +31,7 @@ def test_a_scope_cut_before_the_dose_is_missed_tells_nothing(
 
 
 @pytest.mark.parametrize("cut", ["scope", "link"])
-def test_a_cut_takes_along_what_waits(
+def test_removing_the_scope_or_the_link_cancels_waiting_alerts(
     siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int, cut: str
 ) -> None:
     make(siti, obat, "02:00", "02:30")
@@ -57,7 +57,7 @@ def stop(siti: Client, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["takes back", "leaves"])
-def test_nobody_hears_of_who_takes_it_back_or_leaves(
+def test_no_alert_is_sent_after_withdrawn_consent_or_a_deleted_account(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, how: str
 ) -> None:
     make(siti, obat, "02:00", "02:30", "03:00")
@@ -74,7 +74,7 @@ def test_nobody_hears_of_who_takes_it_back_or_leaves(
 
 
 @pytest.mark.parametrize("how", ["takes back", "leaves"])
-def test_nor_of_what_they_answer_late(
+def test_the_caregiver_is_not_alerted_about_a_late_answer(
     siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int, how: str
 ) -> None:
     make(siti, obat, "02:00")
@@ -87,7 +87,7 @@ def test_nor_of_what_they_answer_late(
     assert told() == []
 
 
-def test_a_deleted_reminder_is_not_asked_about(
+def test_the_caregiver_is_not_alerted_about_a_deleted_reminder(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat, "02:00")
@@ -99,7 +99,7 @@ def test_a_deleted_reminder_is_not_asked_about(
     assert len(told()) == 1
 
 
-def test_a_deleted_caregiver_takes_their_alerts_along(
+def test_deleting_a_caregiver_deletes_their_alerts(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat)

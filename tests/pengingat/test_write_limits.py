@@ -14,7 +14,9 @@ from tests.pengingat.ledgers import Time
 pytestmark = pytest.mark.usefixtures("limited")
 
 
-def test_making_and_deleting_counts_together(siti: Client, budi: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_creating_and_deleting_reminders_share_one_rate_limit(
+    siti: Client, budi: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     for _ in range(30):
         id_ = siti.post("/pengingat/obat", obat).json["id"]
         assert siti.delete(f"/pengingat/{id_}").status_code == 200
@@ -24,7 +26,7 @@ def test_making_and_deleting_counts_together(siti: Client, budi: Client, moment:
     assert budi.post("/pengingat/obat", obat).status_code == 201
 
 
-def test_refused_writes_count(siti: Client, moment: Time) -> None:
+def test_refused_writes_count_toward_the_rate_limit(siti: Client, moment: Time) -> None:
     for n in range(60):
         assert siti.put(f"/pengingat/{n + 1}", {"judul": "x"}).status_code == 404
     assert_error(siti.delete("/pengingat/1"), 429)

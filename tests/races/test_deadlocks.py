@@ -87,7 +87,7 @@ def move_into_a_deadlock(scene: Scene) -> tuple[int, Response]:
     return thread_id, response
 
 
-def test_victim_of_a_deadlock_is_done_over(scene: Scene) -> None:
+def test_a_request_cancelled_by_a_deadlock_is_retried(scene: Scene) -> None:
     thread_id, response = move_into_a_deadlock(scene)
     assert response.status == 200, response
     assert scene.sql("SELECT category_id FROM forum_threads WHERE id = :id", id=thread_id) == 2
@@ -95,7 +95,7 @@ def test_victim_of_a_deadlock_is_done_over(scene: Scene) -> None:
     assert scene.sql("SELECT threads_count FROM forum_categories WHERE id = 2") == 1
 
 
-def test_what_has_left_a_trace_is_not_done_over(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deadlocked_request_is_not_retried_after_forbid_retry(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     update: Callable[..., object] = threads.update
 
     def after_a_trace(*args: object) -> object:
@@ -133,7 +133,7 @@ def test_a_popular_thread_causes_no_deadlocks(scene: Scene) -> None:
     play_without_deadlock(scene, ROUNDS, crowd_meets_in_a_thread, crowd_meets_delete_of_the_thread)
 
 
-def test_two_logins_of_somebody_who_was_leaving_cause_no_deadlock(scene: Scene) -> None:
+def test_concurrent_logins_and_account_deletions_cause_no_deadlock(scene: Scene) -> None:
     play_without_deadlock(scene, 3, login_meets_the_wish_to_leave)
 
 

@@ -97,20 +97,20 @@ def scene(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
         yield Scene(committed, port)
 
 
-def test_there_are_enough_encounters() -> None:
+def test_at_least_180_encounters_with_unique_names_are_registered() -> None:
     assert len(ENCOUNTERS) >= 180
     assert len({encounter.name for encounter in ENCOUNTERS}) == len(ENCOUNTERS)
 
 
 @pytest.mark.parametrize("encounter", ENCOUNTERS, ids=lambda encounter: encounter.name)
-def test_nobody_who_meets_somebody_is_answered_by_a_crash(scene: Scene, encounter: Registered) -> None:
+def test_concurrent_calls_cause_no_crash_and_no_inconsistent_rows(scene: Scene, encounter: Registered) -> None:
     for _ in range(ROUNDS):
         play(scene, encounter)
     wrong = {name: rows for name, query in WRONG.items() if (rows := scene.sql(query))}
     assert not wrong
 
 
-def test_no_picture_is_left_behind_by_two_uploads(scene: Scene, png: bytes) -> None:
+def test_concurrent_uploads_leave_no_unused_pictures(scene: Scene, png: bytes) -> None:
     for _ in range(ROUNDS):
         person = scene.person()
         responses = scene.meet([person.upload("/profile", png) for _ in range(3)])

@@ -77,7 +77,7 @@ def running(app: Flask, work: Callable[[], T]) -> Iterator[Future[T]]:
         yield future
 
 
-def test_topping_up_does_not_wait_for_somebody_who_is_being_deleted(scene: Scene) -> None:
+def test_a_top_up_skips_a_person_who_is_being_deleted(scene: Scene) -> None:
     leaving, other = scene.person(), scene.person()
     ids = {person: scene.new(remind(person)) for person in (leaving, other)}
     for person in ids:
@@ -90,7 +90,7 @@ def test_topping_up_does_not_wait_for_somebody_who_is_being_deleted(scene: Scene
     assert hours_waiting(scene, ids[leaving]) == {1, 9, 17}
 
 
-def test_fanning_out_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> None:
+def test_a_push_fan_out_holds_no_lock_while_it_waits_for_a_deletion(scene: Scene) -> None:
     leaving = scene.person()
     scene.send(subscribe(leaving, browser(scene)))
     scene.new(remind(leaving))
@@ -104,7 +104,7 @@ def test_fanning_out_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -
         assert job.result() is None
 
 
-def test_sweeping_sessions_does_not_wait_for_somebody_who_is_being_deleted(scene: Scene) -> None:
+def test_the_sweep_of_sessions_skips_a_person_who_is_being_deleted(scene: Scene) -> None:
     leaving, _ = scene.person(), scene.person()
     scene.send(subscribe(leaving, browser(scene)))
     scene.change("UPDATE sessions SET last_used_at = now() - interval '8 days', expires_at = now() - interval '1 day'")
@@ -116,7 +116,7 @@ def test_sweeping_sessions_does_not_wait_for_somebody_who_is_being_deleted(scene
     assert scene.sql("SELECT count(*) FROM sessions") == 0
 
 
-def test_a_logout_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> None:
+def test_a_logout_holds_no_lock_while_it_waits_for_a_deletion(scene: Scene) -> None:
     leaving = scene.person()
     scene.send(subscribe(leaving, browser(scene)))
     with being_deleted(leaving.id) as deletion, running(scene.app, lambda: scene.send(leaving.post("/logout"))) as out:
@@ -128,7 +128,7 @@ def test_a_logout_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> N
     assert scene.sql("SELECT count(*) FROM push_subscriptions") == 0
 
 
-def test_an_answer_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> None:
+def test_an_answer_holds_no_lock_while_it_waits_for_a_deletion(scene: Scene) -> None:
     leaving = scene.person()
     # The next occurrence is more than half an hour away, so the answer is for the due one.
     far = (now().hour + 12) % 24
@@ -147,7 +147,7 @@ def test_an_answer_holds_nothing_while_it_waits_for_a_deletion(scene: Scene) -> 
     assert scene.sql("SELECT max(snoozes) FROM occurrences WHERE reminder_id = :id", id=id_) == 1
 
 
-def test_no_push_leaves_that_was_added_beside_the_answer(scene: Scene) -> None:
+def test_an_answer_cancels_a_push_that_was_added_concurrently(scene: Scene) -> None:
     """A job adds a push while the answer waits for the person's row. The answer must cancel this push too."""
     person = scene.person()
     scene.send(subscribe(person, browser(scene)))
@@ -178,7 +178,7 @@ def test_no_push_leaves_that_was_added_beside_the_answer(scene: Scene) -> None:
     assert db.session.scalars(pushes).all() == ["cancelled"]
 
 
-def test_of_two_browsers_at_once_the_second_counts_the_first(scene: Scene) -> None:
+def test_two_concurrent_subscriptions_cannot_exceed_the_limit(scene: Scene) -> None:
     person = scene.person()
     caller = sessions.get_caller(str(person.token))
     for _ in range(push.MAX_PER_USER - 1):
@@ -189,7 +189,7 @@ def test_of_two_browsers_at_once_the_second_counts_the_first(scene: Scene) -> No
     assert db.session.scalar(count) == push.MAX_PER_USER
 
 
-def test_an_answer_holds_the_reply_above_it_before_it_refers_to_it(scene: Scene) -> None:
+def test_a_forum_reply_locks_its_parent_before_it_waits_for_a_deletion(scene: Scene) -> None:
     leaving, other = scene.person(), scene.person()
     thread_id = scene.new(write(other))
     reply_id = scene.new(answer(other, thread_id))
@@ -205,7 +205,7 @@ def category(category_id: int) -> sa.Select[int]:
     return sa.select(ForumCategory.id).where(ForumCategory.id == category_id)
 
 
-def test_a_new_thread_holds_no_category_while_it_waits_for_a_deletion(scene: Scene) -> None:
+def test_a_new_thread_does_not_lock_its_category_while_it_waits_for_a_deletion(scene: Scene) -> None:
     leaving = scene.person()
     with being_deleted(leaving.id) as deletion, running(scene.app, lambda: scene.send(write(leaving, 1))) as writing:
         free = category(1).with_for_update(key_share=True, skip_locked=True)
@@ -250,7 +250,7 @@ def being_changed(user_id: int, change: str) -> Iterator[sa.Connection]:
 
 @pytest.mark.parametrize("change", [HANDED_OVER, DELETED])
 @pytest.mark.parametrize("is_by_message", [True, False])
-def test_a_caregivers_answer_that_waited_for_the_end_of_the_care_is_refused(
+def test_a_caregivers_answer_that_waited_for_handover_or_deletion_is_refused(
     scene: Scene, change: str, is_by_message: bool
 ) -> None:
     caregiver, [dependent] = family(scene)
@@ -296,7 +296,7 @@ def test_an_undelete_that_waited_until_the_erasure_is_refused(scene: Scene) -> N
         assert undeleting.result().status == 404
 
 
-def test_a_creation_that_waited_for_the_caregivers_wish_to_leave_is_refused(scene: Scene) -> None:
+def test_a_new_dependent_is_refused_after_a_concurrent_account_deletion(scene: Scene) -> None:
     caregiver, _ = family(scene, 0)
     with (
         being_changed(caregiver.id, DELETED) as leaving,

@@ -23,7 +23,7 @@ def test_reminders_survive_one_of_each_fault() -> None:
 
 
 @pytest.mark.parametrize("flaw", ["lost", "lost_pushes", "twice", "misdirected", "answered", "unsettled"])
-def test_one_alert_that_goes_wrong_is_a_verdict(flaw: str) -> None:
+def test_each_kind_of_wrong_alert_fails_one_result(flaw: str) -> None:
     alerts = Alerts(due=20, unknown=1, repeated=1)
     assert alerts.keeps_promises
     assert all(result.holds for result in alerts.results("kills", repeated=1))
@@ -32,14 +32,14 @@ def test_one_alert_that_goes_wrong_is_a_verdict(flaw: str) -> None:
     assert [result.holds for result in wrong.results("kills", repeated=1)].count(False) == 1
 
 
-def test_an_alert_may_be_repeated_only_where_that_is_allowed() -> None:
+def test_repeated_alerts_fail_the_result_if_none_are_allowed() -> None:
     results = Alerts(due=20, unknown=1, repeated=1).results("confirmed", repeated=0)
     assert [result.name for result in results if not result.holds] == [
         "confirmed: alerts repeated, their outcome unknown"
     ]
 
 
-def test_a_row_that_there_is_not_is_refused_with_the_names_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_row_name_is_refused_with_a_list_of_valid_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kills", "floods"]) == 2
     told = capsys.readouterr().out
     assert told.startswith("There is no row floods; there are kills, freezes, ")

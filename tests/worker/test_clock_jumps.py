@@ -71,7 +71,7 @@ def hours_off(log: Path) -> set[int]:
     return {round((moment - datetime.now(UTC)).total_seconds() / 3600) for moment in moments}
 
 
-def test_what_is_due_is_sent_on_time_whatever_the_workers_clock_says(
+def test_due_reminders_are_not_sent_early_or_twice_if_the_workers_clock_jumps(
     worker: RunningWorker, clock_file: Path, sim: Server
 ) -> None:
     with unit_of_work():

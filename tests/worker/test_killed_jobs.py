@@ -75,7 +75,7 @@ def deadly_worker(
     return start
 
 
-def test_an_erasure_goes_on_until_nothing_is_left(
+def test_an_erasure_job_that_is_killed_repeatedly_finishes(
     committed: Flask, marked: User, deadly_worker: Callable[..., Path]
 ) -> None:
     response = Client(committed).as_(marked).delete("/profile", {"password": PASSWORD, "forum": "delete"})
@@ -95,7 +95,7 @@ def test_an_erasure_goes_on_until_nothing_is_left(
     assert marked.image not in {name for name, _ in pictures.store().names()}
 
 
-def test_an_export_is_begun_anew_until_there_is_one_whole_file(
+def test_an_export_job_that_is_killed_repeatedly_makes_one_complete_file(
     committed: Flask,
     marked: User,
     deadly_worker: Callable[..., Path],

@@ -25,13 +25,13 @@ def world() -> Iterator[World]:
 
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
-def test_reminders_go_on_while_redis_is_away(world: World, how: str) -> None:
+def test_reminders_are_sent_once_during_a_redis_outage(world: World, how: str) -> None:
     """Redis is unavailable until all reminders have arrived. `make bench T=outages` measures how late they are."""
     outcome = through(world, "redis", how, lambda: wait_until(world.all_have_arrived))
     assert (outcome.lost, outcome.lost_pushes, outcome.doubled) == (0, 0, 0), str(outcome)
 
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
-def test_what_fell_due_while_postgresql_was_away_goes_out_when_it_is_back(world: World, how: str) -> None:
+def test_reminders_due_during_a_postgresql_outage_are_sent_afterwards(world: World, how: str) -> None:
     outcome = through(world, "postgres", how, lambda: sleep(AWAY_S))
     assert outcome.keeps_promises, str(outcome)

@@ -43,7 +43,7 @@ def sent(key: str) -> Callable[[], bool]:
     return lambda: reread(key).state == DeliveryState.SENT
 
 
-def test_one_process_serves_both_queues_and_its_clock_finds_what_falls_due(start_worker: Start, sim: Server) -> None:
+def test_one_worker_serves_both_queues_and_sends_scheduled_deliveries(start_worker: Start, sim: Server) -> None:
     worker = start_worker()
     worker.clock()
     at_once, bulk = add(), add(queue="bulk")
@@ -57,7 +57,7 @@ def test_one_process_serves_both_queues_and_its_clock_finds_what_falls_due(start
     assert worker.end() == 0
 
 
-def test_a_job_leaves_one_json_line_without_texts_or_numbers(start_worker: Start) -> None:
+def test_a_job_is_logged_as_json_without_message_text_or_phone_number(start_worker: Start) -> None:
     worker = start_worker("urgent")
     row = add()
     wait_until(sent(row.dedupe_key))
@@ -71,7 +71,7 @@ def test_a_job_leaves_one_json_line_without_texts_or_numbers(start_worker: Start
     assert (row.target or "?") not in text
 
 
-def test_a_clock_that_dies_is_started_again(start_worker: Start) -> None:
+def test_a_killed_scheduler_is_restarted(start_worker: Start) -> None:
     worker = start_worker()
     first = worker.clock()
     os.kill(first, signal.SIGKILL)
@@ -81,7 +81,7 @@ def test_a_clock_that_dies_is_started_again(start_worker: Start) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_no_clock_outlives_its_worker(start_worker: Start, number: signal.Signals) -> None:
+def test_a_scheduler_ends_with_its_worker(start_worker: Start, number: signal.Signals) -> None:
     worker = start_worker()
     child = worker.clock()
     wait_until(ticks)
@@ -89,7 +89,7 @@ def test_no_clock_outlives_its_worker(start_worker: Start, number: signal.Signal
     wait_until(lambda: child not in processes())
 
 
-def test_a_worker_killed_in_the_middle_of_a_call_is_made_good(start_worker: Start, sim: Server) -> None:
+def test_a_delivery_claimed_by_a_killed_worker_is_retried_after_its_lease(start_worker: Start, sim: Server) -> None:
     sim.fault("messaging", "hang", match="/send", seconds=30)
     worker = start_worker()
     row = add()
@@ -133,7 +133,7 @@ def test_a_pickled_job_is_not_run(start_worker: Start, tmp_path: object) -> None
     assert worker.process.poll() is None
 
 
-def test_redis_emptied_and_all_connections_cut_loses_nothing(committed: Flask, start_worker: Start) -> None:
+def test_no_delivery_is_lost_if_redis_is_flushed_and_disconnected(committed: Flask, start_worker: Start) -> None:
     worker = start_worker()
     worker.clock()
     later = add(due_at=local_time.now() + timedelta(minutes=5))
@@ -149,7 +149,7 @@ def test_redis_emptied_and_all_connections_cut_loses_nothing(committed: Flask, s
     assert worker.process.poll() is None
 
 
-def test_figures_tell_of_workers_and_of_the_calls_in_their_jobs(
+def test_metrics_include_worker_counts_and_provider_calls_of_jobs(
     committed: Flask, start_worker: Start, tmp_path: Path
 ) -> None:
     # An operator may set this variable for all processes. Only gunicorn creates the folder, so a worker must run
@@ -166,7 +166,7 @@ def test_figures_tell_of_workers_and_of_the_calls_in_their_jobs(
     assert "clock_tick_age_seconds +Inf" not in page
 
 
-def test_a_hung_process_does_not_silence_urgent_deliveries(start_worker: Start, sim: Server) -> None:
+def test_urgent_deliveries_are_sent_while_a_worker_process_hangs(start_worker: Start, sim: Server) -> None:
     urgent, _ = start_worker("urgent"), start_worker("bulk")
     sim.fault("messaging", "hang", match="/send", seconds=30)
     add()
