@@ -163,7 +163,7 @@ LIMITS: dict[str, Limit] = {
     "pengingat/one_tap/routes.py limit_answers '600 per minute'": Limit(
         "tokens of links",
         "an address, behind which thousands may answer",
-        "pengingat/test_links.py::test_link_pages_are_rate_limited_by_token_and_refused_with_html",
+        "pengingat/test_links.py::test_an_address_gets_600_link_pages_a_minute",
     ),
     "pengingat/one_tap/routes.py limit_answers '60 per minute'": Limit(
         "the ledger",

@@ -116,6 +116,11 @@ def test_link_pages_are_rate_limited_by_token_and_refused_with_html(limited: Non
     assert int(refused.headers["Retry-After"]) > 0
 
 
+def test_an_address_gets_600_link_pages_a_minute(limited: None, client: Client) -> None:
+    assert {page(client, f"{n:022}").status_code for n in range(600)} == {404}
+    assert page(client, f"{600:022}").status_code == 429
+
+
 def test_an_invalid_answer_is_400_and_shows_the_link_page(token: str, client: Client) -> None:
     for data in ({}, {"status": "void"}):
         response = client.post(f"/k/{token}", data=data)
