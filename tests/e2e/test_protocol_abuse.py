@@ -100,4 +100,5 @@ def test_aborted_half_sent_requests_do_not_block_the_next_request(web: Stack) ->
 
 
 def test_the_log_contains_no_traceback(web: Stack) -> None:
+    assert statuses(web, b"GARBAGE\r\n\r\n") == [400]
     assert "Traceback" not in web.log.read_text()
