@@ -33,7 +33,7 @@ def test_a_username_is_derived_from_the_email(admin: Client, email: str, usernam
     assert admin.post("/admins/", {**FORM, "email": email, "username": ""}).json["username"] == username
 
 
-def test_two_administrators_of_one_name_are_created_at_once(committed: Flask) -> None:
+def test_concurrently_created_administrators_get_different_usernames(committed: Flask) -> None:
     with unit_of_work():
         bos = make_admin(username="bos")
         by = Caller(bos.id, frozenset(bos.role_names), uuid4(), SessionKind.USER)
@@ -45,7 +45,7 @@ def test_two_administrators_of_one_name_are_created_at_once(committed: Flask) ->
     assert db.session.scalars(sa.select(User.username).order_by(User.id)).all() == ["bos", "rina", "rina2"]
 
 
-def test_the_form_of_who_has_no_email_and_number_can_be_sent_back(admin: Client) -> None:
+def test_a_form_with_empty_email_and_phone_is_accepted(admin: Client) -> None:
     first = make_admin(username="pertama", email=None, nomor_hp=None)
     form = {"username": "pertama", "email": "", "nomor_hp": "", "password": "", "nama_ktp": "Yang Pertama"}
     response = admin.put(f"/admins/{first.id}", data=form, content_type="multipart/form-data")
@@ -53,7 +53,7 @@ def test_the_form_of_who_has_no_email_and_number_can_be_sent_back(admin: Client)
     assert (response.json["nama_ktp"], response.json["email"]) == ("Yang Pertama", None)
 
 
-def test_a_new_password_ends_the_sessions_of_the_administrator(admin: Client, client: Client) -> None:
+def test_changing_the_password_ends_the_administrators_sessions(admin: Client, client: Client) -> None:
     rina = make_admin()
     theirs = client.as_(rina)
     assert admin.put(f"/admins/{rina.id}", {"password": "sandi-baru"}).status_code == 200

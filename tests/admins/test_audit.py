@@ -37,12 +37,12 @@ def test_a_deletion_anywhere_by_an_administrator_is_audited(admin: Client) -> No
     assert (row["actor"], row["action"], row["subject"]) == ("rina", "deleted", f"roles/{role_id}")
 
 
-def test_what_failed_is_not_audited(admin: Client) -> None:
+def test_a_failed_deletion_is_not_audited(admin: Client) -> None:
     assert admin.delete("/roles/999999").status_code == 404
     assert admin.get("/admins/audit").json == []
 
 
-def test_given_and_removed_roles_are_audited_once_each(admin: Client) -> None:
+def test_adding_and_removing_a_role_are_each_audited_once(admin: Client) -> None:
     siti = make_user(username="siti")
     role = roles.create({"name": "relawan", "is_editable": True})
     for _ in range(2):  # the second request changes nothing, so it adds no entry

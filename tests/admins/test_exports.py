@@ -52,7 +52,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_every_report_comes_in_every_format_under_its_name(admin: Client, report: str) -> None:
+def test_every_report_has_every_format_and_its_own_file_name(admin: Client, report: str) -> None:
     make_user(domicile="Aceh")
     buffer.store([record(None, now())])
     name = rf'attachment; filename="{report}_\d{{4}}-\d\d-\d\d_\d{{4}}-\d\d-\d\d\.(csv|xlsx|pdf)"'
@@ -72,7 +72,7 @@ def test_every_report_comes_in_every_format_under_its_name(admin: Client, report
     assert len(sheet) == len(rows) > 1
 
 
-def test_a_range_is_days_of_jakarta_and_names_the_file(admin: Client) -> None:
+def test_a_range_is_in_jakarta_days_and_part_of_the_file_name(admin: Client) -> None:
     for name, moment in [("a", "2026-03-01T16:59Z"), ("b", "2026-03-01T17:00Z"), ("c", "2026-03-02T17:00Z")]:
         make_user(username=f"user_{name}").created_at = moment
     db.session.flush()
@@ -82,7 +82,7 @@ def test_a_range_is_days_of_jakarta_and_names_the_file(admin: Client) -> None:
     assert get(admin, "users").headers["Content-Disposition"].startswith('attachment; filename="users_2026-03-01_')
 
 
-def test_people_come_with_roles_and_without_nik(admin: Client) -> None:
+def test_exported_people_have_roles_but_no_nik(admin: Client) -> None:
     siti = make_user(RoleName.PASIEN, RoleName.PENDAMPING, username="siti", nik="3273014502900001", is_verified=True)
     for kind, read in (("csv", read_csv), ("xlsx", read_xlsx)):
         rows = read(get(admin, "users", format=kind))
@@ -96,7 +96,7 @@ def test_people_come_with_roles_and_without_nik(admin: Client) -> None:
     assert [row[1] for row in read_csv(get(admin, "admins"))[1:]] == ["rina"]
 
 
-def test_a_workbook_can_be_sorted_filtered_and_read_at_once(admin: Client) -> None:
+def test_a_workbook_has_typed_cells_filters_and_wide_columns(admin: Client) -> None:
     make_user(username="siti", nomor_hp="081234567890").created_at = "2026-03-01T17:30:05Z"
     db.session.flush()
     response = get(admin, "users", format="xlsx", start="2026-03-01", end="2026-03-02")
@@ -118,7 +118,7 @@ def test_a_sheet_prints_on_the_width_of_one_page(admin: Client) -> None:
     assert book.active.print_title_rows == "$1:$1"
 
 
-def test_a_second_sheet_begins_where_the_first_is_full(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_above_the_sheet_limit_are_on_a_second_sheet(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xlsx, "SHEET_ROWS", 3)
     for number in range(3):
         make_user(username=f"user_{number}")
@@ -132,7 +132,7 @@ def test_a_second_sheet_begins_where_the_first_is_full(admin: Client, monkeypatc
     ]
 
 
-def test_domicile_counts_and_shares(admin: Client) -> None:
+def test_the_domicile_report_has_counts_and_percentages(admin: Client) -> None:
     for domicile in ("Jawa Barat", "Jawa Barat", "Aceh"):
         make_user(domicile=domicile)
     rows = read_csv(get(admin, "domicile"))[1:]
@@ -140,7 +140,7 @@ def test_domicile_counts_and_shares(admin: Client) -> None:
     assert read_xlsx(get(admin, "domicile", format="xlsx"))[1] == ["Jawa Barat", 2, 50]
 
 
-def test_activities_come_with_their_people(admin: Client) -> None:
+def test_exported_activities_have_the_username_and_ip(admin: Client) -> None:
     siti = make_user(username="siti")
     buffer.store([record(siti, now(), activity_description="membuka", user_ip=None, remote_ip="203.0.113.7")])
     (row,) = read_csv(get(admin, "activity-logs"))[1:]
@@ -148,7 +148,7 @@ def test_activities_come_with_their_people(admin: Client) -> None:
     assert (row[6], row[8]) == ("membuka", "203.0.113.7")
 
 
-def test_a_hostile_cell_is_a_text_in_every_format(admin: Client, subtests: pytest.Subtests) -> None:
+def test_a_formula_in_a_cell_is_exported_as_text(admin: Client, subtests: pytest.Subtests) -> None:
     texts = {f"orang{number:02d}": text for number, text in enumerate(HOSTILE)}
     for username, text in texts.items():
         make_user(username=username).nama_ktp = text
@@ -176,7 +176,9 @@ def test_every_export_is_audited(admin: Client) -> None:
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
-def test_a_client_that_leaves_frees_everything(committed: Flask, kind: str, tmp_path: Any, monkeypatch: Any) -> None:
+def test_a_disconnected_client_releases_query_files_and_export_slot(
+    committed: Flask, kind: str, tmp_path: Any, monkeypatch: Any
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     admin = Client(committed).as_(make_admin())
     db.session.execute(
@@ -207,7 +209,7 @@ def test_a_client_that_leaves_frees_everything(committed: Flask, kind: str, tmp_
     assert EXPORTS.running == 0
 
 
-def test_too_many_exports_at_once_get_a_429(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_concurrent_exports_are_429(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(EXPORTS, "wait_s", 0.01)
     with ExitStack() as others:
         for _ in range(EXPORTS.concurrent):

@@ -27,7 +27,9 @@ def free(admin: Client, user_id: int) -> None:
     db.session.expire_all()
 
 
-def test_what_is_open_and_what_waits_for_the_number_ends(client: Client, owner: Client, admin: Client) -> None:
+def test_removing_a_number_deletes_resets_verifications_and_deliveries(
+    client: Client, owner: Client, admin: Client
+) -> None:
     client.get("/send-verification-code", query_string={"phone": OWN})
     digits(owner)
     ask(owner, nomor_hp=NEW)
@@ -39,7 +41,7 @@ def test_what_is_open_and_what_waits_for_the_number_ends(client: Client, owner: 
     assert set(db.session.scalars(to_number)) == {DeliveryState.CANCELLED}
 
 
-def test_the_person_is_told_by_push_and_reads_why(owner: Client, admin: Client) -> None:
+def test_the_person_is_notified_by_push_and_reads_the_reason(owner: Client, admin: Client) -> None:
     free(admin, owner.id)
     assert pushes() == [(owner.id, "number_freed")]
     (told,) = messages("security_notice")
@@ -48,7 +50,7 @@ def test_the_person_is_told_by_push_and_reads_why(owner: Client, admin: Client) 
     assert (row["who"], row["reason"]) == ("Administrator", REASON)
 
 
-def test_its_owner_takes_the_number_without_a_question(client: Client, owner: Client, admin: Client) -> None:
+def test_a_freed_number_can_be_verified_without_the_former_owner(client: Client, owner: Client, admin: Client) -> None:
     use(OWN, seconds=-60)
     other = client.as_(make_user(username="ana", nomor_hp=None))
     code = ask(other, nomor_hp=OWN)["code"]
@@ -57,7 +59,7 @@ def test_its_owner_takes_the_number_without_a_question(client: Client, owner: Cl
     assert other.get("/profile").json["nomor_hp"] == OWN
 
 
-def test_who_was_asked_about_a_number_that_is_freed_may_still_agree(
+def test_an_owner_asked_before_the_number_was_freed_can_still_agree(
     client: Client, owner: Client, admin: Client
 ) -> None:
     use(OWN, seconds=-60)

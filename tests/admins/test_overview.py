@@ -26,7 +26,7 @@ def get_overview(admin: Client, **query: Any) -> dict[str, Any]:
     return response.json
 
 
-def test_people_are_counted_by_role_province_and_standing(admin: Client) -> None:
+def test_people_are_counted_by_role_province_and_verification(admin: Client) -> None:
     make_user(domicile="Jawa Barat", is_verified=True)
     make_user(domicile="Jawa Barat")
     make_user(RoleName.PENDAMPING, domicile="Aceh")
@@ -95,7 +95,7 @@ def seed_forum(siti: User, budi: User, category_id: int) -> None:
     db.session.execute(sa.update(ForumCategory).where(ForumCategory.id == category_id).values(threads_count=2))
 
 
-def test_the_cost_is_a_fixed_number_of_statements(admin: Client, statements: Statements) -> None:
+def test_the_overview_needs_a_fixed_number_of_statements(admin: Client, statements: Statements) -> None:
     with statements.at_most(10):
         get_overview(admin, start="2020-01-01", end="2026-03-01")
 
@@ -110,13 +110,13 @@ def test_the_cost_is_a_fixed_number_of_statements(admin: Client, statements: Sta
         ({"end": "0001-01-05"}, 5),
     ],
 )
-def test_any_range_has_every_one_of_its_days(admin: Client, query: dict[str, str], days: int) -> None:
+def test_the_overview_has_one_row_for_each_day_of_the_range(admin: Client, query: dict[str, str], days: int) -> None:
     overview = get_overview(admin, **query)
     assert len(overview["growth"]) == len(overview["activity"]) == days
     assert overview["growth"][-1]["date"] == overview["range"]["end"]
 
 
-def test_a_deleted_dependent_is_counted_nowhere(admin: Client, budi: Client) -> None:
+def test_a_deleted_dependent_is_not_counted(admin: Client, budi: Client) -> None:
     before = get_overview(admin)
     dependent_id = budi.post("/caregiver/dependents", {"nama_ktp": "Ibu Siti"}).json["id"]
     assert get_overview(admin)["totals"]["pasien"] == before["totals"]["pasien"] + 1

@@ -48,7 +48,7 @@ OTHER_SCRIPTS = [
 ]
 
 
-def test_a_name_in_another_script_becomes_replacement_signs(admin: Client) -> None:
+def test_a_name_in_another_script_is_shown_as_replacement_characters(admin: Client) -> None:
     for n, name in enumerate(OTHER_SCRIPTS):
         make_user(nama_ktp=f"Nama{n} {name}")
     text, _ = read_pdf(get(admin, "users", format="pdf"))
@@ -76,7 +76,7 @@ class Written(FPDF):
 
 
 @pytest.mark.parametrize("most", [1, 5, 6, 9, 10, 11, 99, 100, 1001])
-def test_the_lines_of_a_chart_are_labelled_with_what_they_stand_for(most: int) -> None:
+def test_grid_lines_of_a_chart_have_correct_labels(most: int) -> None:
     page = Written()
     Chart("Pendaftaran per hari", [("1/3", float(most))], upright=True).draw(page, 0, 0, 100)
     _, *lines, _ = page.texts
@@ -85,7 +85,7 @@ def test_the_lines_of_a_chart_are_labelled_with_what_they_stand_for(most: int) -
     assert most <= heights[-1] <= max(4, 2 * most)
 
 
-def test_a_pdf_has_a_limit_and_the_others_have_none(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_pdf_exports_have_a_row_limit(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf, "MAX_ROWS", 3)
     for _ in range(3):
         make_user()

@@ -47,7 +47,7 @@ def usernames(admin: Client, days: int) -> list[str]:
     return sorted(row["username"] for row in admin.get(f"/admins/users?missed_days={days}").json)
 
 
-def test_today_counts_each_reminder_once_by_what_became_of_it(admin: Client) -> None:
+def test_today_counts_each_reminder_once_by_its_result(admin: Client) -> None:
     person, morning = make_user().id, midnight(today()) + timedelta(hours=7)
     due(person, morning, "done", ("sent", None), ("sent", "read"))
     due(person, morning, "missed", ("sent", "failed"), ("sent", None), slot="1")
@@ -72,7 +72,7 @@ def test_today_counts_each_reminder_once_by_what_became_of_it(admin: Client) -> 
     }
 
 
-def test_who_missed_a_dose_on_each_of_the_last_days(admin: Client) -> None:
+def test_people_who_missed_a_dose_on_each_of_the_last_days_are_listed(admin: Client) -> None:
     for name, days in {"siti": (1, 2, 3), "budi": (1, 3), "ani": (2, 3, 4), "tono": (0, 1, 2)}.items():
         missed(make_user(username=name).id, *days)
     assert usernames(admin, 1) == ["budi", "siti", "tono"]
@@ -82,14 +82,14 @@ def test_who_missed_a_dose_on_each_of_the_last_days(admin: Client) -> None:
     assert admin.get("/admins/overview/hari-ini").json["missed_people"] == 1
 
 
-def test_two_doses_of_one_day_are_one_day(admin: Client) -> None:
+def test_two_missed_doses_of_one_day_count_as_one_day(admin: Client) -> None:
     person = make_user(username="siti").id
     missed(person, 1, 2)
     missed(person, 1, slot="1")
     assert usernames(admin, 3) == []
 
 
-def test_what_is_no_missed_dose_of_a_person_does_not_count(admin: Client, client: Client) -> None:
+def test_only_missed_medicine_doses_of_active_people_are_counted(admin: Client, client: Client) -> None:
     missed(make_user(username="makan").id, 1, 2, 3, tipe="makan")
     missed(make_user(username="kami").id, 1, 2, 3, undelivered=True)
     missed(make_user(username="dilewati").id, 1, 2, 3, state="skipped")
@@ -102,7 +102,7 @@ def test_what_is_no_missed_dose_of_a_person_does_not_count(admin: Client, client
     assert admin.get("/admins/overview/hari-ini").json["missed_people"] == 0
 
 
-def test_who_is_shown_there_reads_it_once_a_day(admin: Client) -> None:
+def test_a_listed_person_gets_one_access_log_entry_a_day(admin: Client) -> None:
     person = make_user().id
     missed(person, 1, 2, 3)
     for _ in range(2):

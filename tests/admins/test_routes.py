@@ -49,7 +49,7 @@ class AdminsOnly:
 class TestListAdmins(AdminsOnly):
     """GET /admins"""
 
-    def test_administrators_alone_are_listed(self, admin: Client) -> None:
+    def test_only_administrators_are_listed(self, admin: Client) -> None:
         make_user(username="siti")
         response = admin.get("/admins/")
         assert [row["username"] for row in response.json] == ["rina"]
@@ -83,7 +83,7 @@ class TestCreateAdmin(AdminsOnly):
         assert_error(admin.post("/admins/", body), 400, "validation_error", missing)
 
     @pytest.mark.parametrize(("field", "value"), [("role", "pasien"), ("nomor_hp", "abc"), ("username", "users")])
-    def test_bad_input_is_refused_by_name(self, admin: Client, field: str, value: str) -> None:
+    def test_bad_input_is_refused_with_the_name_of_the_field(self, admin: Client, field: str, value: str) -> None:
         assert_error(admin.post("/admins/", {**FORM, field: value}), 400, "validation_error", field)
 
     def test_an_email_in_use_is_a_conflict(self, admin: Client) -> None:
@@ -105,7 +105,7 @@ class TestGetAdmin(AdminsOnly):
         assert admin.get(f"/admins/{username}").json["username"] == "rina"
 
     @pytest.mark.parametrize("username", ["siti", "tidakada", "12", "%00", "ü"])
-    def test_who_is_no_administrator_is_not_found(self, admin: Client, username: str) -> None:
+    def test_a_person_who_is_no_administrator_is_not_found(self, admin: Client, username: str) -> None:
         make_user(username="siti")
         assert_error(admin.get(f"/admins/{username}"), 404)
 
@@ -113,7 +113,7 @@ class TestGetAdmin(AdminsOnly):
 class TestUpdateAdmin(AdminsOnly):
     """PUT /admins/<user_id>"""
 
-    def test_an_edit_changes_what_it_names(self, admin: Client) -> None:
+    def test_only_the_fields_in_the_body_are_changed(self, admin: Client) -> None:
         ani = make_admin(username="ani", email="ani@contoh.id")
         response = admin.put(f"/admins/{ani.id}", data={"nama_ktp": "Rina W.", "nomor_hp": ""})
         assert response.status_code == 200, response.json
@@ -123,14 +123,14 @@ class TestUpdateAdmin(AdminsOnly):
         row = admin.get("/admins/audit?action=user_changed").json[0]
         assert row["details"] == {"username": "ani", "fields": ["nama_ktp", "nomor_hp"]}
 
-    def test_a_role_is_changed_by_a_superadmin_alone(self, admin: Client, superadmin: Client) -> None:
+    def test_only_a_superadmin_changes_roles_and_other_superadmins(self, admin: Client, superadmin: Client) -> None:
         rina = make_admin()
         assert_error(admin.put(f"/admins/{rina.id}", {"role": "superadmin"}), 403, "superadmin_only")
         assert superadmin.put(f"/admins/{rina.id}", {"role": "superadmin"}).json["role"] == "superadmin"
         assert_error(admin.put(f"/admins/{rina.id}", {"nama_ktp": "X"}), 403, "superadmin_only")
         assert_error(admin.delete(f"/admins/{rina.id}"), 403, "superadmin_only")
 
-    def test_whoever_is_no_administrator_is_not_found(self, admin: Client, siti: Client) -> None:
+    def test_a_person_who_is_no_administrator_is_not_found(self, admin: Client, siti: Client) -> None:
         assert_error(admin.put(f"/admins/{siti.id}", {"nama_ktp": "X"}), 404)
 
     def test_an_email_in_use_is_a_conflict(self, admin: Client) -> None:
@@ -153,7 +153,7 @@ class TestDeleteAdmin(AdminsOnly):
         row = admin.get("/admins/audit?action=deleted").json[0]
         assert (row["actor"], row["details"]) == ("rina", {"username": "ani", "roles": ["admin"]})
 
-    def test_nobody_deletes_the_own_account(self, admin: Client) -> None:
+    def test_administrators_cannot_delete_their_own_account(self, admin: Client) -> None:
         make_admin()
         assert_error(admin.delete(f"/admins/{admin.id}"), 409, "own_account")
 
@@ -161,7 +161,7 @@ class TestDeleteAdmin(AdminsOnly):
         only = make_admin()
         assert_error(superadmin.delete(f"/admins/{only.id}"), 409, "last_admin")
 
-    def test_whoever_is_no_administrator_is_not_found(self, admin: Client, siti: Client) -> None:
+    def test_a_person_who_is_no_administrator_is_not_found(self, admin: Client, siti: Client) -> None:
         for user_id in (siti.id, 999999):
             assert_error(admin.delete(f"/admins/{user_id}"), 404)
 
@@ -171,7 +171,7 @@ class TestRemoveAdminOtp(AdminsOnly):
 
     BODY: ClassVar = {"reason": "Ponselnya hilang.", "password": PASSWORD}
 
-    def test_a_superadmin_removes_it_and_the_other_is_told(
+    def test_a_superadmin_removes_a_second_factor_and_its_owner_is_notified(
         self, client: Client, admin: Client, superadmin: Client
     ) -> None:
         codes = set_up(admin)
@@ -186,7 +186,7 @@ class TestRemoveAdminOtp(AdminsOnly):
         assert (told.kind, told.channel) == ("security_notice", "messaging")
         assert_readable(str(words_of(told)["text"]))
 
-    def test_a_superadmin_with_a_factor_sends_a_code_of_it(self, admin: Client, superadmin: Client) -> None:
+    def test_a_superadmin_with_a_second_factor_must_send_a_code(self, admin: Client, superadmin: Client) -> None:
         set_up(admin)
         codes, path = set_up(superadmin), f"/admins/{admin.id}/otp"
         assert_error(superadmin.delete(path, self.BODY), 400, "otp_required")
@@ -195,15 +195,15 @@ class TestRemoveAdminOtp(AdminsOnly):
         assert admin.get("/profile/otp").json["active"] is True
         assert superadmin.delete(path, {**self.BODY, "otp": codes[0]}).status_code == 204
 
-    def test_the_own_one_is_a_conflict(self, superadmin: Client) -> None:
+    def test_removing_the_own_second_factor_is_a_conflict(self, superadmin: Client) -> None:
         assert_error(superadmin.delete(f"/admins/{superadmin.id}/otp", self.BODY), 409, "own_account")
 
-    def test_whoever_has_none_or_is_unknown_is_not_found(self, admin: Client, superadmin: Client) -> None:
+    def test_a_person_without_a_second_factor_is_not_found(self, admin: Client, superadmin: Client) -> None:
         for user_id in (admin.id, 999999):
             assert_error(superadmin.delete(f"/admins/{user_id}/otp", self.BODY), 404)
         assert admin.get("/profile").status_code == 200
 
-    def test_an_administrator_removes_nobodys(self, admin: Client, superadmin: Client) -> None:
+    def test_an_administrator_cannot_remove_a_second_factor(self, admin: Client, superadmin: Client) -> None:
         set_up(superadmin)
         for user_id in (superadmin.id, make_admin().id):
             assert_error(admin.delete(f"/admins/{user_id}/otp", self.BODY), 403, "superadmin_only")
@@ -233,7 +233,7 @@ class TestListUsers(AdminsOnly):
         assert response.json[0]["roles"][0]["name"] == "pasien"
         assert not {"nik", "preferences", "password_hash"} & set(response.json[0])
 
-    def test_a_list_of_users_costs_the_same_however_many_there_are(self, admin: Client, statements: Statements) -> None:
+    def test_the_number_of_statements_does_not_grow_with_the_list(self, admin: Client, statements: Statements) -> None:
         for _ in range(5):
             make_user()
         with statements.at_most(5):  # one each for caller, days, users, roles and access log
@@ -259,7 +259,7 @@ class TestListUsers(AdminsOnly):
 class TestGetUser(AdminsOnly):
     """GET /admins/users/<user_id>"""
 
-    def test_the_detail_shows_the_nik_and_the_audit_log_says_who_looked(self, admin: Client) -> None:
+    def test_the_detail_shows_the_nik_and_the_read_is_audited(self, admin: Client) -> None:
         siti = make_user(username="siti", nik=NIK)
         assert admin.get(f"/admins/users/{siti.id}").json["nik"] == NIK
         (row,) = admin.get("/admins/audit?action=nik_read").json
@@ -303,7 +303,7 @@ class TestUpdateUser(AdminsOnly):
     def test_an_unknown_person_is_not_found(self, admin: Client) -> None:
         assert_error(admin.put("/admins/users/999999", {"is_verified": True}), 404)
 
-    def test_the_last_administrator_stays_one(self, client: Client) -> None:
+    def test_the_last_administrator_cannot_lose_the_role(self, client: Client) -> None:
         only = make_admin()
         response = client.as_(only).put(f"/admins/users/{only.id}", {"role_ids": ids(RoleName.PASIEN)})
         assert_error(response, 409, "last_admin")
@@ -323,7 +323,7 @@ class TestUpdateUser(AdminsOnly):
 class TestEndUserSessions(AdminsOnly):
     """DELETE /admins/users/<user_id>/sesi"""
 
-    def test_every_device_is_logged_out_and_the_person_is_told(
+    def test_all_sessions_are_ended_and_the_person_is_notified(
         self, client: Client, admin: Client, siti: Client
     ) -> None:
         phone = client.as_(siti.user)
@@ -338,7 +338,7 @@ class TestEndUserSessions(AdminsOnly):
         assert (told.kind, told.channel) == ("security_notice", "messaging")
         assert_readable(str(words_of(told)["text"]))
 
-    def test_only_a_superadmin_ends_those_of_a_superadmin(
+    def test_only_a_superadmin_ends_sessions_of_a_superadmin(
         self, client: Client, admin: Client, superadmin: Client
     ) -> None:
         other = make_superadmin(username="wati")
@@ -368,7 +368,7 @@ class TestFreePhone(AdminsOnly):
         assert client.post("/login", {"username": "siti", "password": PASSWORD}).status_code == 200
         assert client.post("/login", {"username": "081234567890", "password": PASSWORD}).status_code == 401
 
-    def test_nothing_to_free_is_no_second_audit(self, admin: Client) -> None:
+    def test_removing_a_missing_number_is_not_audited_again(self, admin: Client) -> None:
         siti = make_user(username="siti")
         for _ in range(2):
             response = admin.delete(f"/admins/users/{siti.id}/phone", {"reason": "Salah nomor."})
@@ -376,7 +376,7 @@ class TestFreePhone(AdminsOnly):
         (row,) = admin.get("/admins/audit?action=number_freed").json
         assert (row["subject"], row["details"]) == (f"user:{siti.id}", {"username": "siti", "reason": "Salah nomor."})
 
-    def test_a_superadmins_number_stays(self, admin: Client, superadmin: Client) -> None:
+    def test_the_number_of_a_superadmin_cannot_be_removed(self, admin: Client, superadmin: Client) -> None:
         boss = make_superadmin(nomor_hp="081234567890")
         path = f"/admins/users/{boss.id}/phone"
         assert_error(admin.delete(path, {"reason": "x"}), 403, "superadmin_only")
@@ -387,14 +387,14 @@ class TestFreePhone(AdminsOnly):
     def test_a_wrong_reason_is_bad_input(self, admin: Client, body: dict[str, object]) -> None:
         assert_error(admin.delete(f"/admins/users/{make_user().id}/phone", body), 400, "validation_error", "reason")
 
-    def test_nobody_is_not_found(self, admin: Client) -> None:
+    def test_an_unknown_person_is_not_found(self, admin: Client) -> None:
         assert_error(admin.delete("/admins/users/999999/phone", {"reason": "x"}), 404)
 
 
 class TestListRelations(AdminsOnly):
     """GET /admins/caregiver-patient/all"""
 
-    def test_all_relations_come_with_both_people_in_one_statement(
+    def test_links_are_listed_with_both_people_by_one_statement(
         self, admin: Client, budi: Client, siti: Client, statements: Statements
     ) -> None:
         admin.post(LINKS, both(budi, siti))
@@ -447,14 +447,14 @@ class TestDeleteRelation(AdminsOnly):
         (row,) = admin.get("/admins/audit").json
         assert (row["action"], row["subject"]) == ("deleted", f"caregiver_link:{budi.id}:{siti.id}")
 
-    def test_both_are_needed(self, admin: Client, budi: Client) -> None:
+    def test_caregiver_id_alone_is_bad_input(self, admin: Client, budi: Client) -> None:
         assert_error(admin.delete(LINKS, {"caregiver_id": budi.id}), 400, "validation_error", "patient_id")
 
 
 class TestGetOverview(AdminsOnly):
     """GET /admins/overview"""
 
-    def test_the_whole_shape_is_there_even_with_nothing_in_it(self, admin: Client) -> None:
+    def test_the_response_has_all_fields_without_any_data(self, admin: Client) -> None:
         overview = admin.get("/admins/overview").json
         assert set(overview) == {
             "range",
@@ -501,7 +501,7 @@ class TestGetOverview(AdminsOnly):
 class TestGetToday(AdminsOnly):
     """GET /admins/overview/hari-ini"""
 
-    def test_the_whole_shape_is_there_even_with_nothing_in_it(self, admin: Client) -> None:
+    def test_the_response_has_all_fields_without_any_data(self, admin: Client) -> None:
         counts = dict.fromkeys(("sent", "waiting", "failed", "done", "missed_people"), 0)
         today_ = admin.get("/admins/overview/hari-ini").json
         assert today_ == {"date": today().isoformat(), **counts, "missed_days": 3, "patients": 0, "unverified": 1}
@@ -516,7 +516,7 @@ class TestExportReport(AdminsOnly):
         assert (response.status_code, response.mimetype) == (200, "text/csv")
         assert f'filename="{report}_' in response.headers["Content-Disposition"]
 
-    def test_what_cannot_be_exported_is_refused(self, admin: Client) -> None:
+    def test_an_unknown_report_format_or_range_is_refused(self, admin: Client) -> None:
         assert_error(admin.get("/admins/export/passwords"), 404, "unknown_report")
         assert_error(admin.get("/admins/export/users?format=doc"), 400, "validation_error", "format")
         path = "/admins/export/users?start=2026-02-02&end=2026-02-01"
@@ -536,7 +536,7 @@ class TestListAuditEntries(AdminsOnly):
         assert response.json[0]["actor"] is None
         assert [row["subject"] for row in admin.get("/admins/audit?q=export:1").json] == ["export:1"]
 
-    def test_statements_are_shown_to_superadmins_alone(self, admin: Client, superadmin: Client) -> None:
+    def test_entries_of_sql_statements_are_shown_only_to_superadmins(self, admin: Client, superadmin: Client) -> None:
         audit.record(None, audit.AuditAction.SQL, "query", query="SELECT 1")
         audit.record(None, audit.AuditAction.EXPORT, "export:users")
         db.session.flush()

@@ -46,7 +46,9 @@ def promote(admin: Client, user: User) -> None:
     assert admin.post(url, {"role_ids": [role_id(RoleName.ADMIN)]}).status_code == 200
 
 
-def test_a_promoted_patient_keeps_the_account_after_a_deletion(client: Client, admin: Client, registered: User) -> None:
+def test_a_promoted_patient_deleted_as_administrator_keeps_the_account(
+    client: Client, admin: Client, registered: User
+) -> None:
     """A patient is promoted to administrator and later deleted as administrator. The patient's account must stay."""
     promote(admin, registered)
     session = client.as_(registered)
@@ -63,7 +65,7 @@ def test_a_promoted_patient_keeps_the_account_after_a_deletion(client: Client, a
 
 
 @pytest.mark.parametrize("change", [{"password": "milik-bos"}, {"nomor_hp": "081311112222"}, {"nomor_hp": None}])
-def test_nobody_else_changes_what_opens_the_account_of_who_registered(
+def test_administrators_cannot_change_the_login_of_a_registered_account(
     admin: Client, registered: User, change: dict[str, str | None]
 ) -> None:
     promote(admin, registered)
@@ -72,19 +74,23 @@ def test_nobody_else_changes_what_opens_the_account_of_who_registered(
     assert registered.phone == PHONE
 
 
-def test_a_superadmin_does_not_either(client: Client, admin: Client, registered: User) -> None:
+def test_a_superadmin_cannot_change_the_password_of_a_registered_account(
+    client: Client, admin: Client, registered: User
+) -> None:
     promote(admin, registered)
     superadmin = client.as_superadmin(make_superadmin())
     assert_error(superadmin.put(f"/admins/{registered.id}", {"password": "milik-bos"}), 403, "owner_only")
 
 
-def test_the_rest_of_an_administrator_who_registered_can_be_changed(admin: Client, registered: User) -> None:
+def test_the_name_of_a_registered_account_can_be_changed(admin: Client, registered: User) -> None:
     promote(admin, registered)
     same = {"nama_ktp": "Siti A.", "nomor_hp": "+62 812 3456 7890"}
     assert admin.put(f"/admins/{registered.id}", same).status_code == 200
 
 
-def test_who_registered_changes_their_own_by_either_route(client: Client, admin: Client, registered: User) -> None:
+def test_the_owner_can_change_the_own_password_by_the_admin_route(
+    client: Client, admin: Client, registered: User
+) -> None:
     promote(admin, registered)
     as_siti, laptop = client.as_(registered), client.as_(registered)
     assert as_siti.put(f"/admins/{registered.id}", {"password": "baru-sekali"}).status_code == 200
@@ -95,7 +101,7 @@ def test_who_registered_changes_their_own_by_either_route(client: Client, admin:
 @pytest.mark.parametrize(
     "change", [{"password": "milik-maling"}, {"email": "m@example.com"}, {"nomor_hp": "0813111122"}]
 )
-def test_a_stolen_session_finds_no_way_around_the_own_password(
+def test_changing_own_login_data_requires_the_current_password(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, change: dict[str, str]
 ) -> None:
     config = dataclasses.replace(app.extensions["config"], profile_reauth="required")
@@ -109,7 +115,7 @@ def test_a_stolen_session_finds_no_way_around_the_own_password(
     assert own.put(url, {"nama_ktp": "Rina W."}).status_code == 200
 
 
-def test_an_administrator_whom_others_added_gets_a_password_from_them_and_is_told(admin: Client) -> None:
+def test_a_password_set_for_an_added_administrator_is_notified(admin: Client) -> None:
     body = {"email": "rina@contoh.id", "password": "milik-rina", "nama_ktp": "Rina", "nomor_hp": "081311112222"}
     rina_id = admin.post("/admins", body).json["id"]
     assert admin.put(f"/admins/{rina_id}", {"password": "sandi-baru"}).status_code == 200
@@ -118,7 +124,7 @@ def test_an_administrator_whom_others_added_gets_a_password_from_them_and_is_tol
     assert told[2].startswith("Data akun Anda baru saja diubah: kata sandi.")
 
 
-def test_who_gets_or_loses_a_role_is_told(admin: Client, registered: User) -> None:
+def test_a_person_is_notified_of_added_and_removed_roles(admin: Client, registered: User) -> None:
     promote(admin, registered)
     promote(admin, registered)
     admin.put(f"/admins/users/{registered.id}", {"role_ids": [role_id(RoleName.PASIEN), role_id(RoleName.PENDAMPING)]})
@@ -133,7 +139,7 @@ def test_who_gets_or_loses_a_role_is_told(admin: Client, registered: User) -> No
     ]
 
 
-def test_of_two_administrators_who_give_a_role_at_once_one_is_told_of(committed: Flask) -> None:
+def test_adding_a_role_twice_concurrently_sends_one_notice(committed: Flask) -> None:
     with unit_of_work():
         user_id, bos = make_user().id, make_admin()
         by = Caller(bos.id, frozenset(bos.role_names), uuid4(), SessionKind.USER)
@@ -142,7 +148,7 @@ def test_of_two_administrators_who_give_a_role_at_once_one_is_told_of(committed:
     assert len(texts()) == 1
 
 
-def test_who_gets_back_at_once_what_they_lose_is_told_of_both(committed: Flask) -> None:
+def test_a_concurrent_removal_and_addition_of_a_role_send_two_notices(committed: Flask) -> None:
     with unit_of_work():
         user_id, bos = make_user().id, make_admin()
         by = Caller(bos.id, frozenset(bos.role_names), uuid4(), SessionKind.USER)
@@ -153,7 +159,7 @@ def test_who_gets_back_at_once_what_they_lose_is_told_of_both(committed: Flask) 
     assert "ditambahkan: pasien" in texts()[-1][2]
 
 
-def test_a_new_rank_of_an_administrator_is_told(client: Client, admin: Client) -> None:
+def test_a_promotion_to_superadmin_is_notified(client: Client, admin: Client) -> None:
     rina = make_admin()
     superadmin = client.as_superadmin(make_superadmin())
     assert superadmin.put(f"/admins/{rina.id}", {"role": "superadmin"}).status_code == 200
@@ -162,7 +168,7 @@ def test_a_new_rank_of_an_administrator_is_told(client: Client, admin: Client) -
     assert "ditambahkan: superadmin" in text
 
 
-def test_a_role_by_command_is_told(app: Flask, client: Client) -> None:
+def test_a_role_set_by_the_command_line_is_notified(app: Flask, client: Client) -> None:
     user = make_user(username="joko")
     db.session.commit()
     result = app.test_cli_runner().invoke(args=["users", "set-role", "joko", "admin"])
@@ -172,13 +178,13 @@ def test_a_role_by_command_is_told(app: Flask, client: Client) -> None:
     assert "ditambahkan: admin" in text
 
 
-def test_who_chooses_their_own_roles_is_not_told(client: Client, registered: User) -> None:
+def test_changing_the_own_roles_sends_no_notice(client: Client, registered: User) -> None:
     both = [role_id(RoleName.PASIEN), role_id(RoleName.PENDAMPING)]
     assert client.as_(registered).put("/profile", {"role_ids": both}).status_code == 200
     assert texts() == []
 
 
-def test_no_address_leaves_in_the_name_of_a_role(admin: Client, siti: Client) -> None:
+def test_a_web_address_in_a_role_name_is_not_sent(admin: Client, siti: Client) -> None:
     for name in ("relawan klaim.help", "bank.support"):
         role = admin.post("/roles", {"name": name}).json
         admin.put(f"/admins/users/{siti.id}", {"role_ids": [role_id(RoleName.PASIEN), role["id"]]})

@@ -58,7 +58,7 @@ def usernames(admin: Client, **query: object) -> list[str]:
         ({"sort": "username", "role": "pasien"}, ["ani", "siti"]),
     ],
 )
-def test_the_table_is_narrowed_and_sorted(admin: Client, query: dict[str, object], expected: list[str]) -> None:
+def test_the_list_is_filtered_and_sorted(admin: Client, query: dict[str, object], expected: list[str]) -> None:
     assert usernames(admin, **query) == expected
 
 
@@ -89,7 +89,7 @@ def test_a_row_says_when_the_person_was_last_seen(admin: Client, client: Client)
     assert row["last_seen_at"] == rows["rina"]["last_seen_at"] == rfc3339(used)
 
 
-def test_a_narrowed_table_costs_a_fixed_number_of_statements(admin: Client, statements: Statements) -> None:
+def test_a_filtered_list_needs_a_fixed_number_of_statements(admin: Client, statements: Statements) -> None:
     for _ in range(15):
         make_user()
     with statements.at_most(6):  # one each for caller, role, page, users' roles, count, access log
@@ -141,7 +141,7 @@ NARROWINGS: list[dict[str, Any]] = [
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("many")
-def test_no_filter_and_no_order_scans_all_people() -> None:
+def test_no_filter_or_sort_order_scans_the_whole_users_table() -> None:
     for narrowing, sort in product(NARROWINGS, ("created_at", "-created_at", "nama_ktp", "-nama_ktp", "username")):
         matching = sa.select(User.id).where(*users._conditions(UserSearch(Page(1, 20), sort=sort, **narrowing)))
         plan = plan_of(matching.order_by(*users.order_of(sort)).limit(20))

@@ -24,7 +24,7 @@ def audited(admin: Client, **query: str) -> list[dict]:
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-def test_pseudonyms_stand_beside_no_names_but_in_the_detail_which_is_audited(admin: Client) -> None:
+def test_a_pseudonym_is_shown_only_in_the_audited_detail(admin: Client) -> None:
     siti = make_user(username="siti", nama_samaran="Melati")
     assert [row["nama_samaran"] for row in admin.get("/admins/users").json] == [None, None]
     assert [row["nama_samaran"] for row in admin.get("/admins/users?q=siti").json] == [None]
@@ -35,7 +35,7 @@ def test_pseudonyms_stand_beside_no_names_but_in_the_detail_which_is_audited(adm
     assert (row["actor"], row["subject"], row["details"]) == ("rina", f"user:{siti.id}", {"username": "siti"})
 
 
-def test_every_page_is_found_whatever_day_its_people_came(admin: Client) -> None:
+def test_pages_are_complete_for_people_registered_on_different_days(admin: Client) -> None:
     for n in range(9):
         user = make_user(username=f"pasien{n}")
         user.created_at = now() - timedelta(days=n // 2, hours=n % 2)
@@ -76,7 +76,7 @@ def test_a_search_finds_a_part_of_name_email_or_phone(admin: Client, q: str) -> 
     assert response.headers["X-Total-Count"] == "1"
 
 
-def test_a_search_does_not_lift_a_pseudonym(admin: Client) -> None:
+def test_a_search_does_not_find_a_pseudonym(admin: Client) -> None:
     make_user(nama_samaran="Melati Rahasia")
     assert admin.get("/admins/users", query_string={"q": "melati rahasia"}).json == []
 

@@ -88,7 +88,7 @@ LIMITS: dict[str, Limit] = {
     "identity/own_password.py limit_own_password '10 per 5 minutes'": Limit(
         "the password from whoever has stolen a session",
         "a person's wrong passwords on all routes together",
-        "personal_data/test_exports.py::test_guesses_of_the_password_are_counted_over_all_routes_that_ask_for_it",
+        "personal_data/test_exports.py::test_wrong_passwords_are_counted_across_all_routes_that_require_one",
     ),
     # Limits: pictures
     "identity/upload_limits.py limit_uploads '20 per minute; 50 per day'": Limit(
@@ -120,7 +120,7 @@ LIMITS: dict[str, Limit] = {
     "caregivers/routes.py redeem_invitation '10 per 5 minutes; 50 per day'": Limit(
         "codes of invitations",
         "wrong codes of a caregiver",
-        "caregivers/test_invitations.py::test_a_thousand_guesses_are_stopped_after_ten",
+        "caregivers/test_invitations.py::test_guesses_of_the_code_are_rate_limited_after_ten",
     ),
     "caregivers/routes.py redeem_invitation '300 per hour'": Limit(
         "codes of invitations", "wrong codes from an address", GENERIC
@@ -128,17 +128,17 @@ LIMITS: dict[str, Limit] = {
     "caregivers/pages.py show_invitation '60 per minute; 300 per hour'": Limit(
         "codes of invitations",
         "an address",
-        "caregivers/test_invitations.py::test_a_thousand_looks_at_the_page_are_stopped",
+        "caregivers/test_invitations.py::test_requests_for_the_invitation_page_are_rate_limited",
     ),
     "caregivers/service.py create LINKED": Limit(
         "the patient from notices",
         "new links of one caregiver to one patient",
-        "caregivers/test_notices.py::test_a_link_that_is_made_anew_is_told_anew_but_not_for_ever",
+        "caregivers/test_notices.py::test_repeated_deletion_and_creation_of_a_link_is_rate_limited",
     ),
     "caregivers/notices.py MAX_PER_DAY": Limit(
         "the patient from messages in the words of strangers",
         "notices of new caregivers to a patient, whoever the caregivers are",
-        "caregivers/test_many_caregivers.py::test_eight_caregivers_are_three_messages_and_one",
+        "caregivers/test_many_caregivers.py::test_eight_new_caregivers_cause_three_single_notices_and_one_summary",
     ),
     # Limits: reminders
     "pengingat/routes.py limit_writes '60 per minute; 2000 per day'": Limit(
@@ -244,13 +244,13 @@ LIMITS: dict[str, Limit] = {
     "articles/routes.py save_article '120 per minute; 2000 per day'": Limit(
         "the database",
         "a person",
-        "articles/test_saves.py::test_nobody_fills_the_table_with_made_up_addresses",
+        "articles/test_saves.py::test_saving_articles_is_rate_limited_per_person",
     ),
     "faskes/routes.py get_faskes '300 per minute'": Limit("the provider's bill", "an address", GENERIC),
     "faskes/service/search_coverage.py MAX_CLAIMS_PER_MINUTE": Limit(
         "the provider's bill",
         "searches of all people",
-        "faskes/test_provider.py::test_somebody_who_walks_over_the_map_does_not_spend_the_providers_bill",
+        "faskes/test_provider.py::test_provider_searches_are_limited_per_minute",
     ),
     "providers/cache.py MAX_KEPT_PER_HOUR": Limit(
         "Redis",
@@ -261,6 +261,6 @@ LIMITS: dict[str, Limit] = {
     "videos/routes.py list_channel '60 per minute'": Limit("the platform's quota", "an address", GENERIC),
     "videos/routes.py search_videos '30 per minute'": Limit("the platform's quota", "an address", GENERIC),
     "videos/routes.py save_video '120 per minute; 2000 per day'": Limit(
-        "the database", "a person", "videos/test_stored.py::test_nobody_fills_the_table_with_made_up_videos"
+        "the database", "a person", "videos/test_stored.py::test_saving_videos_is_rate_limited_per_person"
     ),
 }

@@ -24,14 +24,14 @@ def an_hour_later(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "now", lambda: real() + timedelta(hours=1))
 
 
-def test_a_visit_within_fifteen_minutes_costs_the_site_nothing(client: Client, outside: Server) -> None:
+def test_repeated_reads_are_served_from_the_cache(client: Client, outside: Server) -> None:
     for _ in range(3):
         assert client.get("/articles").status_code == 200
         assert client.get("/articles/detail", query_string={"url": first(outside)}).status_code == 200
     assert len(outside.ministry.calls) == 2
 
 
-def test_what_somebody_saved_shows_in_the_list_and_in_the_detail(client: Client, siti: Client, outside: Server) -> None:
+def test_a_saved_article_is_marked_in_list_and_detail(client: Client, siti: Client, outside: Server) -> None:
     saved = outside.ministry.address(outside.ministry.articles[2])
     spelled = saved.replace("http://", "HTTP://") + "?utm_source=whatsapp#isi"
     assert siti.post("/articles/save", {"url": spelled, "title": "Jiwa"}).json == {"is_saved": True}
@@ -44,7 +44,7 @@ def test_what_somebody_saved_shows_in_the_list_and_in_the_detail(client: Client,
     assert not any(row["is_saved"] for row in client.as_(make_user()).get("/articles").json or [])
 
 
-def test_an_address_elsewhere_is_400_and_nobody_is_called(
+def test_a_url_of_another_site_is_400_without_a_call(
     client: Client, outside: Server, subtests: pytest.Subtests
 ) -> None:
     for url in HOSTILE:
@@ -72,7 +72,9 @@ class TestOldCopies:
         outside.ministry.calls.clear()
 
     @pytest.mark.parametrize("variant", ["emptied", "redesign"])
-    def test_serve_when_the_site_is_another(self, client: Client, outside: Server, variant: str) -> None:
+    def test_old_copies_are_used_when_the_site_has_another_layout(
+        self, client: Client, outside: Server, variant: str
+    ) -> None:
         outside.ministry.show(variant)
         assert len(client.get("/articles").json or []) == 5
         detail = client.get("/articles/detail", query_string={"url": first(outside)})
@@ -84,14 +86,16 @@ class TestOldCopies:
         [{"kind": "down"}, {"kind": "garbage"}, {"kind": "wrong_type"}, {"kind": "redirect"}, {"kind": "oversize"},
          {"kind": "status", "status": 403}, {"kind": "status", "status": 503}],
     )  # fmt: skip
-    def test_serve_when_the_site_fails(self, client: Client, outside: Server, fault: dict[str, object]) -> None:
+    def test_old_copies_are_used_when_the_site_fails(
+        self, client: Client, outside: Server, fault: dict[str, object]
+    ) -> None:
         outside.fault("ministry", times=None, **fault)
         assert len(client.get("/articles").json or []) == 5
         before = len(outside.ministry.calls)
         assert len(client.get("/articles").json or []) == 5
         assert len(outside.ministry.calls) == before > 0  # the site is not called during the pause after a failure
 
-    def test_give_way_to_new_ones(self, client: Client, outside: Server) -> None:
+    def test_old_copies_are_replaced_by_new_ones(self, client: Client, outside: Server) -> None:
         address = outside.ministry.publish("kabar-baru-hari-ini", "Kabar Baru")
         assert (client.get("/articles").json or [])[0]["url"] == address
 
@@ -109,7 +113,7 @@ class TestOldCopies:
         ({"kind": "slow"}, 504, "provider_timeout"),
     ],
 )
-def test_without_a_copy_the_failure_is_reported_within_the_budget(
+def test_without_a_copy_a_failure_is_reported_and_not_retried_immediately(
     client: Client,
     outside: Server,
     monkeypatch: pytest.MonkeyPatch,

@@ -29,7 +29,7 @@ def picture() -> tuple[BytesIO, str]:
 class TestListLiveArticles:
     """GET /articles"""
 
-    def test_lists_for_anybody(self, client: Client, outside: Server) -> None:
+    def test_articles_are_listed_without_a_login(self, client: Client, outside: Server) -> None:
         for path in ("/articles", "/articles/"):
             response = client.get(path)
             assert response.status_code == 200
@@ -54,7 +54,7 @@ class TestListLiveArticles:
         assert response.headers["X-Total-Count"] == "5"
         assert 'rel="next"' in response.headers["Link"]
 
-    def test_costs_one_statement_more_than_the_session(
+    def test_the_list_needs_at_most_one_statement_besides_the_session(
         self, client: Client, siti: Client, outside: Server, statements: Statements
     ) -> None:
         siti.get("/articles")
@@ -78,7 +78,7 @@ class TestGetLiveArticle:
         response = client.get("/articles/detail", query_string={"url": f"{outside.ministry.url}/tidak-ada"})
         assert_error(response, 404, "not_found")
 
-    def test_needs_an_address(self, client: Client) -> None:
+    def test_without_a_url_is_400(self, client: Client) -> None:
         assert_error(client.get("/articles/detail"), 400, field="url")
 
     def test_a_wrong_token_is_refused_here_and_in_the_lists(self, client: Client) -> None:
@@ -110,7 +110,7 @@ class TestSearchArticles:
         [("gula", ["Gula 100% Alami", "Bahaya GULA"]), ("100%", ["Gula 100% Alami"]), ("_", []), ("\\", []),
          ("zzz", [])],
     )  # fmt: skip
-    def test_finds_parts_of_titles_and_takes_signs_literally(
+    def test_a_part_of_a_title_is_found_and_special_characters_are_literal(
         self, client: Client, title: str, titles: list[str]
     ) -> None:
         for each in ("Bahaya GULA", "Garam", "Gula 100% Alami"):
@@ -126,23 +126,23 @@ class TestSearchArticles:
 class TestGetArticleByUrl:
     """GET /articles/url"""
 
-    def test_returns_the_article_of_an_address(self, client: Client) -> None:
+    def test_an_article_is_returned_by_its_url(self, client: Client) -> None:
         article = make_article()
         assert client.get("/articles/url", query_string={"url": f"{article.url}#a"}).json["id"] == article.id
         assert_error(client.get("/articles/url?url=https://contoh.id/tidak-ada"), 404, "not_found")
 
-    def test_an_address_that_is_none_is_400(self, client: Client) -> None:
+    def test_an_invalid_url_is_400(self, client: Client) -> None:
         assert_error(client.get("/articles/url?url=javascript:alert(1)"), 400, field="url")
 
 
 class TestSaveArticle:
     """POST /articles/save"""
 
-    def test_toggles_with_every_tap(self, siti: Client) -> None:
+    def test_each_request_toggles_the_saved_state(self, siti: Client) -> None:
         states = [siti.post("/articles/save", ONE).json for _ in range(3)]
         assert states == [{"is_saved": True}, {"is_saved": False}, {"is_saved": True}]
 
-    def test_costs_one_statement_more_than_the_session(self, siti: Client, statements: Statements) -> None:
+    def test_saving_needs_at_most_one_statement_besides_the_session(self, siti: Client, statements: Statements) -> None:
         siti.post("/articles/save", ONE)
         with statements.at_most(2):
             siti.post("/articles/save", ONE)
@@ -162,7 +162,7 @@ class TestSaveArticle:
 class TestListSavedArticles:
     """GET /articles/saved"""
 
-    def test_lists_latest_first_and_only_to_their_owner(self, client: Client, siti: Client) -> None:
+    def test_own_saved_articles_are_listed_latest_first(self, client: Client, siti: Client) -> None:
         for each in (ONE, TWO):
             siti.post("/articles/save", each)
         rows = siti.get("/articles/saved").json or []
@@ -174,7 +174,7 @@ class TestListSavedArticles:
         assert [row["title"] for row in siti.get("/articles/saved").json or []] == ["Satu"]
         assert client.as_(make_user()).get("/articles/saved").json == []
 
-    def test_needs_a_login_and_a_right_page(self, client: Client, siti: Client) -> None:
+    def test_without_a_login_or_with_a_wrong_page_is_refused(self, client: Client, siti: Client) -> None:
         assert_refused(self, client)
         assert_error(siti.get("/articles/saved?per_page=101"), 400, "validation_error", "per_page")
 
@@ -182,7 +182,7 @@ class TestListSavedArticles:
 class TestCreateArticle(ForAdmins):
     """POST /articles"""
 
-    def test_adds_an_article_that_everybody_reads(self, client: Client, admin: Client) -> None:
+    def test_a_created_article_can_be_read_by_everybody(self, client: Client, admin: Client) -> None:
         kategori = Kategori(nama_kategori="Gizi")
         db.session.add(kategori)
         db.session.flush()
@@ -212,13 +212,13 @@ class TestCreateArticle(ForAdmins):
         article = make_article()
         assert_error(admin.put(f"/articles/{article.id}", change), 400, field=field)
 
-    def test_an_address_is_stored_once(self, admin: Client) -> None:
+    def test_a_url_can_be_stored_only_once(self, admin: Client) -> None:
         assert admin.post("/articles", NEW).status_code == 201
         assert_error(admin.post("/articles", {**NEW, "url": "https://contoh.id/gizi"}), 409, "article_exists")
         assert admin.post("/articles", {"title": "Tanpa alamat"}).status_code == 201
         assert admin.post("/articles", {"title": "Juga tanpa"}).status_code == 201
 
-    def test_what_is_no_picture_is_415_and_leaves_nothing(self, admin: Client) -> None:
+    def test_a_file_that_is_no_picture_is_415_and_creates_no_article(self, admin: Client) -> None:
         response = admin.post("/articles", data={**NEW, "image": (BytesIO(b"<svg/>"), "x.jpg")})
         assert_error(response, 415)
         assert db.session.scalar(sa.select(sa.func.count()).select_from(Article)) == 0
@@ -235,7 +235,7 @@ class TestGetArticle:
 class TestUpdateArticle(ForAdmins):
     """PUT /articles/<article_id>"""
 
-    def test_changes_the_picture_alone(self, app: Flask, client: Client, admin: Client) -> None:
+    def test_only_the_picture_is_replaced_or_removed(self, app: Flask, client: Client, admin: Client) -> None:
         form = {**NEW, "kategori_id": "", "image": picture()}
         article = admin.post("/articles", data=form).json or {}
         assert article["image"].startswith("/media/")
@@ -253,7 +253,7 @@ class TestUpdateArticle(ForAdmins):
     def test_an_unknown_article_is_404(self, admin: Client) -> None:
         assert_error(admin.put("/articles/999999", {"title": "x"}), 404)
 
-    def test_an_address_of_another_article_is_409(self, admin: Client) -> None:
+    def test_the_url_of_another_article_is_409(self, admin: Client) -> None:
         ours, theirs = make_article(), make_article()
         assert_error(admin.put(f"/articles/{ours.id}", {"url": theirs.url}), 409, "article_exists")
 
@@ -261,7 +261,7 @@ class TestUpdateArticle(ForAdmins):
 class TestDeleteArticle(ForAdmins):
     """DELETE /articles/<article_id>"""
 
-    def test_takes_the_picture_along(self, client: Client, admin: Client) -> None:
+    def test_deleting_an_article_deletes_its_picture(self, client: Client, admin: Client) -> None:
         article = admin.post("/articles", data={**NEW, "image": picture()}).json or {}
         assert "message" in (admin.delete(f"/articles/{article['id']}").json or {})
         assert client.get(article["image"]).status_code == 404

@@ -15,7 +15,7 @@ from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_article, make_user
 
 
-def test_a_stored_article_is_saved_by_its_address(siti: Client, client: Client) -> None:
+def test_a_stored_article_is_saved_by_its_url(siti: Client, client: Client) -> None:
     article = make_article(image="a" * 32 + ".webp")
     siti.post("/articles/save", {"url": f"{article.url}?utm_medium=x", "title": "Judul"})
     (row,) = siti.get("/articles/saved").json or []
@@ -27,7 +27,7 @@ def test_a_stored_article_is_saved_by_its_address(siti: Client, client: Client) 
         assert [row["is_saved"] for row in siti.get(path).json or []] == [True]
 
 
-def test_what_an_administrator_saved_before_is_saved_in_the_new_record_too(admin: Client) -> None:
+def test_a_new_record_of_an_already_saved_url_is_marked_as_saved(admin: Client) -> None:
     assert (admin.post("/articles", {"title": "Baru", "url": TWO["url"]}).json or {})["is_saved"] is False
     admin.post("/articles/save", ONE)
     created = admin.post("/articles", {"title": "Satu", "url": ONE["url"]}).json or {}
@@ -35,7 +35,7 @@ def test_what_an_administrator_saved_before_is_saved_in_the_new_record_too(admin
     assert admin.get(f"/articles/{created['id']}").json == created
 
 
-def test_a_storm_of_taps_leaves_the_right_state(committed: Flask) -> None:
+def test_concurrent_toggles_of_a_save_leave_the_correct_state(committed: Flask) -> None:
     with unit_of_work():
         user_id = make_user().id
 
@@ -49,7 +49,7 @@ def test_a_storm_of_taps_leaves_the_right_state(committed: Flask) -> None:
     assert db.session.scalars(sa.select(SavedArticle.saved)).all() == [True]
 
 
-def test_nobody_fills_the_table_with_made_up_addresses(client: Client, siti: Client, limited: None) -> None:
+def test_saving_articles_is_rate_limited_per_person(client: Client, siti: Client, limited: None) -> None:
     for number in range(120):
         assert siti.post("/articles/save", {**ONE, "url": f"{ONE['url']}/{number}"}).status_code == 200
     assert_error(siti.post("/articles/save", ONE), 429, "too_many_requests")

@@ -15,7 +15,7 @@ from tests.helpers.statements import Statements
 from tests.notifications.deliveries import announced
 
 
-def test_lists_and_one_cost_one_statement_beside_the_session(siti: Client, statements: Statements) -> None:
+def test_reads_need_at_most_one_statement_besides_the_session(siti: Client, statements: Statements) -> None:
     articles = [make_article() for _ in range(10)]
     for path in ("/articles/all", "/articles/search?title=artikel", f"/articles/{articles[0].id}", "/articles/saved"):
         siti.get(path)
@@ -23,7 +23,7 @@ def test_lists_and_one_cost_one_statement_beside_the_session(siti: Client, state
             assert siti.get(path).status_code == 200
 
 
-def test_content_is_made_safe_when_it_is_stored(admin: Client) -> None:
+def test_html_content_is_sanitised_when_it_is_stored(admin: Client) -> None:
     hostile = (
         '<p onclick="x()">a<script>alert(1)</script><a href="javascript:x">b</a><img src=x onerror=y></p><iframe src=z>'
     )
@@ -33,7 +33,7 @@ def test_content_is_made_safe_when_it_is_stored(admin: Client) -> None:
     assert edited["content"] == "<h2>Judul</h2>"
 
 
-def test_a_new_article_is_announced_after_a_while_unless_it_is_deleted_before(admin: Client) -> None:
+def test_a_new_article_is_announced_later_unless_it_is_deleted(admin: Client) -> None:
     before = local_time.now()
     article = admin.post("/articles", NEW).json or {}
     row = db.session.scalars(sa.select(Broadcast)).one()
@@ -44,7 +44,7 @@ def test_a_new_article_is_announced_after_a_while_unless_it_is_deleted_before(ad
     assert db.session.scalars(sa.select(Broadcast)).all() == []
 
 
-def test_an_article_is_announced_by_the_title_that_it_has_then(admin: Client) -> None:
+def test_an_announcement_has_the_current_title_of_the_article(admin: Client) -> None:
     article = admin.post("/articles", NEW).json or {}
     for change in ({"title": "Gizi Bayi dan Anak"}, {"content": "<p>Lain.</p>"}):
         assert admin.put(f"/articles/{article['id']}", change).status_code == 200
@@ -60,6 +60,6 @@ def test_an_article_is_announced_by_the_title_that_it_has_then(admin: Client) ->
         ("Gizi, oleh dr. Ani, Sp.GK", "Artikel baru: Gizi, oleh dr. Ani, Sp.GK"),
     ],
 )
-def test_no_address_and_no_phone_number_leaves_in_an_announcement(admin: Client, title: str, text: str) -> None:
+def test_web_addresses_and_phone_numbers_are_removed_from_announcements(admin: Client, title: str, text: str) -> None:
     assert admin.post("/articles", {**NEW, "title": title}).status_code == 201
     assert announced(db.session.scalars(sa.select(Broadcast)).one()) == text

@@ -15,7 +15,9 @@ PAGES = ("/", "/dev/outbox", "/dev/push", "/dev/today", "/dev/reset-password?cod
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
 @pytest.mark.parametrize("path", PAGES)
-def test_axe_finds_nothing_and_nothing_is_cut_off(page: Page, axe: str, path: str, size: dict, scheme: str) -> None:
+def test_pages_have_no_accessibility_violation_and_no_horizontal_scroll(
+    page: Page, axe: str, path: str, size: dict, scheme: str
+) -> None:
     page.set_viewport_size(size)
     page.emulate_media(color_scheme=scheme)
     page.goto(path)
@@ -33,7 +35,7 @@ def violations(page: Page, axe: str) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-def test_an_invitation_can_be_read_by_whoever_gets_the_link(page: Page, axe: str, size: dict, scheme: str) -> None:
+def test_the_invitation_page_is_accessible_on_every_screen(page: Page, axe: str, size: dict, scheme: str) -> None:
     page.set_viewport_size(size)
     page.emulate_media(color_scheme=scheme)
     login = {"username": "siti", "password": "rahasia123"}
@@ -50,14 +52,14 @@ def test_an_invitation_can_be_read_by_whoever_gets_the_link(page: Page, axe: str
     assert violations(page, axe) == []
 
 
-def test_the_outbox_fits_on_a_few_screens_of_a_phone(page: Page) -> None:
+def test_the_outbox_is_less_than_eight_phone_screens_high(page: Page) -> None:
     page.set_viewport_size(PHONE)
     page.goto("/dev/outbox")
     assert page.locator(".entry").count() > 20
     assert page.evaluate("document.documentElement.scrollHeight") < 8 * PHONE["height"]
 
 
-def test_what_is_unfolded_stays_so_when_the_page_refreshes(page: Page) -> None:
+def test_an_open_section_stays_open_after_the_page_refreshes(page: Page) -> None:
     page.goto("/dev/outbox")
     page.locator("#later summary").click()
     asked = page.request.get("/api/send-verification-code", params={"phone": "081234567890"})

@@ -122,7 +122,7 @@ def press_until(page: Page, wanted: Locator, key: str = "Tab") -> None:
 # --- a working day of an administrator ------------------------------------------------------------------------------
 
 
-def test_the_first_tab_says_how_today_goes_and_how_many_patients_there_are(console: Page) -> None:
+def test_the_first_tab_shows_todays_reminders_and_the_count_of_patients(console: Page) -> None:
     log_in(console)
     expect(console.get_by_text(re.compile(r"Hari ini \d+ pengingat terkirim, \d+ gagal\."))).to_be_visible()
     expect(console.get_by_text(re.compile(r"Ada \d+ pasien terdaftar\."))).to_be_visible()
@@ -130,7 +130,7 @@ def test_the_first_tab_says_how_today_goes_and_how_many_patients_there_are(conso
     expect(console.locator(".figure").filter(has_text="pasien").first).to_be_visible()
 
 
-def test_who_missed_doses_for_days(console: Page) -> None:
+def test_the_first_tab_links_to_people_who_missed_doses(console: Page) -> None:
     people = console.request.get("/api/admins/users?q=siti&per_page=1&page=1", headers=token(console, "admin")).json()
     today = {"date": "2026-03-02", "sent": 26, "waiting": 0, "failed": 0, "done": 20, "missed_days": 3,
              "missed_people": 1, "patients": 38, "unverified": 2}  # fmt: skip
@@ -151,7 +151,7 @@ def test_who_missed_doses_for_days(console: Page) -> None:
     assert asked[0]["missed_days"] == ["3"]
 
 
-def test_the_real_list_of_who_missed_doses_is_answered(console: Page) -> None:
+def test_the_service_accepts_the_filter_for_missed_doses(console: Page) -> None:
     log_in(console)
     open_tab(console, "Pengguna")
     console.get_by_label("Tampilkan").select_option("Melewatkan obat 2 hari berturut-turut")
@@ -175,7 +175,7 @@ def test_a_report_is_downloaded(console: Page, title: str, report_name: str, for
     expect(console.get_by_text(said).first).to_be_visible()
 
 
-def test_somebody_is_verified(console: Page) -> None:
+def test_a_person_is_verified_and_the_log_shows_it(console: Page) -> None:
     register(console, "tuti.baru")
     log_in(console)
     open_tab(console, "Hari ini")
@@ -211,7 +211,7 @@ def test_sessions_are_ended(console: Page) -> None:
     expect(console.get_by_text("admin mengakhiri semua sesi wulan.hilang, karena: Ponselnya hilang.")).to_be_visible()
 
 
-def test_a_number_is_freed(console: Page) -> None:
+def test_a_phone_number_is_removed_from_an_account(console: Page) -> None:
     sent: list[tuple[str, Any]] = []
 
     def freed(route: Route) -> None:
@@ -229,7 +229,7 @@ def test_a_number_is_freed(console: Page) -> None:
     assert sent == [("DELETE", {"reason": "Dipakai orang lain."})]
 
 
-def test_an_urgent_case_says_what_to_do_and_is_decided(console: Page) -> None:
+def test_an_urgent_case_shows_instructions_and_is_decided(console: Page) -> None:
     thread = report(console, "Tidak kuat lagi", reason="self_harm")
     log_in(console)
     expect(console.get_by_text("Ada yang mendesak")).to_be_visible()
@@ -255,7 +255,7 @@ def test_an_urgent_case_says_what_to_do_and_is_decided(console: Page) -> None:
     expect(case.get_by_role("button", name="Putuskan")).to_be_visible()
 
 
-def test_who_did_what_is_told_in_sentences_and_narrowed(console: Page) -> None:
+def test_the_audit_log_is_shown_in_sentences_and_can_be_filtered(console: Page) -> None:
     log_in(console)
     open_tab(console, "Catatan")
     console.get_by_label("Kejadian").select_option("NIK dilihat")
@@ -265,7 +265,7 @@ def test_who_did_what_is_told_in_sentences_and_narrowed(console: Page) -> None:
 
 
 @pytest.mark.parametrize("name", TABS)
-def test_no_words_of_machines_are_shown(console: Page, name: str) -> None:
+def test_no_technical_terms_are_shown(console: Page, name: str) -> None:
     log_in(console)
     open_tab(console, name)
     expect(console.locator("section > *").first).to_be_visible()
@@ -311,20 +311,20 @@ def test_a_superadmin_removes_the_second_factor_of_another(console: Page) -> Non
     assert console.request.post("/api/login", data=login).ok
 
 
-def test_an_administrator_removes_nobodys_second_factor(console: Page) -> None:
+def test_an_administrator_sees_no_button_to_remove_a_second_factor(console: Page) -> None:
     log_in(console)
     console.get_by_role("heading", name="Hari ini", level=2).wait_for()
     expect(look_for(console, "superadmin").get_by_role("button", name="Matikan verifikasi")).to_have_count(0)
 
 
-def test_why_a_message_did_not_arrive(console: Page) -> None:
+def test_deliveries_of_a_person_are_shown(console: Page) -> None:
     log_in(console)
     siti = look_for(console, "siti")
     siti.get_by_role("button", name="Yang dikirim").click()
     expect(siti.get_by_text("Pesan: ").first).to_be_visible()
 
 
-def test_older_deliveries_follow_the_latest(console: Page) -> None:
+def test_older_deliveries_are_loaded_below_the_latest(console: Page) -> None:
     part = {
         "channel": "message",
         "status": "failed",
@@ -357,7 +357,7 @@ def test_older_deliveries_follow_the_latest(console: Page) -> None:
 # --- moderation -----------------------------------------------------------------------------------------------------
 
 
-def test_a_case_is_decided_by_keyboard_alone(console: Page) -> None:
+def test_a_case_can_be_decided_with_the_keyboard_only(console: Page) -> None:
     siti, budi = token(console, "siti"), token(console, "budi")
     thread = report(console, "Obat ajaib dari konsol")
     console.keyboard.type("admin")
@@ -388,7 +388,7 @@ def test_a_case_is_decided_by_keyboard_alone(console: Page) -> None:
     expect(case).to_contain_text("Banding penulis: Teh biasa.")
 
 
-def test_what_is_typed_about_one_case_stays_when_another_is_decided(console: Page) -> None:
+def test_typed_text_about_a_case_stays_when_another_case_is_decided(console: Page) -> None:
     for title in ("Jamu sakti pertama", "Jamu sakti kedua"):
         report(console, title)
     log_in(console)
@@ -407,7 +407,7 @@ def test_what_is_typed_about_one_case_stays_when_another_is_decided(console: Pag
     expect(first).to_have_count(0)
 
 
-def test_a_decided_case_does_not_hide_one_of_the_next_page(console: Page) -> None:
+def test_a_decided_case_does_not_make_the_next_page_skip_a_case(console: Page) -> None:
     def row(n: int) -> dict[str, Any]:
         return {"id": n, "thread_id": n, "reply_id": None, "title": f"Kasus {n}.", "content": "Isi", "has_image": False,
                 "author_name": "Melati", "state": "open", "urgent": False, "reports": [], "appeal": None,
@@ -444,7 +444,7 @@ def test_a_decided_case_does_not_hide_one_of_the_next_page(console: Page) -> Non
     expect(console.get_by_text("Itu semuanya.")).to_be_visible()
 
 
-def test_the_picture_of_a_hidden_post_is_shown_to_whoever_decides(console: Page) -> None:
+def test_the_picture_of_a_hidden_post_is_shown_to_the_moderator(console: Page) -> None:
     siti, budi, admin = (token(console, username) for username in ("siti", "budi", "admin"))
     (category, *_) = console.request.get("/api/forum/categories").json()
     written = {"title": "Obat bergambar", "content": "Lihat ini!", "category_id": str(category["id"])}
@@ -468,7 +468,7 @@ def test_the_picture_of_a_hidden_post_is_shown_to_whoever_decides(console: Page)
 # --- the state of the service ---------------------------------------------------------------------------------------
 
 
-def test_it_shows_how_the_service_is(console: Page) -> None:
+def test_the_service_tab_shows_queues_and_sent_messages(console: Page) -> None:
     log_in(console)
     open_tab(console, "Layanan")
     expect(console.get_by_role("heading", name="Pengingat dan pesan penting")).to_be_visible()
@@ -476,7 +476,7 @@ def test_it_shows_how_the_service_is(console: Page) -> None:
     expect(console.get_by_role("heading", name="Terkirim")).to_be_visible()
 
 
-def test_problems_are_told_in_words_for_everybody(console: Page) -> None:
+def test_problems_are_shown_in_plain_indonesian(console: Page) -> None:
     condition = console.request.get("/api/admins/operasi", headers=token(console, "admin")).json()
     problems = [
         "no worker serves the queue urgent",
@@ -496,7 +496,7 @@ def test_problems_are_told_in_words_for_everybody(console: Page) -> None:
     expect(console.get_by_text("dari 200 pesan terakhir, 11 gagal")).to_be_visible()
 
 
-def test_it_goes_on_looking_after_a_look_that_failed(console: Page) -> None:
+def test_the_service_tab_refreshes_again_after_a_failed_refresh(console: Page) -> None:
     log_in(console)
     open_tab(console, "Layanan")
     shown = console.get_by_role("heading", name="Pengingat dan pesan penting")
@@ -508,7 +508,7 @@ def test_it_goes_on_looking_after_a_look_that_failed(console: Page) -> None:
     expect(shown).to_be_visible(timeout=PATIENCE_S * 1000)
 
 
-def test_a_look_that_is_not_answered_is_one_that_failed(console: Page) -> None:
+def test_a_refresh_that_times_out_is_shown_as_failed(console: Page) -> None:
     log_in(console)
     open_tab(console, "Layanan")
     expect(console.get_by_text("Dibaca ")).to_be_visible()
@@ -526,7 +526,7 @@ NO_ANSWER = """() => {
 }"""
 
 
-def test_broadcasts_are_paused_and_go_on(console: Page) -> None:
+def test_broadcasts_are_paused_and_resumed(console: Page) -> None:
     log_in(console)
     open_tab(console, "Layanan")
     console.get_by_role("button", name="Jeda siaran").click()
@@ -541,7 +541,7 @@ def test_broadcasts_are_paused_and_go_on(console: Page) -> None:
 # --- the session ----------------------------------------------------------------------------------------------------
 
 
-def test_wrong_passwords_and_other_roles_are_told_why(console: Page) -> None:
+def test_a_refused_login_shows_the_reason(console: Page) -> None:
     log_in(console, password="salah-sekali")
     expect(console.get_by_role("status")).to_have_text("Nama pengguna atau kata sandi salah.")
     log_in(console, "siti")
@@ -618,7 +618,7 @@ def test_a_reload_without_a_network_keeps_the_session(console: Page) -> None:
     expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
 
 
-def test_thirty_idle_minutes_end_the_session(console: Page) -> None:
+def test_the_session_ends_after_thirty_idle_minutes(console: Page) -> None:
     console.clock.install()
     console.reload()
     log_in(console)
@@ -649,7 +649,7 @@ def test_logging_out_ends_the_session_at_the_service(console: Page) -> None:
     assert stored(console) == {}
 
 
-def test_an_access_token_that_has_ended_is_refreshed_once_for_all(console: Page) -> None:
+def test_concurrent_requests_refresh_an_expired_token_once(console: Page) -> None:
     refreshed: list[str] = []
     console.on("request", lambda request: refreshed.append(request.url) if request.url.endswith("/refresh") else None)
     log_in(console)
@@ -675,7 +675,7 @@ def test_an_access_token_that_has_ended_is_refreshed_once_for_all(console: Page)
     assert len(refreshed) == 1
 
 
-def test_another_origin_can_neither_frame_nor_read_it(console: Page, service: Launcher) -> None:
+def test_headers_prevent_framing_and_reading_by_another_origin(console: Page, service: Launcher) -> None:
     elsewhere = service.url.replace("127.0.0.1", "localhost")
     assert elsewhere != service.url
     answer = console.request.get("/console")
@@ -692,7 +692,7 @@ def test_another_origin_can_neither_frame_nor_read_it(console: Page, service: La
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-def test_axe_finds_nothing_on_any_of_its_pages(console: Page, axe: str, size: dict, scheme: str) -> None:
+def test_no_page_has_an_accessibility_violation(console: Page, axe: str, size: dict, scheme: str) -> None:
     console.set_viewport_size(size)
     console.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
 

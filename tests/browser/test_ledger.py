@@ -35,7 +35,7 @@ def client(page: Page, front_end: str, service: Launcher) -> Client:
     return client
 
 
-def test_a_reminder_is_made_told_of_answered_by_a_tap_and_looked_back_at(client: Client) -> None:
+def test_a_reminder_is_created_sent_answered_by_link_and_in_the_history(client: Client) -> None:
     due = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=5)
     reminder = {"tipe": "terapi", "judul": TITLE, "waktu": due.isoformat(), "details": {}}
     made = client.call("POST", "/pengingat", reminder, status=201)["answer"]
@@ -66,7 +66,7 @@ def test_a_reminder_is_made_told_of_answered_by_a_tap_and_looked_back_at(client:
     assert (pdf["type"], pdf["answer"][:5]) == ("application/pdf", "%PDF-")
 
 
-def test_the_page_of_today_answers_and_takes_back(client: Client) -> None:
+def test_the_page_of_today_can_answer_a_dose_and_undo_the_answer(client: Client) -> None:
     """Use the developers' page of today's doses on a small phone."""
     title = "Fisioterapi lutut"
     due = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=2)

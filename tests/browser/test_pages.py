@@ -12,7 +12,7 @@ from tests.e2e.launcher import Launcher
 pytestmark = pytest.mark.browser
 
 
-def test_the_first_page_leads_to_the_others(page: Page) -> None:
+def test_the_start_page_links_to_the_api_documentation(page: Page) -> None:
     page.goto("/")
     expect(page.get_by_role("heading", name="Health-support service")).to_be_visible()
     page.get_by_role("link", name="API documentation").click()
@@ -47,7 +47,7 @@ def test_a_login_in_the_documentation_authorizes_the_next_call(page: Page) -> No
     expect(execute("getProfile")).to_contain_text("Siti Aminah")
 
 
-def test_a_forgotten_password_is_reset_through_the_outbox(page: Page, service: Launcher) -> None:
+def test_a_forgotten_password_is_reset_by_a_link_in_the_outbox(page: Page, service: Launcher) -> None:
     asked = page.request.get("/api/send-verification-code", params={"phone": "081298765432"})
     assert asked.ok, asked.text()
     page.goto("/dev/outbox")

@@ -33,7 +33,7 @@ def test_the_page_runs_its_service_worker_and_shows_a_push(page: Page) -> None:
     expect(page.locator("#received li").first).to_contain_text("Waktunya minum Metformin.")
 
 
-def test_the_permission_is_asked_and_the_subscription_tried(browser: Browser, service: Launcher) -> None:
+def test_the_page_requests_permission_and_tries_to_subscribe(browser: Browser, service: Launcher) -> None:
     # This test does not use the `page` fixture, because Chromium prints a console error about push in a private window.
     context = browser.new_context(base_url=service.url, permissions=["notifications"])
     page = context.new_page()
@@ -45,7 +45,7 @@ def test_the_permission_is_asked_and_the_subscription_tried(browser: Browser, se
     context.close()
 
 
-def test_a_refused_permission_is_told(page: Page) -> None:
+def test_a_refused_permission_is_reported(page: Page) -> None:
     page.goto("/dev/push")
     page.get_by_role("button", name="Log in and subscribe").click()
     expect(page.locator("#step")).to_have_text(re.compile("the permission was not given"))

@@ -69,7 +69,9 @@ def known(ibu: int) -> list[Any]:
 
 @pytest.mark.parametrize("role", [RoleName.PENDAMPING, RoleName.PASIEN, RoleName.ADMIN])
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_stranger_learns_and_changes_nothing(client: Client, budi: Client, ibu: int, route: str, role: str) -> None:
+def test_a_stranger_cannot_read_or_change_data_of_a_dependent(
+    client: Client, budi: Client, ibu: int, route: str, role: str
+) -> None:
     reminder = db.session.scalar(sa.select(Pengingat.id).filter_by(user_id=ibu)) or 0
     export = budi.post(f"/profile/ekspor?patient_id={ibu}", {"password": PASSWORD}).json["id"]
     before = known(ibu)

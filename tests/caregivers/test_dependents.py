@@ -42,7 +42,7 @@ def ibu(budi: Client) -> int:
 
 
 class TestCreating:
-    def test_a_caregiver_makes_an_account_for_somebody(self, budi: Client) -> None:
+    def test_a_caregiver_creates_an_account_for_a_dependent(self, budi: Client) -> None:
         response = budi.post(PATH, {"nama_ktp": "Ibu Siti", "domicile": "jawa barat", "preferences": {"medical": True}})
         assert response.status_code == 201
         assert response.json.keys() == {"id", "nama_ktp", "created_at"}
@@ -68,7 +68,7 @@ class TestCreating:
         assert_error(budi.post(PATH, body), 400, "validation_error", field)
         assert budi.get(PATH).json == []
 
-    def test_what_is_sent_besides_gives_neither_number_nor_login(self, budi: Client) -> None:
+    def test_phone_password_and_role_in_the_body_are_ignored(self, budi: Client) -> None:
         ibu = keep(budi, nomor_hp="081355550002", password=PASSWORD, username="ibu", role="admin", id=1)
         user = db.session.get_one(User, ibu)
         assert (user.phone, user.password_hash, user.role_names) == (None, None, {"pasien"})
@@ -81,7 +81,9 @@ class TestCreating:
 
     @pytest.mark.parametrize(("method", "path"), ROUTES)
     @pytest.mark.parametrize("role", ["pasien", "admin"])
-    def test_other_roles_are_refused(self, client: Client, ibu: int, method: str, path: str, role: str) -> None:
+    def test_roles_other_than_caregiver_are_refused(
+        self, client: Client, ibu: int, method: str, path: str, role: str
+    ) -> None:
         other = client.as_(make_user(role))
         assert_error(other.open(method, path.format(id=ibu), {"nama_ktp": "Ibu"}), 403)
 
@@ -98,7 +100,7 @@ class TestCreating:
 
 
 class TestListing:
-    def test_a_caregiver_lists_them_oldest_first(self, client: Client, budi: Client) -> None:
+    def test_a_caregiver_lists_own_dependents_oldest_first(self, client: Client, budi: Client) -> None:
         keep(client.as_(make_user(RoleName.PENDAMPING)), "Pak Orang")
         names = ["Ibu Siti", "Pak Amir"]
         ids = [keep(budi, name) for name in names]
@@ -106,31 +108,31 @@ class TestListing:
         assert [(row["id"], row["nama_ktp"]) for row in response.json] == list(zip(ids, names, strict=True))
         assert response.headers["X-Total-Count"] == "2"
 
-    def test_they_are_not_among_patients(self, siti: Client, budi: Client, ibu: int) -> None:
+    def test_dependents_are_not_in_the_list_of_patients(self, siti: Client, budi: Client, ibu: int) -> None:
         for caller in (siti, budi):
             assert ibu not in [row["id"] for row in caller.get("/patients").json]
             assert caller.get("/patients?q=Ibu Siti").json == []
 
-    def test_nobody_links_them(self, client: Client, budi: Client, ibu: int) -> None:
+    def test_a_link_to_a_dependent_cannot_be_created(self, client: Client, budi: Client, ibu: int) -> None:
         for caregiver in (budi, client.as_(make_user(RoleName.PENDAMPING))):
             assert_error(caregiver.post("/caregiver/patients", {"patient_id": ibu}), 404, "not_found")
         assert db.session.scalar(sa.select(sa.func.count()).select_from(CaregiverLink)) == 1
 
 
 class TestLimit:
-    def test_a_sixth_is_refused(self, client: Client, budi: Client) -> None:
+    def test_a_dependent_above_the_limit_is_refused(self, client: Client, budi: Client) -> None:
         for _ in range(MAX_DEPENDENTS):
             keep(budi)
         assert_error(budi.post(PATH, {"nama_ktp": "Ibu"}), 409, "too_many_dependents")
         assert len(budi.get(PATH).json) == MAX_DEPENDENTS
         keep(client.as_(make_user(RoleName.PENDAMPING)))
 
-    def test_whoever_takes_over_an_account_makes_room(self, client: Client, budi: Client) -> None:
+    def test_a_handed_over_account_no_longer_counts_toward_the_limit(self, client: Client, budi: Client) -> None:
         first, *_ = [keep(budi) for _ in range(MAX_DEPENDENTS)]
         take_over(client, hand_over(budi, first))
         keep(budi)
 
-    def test_of_two_at_once_one_is_the_sixth(self, committed: Flask) -> None:
+    def test_two_concurrent_creations_cannot_exceed_the_limit(self, committed: Flask) -> None:
         with unit_of_work():
             budi_id = make_user(RoleName.PENDAMPING).id
         caller = signed_in(budi_id)
@@ -143,7 +145,7 @@ class TestLimit:
         count = sa.select(sa.func.count()).where(User.guardian_id == budi_id)
         assert db.session.scalar(count) == MAX_DEPENDENTS
 
-    def test_who_loses_the_role_meanwhile_makes_none(self, committed: Flask) -> None:
+    def test_a_caregiver_who_loses_the_role_concurrently_creates_no_dependent(self, committed: Flask) -> None:
         """The role is checked again after the caregiver is locked."""
         with unit_of_work():
             budi_id = make_user(RoleName.PENDAMPING).id
@@ -164,21 +166,23 @@ class TestLimit:
 class TestHavingDependents:
     """A caregiver who has dependents can neither erase their own account nor lose the role."""
 
-    def test_they_cannot_erase_the_account(self, budi: Client, ibu: int) -> None:
+    def test_a_caregiver_with_dependents_cannot_erase_their_account(self, budi: Client, ibu: int) -> None:
         body = {"password": PASSWORD, "forum": "anonymise"}
         assert_error(budi.delete("/profile", body), 409, "has_dependents")
         assert budi.get(PATH).status_code == 200
         assert budi.delete(f"{PATH}/{ibu}").status_code == 202
         assert budi.delete("/profile", body).status_code == 202
 
-    def test_they_cannot_lose_the_role_themselves(self, budi: Client, ibu: int) -> None:
+    def test_a_caregiver_with_dependents_cannot_remove_their_own_role(self, budi: Client, ibu: int) -> None:
         ids = role_ids(budi)
         assert_error(budi.put("/profile", {"role_ids": [ids["pasien"]]}), 409, "has_dependents")
         assert budi.put("/profile", {"role_ids": [ids["pasien"], ids["pendamping"]]}).status_code == 200
         assert budi.delete(f"{PATH}/{ibu}").status_code == 202
         assert budi.put("/profile", {"role_ids": [ids["pasien"]]}).status_code == 200
 
-    def test_administrators_cannot_take_the_role(self, admin: Client, budi: Client, ibu: int) -> None:
+    def test_an_administrator_cannot_remove_the_role_of_a_caregiver_with_dependents(
+        self, admin: Client, budi: Client, ibu: int
+    ) -> None:
         ids = role_ids(budi)
         removed = admin.delete(f"/admins/{budi.id}/roles", {"role_ids": [ids["pendamping"]]})
         assert_error(removed, 409, "has_dependents")
@@ -186,13 +190,15 @@ class TestHavingDependents:
         assert_error(changed, 409, "has_dependents")
         assert budi.user.role_names == {"pendamping"}
 
-    def test_nobody_cuts_that_link(self, admin: Client, budi: Client, ibu: int) -> None:
+    def test_the_link_to_a_dependent_cannot_be_deleted(self, admin: Client, budi: Client, ibu: int) -> None:
         assert_error(budi.delete(f"/caregiver/patients/{ibu}"), 409, "has_dependents")
         ends = {"caregiver_id": budi.id, "patient_id": ibu}
         assert_error(admin.delete("/admins/caregiver-patient", ends), 409, "has_dependents")
         assert budi.get(f"/pengingat?patient_id={ibu}").status_code == 200
 
-    def test_a_superadmin_cannot_delete_them(self, client: Client, superadmin: Client) -> None:
+    def test_a_superadmin_cannot_delete_an_administrator_with_dependents(
+        self, client: Client, superadmin: Client
+    ) -> None:
         make_admin()
         rini = make_user(RoleName.ADMIN, RoleName.PENDAMPING)
         ibu = keep(client.as_(rini))

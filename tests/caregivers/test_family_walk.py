@@ -68,7 +68,7 @@ def rows(archive: ZipFile, table: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_daughter_cares_for_her_mother_until_the_mother_has_a_phone(client: Client, gateway: Server) -> None:
+def test_a_daughter_manages_her_mothers_account_until_the_handover(client: Client, gateway: Server) -> None:
     # The daughter registers, creates an account for her mother, and adds a medicine.
     body = {"username": "ani", "password": PASSWORD, "nama_ktp": "Ani Lestari", "nama_samaran": "Mawar"}
     session = client.post("/register", {**body, "nomor_hp": DAUGHTER, "role": "pendamping"}).json

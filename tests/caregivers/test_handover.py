@@ -48,7 +48,7 @@ def told(user_id: int) -> list[str]:
 
 
 class TestCodes:
-    def test_a_code_comes_with_a_link_and_lives_seven_days(
+    def test_a_code_has_a_link_and_expires_after_seven_days(
         self, app: Flask, budi: Client, ibu: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         config = replace(app.extensions["config"], public_url="https://sehat.example.org")
@@ -61,7 +61,7 @@ class TestCodes:
         assert left is not None
         assert timedelta(days=7, minutes=-1) < left < timedelta(days=7)
 
-    def test_the_code_is_kept_as_a_hash_alone(self, budi: Client, ibu: int) -> None:
+    def test_only_the_hash_of_the_code_is_stored(self, budi: Client, ibu: int) -> None:
         code = hand_over(budi, ibu)
         assert code not in str(db.session.execute(sa.select(Handover.__table__)).all())
 
@@ -71,13 +71,13 @@ class TestCodes:
         assert_error(refused, 400, "validation_error", "handover_code")
         assert take_over(client, new).id == ibu
 
-    def test_the_caregiver_takes_the_code_back(self, client: Client, budi: Client, ibu: int) -> None:
+    def test_a_caregiver_revokes_the_code(self, client: Client, budi: Client, ibu: int) -> None:
         code = hand_over(budi, ibu)
         assert budi.delete(f"{PATH}/{ibu}/handover").status_code == 204
         assert_error(budi.delete(f"{PATH}/{ibu}/handover"), 404, "not_found")
         assert_error(client.post("/register", {**REGISTRATION, "handover_code": code}), 400, field="handover_code")
 
-    def test_an_expired_code_is_not_there_any_more(self, client: Client, budi: Client, ibu: int) -> None:
+    def test_an_expired_code_is_not_found_and_is_deleted_later(self, client: Client, budi: Client, ibu: int) -> None:
         hand_over(budi, ibu)
         expire()
         assert_error(budi.delete(f"{PATH}/{ibu}/handover"), 404, "not_found")
@@ -91,19 +91,19 @@ class TestCodes:
         jobs.delete_expired()
         assert db.session.scalars(sa.select(Handover.user_id)).all() == []
 
-    def test_a_code_ends_with_the_session_that_made_it(self, client: Client, budi: Client, ibu: int) -> None:
+    def test_logging_out_revokes_the_codes_of_the_session(self, client: Client, budi: Client, ibu: int) -> None:
         """A thief with a stolen session could otherwise create a code and take the account after the session ends."""
         stolen = client.as_(budi.user)
         code = hand_over(stolen, ibu)
         assert stolen.post("/logout").status_code == 200
         assert_error(client.post("/register", {**REGISTRATION, "handover_code": code}), 400, field="handover_code")
 
-    def test_a_code_ends_when_its_session_expires(self, client: Client, budi: Client, ibu: int) -> None:
+    def test_a_code_of_an_expired_session_is_refused(self, client: Client, budi: Client, ibu: int) -> None:
         code = hand_over(budi, ibu)
         db.session.execute(sa.update(LoginSession).filter_by(user_id=budi.id).values(expires_at=sa.func.now()))
         assert_error(client.post("/register", {**REGISTRATION, "handover_code": code}), 400, field="handover_code")
 
-    def test_a_deleted_dependent_has_no_code(self, client: Client, budi: Client, ibu: int) -> None:
+    def test_deleting_a_dependent_revokes_the_code_for_good(self, client: Client, budi: Client, ibu: int) -> None:
         code = hand_over(budi, ibu)
         assert budi.delete(f"{PATH}/{ibu}").status_code == 202
         assert_error(budi.post(f"{PATH}/{ibu}/handover"), 404)
@@ -113,7 +113,7 @@ class TestCodes:
 
 
 class TestPage:
-    def test_it_names_nobody_and_changes_nothing(self, client: Client, budi: Client, ibu: int) -> None:
+    def test_the_page_shows_no_name_and_does_not_use_up_the_code(self, client: Client, budi: Client, ibu: int) -> None:
         code = hand_over(budi, ibu)
         page = [client.get(f"/undangan/{code}") for _ in range(2)][1]
         assert page.status_code == 200
@@ -125,7 +125,9 @@ class TestPage:
 
 
 class TestRegistering:
-    def test_the_account_is_taken_over_with_all_that_is_in_it(self, client: Client, budi: Client, ibu: int) -> None:
+    def test_registering_with_a_code_takes_over_the_account_and_its_data(
+        self, client: Client, budi: Client, ibu: int
+    ) -> None:
         reminder = budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).json["id"]
         siti = take_over(client, hand_over(budi, ibu), nik="3273014502900001", domicile="bali")
         profile = siti.get("/profile").json
@@ -137,7 +139,7 @@ class TestRegistering:
         assert (user.guardian_id, user.self_registered) == (None, True)
         assert user.phone_changed_at is not None  # the account is old, but its number is new
 
-    def test_what_she_does_not_send_stays(self, client: Client, budi: Client) -> None:
+    def test_fields_missing_from_the_registration_keep_their_values(self, client: Client, budi: Client) -> None:
         ibu = keep(budi, domicile="Jawa Barat", preferences={"medical": True})
         profile = take_over(client, hand_over(budi, ibu)).get("/profile").json
         assert (profile["domicile"], profile["preferences"]) == ("Jawa Barat", {"medical": True})
@@ -151,7 +153,7 @@ class TestRegistering:
         siti = take_over(client, hand_over(budi, ibu), role_ids=ids, **body)
         assert siti.user.role_names == {"pasien"}
 
-    def test_the_caregiver_keeps_alerts_alone(self, client: Client, budi: Client, ibu: int) -> None:
+    def test_the_caregiver_keeps_only_the_alerts_scope(self, client: Client, budi: Client, ibu: int) -> None:
         export = budi.post(f"/profile/ekspor?patient_id={ibu}", {"password": "rahasia123"}).json["id"]
         siti = take_over(client, hand_over(budi, ibu))
         assert scopes_of(ibu) == ["alerts"]
@@ -169,7 +171,7 @@ class TestRegistering:
         assert ibu in [row["id"] for row in budi.get("/patients").json]
         assert siti.delete(f"/caregiver/patients/{budi.id}").status_code == 200
 
-    def test_both_are_told(self, client: Client, budi: Client, ibu: int) -> None:
+    def test_patient_and_caregiver_are_both_notified(self, client: Client, budi: Client, ibu: int) -> None:
         take_over(client, hand_over(budi, ibu))
         assert told(ibu) == [
             "Akun ini sekarang milik Anda, dengan semua pengingat dan riwayatnya. "
@@ -181,14 +183,14 @@ class TestRegistering:
             "Anda masih dikabari kalau obat belum ditandai."
         ]
 
-    def test_who_lets_caregivers_see_nothing_is_told_no_alert_is_sent(
+    def test_without_caregiver_consent_the_notice_mentions_no_alerts(
         self, client: Client, budi: Client, ibu: int
     ) -> None:
         take_over(client, hand_over(budi, ibu), consents={"service": True, "caregivers": False})
         assert scopes_of(ibu) == []
         assert told(ibu) == ["Akun ini sekarang milik Anda, dengan semua pengingat dan riwayatnya."]
 
-    def test_reminders_that_had_stopped_go_on_when_she_agrees_in_her_profile(
+    def test_stopped_reminders_resume_only_after_consent_in_the_profile(
         self, client: Client, budi: Client, ibu: int
     ) -> None:
         assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
@@ -204,7 +206,7 @@ class TestRegistering:
 
 class TestRefusals:
     @pytest.mark.parametrize("code", ["K7MP4WQX9R", "", "x" * 21, 5, ["K7MP4WQX9R"]])
-    def test_a_bad_code_makes_no_account(self, client: Client, ibu: int, code: Any) -> None:
+    def test_an_invalid_code_creates_no_account(self, client: Client, ibu: int, code: Any) -> None:
         refused = client.post("/register", {**REGISTRATION, "handover_code": code})
         assert_error(refused, 400, "validation_error", "handover_code")
         assert db.session.scalar(sa.select(User.id).filter_by(username="ibusiti")) is None
@@ -216,7 +218,7 @@ class TestRefusals:
         assert_error(client.post("/register", {**again, "handover_code": code}), 400, field="handover_code")
         assert db.session.scalar(sa.select(User.id).filter_by(username="lain")) is None
 
-    def test_an_expired_code_makes_no_account(self, client: Client, budi: Client, ibu: int) -> None:
+    def test_an_expired_code_does_not_hand_over_the_account(self, client: Client, budi: Client, ibu: int) -> None:
         code = hand_over(budi, ibu)
         expire()
         assert_error(client.post("/register", {**REGISTRATION, "handover_code": code}), 400, field="handover_code")
@@ -234,7 +236,7 @@ class TestRefusals:
             ({"consents": {"health_data": False}}, 400, "validation_error"),
         ],
     )
-    def test_another_refusal_keeps_the_code(
+    def test_a_registration_refused_for_another_reason_keeps_the_code_valid(
         self, client: Client, budi: Client, ibu: int, change: dict[str, Any], status: int, code: str
     ) -> None:
         handover = hand_over(budi, ibu)
@@ -257,7 +259,9 @@ class TestRaces:
             code = dependents.create_handover(caller, ibu)["code"]
         return budi_id, ibu, code
 
-    def test_of_two_at_once_one_gets_the_account(self, committed: Flask, kept: tuple[int, int, str]) -> None:
+    def test_only_one_of_two_concurrent_registrations_gets_the_account(
+        self, committed: Flask, kept: tuple[int, int, str]
+    ) -> None:
         names = iter("ab")
 
         def register() -> None:
@@ -271,7 +275,9 @@ class TestRaces:
         assert db.session.get_one(User, kept[1]).username == "ibu_a"
         assert db.session.scalar(sa.select(sa.func.count()).select_from(User)) == 2
 
-    def test_a_deletion_and_a_handover_at_once(self, committed: Flask, kept: tuple[int, int, str]) -> None:
+    def test_of_a_concurrent_deletion_and_handover_only_one_succeeds(
+        self, committed: Flask, kept: tuple[int, int, str]
+    ) -> None:
         """Two results are allowed: the account is handed over, or it is deleted and the registration fails."""
         budi_id, ibu, code = kept
         caller = signed_in(budi_id)

@@ -25,18 +25,18 @@ def expire(ago: timedelta = timedelta(seconds=1)) -> None:
     db.session.execute(sa.update(Invitation).values(expires_at=sa.func.now() - ago))
 
 
-def test_the_code_is_kept_as_a_hash_alone(siti: Client) -> None:
+def test_only_the_hash_of_the_code_is_stored(siti: Client) -> None:
     code = invite(siti)["code"]
     assert code not in str(db.session.execute(sa.select(Invitation.__table__)).all())
 
 
-def test_a_code_may_be_typed_in_small_letters_and_in_groups(siti: Client, budi: Client) -> None:
+def test_a_code_may_be_typed_in_lower_case_with_spaces_and_hyphens(siti: Client, budi: Client) -> None:
     code = invite(siti)["code"].lower()
     typed = f" {code[:5]}-{code[5:]} "
     assert budi.post("/caregiver/invitations", {"code": typed}).status_code == 201
 
 
-def test_an_invitation_lives_seven_days(client: Client, siti: Client, budi: Client) -> None:
+def test_an_expired_invitation_is_refused_and_is_deleted_later(client: Client, siti: Client, budi: Client) -> None:
     code = invite(siti)["code"]
     expire()
     assert_error(budi.post("/caregiver/invitations", {"code": code}), 404)
@@ -53,7 +53,7 @@ def test_an_invitation_lives_seven_days(client: Client, siti: Client, budi: Clie
     assert db.session.scalars(sa.select(Invitation.id)).all() == []
 
 
-def test_an_invitation_ends_with_the_session_that_made_it(client: Client, siti: Client, budi: Client) -> None:
+def test_logging_out_revokes_the_invitations_of_the_session(client: Client, siti: Client, budi: Client) -> None:
     """A thief with a stolen session could otherwise create an invitation and read the data after the session ends."""
     stolen = client.as_(siti.user)
     own, thiefs = invite(siti, "history"), invite(stolen, "history", "manage")
@@ -64,7 +64,7 @@ def test_an_invitation_ends_with_the_session_that_made_it(client: Client, siti: 
     assert budi.post("/caregiver/invitations", {"code": own["code"]}).status_code == 201
 
 
-def test_an_invitation_ends_when_the_session_that_made_it_expires(client: Client, siti: Client, budi: Client) -> None:
+def test_an_invitation_of_an_expired_session_is_refused(client: Client, siti: Client, budi: Client) -> None:
     """The row of an expired session is deleted days later, so it does not prove that the session is active."""
     code = invite(siti, "history")["code"]
     db.session.execute(sa.update(LoginSession).filter_by(user_id=siti.id).values(expires_at=sa.func.now()))
@@ -73,7 +73,7 @@ def test_an_invitation_ends_when_the_session_that_made_it_expires(client: Client
 
 
 @pytest.mark.parametrize("way", ["password", "sign out"])
-def test_invitations_of_others_end_when_all_other_sessions_end(client: Client, siti: Client, way: str) -> None:
+def test_ending_all_other_sessions_revokes_their_invitations(client: Client, siti: Client, way: str) -> None:
     own, _ = invite(siti), invite(client.as_(siti.user))
     if way == "password":
         assert siti.put("/profile", {"password": "baru-sekali"}).status_code == 200
@@ -85,7 +85,7 @@ def test_invitations_of_others_end_when_all_other_sessions_end(client: Client, s
 # --- guessing -------------------------------------------------------------------------------------------------------
 
 
-def test_a_thousand_guesses_are_stopped_after_ten(siti: Client, budi: Client, limited: None) -> None:
+def test_guesses_of_the_code_are_rate_limited_after_ten(siti: Client, budi: Client, limited: None) -> None:
     """After ten wrong codes, the right code fails too."""
     code = invite(siti)["code"]
     statuses = [budi.post("/caregiver/invitations", {"code": f"X{n:09d}"}).status_code for n in range(1000)]
@@ -93,7 +93,7 @@ def test_a_thousand_guesses_are_stopped_after_ten(siti: Client, budi: Client, li
     assert budi.post("/caregiver/invitations", {"code": code}).status_code == 429
 
 
-def test_a_thousand_looks_at_the_page_are_stopped(client: Client, limited: None) -> None:
+def test_requests_for_the_invitation_page_are_rate_limited(client: Client, limited: None) -> None:
     statuses = [client.get(f"/undangan/X{n:09d}").status_code for n in range(1000)]
     assert statuses == [404] * 60 + [429] * 940
 
@@ -102,7 +102,7 @@ def test_a_thousand_looks_at_the_page_are_stopped(client: Client, limited: None)
 
 
 @pytest.mark.parametrize("is_known", [True, False])
-def test_the_page_is_kept_nowhere_and_runs_nothing(client: Client, siti: Client, is_known: bool) -> None:
+def test_the_page_is_not_cached_or_indexed_and_has_no_scripts(client: Client, siti: Client, is_known: bool) -> None:
     code = invite(siti)["code"] if is_known else "K7MP4WQX9R"
     headers = client.get(f"/undangan/{code}").headers
     assert headers["Cache-Control"] == "no-store"
@@ -112,7 +112,7 @@ def test_the_page_is_kept_nowhere_and_runs_nothing(client: Client, siti: Client,
     assert headers["Content-Security-Policy"].startswith("default-src 'none'; style-src 'sha256-")
 
 
-def test_previews_use_nothing_up(client: Client, siti: Client, budi: Client) -> None:
+def test_viewing_the_page_does_not_use_up_the_invitation(client: Client, siti: Client, budi: Client) -> None:
     code = invite(siti)["code"]
     for _ in range(20):
         assert client.get(f"/undangan/{code}").status_code == 200
@@ -129,7 +129,7 @@ def _people(*roles: RoleName) -> list[int]:
         return [make_user(role).id for role in roles]
 
 
-def test_of_two_who_take_an_invitation_at_once_one_gets_it(committed: Flask) -> None:
+def test_only_one_of_two_concurrent_caregivers_redeems_an_invitation(committed: Flask) -> None:
     siti_id, *caregivers = _people(RoleName.PASIEN, RoleName.PENDAMPING, RoleName.PENDAMPING)
     caller = signed_in(siti_id)
     with unit_of_work():
@@ -141,7 +141,7 @@ def test_of_two_who_take_an_invitation_at_once_one_gets_it(committed: Flask) -> 
     assert db.session.scalars(sa.select(care.CaregiverLink.caregiver_id)).all() == [caregivers[1]]
 
 
-def test_of_many_who_take_an_invitation_at_once_one_gets_it(committed: Flask) -> None:
+def test_only_one_of_many_concurrent_requests_redeems_an_invitation(committed: Flask) -> None:
     siti_id, *caregivers = _people(RoleName.PASIEN, *[RoleName.PENDAMPING] * 6)
     caller = signed_in(siti_id)
     with unit_of_work():
@@ -161,7 +161,9 @@ def test_of_many_who_take_an_invitation_at_once_one_gets_it(committed: Flask) ->
         assert db.session.scalar(sa.select(sa.func.count()).select_from(care.CaregiverLink)) == 1
 
 
-def test_while_the_patient_is_leaving_nobody_takes_an_invitation(client: Client, siti: Client, budi: Client) -> None:
+def test_an_invitation_is_invalid_after_its_patient_requests_erasure(
+    client: Client, siti: Client, budi: Client
+) -> None:
     code = invite(siti, "history")["code"]
     assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
     assert_error(budi.post("/caregiver/invitations", {"code": code}), 404, "not_found")
@@ -170,7 +172,7 @@ def test_while_the_patient_is_leaving_nobody_takes_an_invitation(client: Client,
     assert_error(budi.post("/caregiver/invitations", {"code": code}), 404, "not_found")
 
 
-def test_while_the_patient_is_leaving_a_caregiver_reads_nothing(siti: Client, budi: Client) -> None:
+def test_a_caregiver_cannot_read_a_patient_who_requested_erasure(siti: Client, budi: Client) -> None:
     code = invite(siti, "history", "manage")["code"]
     assert budi.post("/caregiver/invitations", {"code": code}).status_code == 201
     paths = (f"/caregiver/patients/{siti.id}/riwayat", f"/pengingat?patient_id={siti.id}")

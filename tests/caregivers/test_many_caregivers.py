@@ -49,7 +49,7 @@ def send() -> None:
     db.session.execute(due.values(state=DeliveryState.SENT).execution_options(synchronize_session=False))
 
 
-def test_eight_caregivers_are_three_messages_and_one(client: Client, siti: Client) -> None:
+def test_eight_new_caregivers_cause_three_single_notices_and_one_summary(client: Client, siti: Client) -> None:
     for n in range(8):
         link(client, siti, f"Pesan {n}")
     *singles, gathered = messages(siti)
@@ -65,7 +65,7 @@ def test_eight_caregivers_are_three_messages_and_one(client: Client, siti: Clien
     assert words_of(messages(siti, Channel.PUSH_FAN_OUT)[3])["body"] == text
 
 
-def test_of_those_who_were_cut_meanwhile_nothing_is_told(client: Client, siti: Client) -> None:
+def test_the_summary_omits_caregivers_whose_link_was_deleted(client: Client, siti: Client) -> None:
     caregivers = [link(client, siti, name) for name in ("A", "B", "C", "Dewi", "judi.com")]
     siti.delete(f"/caregiver/patients/{caregivers[3].id}")
     assert words_of(messages(siti)[3])["text"].startswith("Ini juga pendamping baru Anda: Seseorang. ")
@@ -73,7 +73,7 @@ def test_of_those_who_were_cut_meanwhile_nothing_is_told(client: Client, siti: C
     assert words_of(messages(siti)[3]) == {}
 
 
-def test_a_day_later_a_new_caregiver_is_told_at_once(client: Client, siti: Client) -> None:
+def test_after_a_day_a_new_caregiver_causes_a_single_notice_again(client: Client, siti: Client) -> None:
     for name in "ABCD":
         link(client, siti, name)
     let_pass(DAY + timedelta(minutes=1))
@@ -83,7 +83,7 @@ def test_a_day_later_a_new_caregiver_is_told_at_once(client: Client, siti: Clien
     assert (last.about_type, len(messages(siti))) == ("caregiver_link", 5)
 
 
-def test_within_a_day_there_is_one_gathered_message(client: Client, siti: Client) -> None:
+def test_a_second_summary_is_due_at_least_a_day_after_the_first(client: Client, siti: Client) -> None:
     for name in "ABCD":
         link(client, siti, name)
     let_pass(DAY - timedelta(minutes=1))
@@ -98,7 +98,7 @@ def test_within_a_day_there_is_one_gathered_message(client: Client, siti: Client
     assert last.due_at >= others[3].due_at + DAY
 
 
-def test_another_patient_is_told_of_their_own(client: Client, siti: Client) -> None:
+def test_the_limit_of_single_notices_is_counted_per_patient(client: Client, siti: Client) -> None:
     for name in "ABCD":
         link(client, siti, name)
     ani = client.as_(make_user())
@@ -106,7 +106,7 @@ def test_another_patient_is_told_of_their_own(client: Client, siti: Client) -> N
     assert [row.about_type for row in messages(ani)] == ["caregiver_link"]
 
 
-def test_four_caregivers_at_once_are_three_messages_and_one(committed: Flask) -> None:
+def test_concurrent_links_cause_three_single_notices_and_one_summary(committed: Flask) -> None:
     with unit_of_work():
         patient_id = make_user().id
         caregivers = [make_user(RoleName.PENDAMPING).id for _ in range(6)]
@@ -139,7 +139,9 @@ def cut_by_an_administrator(siti: Client, caregiver: Client, admin: Client) -> N
 
 
 @pytest.mark.parametrize("cut", [cut_in_the_application, cut_by_a_word, cut_by_an_administrator])
-def test_who_was_cut_needs_an_invitation(client: Client, siti: Client, admin: Client, cut: object) -> None:
+def test_a_removed_caregiver_needs_an_invitation_to_link_again(
+    client: Client, siti: Client, admin: Client, cut: object
+) -> None:
     caregiver = link(client, siti, "Budi")
     assert callable(cut)
     cut(siti, caregiver, admin)
@@ -150,20 +152,20 @@ def test_who_was_cut_needs_an_invitation(client: Client, siti: Client, admin: Cl
     assert caregiver.post("/caregiver/patients", {"patient_id": siti.id}).status_code == 201
 
 
-def test_who_left_by_themselves_may_come_back(client: Client, siti: Client) -> None:
+def test_a_caregiver_who_deleted_the_link_may_link_again(client: Client, siti: Client) -> None:
     caregiver = link(client, siti, "Budi")
     caregiver.delete(f"/caregiver/patients/{siti.id}")
     assert caregiver.post("/caregiver/patients", {"patient_id": siti.id}).status_code == 201
 
 
-def test_an_administrator_may_link_them_again(client: Client, siti: Client, admin: Client) -> None:
+def test_an_administrator_may_link_a_removed_caregiver_again(client: Client, siti: Client, admin: Client) -> None:
     caregiver = link(client, siti, "Budi")
     siti.delete(f"/caregiver/patients/{caregiver.id}")
     ends = {"caregiver_id": caregiver.id, "patient_id": siti.id}
     assert admin.post("/admins/caregiver-patient", ends).status_code == 201
 
 
-def test_who_comes_back_while_they_are_cut_is_cut(committed: Flask) -> None:
+def test_a_caregiver_who_links_again_during_the_removal_stays_removed(committed: Flask) -> None:
     for _ in range(5):
         with unit_of_work():
             patient_id, caregiver_id = make_user().id, make_user(RoleName.PENDAMPING).id
@@ -186,7 +188,7 @@ def test_who_comes_back_while_they_are_cut_is_cut(committed: Flask) -> None:
         db.session.commit()
 
 
-def test_the_word_after_a_gathered_message_cuts_nobody(client: Client, siti: Client) -> None:
+def test_the_reply_putus_after_a_summary_deletes_no_link(client: Client, siti: Client) -> None:
     for name in "ABCD":
         link(client, siti, name)
     let_pass(DAY + timedelta(minutes=1))

@@ -31,7 +31,7 @@ def notices(patient: Client) -> int:
 
 
 @pytest.mark.parametrize("way", ["the specified link", "an invitation", "an administrator"])
-def test_the_patient_is_told_of_every_new_link(siti: Client, budi: Client, admin: Client, way: str) -> None:
+def test_the_patient_is_notified_of_every_new_link(siti: Client, budi: Client, admin: Client, way: str) -> None:
     if way == "the specified link":
         budi.post("/caregiver/patients", {"patient_id": siti.id})
     elif way == "an invitation":
@@ -50,7 +50,7 @@ def test_the_patient_is_told_of_every_new_link(siti: Client, budi: Client, admin
     assert told(budi) == {}
 
 
-def test_the_message_says_what_a_caregiver_may_do_and_how_to_cut_them(
+def test_the_notice_lists_the_scopes_and_how_to_remove_the_caregiver(
     siti: Client, budi: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = replace(app.extensions["config"], fonnte_webhook_token="x" * 32)
@@ -64,13 +64,13 @@ def test_the_message_says_what_a_caregiver_may_do_and_how_to_cut_them(
     assert_readable(told(siti)["messaging"]["text"])
 
 
-def test_a_link_that_exists_is_no_news(budi: Client, siti: Client) -> None:
+def test_creating_an_existing_link_sends_no_second_notice(budi: Client, siti: Client) -> None:
     for _ in range(3):
         budi.post("/caregiver/patients", {"patient_id": siti.id})
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 2
 
 
-def test_what_is_allowed_again_after_it_was_taken_back_is_told_again(siti: Client, budi: Client) -> None:
+def test_a_scope_granted_again_after_removal_is_notified_again(siti: Client, budi: Client) -> None:
     for times in (1, 2):
         budi.post("/caregiver/invitations", {"code": invite(siti, "alerts")["code"]})
         assert notices(siti) == times
@@ -78,7 +78,7 @@ def test_what_is_allowed_again_after_it_was_taken_back_is_told_again(siti: Clien
     assert notices(siti) == 2
 
 
-def test_what_is_allowed_already_is_no_news(siti: Client, budi: Client) -> None:
+def test_granting_an_existing_scope_again_sends_no_notice(siti: Client, budi: Client) -> None:
     for _ in range(2):
         budi.post("/caregiver/invitations", {"code": invite(siti, "alerts")["code"]})
     for _ in range(2):
@@ -86,21 +86,21 @@ def test_what_is_allowed_already_is_no_news(siti: Client, budi: Client) -> None:
     assert notices(siti) == 1
 
 
-def test_a_link_that_is_made_anew_is_told_anew_but_not_for_ever(budi: Client, siti: Client, limited: None) -> None:
+def test_repeated_deletion_and_creation_of_a_link_is_rate_limited(budi: Client, siti: Client, limited: None) -> None:
     for n in range(6):
         assert budi.post("/caregiver/patients", {"patient_id": siti.id}).status_code == (201 if n < 5 else 429)
         budi.delete(f"/caregiver/patients/{siti.id}")
     assert db.session.scalar(sa.select(sa.func.count()).filter(Delivery.channel == "messaging")) == 4
 
 
-def test_a_caregiver_links_so_many_a_day(budi: Client, siti: Client, limited: None) -> None:
+def test_new_links_of_a_caregiver_have_a_daily_rate_limit(budi: Client, siti: Client, limited: None) -> None:
     """New links are limited, because each one sends a message to a person who may not know the caregiver."""
     answer = budi.post("/caregiver/patients", {"patient_id": siti.id})
     assert '"200 per 1 day";q=200;w=86400' in answer.headers["RateLimit-Policy"]
 
 
 @pytest.mark.parametrize("name", ["hadiah-gratis.com", "bank.support", "evil.рф"])
-def test_a_caregivers_name_carries_no_address(client: Client, siti: Client, name: str) -> None:
+def test_a_caregiver_name_with_a_web_address_is_not_sent(client: Client, siti: Client, name: str) -> None:
     lure = make_user(RoleName.PENDAMPING, nama_ktp=name)
     client.as_(lure).post("/caregiver/patients", {"patient_id": siti.id})
     assert told(siti)["messaging"]["text"].startswith("Seseorang sekarang menjadi")

@@ -34,7 +34,7 @@ SCOPES: list[dict[str, Any]] = [
 class TestCreateLink(TokenNeeded):
     """POST /caregiver/patients"""
 
-    def test_links_a_patient_and_both_see_it(self, budi: Client, siti: Client) -> None:
+    def test_a_link_is_created_and_both_people_see_it(self, budi: Client, siti: Client) -> None:
         created = budi.post("/caregiver/patients", {"patient_id": siti.id})
         assert (created.status_code, set(created.json)) == (201, LINK)
         (patient,) = budi.get("/caregiver/patients").json
@@ -48,11 +48,11 @@ class TestCreateLink(TokenNeeded):
         assert (again.status_code, again.json) == (200, first.json)
         assert len(budi.get("/caregiver/patients").json) == 1
 
-    def test_needs_a_caregiver(self, siti: Client, admin: Client) -> None:
+    def test_only_a_caregiver_can_create_a_link(self, siti: Client, admin: Client) -> None:
         for other in (siti, admin):
             assert_error(other.post("/caregiver/patients", {"patient_id": siti.id}), 403, "forbidden")
 
-    def test_refuses_whoever_is_no_patient(self, client: Client, budi: Client) -> None:
+    def test_a_person_who_is_not_a_patient_is_refused(self, client: Client, budi: Client) -> None:
         colleague = make_user(RoleName.PENDAMPING)
         assert_error(budi.post("/caregiver/patients", {"patient_id": colleague.id}), 400, "role_mismatch")
         assert_error(budi.post("/caregiver/patients", {"patient_id": 999999}), 404)
@@ -69,13 +69,13 @@ class TestCreateLink(TokenNeeded):
 class TestListOwnPatients(TokenNeeded):
     """GET /caregiver/patients"""
 
-    def test_shows_each_patient_with_the_link(self, caregiver: Client, siti: Client) -> None:
+    def test_each_patient_is_listed_with_link_and_scopes(self, caregiver: Client, siti: Client) -> None:
         siti.user.domicile = "Bali"
         (patient,) = caregiver.get("/caregiver/patients").json
         assert set(patient) == PERSON | {"link_id", "linked_at", "scopes"}
         assert (patient["id"], patient["domicile"], patient["scopes"]) == (siti.id, "Bali", [])
 
-    def test_is_empty_for_the_other_side(self, siti: Client) -> None:
+    def test_the_list_is_empty_for_a_patient(self, siti: Client) -> None:
         assert siti.get("/caregiver/patients").json == []
 
     def test_a_wrong_page_is_bad_input(self, budi: Client) -> None:
@@ -85,14 +85,14 @@ class TestListOwnPatients(TokenNeeded):
 class TestDeleteLink(TokenNeeded):
     """DELETE /caregiver/patients/<other_id>"""
 
-    def test_either_side_cuts_the_link(self, budi: Client, siti: Client) -> None:
+    def test_caregiver_and_patient_can_each_delete_the_link(self, budi: Client, siti: Client) -> None:
         for cutter, other in ((budi, siti), (siti, budi)):
             budi.post("/caregiver/patients", {"patient_id": siti.id})
             assert cutter.delete(f"/caregiver/patients/{other.id}").status_code == 200
             assert budi.get("/caregiver/patients").json == []
             assert_error(cutter.delete(f"/caregiver/patients/{other.id}"), 404)
 
-    def test_of_two_who_care_for_each_other_one_link_is_cut(self, client: Client) -> None:
+    def test_one_of_two_mutual_links_is_deleted(self, client: Client) -> None:
         both = [make_user(RoleName.PASIEN, RoleName.PENDAMPING, username=name) for name in ("ani", "bayu")]
         ani, bayu = map(client.as_, both)
         ani.post("/caregiver/patients", {"patient_id": both[1].id})
@@ -102,7 +102,7 @@ class TestDeleteLink(TokenNeeded):
         assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200  # Ani is the patient of this link
         assert bayu.get("/caregiver/patients").json == []
 
-    def test_a_stranger_cuts_nothing(self, client: Client, budi: Client, siti: Client) -> None:
+    def test_a_stranger_cannot_delete_a_link(self, client: Client, budi: Client, siti: Client) -> None:
         budi.post("/caregiver/patients", {"patient_id": siti.id})
         for stranger in (make_user(RoleName.PENDAMPING), make_user(RoleName.PASIEN), make_admin()):
             for other in (budi, siti):
@@ -113,12 +113,12 @@ class TestDeleteLink(TokenNeeded):
 class TestListOwnCaregivers(TokenNeeded):
     """GET /patient/caregivers"""
 
-    def test_shows_each_caregiver_with_the_link(self, caregiver: Client, siti: Client) -> None:
+    def test_each_caregiver_is_listed_with_link_and_scopes(self, caregiver: Client, siti: Client) -> None:
         (row,) = siti.get("/patient/caregivers").json
         assert set(row) == PERSON | {"link_id", "linked_at", "scopes"}
         assert (row["id"], row["username"], row["scopes"]) == (caregiver.id, "budi", [])
 
-    def test_is_empty_for_the_other_side(self, budi: Client) -> None:
+    def test_the_list_is_empty_for_a_caregiver(self, budi: Client) -> None:
         assert budi.get("/patient/caregivers").json == []
 
     def test_costs_two_statements(self, siti: Client, statements: Any) -> None:
@@ -129,7 +129,7 @@ class TestListOwnCaregivers(TokenNeeded):
 class TestUpdateConsent(TokenNeeded):
     """PUT /patient/caregivers/<caregiver_id>"""
 
-    def test_the_patient_says_what_a_caregiver_may_do(self, caregiver: Client, siti: Client) -> None:
+    def test_the_patient_sets_the_scopes_of_a_caregiver(self, caregiver: Client, siti: Client) -> None:
         response = siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["history", "alerts", "history"]})
         assert response.status_code == 200
         assert response.json == siti.get("/patient/caregivers").json[0]
@@ -138,13 +138,13 @@ class TestUpdateConsent(TokenNeeded):
         assert all(care.allows(caregiver.id, siti.id, scope) for scope in (Scope.ALERTS, Scope.HISTORY))
         assert not care.allows(caregiver.id, siti.id, Scope.MANAGE)
 
-    def test_nobody_but_the_patient_gives_a_scope(self, client: Client, caregiver: Client, siti: Client) -> None:
+    def test_only_the_patient_can_grant_a_scope(self, client: Client, caregiver: Client, siti: Client) -> None:
         for other in (caregiver, client.as_(make_user()), client.as_(make_admin())):
             for of in (caregiver, siti):
                 assert_error(other.put(f"/patient/caregivers/{of.id}", {"scopes": ["manage"]}), 404)
         assert not care.allows(caregiver.id, siti.id, Scope.MANAGE)
 
-    def test_needs_a_link(self, siti: Client) -> None:
+    def test_without_a_link_is_404(self, siti: Client) -> None:
         assert_error(siti.put("/patient/caregivers/999999", {"scopes": []}), 404)
 
     @pytest.mark.parametrize("body", SCOPES)
@@ -167,7 +167,7 @@ class TestCreateInvitation(TokenNeeded):
         for lifetime in db.session.scalars(sa.select(Invitation.expires_at - Invitation.created_at)):
             assert abs(lifetime - timedelta(days=7)) < timedelta(minutes=1)
 
-    def test_needs_a_patient(self, budi: Client, admin: Client) -> None:
+    def test_only_a_patient_can_create_an_invitation(self, budi: Client, admin: Client) -> None:
         for other in (budi, admin):
             assert_error(other.post(PATH, {"scopes": []}), 403, "forbidden")
 
@@ -179,14 +179,14 @@ class TestCreateInvitation(TokenNeeded):
 class TestListInvitations(TokenNeeded):
     """GET /patient/invitations"""
 
-    def test_shows_what_is_open_without_the_code(self, siti: Client, budi: Client) -> None:
+    def test_open_invitations_are_listed_without_their_codes(self, siti: Client, budi: Client) -> None:
         first, second = invite(siti), invite(siti, "history")
         rows = siti.get(PATH).json
         assert rows == [{name: each[name] for name in ("id", "scopes", "expires_at")} for each in (second, first)]
         budi.post("/caregiver/invitations", {"code": second["code"]})
         assert [row["id"] for row in siti.get(PATH).json] == [first["id"]]
 
-    def test_a_list_costs_the_same_however_long(self, siti: Client, statements: Any) -> None:
+    def test_the_number_of_statements_does_not_grow_with_the_list(self, siti: Client, statements: Any) -> None:
         for _ in range(12):
             invite(siti)
         with statements.at_most(3):  # SQL statements: session, page, count
@@ -196,13 +196,13 @@ class TestListInvitations(TokenNeeded):
 class TestDeleteInvitation(TokenNeeded):
     """DELETE /patient/invitations/<invitation_id>"""
 
-    def test_ends_the_code(self, siti: Client, budi: Client) -> None:
+    def test_the_code_of_a_deleted_invitation_is_refused(self, siti: Client, budi: Client) -> None:
         first = invite(siti)
         assert siti.delete(f"{PATH}/{first['id']}").status_code == 204
         assert_error(siti.delete(f"{PATH}/{first['id']}"), 404)
         assert_error(budi.post("/caregiver/invitations", {"code": first["code"]}), 404)
 
-    def test_anothers_invitation_is_none(self, client: Client, siti: Client, budi: Client) -> None:
+    def test_an_invitation_of_another_patient_is_not_found(self, client: Client, siti: Client, budi: Client) -> None:
         invitation = invite(siti)
         for stranger in (budi, client.as_(make_user())):
             assert stranger.get(PATH).json == []
@@ -213,7 +213,7 @@ class TestDeleteInvitation(TokenNeeded):
 class TestRedeemInvitation(TokenNeeded):
     """POST /caregiver/invitations"""
 
-    def test_whoever_has_the_code_becomes_a_caregiver(self, siti: Client, budi: Client) -> None:
+    def test_a_caregiver_who_redeems_a_code_is_linked_with_its_scopes(self, siti: Client, budi: Client) -> None:
         code = invite(siti, "alerts", "history")["code"]
         response = budi.post("/caregiver/invitations", {"code": code})
         assert response.status_code == 201
@@ -230,17 +230,17 @@ class TestRedeemInvitation(TokenNeeded):
             assert_error(late.post("/caregiver/invitations", {"code": code}), 404, "not_found")
         assert len(siti.get("/patient/caregivers").json) == 1
 
-    def test_an_invitation_adds_to_what_a_link_allows(self, siti: Client, budi: Client) -> None:
+    def test_an_invitation_adds_scopes_to_an_existing_link(self, siti: Client, budi: Client) -> None:
         budi.post("/caregiver/patients", {"patient_id": siti.id})
         siti.put(f"/patient/caregivers/{budi.id}", {"scopes": ["manage"]})
         response = budi.post("/caregiver/invitations", {"code": invite(siti, "alerts")["code"]})
         assert (response.status_code, response.json["scopes"]) == (200, ["alerts", "manage"])
 
-    def test_needs_a_caregiver(self, siti: Client, admin: Client) -> None:
+    def test_only_a_caregiver_can_redeem_an_invitation(self, siti: Client, admin: Client) -> None:
         for other in (siti, admin):
             assert_error(other.post("/caregiver/invitations", {"code": "K7MP4WQX9R"}), 403, "forbidden")
 
-    def test_nobody_invites_themselves(self, client: Client) -> None:
+    def test_redeeming_the_own_invitation_is_refused(self, client: Client) -> None:
         both = client.as_(make_user(RoleName.PENDAMPING, RoleName.PASIEN))
         code = invite(both)["code"]
         assert_error(both.post("/caregiver/invitations", {"code": code}), 400, "same_person")
@@ -254,12 +254,12 @@ class TestRedeemInvitation(TokenNeeded):
 class TestListPatients(TokenNeeded):
     """GET /patients"""
 
-    def test_tells_nothing_private(self, siti: Client, budi: Client) -> None:
+    def test_the_list_contains_no_private_fields(self, siti: Client, budi: Client) -> None:
         (patient,) = budi.get("/patients").json
         assert set(patient) == PERSON
         assert patient["username"] == "siti"
 
-    def test_costs_the_same_however_long(self, siti: Client, statements: Any) -> None:
+    def test_the_number_of_statements_does_not_grow_with_the_list(self, siti: Client, statements: Any) -> None:
         for _ in range(15):
             make_user(RoleName.PASIEN)
         with statements.at_most(4):  # SQL statements: session, role, page, count
@@ -272,7 +272,7 @@ class TestListPatients(TokenNeeded):
 class TestListCaregivers(TokenNeeded):
     """GET /caregivers"""
 
-    def test_tells_nothing_private(self, siti: Client, budi: Client) -> None:
+    def test_the_list_contains_no_private_fields(self, siti: Client, budi: Client) -> None:
         (row,) = siti.get("/caregivers").json
         assert set(row) == PERSON
         assert row["username"] == "budi"
@@ -285,7 +285,7 @@ class TestShowInvitation:
     """GET /undangan/<code>"""
 
     @pytest.mark.parametrize("scopes", [(), ("alerts",), ("alerts", "history", "manage")])
-    def test_the_page_says_what_it_is_and_names_nobody(
+    def test_the_page_explains_the_scopes_and_shows_no_name(
         self, client: Client, siti: Client, scopes: tuple[str, ...]
     ) -> None:
         code = invite(siti, *scopes)["code"]
@@ -299,7 +299,7 @@ class TestShowInvitation:
             assert_readable(paragraph)
         assert len(response.get_data()) < 6000
 
-    def test_a_code_that_nobody_has_is_shown_to_nobody(self, client: Client) -> None:
+    def test_an_unknown_code_is_404_and_is_not_shown_in_the_page(self, client: Client) -> None:
         response = client.get("/undangan/%3Cscript%3E")
         assert response.status_code == 404
         assert "script" not in response.text

@@ -16,13 +16,13 @@ from tests.helpers.factories import make_user
 from tests.notifications.deliveries import add
 
 
-def test_a_new_link_allows_nothing(caregiver: Client, siti: Client) -> None:
+def test_a_new_link_has_no_scopes(caregiver: Client, siti: Client) -> None:
     assert caregiver.get("/caregiver/patients").json[0]["scopes"] == []
     assert siti.get("/patient/caregivers").json[0]["scopes"] == []
     assert not any(care.allows(caregiver.id, siti.id, scope) for scope in Scope)
 
 
-def test_what_is_not_named_is_allowed_no_more(siti: Client, caregiver: Client) -> None:
+def test_a_scope_missing_from_the_update_is_withdrawn(siti: Client, caregiver: Client) -> None:
     siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["history", "manage"]})
     assert siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": []}).json["scopes"] == []
     for check in (care.check, care.check_locked):
@@ -30,14 +30,14 @@ def test_what_is_not_named_is_allowed_no_more(siti: Client, caregiver: Client) -
             check(caregiver.id, siti.id, Scope.MANAGE)
 
 
-def test_a_scope_is_given_to_one_caregiver_alone(client: Client, siti: Client, caregiver: Client) -> None:
+def test_a_scope_is_granted_to_one_caregiver_only(client: Client, siti: Client, caregiver: Client) -> None:
     ani = make_user(RoleName.PENDAMPING)
     client.as_(ani).post("/caregiver/patients", {"patient_id": siti.id})
     siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["history"]})
     assert [care.allows(one.id, siti.id, Scope.HISTORY) for one in (caregiver, ani)] == [True, False]
 
 
-def test_a_link_that_is_made_again_allows_nothing(caregiver: Client, siti: Client) -> None:
+def test_a_link_created_again_after_deletion_has_no_scopes(caregiver: Client, siti: Client) -> None:
     siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["manage"]})
     caregiver.post("/caregiver/patients", {"patient_id": siti.id})
     assert care.allows(caregiver.id, siti.id, Scope.MANAGE)
@@ -47,7 +47,7 @@ def test_a_link_that_is_made_again_allows_nothing(caregiver: Client, siti: Clien
 
 
 @pytest.mark.parametrize("way", ["the scope", "the link, by the patient", "the link, by the caregiver"])
-def test_what_is_queued_for_a_caregiver_ends_with_the_consent(caregiver: Client, siti: Client, way: str) -> None:
+def test_withdrawing_alerts_or_the_link_cancels_pending_deliveries(caregiver: Client, siti: Client, way: str) -> None:
     siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["alerts", "history"]})
     about = About(care.PATIENT, siti.id)
     add(dedupe_key="a", user_id=caregiver.id, about=about)

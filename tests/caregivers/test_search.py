@@ -36,7 +36,7 @@ def test_a_part_of_username_or_name_finds_a_patient(siti: Client, q: str) -> Non
     assert found(siti, q, "/caregivers") == []
 
 
-def test_caregivers_are_found_likewise(siti: Client) -> None:
+def test_a_part_of_the_name_finds_a_caregiver(siti: Client) -> None:
     make_user(RoleName.PENDAMPING, username="budi", nama_ktp="Budi 50%_x")
     make_user(RoleName.PENDAMPING, username="sari", nama_ktp="Sari 500")
     assert found(siti, "Budi", "/caregivers") == ["budi"]
@@ -46,12 +46,12 @@ def test_caregivers_are_found_likewise(siti: Client) -> None:
 
 
 @pytest.mark.parametrize("q", ["contoh.id", "0812", "Melati"])
-def test_what_a_row_does_not_show_is_not_searched(siti: Client, q: str) -> None:
+def test_email_phone_and_pseudonym_are_not_searched(siti: Client, q: str) -> None:
     siti.user.email = "s@contoh.id"
     assert found(siti, q) == []
 
 
-def test_a_search_is_paged_and_an_empty_one_is_none(siti: Client) -> None:
+def test_a_search_is_paged_and_an_empty_text_lists_everybody(siti: Client) -> None:
     for n in range(3):
         make_user(username=f"pasien{n}")
     response = siti.get("/patients?q=pasien&per_page=2")
@@ -70,7 +70,7 @@ def test_a_search_costs_a_fixed_number_of_statements(siti: Client, statements: A
             assert len(siti.get(f"/patients?q={q}&per_page=10").json) == 10
 
 
-def test_a_text_without_a_trigram_is_looked_for_in_the_newest_rows(
+def test_a_text_too_short_for_a_trigram_is_searched_in_the_newest_rows(
     siti: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_user(username="a_lama")
@@ -110,7 +110,7 @@ MANY = (
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("many")
-def test_a_search_never_scans_all_people() -> None:
+def test_a_search_does_not_scan_the_whole_users_table() -> None:
     with unit_of_work():
         for q in ("massa123", "Orang", "zzz", "%", "zz"):
             matches = containing(q, User.username, User.nama_ktp, newest_by=User.created_at)
@@ -121,7 +121,7 @@ def test_a_search_never_scans_all_people() -> None:
 
 
 @pytest.mark.usefixtures("many")
-def test_those_who_have_a_role_are_found_however_many_have_another() -> None:
+def test_lists_by_role_use_the_role_index_or_the_created_at_index() -> None:
     with unit_of_work():
         everybody = service.list_with_role(RoleName.PASIEN, Search(Page(1, 20)))
         assert (len(everybody.rows), everybody.total) == (20, text_search.MAX_COUNTED)
@@ -132,7 +132,7 @@ def test_those_who_have_a_role_are_found_however_many_have_another() -> None:
 
 
 @pytest.mark.usefixtures("many")
-def test_the_latest_links_are_read_without_the_others() -> None:
+def test_the_latest_links_are_read_with_the_created_at_index() -> None:
     with unit_of_work():
         admin = Caller(make_user(RoleName.ADMIN).id, frozenset({"admin"}), uuid.uuid4(), SessionKind.USER)
     with unit_of_work(), plans_of_all() as plans:

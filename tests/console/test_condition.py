@@ -16,7 +16,7 @@ from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 
 
-def test_what_is_due_is_counted_by_queue(admin: Client, siti: Client) -> None:
+def test_due_deliveries_are_counted_by_queue(admin: Client, siti: Client) -> None:
     send(siti)
     send(siti, "Lagi")
     db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.now() - timedelta(minutes=2)))
@@ -37,9 +37,7 @@ def test_outcomes_are_counted_over_all_channels(admin: Client) -> None:
     assert admin.get("/admins/operasi").json["outcomes"]["sent"] == before + 3
 
 
-def test_an_administrator_does_not_learn_there_who_writes_under_a_pseudonym(
-    client: Client, siti: Client, admin: Client
-) -> None:
+def test_deliveries_do_not_reveal_the_author_behind_a_pseudonym(client: Client, siti: Client, admin: Client) -> None:
     """Two kinds of notices are hidden: of replies to a pseudonymous thread, and of a lifted pseudonym."""
     mine, others = siti, client.as_(make_user())
     own_name, own_alias = (write_thread(mine, use_pseudonym=hidden)["id"] for hidden in (False, True))
@@ -59,9 +57,7 @@ def test_an_administrator_does_not_learn_there_who_writes_under_a_pseudonym(
     assert admin.get(path).json == []
 
 
-def test_an_administrator_does_not_learn_there_whom_a_broadcast_of_a_thread_left_out(
-    admin: Client, siti: Client
-) -> None:
+def test_deliveries_do_not_show_broadcasts_of_threads(admin: Client, siti: Client) -> None:
     """A thread's broadcast leaves out its author, so a missing delivery would reveal the author."""
     for about_type in ("forum_thread", "article"):
         db.session.add(

@@ -34,7 +34,7 @@ def settings(app: Flask, monkeypatch: pytest.MonkeyPatch, **changes: object) -> 
 class TestGetFeatures:
     """GET /features"""
 
-    def test_an_operator_who_set_nothing_offers_nothing_new(
+    def test_without_settings_all_features_are_off(
         self, app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         settings(app, monkeypatch, vapid_public_key=None)
@@ -47,7 +47,7 @@ class TestGetFeatures:
             "console": False,
         }
 
-    def test_what_is_switched_on_is_told(self, app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_enabled_features_are_listed(self, app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         settings(
             app,
             monkeypatch,
@@ -69,7 +69,7 @@ class TestGetFeatures:
             "console": True,
         }
 
-    def test_a_site_key_without_a_secret_is_not_told(
+    def test_a_captcha_site_key_without_a_secret_is_not_listed(
         self, app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         settings(app, monkeypatch, captcha_secret=None, captcha_site_key="6Lc")
@@ -79,7 +79,7 @@ class TestGetFeatures:
 class TestGetCondition(ForAdmins):
     """GET /admins/operasi"""
 
-    def test_problems_are_those_of_the_workers(self, admin: Client) -> None:
+    def test_problems_of_the_workers_are_listed(self, admin: Client) -> None:
         condition = admin.get("/admins/operasi").json
         assert condition["problems"] == metrics.worker_problems() != []
         assert [queue["queue"] for queue in condition["queues"]] == list(QUEUES)
@@ -87,7 +87,9 @@ class TestGetCondition(ForAdmins):
         assert condition["sender"] is None
         assert condition["broadcasts"] == {"paused": False, "reason": None, "open": 0}
 
-    def test_without_redis_the_rest_is_told(self, admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_without_redis_the_other_parts_are_still_returned(
+        self, admin: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         def away() -> list[str]:
             raise RedisAway("refused")
 
@@ -101,7 +103,7 @@ class TestGetCondition(ForAdmins):
 class TestUpdateBroadcasts(ForAdmins):
     """PUT /admins/operasi/siaran"""
 
-    def test_broadcasts_are_paused_and_resumed_and_it_is_recorded(self, admin: Client) -> None:
+    def test_pausing_and_resuming_broadcasts_is_audited(self, admin: Client) -> None:
         broadcasts.announce(About("article", 1))
         assert admin.put("/admins/operasi/siaran", {"paused": True}).json == {"paused": True, "reason": None, "open": 1}
         assert admin.get("/admins/operasi").json["broadcasts"]["paused"] is True
@@ -115,14 +117,14 @@ class TestUpdateBroadcasts(ForAdmins):
         assert db.session.scalar(sa.select(sa.func.count()).select_from(Broadcast)) == 1
 
     @pytest.mark.parametrize("body", [{}, {"paused": "mungkin"}, {"paused": None}, []])
-    def test_a_pause_is_yes_or_no(self, admin: Client, body: object) -> None:
+    def test_a_pause_that_is_no_boolean_is_400(self, admin: Client, body: object) -> None:
         assert_error(admin.put("/admins/operasi/siaran", body), 400, "validation_error")
 
 
 class TestResumeSender(ForAdmins):
     """POST /admins/operasi/pengirim"""
 
-    def test_a_sender_that_is_down_is_started_and_it_is_recorded(
+    def test_resuming_a_stopped_sender_is_audited(
         self, app: Flask, admin: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assert_error(admin.post("/admins/operasi/pengirim"), 409, "no_sender")
@@ -145,7 +147,7 @@ class TestResumeSender(ForAdmins):
 class TestListUserDeliveries(ForAdmins):
     """GET /admins/users/<user_id>/pengiriman"""
 
-    def test_shows_states_and_reasons_and_no_text(self, admin: Client, siti: Client) -> None:
+    def test_deliveries_have_status_and_reason_but_no_text(self, admin: Client, siti: Client) -> None:
         send(siti)
         db.session.execute(
             sa.update(Delivery).values(state=DeliveryState.FAILED, last_error="no number", settled_at=sa.func.now())
@@ -158,12 +160,12 @@ class TestListUserDeliveries(ForAdmins):
         assert part["reason"] == "Akun Anda belum punya nomor HP."
         assert "Rahasia" not in response.text
 
-    def test_the_person_reads_of_the_look(self, admin: Client, siti: Client) -> None:
+    def test_the_read_is_recorded_in_the_persons_access_log(self, admin: Client, siti: Client) -> None:
         admin.get(f"/admins/users/{siti.id}/pengiriman")
         looks = db.session.scalars(sa.select(AccessLogEntry.action).where(AccessLogEntry.user_id == siti.id)).all()
         assert AccessAction.DELIVERIES_READ in looks
 
-    def test_deliveries_of_nobody_are_not_found(self, admin: Client) -> None:
+    def test_deliveries_of_an_unknown_person_are_not_found(self, admin: Client) -> None:
         assert_error(admin.get("/admins/users/999999/pengiriman"), 404)
 
     @pytest.mark.parametrize("query", ["page=0", "per_page=101", "page=x"])
@@ -181,7 +183,7 @@ class TestConsole:
             ("development", False, False),
         ],
     )  # fmt: skip
-    def test_is_on_in_development_and_where_it_is_switched_on(
+    def test_the_console_is_on_in_development_or_if_switched_on(
         self,
         app: Flask,
         client: Client,
@@ -203,7 +205,7 @@ class TestConsole:
             assert page.headers["X-Frame-Options"] == "DENY"
             assert page.headers["Cache-Control"] == "no-store"
 
-    def test_its_modules_are_asked_for_anew_and_import_one_another_alone(self, client: Client) -> None:
+    def test_console_modules_are_revalidated_and_import_only_each_other(self, client: Client) -> None:
         folder = ROOT / "app/static/console"
         names, left = {"main.js"}, ["main.js"]
         while left:

@@ -29,7 +29,7 @@ def bootstrap(folder: Path, python: str = sys.executable) -> subprocess.Complete
 
 
 @pytest.mark.parametrize("code", [0, 1])
-def test_it_makes_a_venv_once_and_ends_as_pip_does(tmp_path: Path, code: int) -> None:
+def test_bootstrap_creates_a_venv_once_and_returns_the_exit_code_of_pip(tmp_path: Path, code: int) -> None:
     (tmp_path / "python").write_text(PYTHON.format(code=code))
     (tmp_path / "python").chmod(0o755)
     for _ in range(2):
@@ -39,7 +39,7 @@ def test_it_makes_a_venv_once_and_ends_as_pip_does(tmp_path: Path, code: int) ->
     assert calls[-1][-2:] == ["-r", "requirements.txt"]
 
 
-def test_a_folder_in_which_nothing_can_be_made_is_named(tmp_path: Path) -> None:
+def test_the_error_names_the_venv_folder_that_cannot_be_created(tmp_path: Path) -> None:
     (tmp_path / ".venv").touch()  # A file prevents the folder. Missing rights would not stop root.
     result = bootstrap(tmp_path)
     assert result.returncode == 1
@@ -47,13 +47,13 @@ def test_a_folder_in_which_nothing_can_be_made_is_named(tmp_path: Path) -> None:
     assert f"{tmp_path}/.venv" in result.stderr
 
 
-def test_a_python_that_is_too_old_is_refused_by_name(tmp_path: Path) -> None:
+def test_the_error_names_a_python_that_is_too_old(tmp_path: Path) -> None:
     result = bootstrap(tmp_path, "/bin/false")
     assert result.returncode == 1
     assert result.stderr == "PYTHON=/bin/false is no Python 3.11 or newer.\n"
 
 
-def test_make_alone_lists_every_command() -> None:
+def test_make_without_a_target_lists_every_target() -> None:
     listed = subprocess.run(["make", "-s"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = {line.split()[1] for line in listed.splitlines()}
     phony = next(line for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith(".PHONY:"))

@@ -23,7 +23,7 @@ def refused(code: str) -> dict[str, Any]:
     return {"success": False, "error-codes": [code]}
 
 
-def test_a_persons_token_is_good_once(sim: Server) -> None:
+def test_a_token_is_accepted_only_once(sim: Server) -> None:
     first = verify(sim)
     assert first["success"] is True
     assert first["challenge_ts"].endswith("Z")
@@ -31,7 +31,7 @@ def test_a_persons_token_is_good_once(sim: Server) -> None:
     assert verify(sim) == refused("timeout-or-duplicate")
 
 
-def test_a_token_lives_two_minutes(sim: Server) -> None:
+def test_a_token_expires_after_two_minutes(sim: Server) -> None:
     assert verify(sim, response=sim.captcha.solve(age_s=110))["success"] is True
     assert verify(sim, response=sim.captcha.solve(age_s=121)) == refused("timeout-or-duplicate")
 
@@ -45,7 +45,7 @@ def test_a_token_lives_two_minutes(sim: Server) -> None:
         ({"response": "robot"}, "invalid-input-response"),
     ],
 )
-def test_what_is_wrong_is_said(sim: Server, form: dict[str, str], code: str) -> None:
+def test_a_wrong_secret_or_token_has_an_error_code(sim: Server, form: dict[str, str], code: str) -> None:
     assert verify(sim, **form) == refused(code)
 
 

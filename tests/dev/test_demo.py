@@ -26,7 +26,7 @@ def counts() -> dict[str, int | None]:
     }
 
 
-def test_demo_data_is_filled_once(app: Flask) -> None:
+def test_filling_demo_data_twice_adds_nothing(app: Flask) -> None:
     with unit_of_work():
         assert "siti" in demo.fill()
     filled = counts()
@@ -37,7 +37,7 @@ def test_demo_data_is_filled_once(app: Flask) -> None:
     assert counts() == filled
 
 
-def test_filling_may_compute_for_longer_than_a_request(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_filling_demo_data_has_no_statement_or_idle_timeout(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     """With 50,000 people, single statements take minutes, and so do the pauses between two statements."""
     names = ("idle_in_transaction_session_timeout", "statement_timeout")
     limits: list[object] = []
@@ -51,7 +51,7 @@ def test_filling_may_compute_for_longer_than_a_request(app: Flask, monkeypatch: 
     assert limits == ["0", "0"]
 
 
-def test_administrators_see_ninety_lively_days(client: Client) -> None:
+def test_demo_data_fills_ninety_days_of_the_overview(client: Client) -> None:
     with unit_of_work():
         demo.fill()
     admin = client.as_(db.session.scalars(sa.select(User).where(User.username == "admin")).one())
@@ -73,7 +73,7 @@ def test_administrators_see_ninety_lively_days(client: Client) -> None:
     assert len(admin.get("/admins/caregiver-patient/all").json) > 15
 
 
-def test_siti_has_ninety_days_to_show_her_doctor(client: Client) -> None:
+def test_the_demo_patient_siti_has_ninety_days_of_reminder_history(client: Client) -> None:
     with unit_of_work():
         demo.fill()
     siti = client.as_(db.session.scalars(sa.select(User).where(User.username == "siti")).one())
@@ -85,7 +85,7 @@ def test_siti_has_ninety_days_to_show_her_doctor(client: Client) -> None:
     assert all(sums[name] for name in ("done", "skipped", "missed", "undelivered"))
 
 
-def test_the_forum_counts_right_and_is_newest_first(client: Client) -> None:
+def test_demo_threads_are_newest_first_and_have_correct_counters(client: Client) -> None:
     with unit_of_work():
         demo.fill()
     threads = client.get("/forum/threads").json
@@ -106,7 +106,7 @@ def test_moderators_have_cases_of_each_kind(client: Client) -> None:
     assert any(len(case["reports"]) == 3 for case in cases)
 
 
-def test_nobody_of_the_crowd_is_told_of_what_a_developer_tries(app: Flask) -> None:
+def test_only_the_demo_logins_accept_broadcasts(app: Flask) -> None:
     with unit_of_work():
         demo.fill()
     listening = sa.select(User.username).where(User.accepts_broadcasts)

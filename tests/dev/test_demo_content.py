@@ -10,7 +10,7 @@ from dev import demo
 from tests.helpers.client import Client
 
 
-def test_every_list_has_something_to_show_and_a_second_run_adds_nothing(client: Client) -> None:
+def test_every_list_has_demo_rows_and_a_second_run_adds_nothing(client: Client) -> None:
     paths = ("/articles/all", "/videoplatform/videos", "/komunitas")
     seen = []
     for _ in range(2):

@@ -53,7 +53,7 @@ def unit(path: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
-def test_a_unit_comes_back_always_and_ends_gently(path: Path) -> None:
+def test_a_unit_restarts_always_and_stops_gracefully(path: Path) -> None:
     service = unit(path)
     assert (service["Restart"], service["KillMode"]) == ("always", "mixed")
     needed = JOB_TIMEOUT_S if "worker" in path.name else 30
@@ -71,7 +71,7 @@ def test_systemd_finds_no_fault_in_a_unit(path: Path) -> None:
     assert all("is not executable" in line for line in found), done.stderr
 
 
-def test_a_queue_of_its_own_is_a_drop_in_of_the_worker() -> None:
+def test_each_queue_has_a_systemd_drop_in_for_its_worker() -> None:
     """Broadcasts and exports must not delay reminders."""
     found = {path.parent.name: path.read_text() for path in (DEPLOY / "systemd").glob("*.d/*.conf")}
     assert found == {
@@ -79,7 +79,7 @@ def test_a_queue_of_its_own_is_a_drop_in_of_the_worker() -> None:
     }
 
 
-def test_units_image_and_commands_have_one_folder_of_pictures() -> None:
+def test_units_image_and_flask_command_use_the_same_media_root() -> None:
     for path in (*UNITS, DEPLOY / "Dockerfile", DEPLOY / "flask"):
         assert "MEDIA_ROOT=/var/lib/health/media" in path.read_text(), path.name
 
@@ -96,13 +96,13 @@ def run_flask(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
 
 
-def test_a_command_runs_as_the_service_with_its_settings(tmp_path: Path) -> None:
+def test_the_flask_command_runs_as_the_service_user_with_its_settings(tmp_path: Path) -> None:
     assert run_flask(tmp_path, "users", "create", "--password", "a b") == (
         '-u health -- .venv/bin/flask users create --password a b\n/var/lib/health/media {"a": "b"} rahasia\n'
     )
 
 
-def test_a_backup_is_made_every_night_by_the_command_of_the_page() -> None:
+def test_a_systemd_timer_runs_the_documented_backup_command() -> None:
     service, timer = (unit_text(f"health-backup.{kind}") for kind in ("service", "timer"))
     assert "/opt/health/deploy/flask backup /var/backups/health/" in service
     assert "OnCalendar=" in timer
@@ -113,7 +113,7 @@ def unit_text(name: str) -> str:
     return (DEPLOY / "systemd" / name).read_text()
 
 
-def test_the_role_of_one_machine_needs_no_password_and_nothing_personal_is_logged() -> None:
+def test_postgres_sql_creates_the_role_and_limits_what_is_logged() -> None:
     """Run the SQL statements of a deployment file on a real server."""
     text = (DEPLOY / "postgres.sql").read_text().replace("health", "health_new")
     statements = re.findall(r"^[A-Z][^;]+;", text, re.MULTILINE)
@@ -136,7 +136,7 @@ def sample() -> dict[str, str]:
     return dict(line.split("=", 1) for line in block.splitlines() if line)
 
 
-def test_production_starts_with_the_settings_of_the_first_page() -> None:
+def test_production_starts_with_the_settings_in_the_readme() -> None:
     given = {name: GOOD.get(name, "x") if value == "..." else value for name, value in sample().items()}
     config = Config.from_env(given)
     assert config.is_production
@@ -146,7 +146,7 @@ def test_production_starts_with_the_settings_of_the_first_page() -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "containers.md"])
-def test_a_running_service_takes_twelve_lines_and_nine_hundred_words(page: str) -> None:
+def test_an_installation_page_has_few_commands_and_few_words(page: str) -> None:
     """Each page is counted with the beginning of README.md, because every installation needs the settings there."""
     text = (DEPLOY / page).read_text()
     (commands,) = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
@@ -157,13 +157,13 @@ def test_a_running_service_takes_twelve_lines_and_nine_hundred_words(page: str) 
     assert len(text.split()) <= 900
 
 
-def test_every_link_between_the_pages_leads_somewhere() -> None:
+def test_every_link_between_the_pages_points_to_a_file() -> None:
     for page in (*DEPLOY.glob("*.md"), ROOT / "README.md", ROOT / "docs/settings.md"):
         for link in re.findall(r"\]\(([^)#:]+\.md)(?:#[^)]*)?\)", page.read_text()):
             assert (page.parent / link).is_file(), f"{page.name}: {link}"
 
 
-def test_no_secret_reaches_the_builder_of_the_image() -> None:
+def test_files_with_secrets_are_not_copied_into_the_image() -> None:
     ignored = set((ROOT / ".dockerignore").read_text().split())
     assert {".git", ".env", ".venv", "instance", "deploy"} <= ignored
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
@@ -216,23 +216,23 @@ def rolling_restart_of_two(folder: Path, unready: int) -> tuple[int, list[str]]:
 
 
 @pytest.mark.processes
-def test_a_new_version_waits_until_each_web_is_ready(tmp_path: Path) -> None:
+def test_a_rolling_restart_waits_until_each_web_service_is_ready(tmp_path: Path) -> None:
     webs = ["restart health-web@1", "restart health-web@2"]
     assert rolling_restart_of_two(tmp_path, unready=2) == (0, [*webs, "restart health-worker@*"])
 
 
 @pytest.mark.processes
-def test_a_new_version_stops_at_a_web_that_does_not_get_ready(tmp_path: Path) -> None:
+def test_a_rolling_restart_stops_at_a_web_service_that_is_not_ready(tmp_path: Path) -> None:
     assert rolling_restart_of_two(tmp_path, unready=99) == (1, ["restart health-web@1", "restart health-web@2"])
 
 
 @pytest.mark.processes
-def test_a_new_version_restarts_nothing_where_no_web_listens(tmp_path: Path) -> None:
+def test_a_rolling_restart_without_web_sockets_restarts_nothing(tmp_path: Path) -> None:
     """The pattern `health-web@*` would restart all web services at the same time."""
     assert rolling_restart(tmp_path) == (1, [])
 
 
-def test_only_gunicorn_keeps_figures_in_a_folder() -> None:
+def test_only_gunicorn_uses_the_metrics_folder() -> None:
     """Only gunicorn uses the folder for metrics.
 
     Other processes would fail without the folder, or would leave files in it.
@@ -244,7 +244,7 @@ def test_only_gunicorn_keeps_figures_in_a_folder() -> None:
         assert ("PROMETHEUS_MULTIPROC_DIR" in path.read_text()) == ("web" in path.name)
 
 
-def test_compose_runs_what_there_is_with_settings_that_exist() -> None:
+def test_compose_services_use_existing_settings_and_queues() -> None:
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
     assert {"postgres", "redis", "web", *WORKERS, "nginx"} <= set(services)
     for name in ("web", *WORKERS, "migrate"):
@@ -259,14 +259,14 @@ def test_compose_runs_what_there_is_with_settings_that_exist() -> None:
     assert redis[redis.index("--maxmemory-policy") + 1] == "noeviction"
 
 
-def test_redis_knows_no_user_without_a_password() -> None:
+def test_redis_has_no_user_without_a_password() -> None:
     """If a user has no password, Redis runs in protected mode and refuses other machines."""
     default, health = (DEPLOY / "redis.acl").read_text().splitlines()
     assert default == "user default off resetpass nocommands"
     assert health.startswith("user health on #")
 
 
-def test_the_passwords_of_containers_are_made_once(tmp_path: Path) -> None:
+def test_container_secrets_are_created_once_and_not_overwritten(tmp_path: Path) -> None:
     for name in ("container-secrets", "redis.acl"):
         shutil.copy(DEPLOY / name, tmp_path)
     subprocess.run([tmp_path / "container-secrets"], check=True)
@@ -287,7 +287,7 @@ def test_the_passwords_of_containers_are_made_once(tmp_path: Path) -> None:
     assert (tmp_path / "health.env").read_text() == "SECRET_KEY=rahasia\n"
 
 
-def test_podman_finds_every_image() -> None:
+def test_every_image_name_contains_its_registry() -> None:
     """Image names contain a registry, because Podman on Debian refuses names without one."""
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"].values()
     images = {service["image"] for service in services if "build" not in service}
@@ -307,20 +307,20 @@ def made_database(folder: Path) -> tuple[int, str]:
     return done.returncode, asked.read_text() if asked.exists() else ""
 
 
-def test_the_role_gets_the_password_of_the_secret(tmp_path: Path) -> None:
+def test_the_database_role_gets_the_password_in_the_secret_file(tmp_path: Path) -> None:
     (tmp_path / "postgres_password").write_text("sandi-basis-data\n")
     status, asked = made_database(tmp_path)
     assert status == 0
     assert "password=sandi-basis-data " in asked
 
 
-def test_no_role_is_made_without_a_password(tmp_path: Path) -> None:
+def test_no_database_role_is_created_without_a_password(tmp_path: Path) -> None:
     """If PostgreSQL could not read the secret, the role would have an empty password and could never log in."""
     status, asked = made_database(tmp_path)
     assert (status != 0, asked) == (True, "")
 
 
-def test_what_compose_wants_of_an_operator_is_nothing_to_commit() -> None:
+def test_git_ignores_the_files_that_an_operator_creates_for_compose() -> None:
     """Check that git ignores the files that an operator creates, such as secrets."""
     text = (DEPLOY / "compose.yaml").read_text()
     named = re.findall(r"env_file: (\S+)|file: (secrets)/|- \./([^:]+):", text)
@@ -330,7 +330,7 @@ def test_what_compose_wants_of_an_operator_is_nothing_to_commit() -> None:
     assert {f"/deploy/{name}" for name in wanted} <= {line.rstrip("/") for line in ignored}
 
 
-def test_what_the_image_writes_outlives_a_container() -> None:
+def test_media_folders_are_mounted_as_volumes() -> None:
     """The disks of the containers are read-only, so writable folders must be mounted."""
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     folders = re.findall(r"MEDIA_ROOT=(\S+)", (DEPLOY / "Dockerfile").read_text())
@@ -343,7 +343,7 @@ def test_what_the_image_writes_outlives_a_container() -> None:
         assert {mounted[folder] for folder in folders} <= set(compose["volumes"]), name
 
 
-def test_an_export_grows_on_a_disk_and_not_in_memory() -> None:
+def test_temporary_files_of_exports_are_on_disk_and_not_on_tmpfs() -> None:
     """The folder `/tmp` for XLSX files and data exports is on a disk.
 
     Files may have any size, and a tmpfs uses memory.
@@ -356,7 +356,7 @@ def test_an_export_grows_on_a_disk_and_not_in_memory() -> None:
         assert "TMPDIR=/var/tmp" in re.findall(r"^Environment=(.+)$", path.read_text(), re.MULTILINE), path.name
 
 
-def test_the_image_can_dump_the_database_that_compose_brings() -> None:
+def test_pg_dump_in_the_image_has_the_version_of_the_server() -> None:
     """pg_dump refuses a server that is newer than pg_dump."""
     image = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["postgres"]["image"]
     version = image.removeprefix("docker.io/library/postgres:")
@@ -365,7 +365,7 @@ def test_the_image_can_dump_the_database_that_compose_brings() -> None:
     assert f"PATH=/opt/health/.venv/bin:/usr/lib/postgresql/{version}/bin:$PATH" in text
 
 
-def test_the_image_copies_what_there_is_and_is_not_root() -> None:
+def test_the_dockerfile_copies_existing_files_and_runs_without_root() -> None:
     text = (DEPLOY / "Dockerfile").read_text()
     for line in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):
         for name in line.split():
@@ -374,7 +374,7 @@ def test_the_image_copies_what_there_is_and_is_not_root() -> None:
     assert "/healthz" in text
 
 
-def test_nginx_asks_the_containers_where_the_readme_has_rewritten_it() -> None:
+def test_the_documented_sed_command_points_nginx_to_the_web_container() -> None:
     (command,) = re.findall(
         r"^(sed .+ nginx\.conf) > nginx\.site\.conf$", (DEPLOY / "containers.md").read_text(), re.MULTILINE
     )
@@ -386,19 +386,19 @@ def test_nginx_asks_the_containers_where_the_readme_has_rewritten_it() -> None:
 @pytest.mark.parametrize(
     "path", ["/metrics", "/metrics/", "/metrics%2f", "/metrics//", "/readyz", "/readyz/", "/%6detrics"]
 )
-def test_nginx_keeps_what_machines_ask_from_the_world(path: str) -> None:
+def test_nginx_denies_public_access_to_metrics_and_readyz(path: str) -> None:
     """Try all spellings of a path that the service accepts. nginx matches its patterns against the decoded path."""
     text = (DEPLOY / "nginx.conf").read_text()
     patterns = re.findall(r"location ~ (\S+) \{\s+allow 127\.0\.0\.1;\s+allow ::1;\s+deny all;", text)
     assert any(re.search(pattern, unquote(path)) for pattern in patterns)
 
 
-def test_nginx_lets_through_what_the_service_takes() -> None:
+def test_nginx_accepts_bodies_as_large_as_the_service_does() -> None:
     (limit,) = re.findall(r"^    client_max_body_size (\d+)m;", (DEPLOY / "nginx.conf").read_text(), re.MULTILINE)
     assert int(limit) * 2**20 > MAX_MULTIPART_BYTES
 
 
-def test_nginx_refuses_in_the_words_of_the_service() -> None:
+def test_nginx_errors_have_the_codes_and_messages_of_the_service() -> None:
     text = (DEPLOY / "nginx.conf").read_text()
     told = set(re.findall(r'"error":"(\w+)","message":"([^"]+)"', text))
     again = TooManyRequests(retry_after=int(re.findall(r"add_header Retry-After (\d+) always;\s+return 429", text)[0]))
@@ -406,7 +406,7 @@ def test_nginx_refuses_in_the_words_of_the_service() -> None:
     assert told <= ours
 
 
-def test_nginx_logs_no_secret_that_stands_in_an_address(real_app: Flask) -> None:
+def test_nginx_masks_tokens_and_codes_in_logged_paths(real_app: Flask) -> None:
     (body,) = re.findall(r"map \$uri \$logged_path \{(.*?)\}", (ROOT / "deploy/nginx.conf").read_text(), re.DOTALL)
     masked = [re.compile(pattern) for pattern in re.findall(r"~(\S+) \S+;", body)]
     secret = {rule.rule for rule in real_app.url_map.iter_rules() if re.search(r"<(token|code)>", rule.rule)}

@@ -26,11 +26,11 @@ def conf(monkeypatch: pytest.MonkeyPatch, **env: str) -> dict[str, Any]:
     return runpy.run_path(str(ROOT / "gunicorn.conf.py"))
 
 
-def test_development_listens_on_loopback_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_development_listens_only_on_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     assert conf(monkeypatch, PORT="8123", BIND="")["bind"] == "127.0.0.1:8123"
 
 
-def test_each_process_has_a_socket_of_its_own_unless_it_is_a_unix_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reuse_port_is_on_for_tcp_and_off_for_unix_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
     tcp = conf(monkeypatch, BIND="0.0.0.0:8000")
     unix = conf(monkeypatch, BIND="unix:/run/health/web.sock")
     assert (tcp["reuse_port"], unix["reuse_port"]) == (True, False)
@@ -43,13 +43,13 @@ def test_the_number_of_processes_can_be_set(monkeypatch: pytest.MonkeyPatch) -> 
     assert conf(monkeypatch, WEB_CONCURRENCY="7")["workers"] == 7
 
 
-def test_wrong_settings_end_it_with_all_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gunicorn_exits_and_names_all_invalid_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SystemExit, match="RATE_LIMITS must be on or off") as ended:
         conf(monkeypatch, RATE_LIMITS="perhaps", PORT="none")
     assert "PORT must be a whole number" in str(ended.value)
 
 
-def test_figures_of_an_earlier_run_are_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_metric_files_of_an_earlier_run_are_deleted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = tmp_path / "metrics"
     settings = conf(monkeypatch, PROMETHEUS_MULTIPROC_DIR=str(folder))
     settings["on_starting"](Arbiter())
@@ -59,7 +59,7 @@ def test_figures_of_an_earlier_run_are_forgotten(monkeypatch: pytest.MonkeyPatch
     assert settings["raw_env"] == [f"PROMETHEUS_MULTIPROC_DIR={folder}"]
 
 
-def test_the_start_of_a_production_warns_once_of_each_risk_and_of_a_name_that_is_nearly_ours(
+def test_production_start_warns_of_each_risk_and_misspelled_setting(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     env = {**GOOD, "ADMIN_OTP": "required", "MESAGING_TOKEN": "se-cret", "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
@@ -71,7 +71,7 @@ def test_the_start_of_a_production_warns_once_of_each_risk_and_of_a_name_that_is
     ]  # fmt: skip
 
 
-def test_a_process_that_a_reload_starts_reads_the_settings_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_started_by_a_reload_reads_the_settings_again(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = conf(monkeypatch)
     monkeypatch.setitem(sys.modules, "config", sys.modules["config"])  # restores the reloaded module after the test
     settings["post_fork"](None, None)

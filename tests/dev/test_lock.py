@@ -30,7 +30,7 @@ def change(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new, 1))
 
 
-def test_ours_are_up_to_date() -> None:
+def test_the_requirements_files_are_up_to_date() -> None:
     assert list(lock.faults()) == []
 
 
@@ -42,13 +42,13 @@ def test_a_changed_direct_requirement_makes_the_files_outdated(folder: Path) -> 
 
 
 @pytest.mark.parametrize("line", ["six", "six>=1.17", "six==1.17.0", "six @ https://example.org/six.whl"])
-def test_a_requirement_without_a_version_or_a_hash_is_named(folder: Path, line: str) -> None:
+def test_a_requirement_without_a_version_or_a_hash_is_reported(folder: Path, line: str) -> None:
     with (folder / "requirements-s3.txt").open("a") as file:
         file.write(f"{line}\n")
     assert list(lock.faults()) == [f"requirements-s3.txt: no version or hash: {line}"]
 
 
-def test_no_file_names_a_registry() -> None:
+def test_no_requirements_file_contains_a_registry_url() -> None:
     assert [name for name in lock.FILES if "://" in (ROOT / name).read_text()] == []
 
 

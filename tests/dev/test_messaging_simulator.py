@@ -28,7 +28,7 @@ def whatsapp(sim: Server, token: str = f"Bearer {TOKEN}", sender: str = SENDER_I
     return requests.post(url, headers={"Authorization": token}, json=body, timeout=PATIENCE_S)
 
 
-def test_fonnte_accepts_a_message_and_says_so_in_lists(sim: Server) -> None:
+def test_fonnte_accepts_a_message_and_returns_lists_of_ids_and_targets(sim: Server) -> None:
     reply = fonnte(sim)
     assert reply["status"] is True
     assert reply["target"] == ["6281234567890"]
@@ -37,7 +37,7 @@ def test_fonnte_accepts_a_message_and_says_so_in_lists(sim: Server) -> None:
     assert [(message.target, message.text) for message in sim.messaging.sent] == [("6281234567890", "Halo")]
 
 
-def test_fonnte_reads_a_leading_zero_as_the_country(sim: Server) -> None:
+def test_fonnte_replaces_a_leading_zero_with_the_country_code(sim: Server) -> None:
     fonnte(sim, target="081234567890")
     assert sim.messaging.to("+62 812-3456-7890")[0].text == "Halo"
 
@@ -57,7 +57,7 @@ def test_fonnte_refuses_with_status_false_and_a_reason(sim: Server, change: dict
     assert sim.messaging.sent == []
 
 
-def test_fonnte_knows_dead_numbers_and_rate_limits(sim: Server) -> None:
+def test_fonnte_refuses_invalid_numbers_and_rate_limited_calls(sim: Server) -> None:
     sim.messaging.mark_invalid("6281234567890")
     assert fonnte(sim)["reason"] == "target invalid"
     assert fonnte(sim, target="6281234567891")["status"] is True
@@ -85,7 +85,7 @@ def test_whatsapp_accepts_text_and_templates(sim: Server) -> None:
         ({"to": "12"}, 400, 131026),
     ],
 )
-def test_whatsapp_refuses_with_its_codes(sim: Server, change: dict[str, Any], status: int, code: int) -> None:
+def test_whatsapp_refuses_with_its_error_codes(sim: Server, change: dict[str, Any], status: int, code: int) -> None:
     reply = whatsapp(sim, **change)
     assert (reply.status_code, reply.json()["error"]["code"]) == (status, code)
     assert sim.messaging.sent == []
@@ -95,13 +95,13 @@ def test_whatsapp_refuses_with_its_codes(sim: Server, change: dict[str, Any], st
     ("code", "status"),
     [(130429, 429), (131056, 429), (131026, 400), (131047, 400), (190, 401), (131000, 500)],
 )
-def test_whatsapp_plays_every_error_on_order(sim: Server, code: int, status: int) -> None:
+def test_whatsapp_returns_every_requested_error(sim: Server, code: int, status: int) -> None:
     sim.fault("messaging", f"code_{code}")
     reply = whatsapp(sim)
     assert (reply.status_code, reply.json()["error"]["code"]) == (status, code)
 
 
-def test_a_phone_that_is_off_refuses_or_holds_and_sends_later(sim: Server) -> None:
+def test_a_disconnected_phone_refuses_messages_or_sends_them_later(sim: Server) -> None:
     sim.messaging.disconnect()
     assert fonnte(sim)["reason"] == "request invalid on disconnected device"
     sim.messaging.disconnect(holds=True)
@@ -116,7 +116,7 @@ def test_a_phone_that_is_off_refuses_or_holds_and_sends_later(sim: Server) -> No
     assert [told["status"] for told in sim.messaging.told] == ["disconnect", "disconnect", "connect"]
 
 
-def test_messages_are_dropped_or_fail_after_they_were_accepted(sim: Server) -> None:
+def test_an_accepted_message_can_be_dropped_or_fail_later(sim: Server) -> None:
     sim.messaging.drop_next()
     assert fonnte(sim)["status"] is True
     assert (sim.messaging.sent, sim.messaging.told) == ([], [])
@@ -129,7 +129,7 @@ def test_messages_are_dropped_or_fail_after_they_were_accepted(sim: Server) -> N
     assert len(sim.messaging.sent) == 1
 
 
-def test_a_ban_a_limit_and_the_hours_refuse_in_whatsapps_codes(sim: Server) -> None:
+def test_whatsapp_refuses_because_of_ban_limit_or_closed_window(sim: Server) -> None:
     sim.messaging.limit_people(1)
     assert whatsapp(sim).status_code == 200
     assert whatsapp(sim, to="6281234567899").json()["error"]["code"] == 131048
@@ -143,7 +143,7 @@ def test_a_ban_a_limit_and_the_hours_refuse_in_whatsapps_codes(sim: Server) -> N
     assert whatsapp(sim).json()["error"]["code"] == 131031
 
 
-def test_messages_of_many_threads_are_each_recorded_once(sim: Server) -> None:
+def test_concurrent_messages_are_each_recorded_once(sim: Server) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: fonnte(sim, message=f"pesan {n}"), range(100)))
     assert sorted(message.text for message in sim.messaging.sent) == sorted(f"pesan {n}" for n in range(100))

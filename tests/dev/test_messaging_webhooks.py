@@ -79,7 +79,9 @@ def handled(is_done: Callable[[], bool]) -> bool:
     [{}, {"times": 3}, {"told": ["sent", "delivered", "read"], "times": 2, "shuffled": True, "late_s": 0.2}],
     ids=["in order", "three times", "shuffled and late"],
 )
-def test_what_became_of_a_message_is_known(service: str, sim: Server, wire: str, manner: dict[str, Any]) -> None:
+def test_receipts_in_any_order_set_the_furthest_receipt(
+    service: str, sim: Server, wire: str, manner: dict[str, Any]
+) -> None:
     sim.messaging.call_back(service, **manner)
     write(sim, "halo", wire)  # opens the 24 hours in which WhatsApp allows free texts
     row = add(target=PHONE)
@@ -91,7 +93,7 @@ def test_what_became_of_a_message_is_known(service: str, sim: Server, wire: str,
     assert set(sim.messaging.webhooks.answers) == {200}
 
 
-def test_what_somebody_writes_is_answered_on_their_phone(service: str, sim: Server, wire: str) -> None:
+def test_an_incoming_message_is_answered_to_its_sender(service: str, sim: Server, wire: str) -> None:
     sim.messaging.call_back(service, told=[])
     write(sim, "BERHENTI", wire)
     jobs.drain("urgent")
@@ -100,7 +102,7 @@ def test_what_somebody_writes_is_answered_on_their_phone(service: str, sim: Serv
     ]
 
 
-def test_the_help_of_a_crisis_reaches_a_stranger(service: str, sim: Server, wire: str) -> None:
+def test_a_crisis_message_from_an_unknown_number_gets_the_help_text(service: str, sim: Server, wire: str) -> None:
     sim.messaging.call_back(service, told=[])
     stranger = "6281299999999"
     sim.messaging.write(stranger, "saya mau bunuh diri", wire)
@@ -127,7 +129,7 @@ def test_the_help_of_a_crisis_reaches_a_stranger(service: str, sim: Server, wire
         ("", {"kind": "location"}, {"type": "location"}),
     ],
 )
-def test_each_kind_of_message_comes_in(
+def test_each_kind_of_incoming_message_is_stored(
     service: str, sim: Server, wire: str, text: str, more: dict[str, str], expected: dict[str, str]
 ) -> None:
     if wire == "fonnte":  # Fonnte's webhooks contain no reactions, quotes or pressed buttons
@@ -141,7 +143,7 @@ def test_each_kind_of_message_comes_in(
     assert (row.text, payload) == (text, expected)
 
 
-def test_a_failure_that_is_told_later_is_known(service: str, sim: Server, wire: str) -> None:
+def test_a_failure_reported_later_sets_the_receipt(service: str, sim: Server, wire: str) -> None:
     sim.messaging.call_back(service)
     write(sim, "halo", wire)
     jobs.drain("urgent")
@@ -153,9 +155,7 @@ def test_a_failure_that_is_told_later_is_known(service: str, sim: Server, wire: 
 
 
 @pytest.mark.parametrize("wire", ["whatsapp_cloud"], indirect=True)
-def test_a_call_whose_worker_was_killed_is_confirmed_by_its_receipt_and_not_repeated(
-    service: str, sim: Server, wire: str
-) -> None:
+def test_a_receipt_confirms_a_send_whose_worker_was_killed(service: str, sim: Server, wire: str) -> None:
     sim.messaging.call_back(service, told=["sent"])
     write(sim, "halo", wire)
     sim.messaging.sent.clear()
@@ -170,7 +170,7 @@ def test_a_call_whose_worker_was_killed_is_confirmed_by_its_receipt_and_not_repe
     assert [message.text for message in sim.messaging.to(PHONE)].count(str(words_of(row)["text"])) == 1
 
 
-def test_a_service_that_is_away_is_called_again(service: str, sim: Server, wire: str) -> None:
+def test_a_webhook_call_is_retried_if_the_service_is_down(service: str, sim: Server, wire: str) -> None:
     sim.messaging.call_back(sim.closed_url)
     sim.messaging.write(PHONE, "BERHENTI", wire)
     wait_until(lambda: sim.messaging.webhooks.answers == [0])
@@ -178,6 +178,6 @@ def test_a_service_that_is_away_is_called_again(service: str, sim: Server, wire:
     wait_until(lambda: count() == 1)
 
 
-def test_nobody_is_called_who_does_not_listen(service: str, sim: Server, wire: str) -> None:
+def test_without_a_webhook_url_no_webhook_is_called(service: str, sim: Server, wire: str) -> None:
     sim.messaging.write(PHONE, "BERHENTI", wire)
     assert sim.messaging.webhooks.answers == []

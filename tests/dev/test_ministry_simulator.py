@@ -24,7 +24,7 @@ def first(sim: Server) -> str:
     return sim.ministry.address(sim.ministry.articles[0])
 
 
-def test_the_list_links_both_shapes_thrice_each_and_more_than_articles(sim: Server) -> None:
+def test_the_list_has_both_kinds_of_article_links_three_times_each(sim: Server) -> None:
     tree = html.fromstring(page(sim).content)
     links = tree.xpath("//article//a/@href")
     assert len(links) == 3 * len(sim.ministry.articles)
@@ -34,7 +34,7 @@ def test_the_list_links_both_shapes_thrice_each_and_more_than_articles(sim: Serv
     assert tree.xpath("//footer//a")
 
 
-def test_an_article_says_what_it_is_in_three_ways(sim: Server) -> None:
+def test_an_article_has_json_ld_open_graph_and_html_content(sim: Server) -> None:
     tree = html.fromstring(page(sim, first(sim)).content)
     title = sim.ministry.articles[0].title
     (block,) = tree.xpath("//script[@type='application/ld+json']/text()")
@@ -72,21 +72,23 @@ def test_an_unknown_variant_is_refused(sim: Server) -> None:
         ("wrong_charset", "utf-8", "text/html; charset=ascii"),
     ],
 )
-def test_charsets_are_what_the_variant_says(sim: Server, variant: str, charset: str, said: str) -> None:
+def test_each_charset_variant_has_its_encoding_and_content_type(
+    sim: Server, variant: str, charset: str, said: str
+) -> None:
     sim.ministry.show(variant)
     reply = page(sim)
     assert reply.headers["Content-Type"] == said
     assert "Kesehatan Jiwa Remaja – “Cerita, Yuk!”" in reply.content.decode(charset)
 
 
-def test_a_published_article_stands_on_top_and_unknown_ones_are_404(sim: Server) -> None:
+def test_a_published_article_is_first_and_an_unknown_one_is_404(sim: Server) -> None:
     address = sim.ministry.publish("baru-saja", "Baru Saja")
     assert "Baru Saja" in html.fromstring(page(sim).content).xpath("string(//article[1]//h2)")
     assert page(sim, address).status_code == 200
     assert requests.get(f"{sim.ministry.url}/tidak-ada", timeout=PATIENCE_S).status_code == 404
 
 
-def test_it_redirects_anywhere_it_is_told(sim: Server) -> None:
+def test_the_simulator_redirects_to_any_requested_url(sim: Server) -> None:
     target = "http://169.254.169.254/latest/"
     address = f"{sim.ministry.url}/_redirect"
     reply = requests.get(address, params={"to": target}, timeout=PATIENCE_S, allow_redirects=False)

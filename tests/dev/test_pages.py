@@ -80,7 +80,7 @@ def entries(app: Flask, heading: str, id_: str) -> list[str]:
     return [" ".join(entry.text_content().split()) for entry in found]
 
 
-def test_channels_of_one_occurrence_are_one_entry_with_the_persons_name(developing: Flask) -> None:
+def test_deliveries_on_several_channels_are_one_entry_with_the_name(developing: Flask) -> None:
     with unit_of_work():
         siti = make_user(username="siti", nama_ktp="Siti Aminah")
         db.session.flush()
@@ -107,7 +107,7 @@ def test_channels_of_one_occurrence_are_one_entry_with_the_persons_name(developi
             db.session.execute(sa.delete(User).where(User.id == user_id))
 
 
-def test_what_comes_next_is_first_and_what_is_far_or_old_is_folded(developing: Flask) -> None:
+def test_next_and_latest_deliveries_are_shown_and_others_are_folded(developing: Flask) -> None:
     for number in range(6):
         add(f"nanti {number}", due_at=local_time.now() + timedelta(minutes=60 - number))
     for number in range(14):
@@ -119,7 +119,7 @@ def test_what_comes_next_is_first_and_what_is_far_or_old_is_folded(developing: F
     assert [entry.split()[-1] for entry in entries(developing, "", "older")] == ["12", "13"]
 
 
-def test_what_was_withdrawn_is_folded_away(developing: Flask) -> None:
+def test_cancelled_deliveries_are_folded(developing: Flask) -> None:
     add("batal", due_at=local_time.now() + timedelta(hours=1))
     with unit_of_work():
         db.session.execute(deliveries.update().values(state=DeliveryState.CANCELLED, settled_at=local_time.now()))
@@ -138,7 +138,7 @@ def recipient(developing: Flask) -> Iterator[User]:
         db.session.execute(sa.delete(User).where(User.id == recipient.id))
 
 
-def test_a_developer_answers_as_somebody_who_was_written_to(developing: Flask, recipient: User) -> None:
+def test_a_developer_can_answer_as_a_recipient(developing: Flask, recipient: User) -> None:
     add("Halo Siti", user_id=recipient.id, target=None, due_at=local_time.now())
     page = html.fromstring(developing.test_client().get("/dev/outbox").data)
     (form,) = page.forms
@@ -158,7 +158,7 @@ def heard(app: Flask) -> list[str]:
     return [" ".join(entry.text_content().split()) for entry in page.xpath("//li[@data-inbound]")]
 
 
-def test_the_outbox_shows_what_people_wrote_with_its_outcome(developing: Flask, recipient: User) -> None:
+def test_the_outbox_shows_incoming_messages_with_their_outcome(developing: Flask, recipient: User) -> None:
     for text in ("apa kabar", "apa kabar lagi", "makasih"):
         outbox_page.write_as("+6281234567890", text)
     assert all("not read yet" in entry and "(not shown)" in entry for entry in heard(developing))
@@ -182,11 +182,11 @@ def test_the_outbox_never_shows_the_text_of_a_crisis(developing: Flask, recipien
 
 
 @pytest.mark.parametrize("body", [{}, {"phone": "x", "text": "SUDAH"}, {"phone": "+6281234567890", "text": " "}])
-def test_an_answer_of_nobody_or_without_words_is_refused(developing: Flask, body: dict[str, str]) -> None:
+def test_an_answer_from_an_invalid_number_or_without_text_is_refused(developing: Flask, body: dict[str, str]) -> None:
     assert developing.test_client().post("/dev/outbox/answer", data=body).status_code == 400
 
 
-def test_the_outbox_shows_what_became_of_a_message(developing: Flask) -> None:
+def test_the_outbox_shows_the_receipt_of_a_message(developing: Flask) -> None:
     add("sampai", due_at=local_time.now())
     add("gagal", due_at=local_time.now())
     with unit_of_work():
@@ -200,7 +200,7 @@ def test_the_outbox_shows_what_became_of_a_message(developing: Flask) -> None:
     ]
 
 
-def test_what_people_wrote_is_text_not_markup(developing: Flask) -> None:
+def test_html_in_a_message_is_escaped(developing: Flask) -> None:
     add("<script>alert(1)</script> http://x/<b>")
     text = developing.test_client().get("/dev/outbox").get_data(as_text=True)
     assert "<script>alert" not in text
@@ -208,7 +208,7 @@ def test_what_people_wrote_is_text_not_markup(developing: Flask) -> None:
     assert "<b>" not in text
 
 
-def test_the_page_that_stands_in_for_the_application_speaks_indonesian(developing: Flask) -> None:
+def test_the_password_reset_page_is_in_readable_indonesian(developing: Flask) -> None:
     page = html.fromstring(developing.test_client().get("/dev/reset-password?code=x").data)
     assert page.get("lang") == "id"
     assert page.findtext(".//title") == "Kata sandi baru · pengembangan"
@@ -230,14 +230,14 @@ def test_pages_run_no_foreign_or_inline_code(developing: Flask, path: str) -> No
                 assert file.status_code == 200
 
 
-def test_the_service_worker_may_serve_the_pages(developing: Flask) -> None:
+def test_the_service_worker_is_served_as_javascript(developing: Flask) -> None:
     with developing.test_client().get("/dev/push-worker.js") as answer:
         assert answer.status_code == 200
         assert "javascript" in answer.mimetype
 
 
 @pytest.mark.parametrize("environment", ["testing", "production"])
-def test_the_pages_are_in_development_alone(environment: str) -> None:
+def test_the_pages_exist_only_in_development(environment: str) -> None:
     from dataclasses import replace
 
     app = create_app(replace(config_for_tests(), environment=environment))

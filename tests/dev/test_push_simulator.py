@@ -45,7 +45,7 @@ def push(sim: Server, subscription: dict[str, Any], text: str = "Halo", **header
     return requests.post(subscription["endpoint"], data=body, headers=sent, timeout=PATIENCE_S)
 
 
-def test_a_good_push_is_accepted_and_read(sim: Server) -> None:
+def test_a_valid_push_is_accepted_and_decrypted(sim: Server) -> None:
     subscription = sim.push.subscribe(PUBLIC)
     reply = push(sim, subscription, "Waktunya minum obat", Topic="dosis-1")
     assert reply.status_code == 201
@@ -59,7 +59,7 @@ def test_a_good_push_is_accepted_and_read(sim: Server) -> None:
     )
 
 
-def test_what_pywebpush_sends_can_be_read(sim: Server) -> None:
+def test_a_push_from_pywebpush_can_be_decrypted(sim: Server) -> None:
     subscription = sim.push.subscribe(PUBLIC)
     private = encoded(KEY.private_numbers().private_value.to_bytes(32, "big"))
     webpush(
@@ -79,7 +79,7 @@ RFC_BODY = (
 )
 
 
-def test_the_example_of_the_rfc_can_be_read(sim: Server) -> None:
+def test_the_example_of_rfc_8291_can_be_decrypted(sim: Server) -> None:
     key = ec.derive_private_key(int.from_bytes(decoded(RFC_KEY), "big"), ec.SECP256R1())
     sim.push._browsers["rfc"] = Browser(key, decoded(RFC_AUTH), None)
     headers = {"TTL": "60", "Content-Encoding": "aes128gcm", "Authorization": vapid(sim)}
@@ -89,7 +89,7 @@ def test_the_example_of_the_rfc_can_be_read(sim: Server) -> None:
     assert (message.text, message.error) == ("When I grow up, I want to be a watermelon", None)
 
 
-def test_subscriptions_have_true_keys(sim: Server) -> None:
+def test_subscriptions_have_valid_keys(sim: Server) -> None:
     one, two = sim.push.subscribe(), sim.push.subscribe()
     assert one["endpoint"] != two["endpoint"]
     assert len(decoded(one["keys"]["p256dh"])) == 65
@@ -137,7 +137,7 @@ def test_bad_vapid_tokens_are_refused(sim: Server, token: Callable[[Server], str
     assert push(sim, sim.push.subscribe(), Authorization=token(sim)).status_code == 403
 
 
-def test_a_key_other_than_the_subscriptions_is_refused(sim: Server) -> None:
+def test_a_vapid_key_other_than_that_of_the_subscription_is_refused(sim: Server) -> None:
     point = OTHER.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
     assert push(sim, sim.push.subscribe(encoded(point))).status_code == 403
 
@@ -146,7 +146,7 @@ def test_too_large_a_message_is_refused(sim: Server) -> None:
     assert push(sim, sim.push.subscribe(), "x" * 4096).status_code == 413
 
 
-def test_unknown_and_expired_subscriptions_are_told_apart(sim: Server) -> None:
+def test_an_unknown_subscription_is_404_and_an_expired_one_is_410(sim: Server) -> None:
     subscription = sim.push.subscribe()
     stranger = {**subscription, "endpoint": f"{sim.push.url}/nobody"}
     assert push(sim, stranger).status_code == 404
@@ -154,7 +154,7 @@ def test_unknown_and_expired_subscriptions_are_told_apart(sim: Server) -> None:
     assert push(sim, subscription).status_code == 410
 
 
-def test_what_a_browser_cannot_decrypt_is_accepted_and_never_shown_as_text(sim: Server) -> None:
+def test_a_push_that_cannot_be_decrypted_is_accepted_without_text(sim: Server) -> None:
     mine, other = sim.push.subscribe(), sim.push.subscribe()
     assert push(sim, {**mine, "keys": other["keys"]}).status_code == 201
     (message,) = sim.push.messages
@@ -172,7 +172,7 @@ def test_a_later_message_of_a_topic_replaces_an_undelivered_one(sim: Server) -> 
     assert [message.text for message in sim.push.shown(subscription["endpoint"])] == ["lain", "baru", "tanpa"]
 
 
-def test_a_message_without_ttl_is_lost_on_a_device_that_is_away(sim: Server) -> None:
+def test_an_expired_message_is_not_shown_when_the_device_is_online_again(sim: Server) -> None:
     subscription = sim.push.subscribe()
     sim.push.go_offline(subscription["endpoint"])
     assert push(sim, subscription, TTL="0").status_code == 201
@@ -189,7 +189,7 @@ def push_of_an_hour_ago(endpoint: str) -> Any:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 410, 413, 429, 500, 503])
-def test_any_status_can_be_ordered_for_one_subscription(sim: Server, status: int) -> None:
+def test_any_status_can_be_requested_for_one_subscription(sim: Server, status: int) -> None:
     mine, other = sim.push.subscribe(), sim.push.subscribe()
     sim.fault("push", "status", status=status, retry_after=3, match=mine["endpoint"].rpartition("/")[2])
     assert push(sim, other).status_code == 201

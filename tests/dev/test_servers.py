@@ -57,14 +57,14 @@ def test_valkey_keeps_its_data_over_a_restart(tmp_path: Path) -> None:
         assert client.get("note") == b"kept"
 
 
-def test_valkey_asks_for_its_password(tmp_path: Path) -> None:
+def test_valkey_requires_a_password(tmp_path: Path) -> None:
     with Supervisor(tmp_path / "logs") as supervisor:
         host = start_valkey(supervisor, tmp_path / "valkey", durable=False).url.rpartition("@")[2]
         with redis(f"redis://{host}") as client, pytest.raises(AuthenticationError):
             client.ping()
 
 
-def test_the_services_role_is_no_superuser_and_may_add_the_extensions_it_needs(tmp_path: Path) -> None:
+def test_the_database_role_is_no_superuser_but_can_create_extensions(tmp_path: Path) -> None:
     data = tmp_path / "postgres"
     with (
         Supervisor(tmp_path / "logs") as supervisor,
@@ -77,7 +77,7 @@ def test_the_services_role_is_no_superuser_and_may_add_the_extensions_it_needs(t
         assert sql.fetchone() == ("éç", "200", "UTC")
 
 
-def test_a_checkout_too_deep_for_a_socket_has_it_elsewhere_and_removes_it(tmp_path: Path) -> None:
+def test_a_socket_path_that_is_too_long_is_replaced_by_a_temporary_one(tmp_path: Path) -> None:
     deep = tmp_path / ("a folder " * 12) / "postgres"
     with Supervisor(tmp_path / "logs") as supervisor:
         postgres = start_postgres(supervisor, deep, durable=False)
@@ -88,7 +88,7 @@ def test_a_checkout_too_deep_for_a_socket_has_it_elsewhere_and_removes_it(tmp_pa
     assert not postgres.sockets.exists()
 
 
-def test_a_process_number_left_by_a_power_cut_does_not_keep_postgres_from_starting(tmp_path: Path) -> None:
+def test_postgres_starts_in_spite_of_a_stale_pid_file(tmp_path: Path) -> None:
     data = tmp_path / "postgres"
     with Supervisor(tmp_path / "logs") as supervisor:
         start_postgres(supervisor, data, durable=False)
@@ -97,7 +97,7 @@ def test_a_process_number_left_by_a_power_cut_does_not_keep_postgres_from_starti
         start_postgres(supervisor, data, durable=False)
 
 
-def test_a_data_folder_that_was_half_made_is_made_again(tmp_path: Path) -> None:
+def test_an_unfinished_data_folder_is_deleted_and_created_again(tmp_path: Path) -> None:
     data, unfinished = tmp_path / "postgres", tmp_path / "postgres.xyz"
     unfinished.mkdir()
     (unfinished / "PG_VERSION").write_text("18\n")

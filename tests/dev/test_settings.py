@@ -18,7 +18,7 @@ from dev.stack.waiting import PATIENCE_S
 from dev.terminal import Stopped, Warnings, stop_signals
 
 
-def test_secrets_are_made_once_for_the_owner_alone_and_satisfy_production(tmp_path: Path) -> None:
+def test_generated_secrets_are_stable_private_and_valid_in_production(tmp_path: Path) -> None:
     file = tmp_path / "secrets.env"
     made = secrets_of(file)
     assert secrets_of(file) == made
@@ -28,7 +28,7 @@ def test_secrets_are_made_once_for_the_owner_alone_and_satisfy_production(tmp_pa
     assert config.secret_key == made["SECRET_KEY"]
 
 
-def test_a_secret_that_is_new_to_a_checkout_joins_the_old_ones(tmp_path: Path) -> None:
+def test_a_missing_secret_is_added_to_the_existing_ones(tmp_path: Path) -> None:
     file = tmp_path / "secrets.env"
     write_private(file, {"SECRET_KEY": "old"})
     made = secrets_of(file)
@@ -38,12 +38,12 @@ def test_a_secret_that_is_new_to_a_checkout_joins_the_old_ones(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("value", ["plain", "it's", "a # b", 'say "x"', "back\\slash", "a=b;c$d", " blanks "])
-def test_any_value_survives_the_file(tmp_path: Path, value: str) -> None:
+def test_a_value_with_any_characters_is_read_back_unchanged(tmp_path: Path, value: str) -> None:
     write_private(tmp_path / "some.env", {"NAME": value})
     assert dotenv_values(tmp_path / "some.env") == {"NAME": value}
 
 
-def test_a_client_that_the_user_names_decides_who_may_call() -> None:
+def test_a_given_frontend_url_removes_the_default_cors_origins() -> None:
     assert "CORS_ORIGINS" in defaults(8000, {})
     assert "CORS_ORIGINS" not in defaults(8000, {"FRONTEND_URL": "https://app.example"})
 
@@ -55,7 +55,9 @@ def test_a_secret_in_a_file_counts_as_given() -> None:
     assert known_to_config(env) == {"SECRET_KEY_FILE": "/run/secret"}
 
 
-def test_loud_lines_are_repeated_once_and_quiet_ones_never(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_and_errors_are_printed_once_and_other_lines_never(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     log = tmp_path / "web.log"
     log.touch()
     warnings = Warnings({"web": log})
@@ -73,7 +75,7 @@ def test_loud_lines_are_repeated_once_and_quiet_ones_never(tmp_path: Path, capsy
     assert capsys.readouterr().out == "web: warning: cut short\n"
 
 
-def test_a_signal_ends_a_pause_at_once_and_every_pause_after_it() -> None:
+def test_a_signal_ends_the_current_and_every_later_pause() -> None:
     started = time.monotonic()
     with stop_signals() as pause:
         os.kill(os.getpid(), signal.SIGTERM)

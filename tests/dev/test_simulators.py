@@ -37,7 +37,7 @@ def send(sim: Server, *, within_s: float = PATIENCE_S, **options: Any) -> reques
         ("not_http", requests.ConnectionError),
     ],
 )
-def test_a_broken_connection_looks_like_one_and_the_next_call_is_well(
+def test_a_connection_fault_fails_one_call_and_the_next_succeeds(
     sim: Server, kind: str, error: type[Exception]
 ) -> None:
     sim.fault("messaging", kind)
@@ -56,7 +56,7 @@ def test_a_slow_reply_never_trips_the_read_timeout(sim: Server) -> None:
     assert bytes_read == 8  # the simulator sends one byte every 0.1 s, without an end
 
 
-def test_faults_of_content_answer_what_they_say(sim: Server) -> None:
+def test_each_content_fault_returns_its_response(sim: Server) -> None:
     sim.fault("messaging", "garbage")
     reply = send(sim)
     assert reply.headers["Content-Type"] == "application/json"
@@ -72,7 +72,7 @@ def test_faults_of_content_answer_what_they_say(sim: Server) -> None:
     assert (reply.status_code, reply.headers["Location"]) == (302, "http://10.0.0.1/latest/meta-data/")
 
 
-def test_an_oversized_reply_goes_on_past_any_sane_limit(sim: Server) -> None:
+def test_an_oversized_reply_is_larger_than_8_mib(sim: Server) -> None:
     sim.fault("messaging", "oversize")
     with requests.Session() as session:
         reply = session.post(f"{sim.url}/messaging/send", data=FORM, timeout=PATIENCE_S, stream=True)
@@ -84,21 +84,21 @@ def test_an_oversized_reply_goes_on_past_any_sane_limit(sim: Server) -> None:
     assert read > 8 << 20
 
 
-def test_latency_delays_the_true_answer(sim: Server) -> None:
+def test_latency_delays_the_normal_response(sim: Server) -> None:
     sim.fault("messaging", "latency", seconds=0.15)
     started = monotonic()
     assert send(sim).json()["status"] is True
     assert monotonic() - started >= 0.15
 
 
-def test_a_fault_after_the_act_loses_the_answer_but_not_the_message(sim: Server) -> None:
+def test_a_fault_after_sending_loses_only_the_response(sim: Server) -> None:
     sim.fault("messaging", "drop", after=True)
     with pytest.raises(requests.RequestException):
         send(sim)
     assert len(sim.messaging.sent) == 1
 
 
-def test_a_fault_lasts_as_often_as_it_says_and_hits_only_its_paths(sim: Server) -> None:
+def test_a_fault_applies_to_its_paths_and_its_number_of_calls(sim: Server) -> None:
     sim.fault("messaging", "status", times=2, status=500, match="/send")
     assert [send(sim).status_code for _ in range(3)] == [500, 500, 200]
     sim.fault("messaging", "status", times=None, status=500, match="/messages")
@@ -109,17 +109,17 @@ def test_a_fault_lasts_as_often_as_it_says_and_hits_only_its_paths(sim: Server) 
     assert send(sim).status_code == 200
 
 
-def test_an_unknown_fault_is_refused_with_the_names_of_the_known(sim: Server) -> None:
+def test_an_unknown_fault_is_refused_with_a_list_of_known_faults(sim: Server) -> None:
     with pytest.raises(ValueError, match="rate_limit"):
         sim.fault("messaging", "sunspots")
 
 
-def test_nobody_listens_at_the_closed_address(sim: Server) -> None:
+def test_the_closed_url_refuses_connections(sim: Server) -> None:
     with pytest.raises(requests.ConnectionError):
         requests.get(sim.closed_url, timeout=PATIENCE_S)
 
 
-def test_calls_are_recorded_as_they_came(sim: Server) -> None:
+def test_calls_are_recorded_with_path_query_headers_and_body(sim: Server) -> None:
     requests.post(f"{sim.url}/messaging/send?a=1", headers=TOKEN, data=FORM, timeout=PATIENCE_S)
     call = sim.messaging.calls[0]
     assert (call.method, call.path, call.query) == ("POST", "/send", {"a": "1"})
@@ -127,7 +127,7 @@ def test_calls_are_recorded_as_they_came(sim: Server) -> None:
     assert "target=6281234567890" in call.body
 
 
-def test_other_processes_plan_faults_read_calls_and_reset_over_http(sim: Server) -> None:
+def test_other_processes_can_set_faults_read_calls_and_reset_over_http(sim: Server) -> None:
     control = f"{sim.url}/_control"
     order = {"name": "messaging", "kind": "status", "times": 1, "status": 503}
     assert requests.post(f"{control}/fault", json=order, timeout=PATIENCE_S).status_code == 201
@@ -150,7 +150,7 @@ def test_every_provider_setting_points_at_the_simulators(sim: Server) -> None:
     assert config.article_hosts == (sim.url.removeprefix("http://"),)
 
 
-def test_it_ends_at_once_with_calls_hanging_and_leaves_no_thread() -> None:
+def test_the_server_stops_during_hanging_calls_and_leaves_no_thread() -> None:
     before = set(threading.enumerate())
     with (
         simulators() as sim,

@@ -38,14 +38,14 @@ def gone(pid: int) -> bool:
     return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
-def test_children_end_when_the_block_is_left(tmp_path: Path) -> None:
+def test_children_are_stopped_at_the_end_of_the_with_block(tmp_path: Path) -> None:
     with Supervisor(tmp_path) as supervisor:
         pids = [supervisor.spawn(name, SLEEP).process.pid for name in ("one", "two")]
         assert all(map(psutil.pid_exists, pids))
     assert all(map(gone, pids))
 
 
-def test_the_logs_of_children_are_for_their_starter_alone(tmp_path: Path) -> None:
+def test_logs_of_children_are_readable_only_by_their_owner(tmp_path: Path) -> None:
     (tmp_path / "one.log").touch(0o644)
     with Supervisor(tmp_path) as supervisor:
         supervisor.spawn("one", SLEEP)
@@ -53,14 +53,14 @@ def test_the_logs_of_children_are_for_their_starter_alone(tmp_path: Path) -> Non
     assert modes == {"one.log": 0o600, "one.log.1": 0o600}
 
 
-def test_a_child_that_ignores_its_signal_is_killed_when_patience_ends(tmp_path: Path) -> None:
+def test_a_child_that_ignores_its_signal_is_killed_after_the_timeout(tmp_path: Path) -> None:
     with Supervisor(tmp_path) as supervisor:
         child = supervisor.spawn("deaf", ["/bin/sh", "-c", "trap '' TERM; echo deaf; sleep 60"], patience=0.2)
         supervisor.wait_until(lambda: "deaf" in child.log.read_text(), child)
     assert gone(child.process.pid)
 
 
-def test_what_a_crashed_child_had_started_ends_too(tmp_path: Path) -> None:
+def test_child_processes_of_a_crashed_child_are_stopped(tmp_path: Path) -> None:
     with Supervisor(tmp_path) as supervisor:
         child = supervisor.spawn("parent", ["/bin/sh", "-c", "sleep 60 & echo $!; wait"])
         supervisor.wait_until(lambda: child.log.read_text().endswith("\n"), child)
@@ -71,7 +71,7 @@ def test_what_a_crashed_child_had_started_ends_too(tmp_path: Path) -> None:
     assert eventually(lambda: gone(grandchild))
 
 
-def test_a_crash_is_told_with_its_exit_code_and_last_words(tmp_path: Path) -> None:
+def test_a_crash_is_reported_with_exit_code_and_last_output(tmp_path: Path) -> None:
     with Supervisor(tmp_path) as supervisor:
         child = supervisor.spawn("web", ["/bin/sh", "-c", "echo no such table; exit 3"])
         child.process.wait()
@@ -81,24 +81,24 @@ def test_a_crash_is_told_with_its_exit_code_and_last_words(tmp_path: Path) -> No
     assert "no such table" in str(crash.value)
 
 
-def test_waiting_for_a_child_ends_when_the_child_does(tmp_path: Path) -> None:
+def test_waiting_for_a_child_fails_when_the_child_exits(tmp_path: Path) -> None:
     with Supervisor(tmp_path) as supervisor, pytest.raises(CrashError, match="exit code 1 while it started"):
         supervisor.wait_until(lambda: False, supervisor.spawn("web", ["/bin/false"]))
 
 
-def test_a_child_is_waited_for_as_long_as_it_works(tmp_path: Path) -> None:
+def test_a_child_that_uses_the_processor_does_not_time_out(tmp_path: Path) -> None:
     with Supervisor(tmp_path) as supervisor:
         child = supervisor.spawn("busy", [sys.executable, "-c", f"{WORK}\ntime.sleep(60)"])
         supervisor.wait_until(lambda: "ready" in child.log.read_text(), child, patience=1)
         supervisor.complete(supervisor.spawn("work", [sys.executable, "-c", WORK]), patience=1)
 
 
-def test_a_child_that_hangs_is_given_up(tmp_path: Path) -> None:
+def test_waiting_for_an_idle_child_times_out(tmp_path: Path) -> None:
     with Supervisor(tmp_path) as supervisor, pytest.raises(CrashError, match="hung did nothing for 1 s"):
         supervisor.wait_until(lambda: False, supervisor.spawn("hung", SLEEP), patience=1)
 
 
-def test_a_long_wait_says_for_whom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_wait_prints_the_name_of_the_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dev.supervisor.TELL_EVERY_S", 0)
     said: list[str] = []
     with Supervisor(tmp_path, tell=said.append) as supervisor:
@@ -124,7 +124,7 @@ def test_children_end_when_their_starter_is_killed(tmp_path: Path) -> None:
     assert eventually(lambda: gone(child))
 
 
-def test_orphans_are_found_and_ended_by_the_next_start(tmp_path: Path) -> None:
+def test_registered_orphan_processes_are_stopped(tmp_path: Path) -> None:
     register = tmp_path / "processes"
     with subprocess.Popen(SLEEP, start_new_session=True) as orphan:
         started = psutil.Process(orphan.pid).create_time()
@@ -134,7 +134,7 @@ def test_orphans_are_found_and_ended_by_the_next_start(tmp_path: Path) -> None:
     assert not register.exists()
 
 
-def test_a_process_number_that_belongs_to_somebody_else_by_now_is_left_alone(tmp_path: Path) -> None:
+def test_a_reused_process_id_is_not_stopped(tmp_path: Path) -> None:
     register = tmp_path / "processes"
     with subprocess.Popen(SLEEP, start_new_session=True) as stranger:
         started = psutil.Process(stranger.pid).create_time() - 3600

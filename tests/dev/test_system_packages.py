@@ -32,7 +32,7 @@ def add(programs: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(("user", "sudo"), [(0, ""), (1000, "sudo ")])
-def test_a_missing_package_is_named_with_the_line_that_installs_it(
+def test_a_missing_package_is_reported_with_its_install_command(
     programs: Path, monkeypatch: pytest.MonkeyPatch, user: int, sudo: str
 ) -> None:
     monkeypatch.setattr(system_packages.os, "geteuid", lambda: user)
@@ -44,22 +44,22 @@ def test_a_missing_package_is_named_with_the_line_that_installs_it(
     )
 
 
-def test_nothing_is_said_if_nothing_is_missing(programs: Path) -> None:
+def test_nothing_is_reported_if_no_package_is_missing(programs: Path) -> None:
     add(programs, "server")
     assert system_packages.report("test-all") is None
 
 
-def test_several_targets_need_the_packages_of_each(programs: Path) -> None:
+def test_missing_packages_of_several_targets_are_combined(programs: Path) -> None:
     assert system_packages.missing(["test-all", "bench"]) == ["server", "other"]
 
 
-def test_a_program_that_is_missing_is_named_with_its_package(programs: Path) -> None:
+def test_the_error_for_a_missing_program_names_its_package(programs: Path) -> None:
     with pytest.raises(LookupError, match="apt-get install --no-install-recommends server"):
         system_packages.require("server")
     assert system_packages.require("tool") == programs / "tool"
 
 
-def test_a_target_of_make_asks_for_each_package() -> None:
+def test_each_make_target_with_packages_checks_for_them() -> None:
     makefile = (ROOT / "Makefile").read_text()
     for target in {target for package in PACKAGES.values() for target in package.targets}:
         assert f"{target}: needs-{target}" in makefile

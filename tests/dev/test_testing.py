@@ -45,7 +45,7 @@ def test_temporary_servers_leave_nothing_behind(short_folder: Path, monkeypatch:
     assert list(short_folder.iterdir()) == []
 
 
-def test_a_run_removes_what_a_killed_one_left_and_spares_one_that_lives(
+def test_folders_of_killed_runs_are_removed_and_locked_ones_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -95,7 +95,7 @@ def test_a_migration_that_fails_leaves_no_template(monkeypatch: pytest.MonkeyPat
     assert one(server, "select count(*) from pg_database where datname = 'template_of_a_failure'") == 0
 
 
-def test_each_process_has_a_redis_number() -> None:
+def test_each_process_has_its_own_redis_database() -> None:
     server = environment()[REDIS_VARIABLE]
     with Redis.from_url(own_redis(server, 62)) as mine, Redis.from_url(own_redis(server, 63)) as yours:
         mine.set("note", "mine", ex=5)

@@ -25,7 +25,7 @@ def items(reply: requests.Response) -> list[dict[str, Any]]:
     return found
 
 
-def test_definition_and_pictures_come_in_all_three_combinations(sim: Server) -> None:
+def test_videos_have_all_combinations_of_definition_and_thumbnails(sim: Server) -> None:
     found = items(get(sim, "videos", id="hdMaxres001,hdNoMaxres1,sdVideo0001"))
     seen = [(each["contentDetails"]["definition"], "maxres" in each["snippet"]["thumbnails"]) for each in found]
     assert seen == [("hd", True), ("hd", False), ("sd", False)]
@@ -33,7 +33,7 @@ def test_definition_and_pictures_come_in_all_three_combinations(sim: Server) -> 
     assert found[0]["contentDetails"]["duration"] == "PT4M13S"
 
 
-def test_only_the_parts_that_were_asked_for_come(sim: Server) -> None:
+def test_only_the_requested_parts_are_returned(sim: Server) -> None:
     (found,) = items(get(sim, "videos", id="hdMaxres001", part="contentDetails"))
     assert "snippet" not in found
 
@@ -48,7 +48,7 @@ def test_more_than_fifty_ids_are_refused(sim: Server) -> None:
     assert (reply.status_code, reply.json()["error"]["errors"][0]["reason"]) == (400, "invalidFilters")
 
 
-def test_the_uploads_playlist_is_newest_first_with_private_ones_in_it(sim: Server) -> None:
+def test_the_uploads_playlist_is_newest_first_with_private_videos(sim: Server) -> None:
     found = items(get(sim, "playlistItems", playlistId="UU" + CHANNEL[2:], maxResults=20))
     assert len(found) == 20
     dates = [each["contentDetails"]["videoPublishedAt"] for each in found]
@@ -61,7 +61,7 @@ def test_an_unknown_channel_has_no_playlist(sim: Server) -> None:
     assert (reply.status_code, reply.json()["error"]["errors"][0]["reason"]) == (404, "playlistNotFound")
 
 
-def test_search_escapes_titles_and_has_small_pictures_only(sim: Server) -> None:
+def test_search_results_have_escaped_titles_and_only_small_thumbnails(sim: Server) -> None:
     sim.videos.add("escaped0001", "Gula & Garam <penting>")
     (found,) = items(get(sim, "search", q="garam", type="video"))
     assert found["id"] == {"kind": "youtube#video", "videoId": "escaped0001"}
@@ -69,7 +69,7 @@ def test_search_escapes_titles_and_has_small_pictures_only(sim: Server) -> None:
     assert set(found["snippet"]["thumbnails"]) == {"default", "medium", "high"}
 
 
-def test_reads_cost_what_they_cost_until_the_quota_is_gone(sim: Server) -> None:
+def test_reads_cost_units_until_the_quota_is_exhausted(sim: Server) -> None:
     get(sim, "videos", id="hdMaxres001")
     get(sim, "search", q="gizi")
     assert sim.videos.units == 101
@@ -85,7 +85,7 @@ def test_a_bad_key_is_refused(sim: Server, key: str, reason: str) -> None:
     assert reply.json()["error"]["errors"][0]["reason"] == reason
 
 
-def test_errors_come_on_order(sim: Server) -> None:
+def test_a_requested_error_is_returned(sim: Server) -> None:
     sim.fault("videos", "rateLimitExceeded")
     reply = get(sim, "videos", id="hdMaxres001")
     assert (reply.status_code, reply.json()["error"]["code"]) == (429, 429)

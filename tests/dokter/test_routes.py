@@ -41,7 +41,7 @@ def fresh(dokter: Dokter) -> Dokter:
 class TestListNearbyDokter:
     """GET /dokter/nearby"""
 
-    def test_doctors_of_the_province_come_nearest_first(self, client: Client, statements: Statements) -> None:
+    def test_doctors_of_the_province_are_listed_nearest_first(self, client: Client, statements: Statements) -> None:
         make_faskes(id="far", nama="RS Jauh", lat=-6.98)
         make_faskes(id="near", nama="RS Dekat", lat=-6.89)
         make_faskes(id="jakarta", lat=-6.2, lng=106.8, province="DKI Jakarta")
@@ -59,7 +59,7 @@ class TestListNearbyDokter:
             "distance_km": pytest.approx(1.112, abs=0.001),
         }  # fmt: skip
 
-    def test_the_distance_is_to_the_nearest_facility_even_over_the_border(self, client: Client) -> None:
+    def test_the_distance_is_to_the_nearest_facility_in_any_province(self, client: Client) -> None:
         make_faskes(id="here", lat=-6.98)
         make_faskes(id="over", lat=-6.881, province="Banten")
         make_dokter("here", "over")
@@ -67,7 +67,7 @@ class TestListNearbyDokter:
         assert row["distance_km"] == pytest.approx(0.111, abs=0.001)
         assert row["faskes_ids"] == ["here", "over"] or set(row["faskes_ids"]) == {"here", "over"}
 
-    def test_costs_one_statement_however_many_there_are(self, client: Client, statements: Statements) -> None:
+    def test_the_list_needs_one_statement(self, client: Client, statements: Statements) -> None:
         for number in range(12):
             make_faskes(id=f"rs-{number}")
             make_dokter(f"rs-{number}")
@@ -92,7 +92,7 @@ class TestListNearbyDokter:
     @pytest.mark.parametrize(
         "at", [{"lat": 1.2903, "lng": 103.852}, {"lat": 0, "lng": 0}, {"lat": -8.67, "lng": 115.21}]
     )
-    def test_where_nobody_practises_the_list_is_empty(self, client: Client, at: dict[str, float]) -> None:
+    def test_the_list_is_empty_where_no_doctor_practises(self, client: Client, at: dict[str, float]) -> None:
         make_faskes(id="rs")
         make_dokter("rs")
         response = client.get("/dokter/nearby", query_string=at)
@@ -132,7 +132,7 @@ class TestGetDokter:
     def test_no_such_doctor_is_404(self, client: Client, path: str) -> None:
         assert_error(client.get(path), 404)
 
-    def test_loses_a_facility_that_is_deleted(self, client: Client, admin: Client) -> None:
+    def test_a_deleted_facility_is_removed_from_its_doctors(self, client: Client, admin: Client) -> None:
         make_faskes(id="a")
         make_faskes(id="b")
         dokter = make_dokter("a", "b")
@@ -173,9 +173,7 @@ class TestCreateDokter(ForAdmins):
             ({"faskes_ids": ["a"] * 101}, "faskes_ids"), ({"image": "x"}, "image"),
         ],
     )  # fmt: skip
-    def test_what_breaks_a_rule_is_400_and_changes_nothing(
-        self, admin: Client, changes: dict[str, Any], field: str
-    ) -> None:
+    def test_bad_input_is_400_and_changes_nothing(self, admin: Client, changes: dict[str, Any], field: str) -> None:
         make_faskes(id="a")
         dokter = make_dokter("a")
         assert_error(admin.post("/dokter", {"nama": "dr. X", **changes}), 400, "validation_error", field)
@@ -193,7 +191,7 @@ class TestCreateDokter(ForAdmins):
 class TestUpdateDokter(ForAdmins):
     """PUT /dokter/<dokter_id>"""
 
-    def test_faskes_ids_that_are_sent_replace_all(self, admin: Client) -> None:
+    def test_faskes_ids_in_the_body_replace_all_facilities(self, admin: Client) -> None:
         for name in "abc":
             make_faskes(id=name, nama=name)
         dokter = make_dokter("a", "b")
@@ -201,7 +199,7 @@ class TestUpdateDokter(ForAdmins):
         assert admin.put(f"/dokter/{dokter.id}", {"faskes_ids": []}).json["faskes_ids"] == []
         assert admin.put(f"/dokter/{dokter.id}", data={"nama": "dr. B", "faskes_ids": "a"}).json["faskes_ids"] == ["a"]
 
-    def test_faskes_ids_that_are_not_sent_stay(self, admin: Client) -> None:
+    def test_without_faskes_ids_in_the_body_the_facilities_stay(self, admin: Client) -> None:
         make_faskes(id="a")
         dokter = make_dokter("a", spesialisasi="Anak")
         response = admin.put(f"/dokter/{dokter.id}", {"nama": "dr. Baru", "spesialisasi": ""})
@@ -232,7 +230,7 @@ class TestUpdateDokter(ForAdmins):
         assert admin.put(put, {"image": None}).json["image"] is None
         assert client.get(second).status_code == 404
 
-    def test_edits_of_one_doctor_at_once_leave_one_of_them_whole(self, committed: Flask) -> None:
+    def test_concurrent_edits_do_not_mix_the_facilities_of_a_doctor(self, committed: Flask) -> None:
         for name in "abcd":
             make_faskes(id=name, nama=name)
         dokter = make_dokter("a")

@@ -41,7 +41,7 @@ BAD_POSITIONS = (
 class TestListNearbyEmergencyNumbers:
     """GET /emergency/nearby"""
 
-    def test_a_province_has_several_numbers_in_the_order_they_came(self, client: Client) -> None:
+    def test_numbers_of_a_province_are_listed_in_order_of_creation(self, client: Client) -> None:
         make_number(phone="022-1", title="Rumah aman")
         make_number(phone="022-2")
         phones = client.get("/emergency/nearby", query_string=CIMAHI).json["phones"]
@@ -62,7 +62,9 @@ class TestListNearbyEmergencyNumbers:
     @pytest.mark.parametrize(
         "path", ["/emergency/nearby", "/dokter/nearby", "/province-config/nearby", "/faskes/nearby"]
     )
-    def test_every_bad_position_is_400_everywhere(self, client: Client, path: str, subtests: pytest.Subtests) -> None:
+    def test_every_invalid_position_is_400_on_all_nearby_routes(
+        self, client: Client, path: str, subtests: pytest.Subtests
+    ) -> None:
         for lat, lng, field in BAD_POSITIONS:
             query = {name: value for name, value in (("lat", lat), ("lng", lng)) if value is not None}
             with subtests.test(query=query):
@@ -71,7 +73,7 @@ class TestListNearbyEmergencyNumbers:
     @pytest.mark.parametrize(
         "query", [{"lat": "90", "lng": "180"}, {"lat": "-90", "lng": "-180"}, {"lat": " 1e0 ", "lng": "1"}]
     )
-    def test_the_ends_of_the_earth_are_positions(self, client: Client, query: dict[str, str]) -> None:
+    def test_the_largest_and_smallest_coordinates_are_valid(self, client: Client, query: dict[str, str]) -> None:
         assert client.get("/emergency/nearby", query_string=query).status_code == 200
 
     def test_returns_numbers_when_the_remote_geocoder_is_down(
@@ -107,7 +109,7 @@ class TestListEmergencyNumbers(ForAdmins):
 class TestCreateEmergencyNumber(ForAdmins):
     """POST /emergency/admin"""
 
-    def test_adds_a_number_with_any_spelling_of_its_province(self, admin: Client) -> None:
+    def test_a_number_is_added_with_another_spelling_of_its_province(self, admin: Client) -> None:
         response = admin.post("/emergency/admin", {"province": "prov. west java", "phone": " 022-4207047 "})
         assert response.status_code == 201
         assert response.json == {
@@ -151,14 +153,14 @@ class TestUpdateEmergencyNumber(ForAdmins):
             "kind": "other",
         }
 
-    def test_leaves_an_address_that_it_does_not_name(self, admin: Client) -> None:
+    def test_a_url_missing_from_the_body_is_kept(self, admin: Client) -> None:
         number = {"province": "Bali", "phone": "119 ext. 8", "title": None}
         record = admin.post("/emergency/admin", {**number, "url": "https://www.healing119.id"}).json
         path = f"/emergency/{record['id']}"
         assert admin.put(path, {**number, "title": "Jiwa"}).json["url"] == "https://www.healing119.id"
         assert admin.put(path, {**number, "url": None}).json["url"] is None
 
-    def test_leaves_a_kind_that_it_does_not_name(self, admin: Client) -> None:
+    def test_a_kind_missing_from_the_body_is_kept(self, admin: Client) -> None:
         number = {"province": "Bali", "phone": "0361-118"}
         record = admin.post("/emergency/admin", {**number, "kind": "ambulance"}).json
         path = f"/emergency/{record['id']}"

@@ -28,7 +28,7 @@ def test_the_seed_gives_every_province_the_national_numbers(client: Client) -> N
     assert counts == dict.fromkeys(PROVINCES, 5)
 
 
-def test_seeding_again_adds_nothing_and_keeps_what_admins_did(app: Flask) -> None:
+def test_seeding_again_keeps_changes_by_administrators(app: Flask) -> None:
     numbers = db.session.scalars(sa.select(EmergencyNumber).where(EmergencyNumber.province == "Bali")).all()
     service.update(numbers[0].id, {"province": "Bali", "phone": "0361-112", "title": "Bali"})
     service.delete(numbers[1].id)

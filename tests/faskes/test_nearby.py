@@ -15,7 +15,7 @@ from tests.faskes.places import make_faskes, nearby
 from tests.helpers.client import Client
 
 
-def test_circles_go_over_the_antimeridian_and_the_poles(client: Client) -> None:
+def test_a_circle_can_cross_the_antimeridian_and_the_poles(client: Client) -> None:
     make_faskes(id="west", lat=-17, lng=179.9)
     make_faskes(id="east", lat=-17, lng=-179.9)
     make_faskes(id="pole-0", lat=89.9, lng=0)
@@ -27,7 +27,7 @@ def test_circles_go_over_the_antimeridian_and_the_poles(client: Client) -> None:
     assert [row["id"] for row in nearby(client, -89.9, 123, 50_000)] == ["south"]
 
 
-def test_the_database_finds_exactly_what_a_haversine_over_all_points_finds(client: Client) -> None:
+def test_the_database_returns_the_same_facilities_as_a_haversine_check(client: Client) -> None:
     draw = random.Random(11)
     centres = [(-6.2, 106.8), (0.0, 180.0), (-17.0, -179.99), (71.0, 25.0), (89.7, 12.0), (-89.8, -60.0), (0.0, 0.0)]
     points = {}
@@ -56,7 +56,7 @@ def test_the_database_finds_exactly_what_a_haversine_over_all_points_finds(clien
     assert checked > 5000
 
 
-def test_the_index_answers_and_not_a_look_at_every_row(client: Client) -> None:
+def test_the_search_uses_the_position_index_and_no_sequential_scan(client: Client) -> None:
     rows = [{"id": f"i{n}", "nama": "x", "lat": n % 100 / 10, "lng": n / 100} for n in range(10_000)]
     db.session.execute(sa.insert(Faskes), rows)
     db.session.execute(sa.text("ANALYZE faskes"))
@@ -69,7 +69,7 @@ def test_the_index_answers_and_not_a_look_at_every_row(client: Client) -> None:
         assert "Seq Scan" not in plan
 
 
-def test_its_plan_is_worth_keeping_however_many_facilities_there_are(client: Client) -> None:
+def test_a_generic_query_plan_costs_no_more_than_a_custom_plan(client: Client) -> None:
     rows = [{"id": f"i{n}", "nama": "x", "lat": n % 100 / 10, "lng": n / 1000} for n in range(30_000)]
     db.session.execute(sa.insert(Faskes), rows)
     db.session.execute(sa.text("ANALYZE faskes"))

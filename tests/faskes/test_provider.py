@@ -18,7 +18,7 @@ from tests.faskes.provider import HOSPITAL, JAYAPURA, around, failing, ids
 from tests.helpers.client import Client, assert_error
 
 
-def test_the_provider_is_asked_where_the_database_holds_nothing(client: Client, provider: Server) -> None:
+def test_the_provider_is_called_if_the_database_has_no_result(client: Client, provider: Server) -> None:
     body = around(client, JAYAPURA)
     assert body == {
         "status": "OK",
@@ -42,13 +42,13 @@ def test_three_pages_are_followed_and_stored(client: Client, provider: Server) -
     assert {row["jenis"] for row in body["results"]} == {"rumah_sakit", "klinik", "puskesmas"}
 
 
-def test_the_provider_is_not_asked_where_the_database_holds_something(client: Client, provider: Server) -> None:
+def test_the_provider_is_not_called_if_the_database_has_a_result(client: Client, provider: Server) -> None:
     make_faskes(id="own")
     assert ids(around(client, CIMAHI)) == ["own"]
     assert provider.places.searches() == 0
 
 
-def test_a_search_within_a_kilometre_asks_nobody_again(client: Client, provider: Server) -> None:
+def test_a_search_within_a_kilometre_does_not_call_the_provider_again(client: Client, provider: Server) -> None:
     first = around(client, JAYAPURA)
     moved = (JAYAPURA[0] + 0.9 / 111.195, JAYAPURA[1])
     second = around(client, moved)
@@ -60,7 +60,7 @@ def test_a_search_within_a_kilometre_asks_nobody_again(client: Client, provider:
 @pytest.mark.parametrize(
     ("north_km", "radius", "searches"), [(0.9, 5000, 1), (0.9, 300, 1), (1.1, 5000, 2), (0, 5001, 2), (0, 5000, 1)]
 )
-def test_an_empty_place_is_remembered_for_a_kilometre_and_up_to_its_radius(
+def test_an_empty_result_is_cached_within_a_kilometre_up_to_its_radius(
     client: Client, provider: Server, north_km: float, radius: int, searches: int
 ) -> None:
     sea = (-10.5, 100.0)
@@ -69,7 +69,7 @@ def test_an_empty_place_is_remembered_for_a_kilometre_and_up_to_its_radius(
     assert provider.places.searches() == searches
 
 
-def test_a_circle_is_covered_for_four_hours(client: Client, provider: Server, app: Flask) -> None:
+def test_a_searched_circle_is_cached_for_four_hours(client: Client, provider: Server, app: Flask) -> None:
     around(client, (-10.5, 100.0))
     (key,) = app.extensions["redis"].keys("faskes:coverage:state:*")
     assert 4 * 3600 - 5 < app.extensions["redis"].ttl(key) <= 4 * 3600
@@ -78,7 +78,7 @@ def test_a_circle_is_covered_for_four_hours(client: Client, provider: Server, ap
     assert provider.places.searches() == 2
 
 
-def test_somebody_who_walks_over_the_map_does_not_spend_the_providers_bill(
+def test_provider_searches_are_limited_per_minute(
     client: Client, provider: Server, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_coverage, "MAX_CLAIMS_PER_MINUTE", 3)
@@ -90,7 +90,7 @@ def test_somebody_who_walks_over_the_map_does_not_spend_the_providers_bill(
     assert provider.places.searches() == 4
 
 
-def test_at_the_poles_where_nothing_can_be_remembered_nobody_asks(client: Client, provider: Server) -> None:
+def test_the_provider_is_not_called_near_the_poles(client: Client, provider: Server) -> None:
     for latitude in (89.0, -89.0):
         assert around(client, (latitude, 0.0))["status"] == "ZERO_RESULTS"
     assert provider.places.searches() == 0
@@ -101,14 +101,14 @@ def test_at_the_poles_where_nothing_can_be_remembered_nobody_asks(client: Client
     ["down", "drop", "hang", "slow", "not_http", "garbage", "wrong_type", "oversize", "redirect", "status",
      "OVER_QUERY_LIMIT", "REQUEST_DENIED", "INVALID_REQUEST", "UNKNOWN_ERROR"],
 )  # fmt: skip
-def test_a_provider_that_fails_is_no_error_and_is_not_remembered(client: Client, provider: Server, fault: str) -> None:
+def test_a_provider_failure_is_no_error_and_is_not_cached(client: Client, provider: Server, fault: str) -> None:
     assert places.BUDGET_S <= 8
     with failing(provider, fault):
         assert around(client, JAYAPURA) == {"results": [], "status": "ZERO_RESULTS"}
     assert ids(around(client, JAYAPURA)) == [HOSPITAL]
 
 
-def test_without_redis_there_is_no_memory_and_no_error(
+def test_without_redis_searches_are_not_cached_and_do_not_fail(
     client: Client, provider: Server, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nobody = connect("redis://127.0.0.1:1", **WEB)
@@ -121,7 +121,7 @@ def test_without_redis_there_is_no_memory_and_no_error(
     nobody.close()
 
 
-def test_what_the_provider_says_refreshes_its_own_records_only(app: Flask) -> None:
+def test_provider_results_update_only_records_of_the_provider(app: Flask) -> None:
     make_faskes(id="theirs", nama="Lama", telepon="022", source="places")
     make_faskes(id="ours", nama="Benar", source="db")
     lookup.store([Place("theirs", "Baru", *CIMAHI), Place("ours", "Salah", *CIMAHI)])
@@ -143,14 +143,14 @@ def test_what_the_provider_says_refreshes_its_own_records_only(app: Flask) -> No
         ("Sesuatu", (), None),
     ],
 )
-def test_the_kind_follows_the_name_then_the_types(name: str, types: tuple[str, ...], kind: str | None) -> None:
+def test_the_kind_is_taken_from_the_name_before_the_types(name: str, types: tuple[str, ...], kind: str | None) -> None:
     assert lookup.kind_of(Place("x", name, 0, 0, types=types)) == kind
 
 
 # --- one place ------------------------------------------------------------------------------------------------------
 
 
-def test_a_place_that_is_not_stored_is_asked_for_and_kept(client: Client, provider: Server) -> None:
+def test_an_unknown_place_is_fetched_from_the_provider_and_stored(client: Client, provider: Server) -> None:
     for _ in range(2):
         response = client.get(f"/faskes/{HOSPITAL}")
         assert response.status_code == 200
@@ -158,13 +158,13 @@ def test_a_place_that_is_not_stored_is_asked_for_and_kept(client: Client, provid
     assert len(provider.places.calls) == 1
 
 
-def test_a_place_that_nobody_knows_is_404_and_asked_for_once(client: Client, provider: Server) -> None:
+def test_a_place_unknown_to_the_provider_is_404_and_requested_once(client: Client, provider: Server) -> None:
     for _ in range(3):
         assert_error(client.get("/faskes/ChIJnobody"), 404, "not_found")
     assert len(provider.places.calls) == 1
 
 
-def test_an_id_that_cannot_be_one_is_not_asked_for(client: Client, provider: Server) -> None:
+def test_an_invalid_id_is_not_requested_from_the_provider(client: Client, provider: Server) -> None:
     for faskes_id in ("%00", "a%20b", "x" * 256, "..%5c"):
         assert_error(client.get(f"/faskes/{faskes_id}"), 404)
     assert not provider.places.calls

@@ -27,7 +27,7 @@ def at_once(*calls: Callable[[], object]) -> None:
         thread.join()
 
 
-def test_two_who_miss_at_the_same_moment_ask_once(committed: Flask, provider: Server) -> None:
+def test_concurrent_searches_cause_one_provider_call(committed: Flask, provider: Server) -> None:
     provider.fault("places", "latency", times=None, seconds=0.3)
     results: list[list[str]] = []
 
@@ -40,7 +40,7 @@ def test_two_who_miss_at_the_same_moment_ask_once(committed: Flask, provider: Se
     assert provider.places.searches() == 1
 
 
-def test_who_looked_before_another_was_answered_sees_the_answer(
+def test_a_search_sees_results_stored_before_its_claim(
     committed: Flask, provider: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claim = search_coverage.claim
@@ -62,7 +62,7 @@ def test_who_looked_before_another_was_answered_sees_the_answer(
     assert provider.places.searches() == 1
 
 
-def test_those_who_wait_are_let_go_when_the_one_who_asks_fails(
+def test_waiting_searches_end_when_the_provider_call_fails(
     committed: Flask, provider: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     provider.fault("places", "hang", times=None)
@@ -90,7 +90,7 @@ def test_those_who_wait_are_let_go_when_the_one_who_asks_fails(
     assert provider.places.searches() == 1
 
 
-def test_a_claim_whose_owner_died_ends_by_itself(app: Flask) -> None:
+def test_a_claim_of_a_killed_process_expires(app: Flask) -> None:
     first = search_coverage.claim(*JAYAPURA, 5000)
     second = search_coverage.claim(*JAYAPURA, 5000)
     assert (first.state, second.state) == (search_coverage.CircleState.CLAIMED, search_coverage.CircleState.ASKING)
@@ -114,7 +114,7 @@ def test_a_rollback_releases_the_claimed_circle(
     assert ids(around(Client(committed), JAYAPURA)) == [HOSPITAL]
 
 
-def test_what_an_admin_enters_shows_at_once_in_a_covered_circle(client: Client, provider: Server) -> None:
+def test_a_new_facility_is_shown_immediately_in_a_cached_circle(client: Client, provider: Server) -> None:
     admin = client.as_(make_admin())
     sea = (-10.5, 100.0)
     assert ids(around(client, sea)) == []

@@ -25,7 +25,7 @@ def ids(response: Any) -> list[str]:
 class TestListNearbyFaskes:
     """GET /faskes/nearby"""
 
-    def test_lists_the_nearest_first_with_its_distance(self, client: Client, statements: Statements) -> None:
+    def test_facilities_are_listed_nearest_first_with_distance(self, client: Client, statements: Statements) -> None:
         make_faskes(id="far", lat=-6.91)
         make_faskes(id="near", lat=-6.881)
         make_faskes(id="here", lat=CIMAHI[0])
@@ -73,7 +73,7 @@ class TestSearchFaskes:
             ("\\", ["d"]), ("100%", ["b"]), ("_x_", []), ("%a%", []), ("' OR 1=1 --", []), ("zz", []),
         ],
     )  # fmt: skip
-    def test_takes_the_keyword_to_the_letter(
+    def test_special_characters_in_the_keyword_match_literally(
         self, client: Client, statements: Statements, keyword: str, matches: list[str]
     ) -> None:
         start = datetime(2026, 3, 1, tzinfo=UTC)
@@ -90,7 +90,7 @@ class TestSearchFaskes:
     def test_without_a_keyword_is_400(self, client: Client, query: str) -> None:
         assert_error(client.get(f"/faskes/search{query}"), 400, "validation_error", "keyword")
 
-    def test_counts_no_further_than_10000(self, client: Client) -> None:
+    def test_the_total_is_at_most_10000(self, client: Client) -> None:
         db.session.execute(
             sa.text(
                 "INSERT INTO faskes (id, nama, lat, lng) SELECT n, 'Klinik', 0, 110 FROM generate_series(1, 10001) n"
@@ -104,7 +104,7 @@ class TestSearchFaskes:
 class TestListFaskes:
     """GET /faskes"""
 
-    def test_lists_newest_first_in_the_sections_shape(self, client: Client, statements: Statements) -> None:
+    def test_facilities_are_listed_newest_first_with_status(self, client: Client, statements: Statements) -> None:
         start = datetime(2026, 3, 1, tzinfo=UTC)
         for day in range(3):
             make_faskes(id=f"day-{day}", created_at=start + timedelta(days=day))
@@ -115,10 +115,10 @@ class TestListFaskes:
         assert set(response.json["results"][0]) == RECORD
         assert response.headers["X-Total-Count"] == "3"
 
-    def test_an_empty_list_says_so(self, client: Client) -> None:
+    def test_an_empty_list_has_the_status_zero_results(self, client: Client) -> None:
         assert client.get("/faskes").json == {"results": [], "status": "ZERO_RESULTS"}
 
-    def test_is_paged_as_the_other_lists_are(self, client: Client) -> None:
+    def test_list_search_and_location_are_paged(self, client: Client) -> None:
         for number in range(5):
             make_faskes(id=f"page-{number}", nama=f"RS Halaman {number}")
         for path in ("/faskes", "/faskes/search?keyword=halaman", "/faskes/location?lat=-6.88&lng=107.55"):
@@ -163,7 +163,7 @@ class TestCreateFaskes(ForAdmins):
         )
         assert client.get(f"/faskes/{response.json['id']}").json == response.json
 
-    def test_an_admin_may_say_everything(self, admin: Client) -> None:
+    def test_an_administrator_can_set_all_fields(self, admin: Client) -> None:
         body = {
             "id": "ChIJ-own_1", "nama": "Klinik", "alamat": "Jl. B", "lat": "1.5", "lng": 0, "jenis": "klinik",
             "telepon": "021", "province": "north sumatra", "rating": 5,
@@ -210,14 +210,14 @@ class TestCreateFaskes(ForAdmins):
 class TestUpdateFaskes(ForAdmins):
     """PUT /faskes/<faskes_id>"""
 
-    def test_changes_only_what_it_names(self, admin: Client) -> None:
+    def test_only_the_fields_in_the_body_are_changed(self, admin: Client) -> None:
         row = make_faskes(nama="Lama", alamat="Jl. A", telepon="1", province="Banten")
         response = admin.put(f"/faskes/{row.id}", {"nama": "Baru", "telepon": ""})
         assert response.status_code == 200
         assert (response.json["nama"], response.json["alamat"], response.json["telepon"]) == ("Baru", "Jl. A", None)
         assert response.json["province"] == "Banten"
 
-    def test_a_facility_that_moves_gets_the_province_of_its_new_place(self, admin: Client) -> None:
+    def test_a_moved_facility_gets_the_province_of_its_new_position(self, admin: Client) -> None:
         row = make_faskes()
         assert admin.put(f"/faskes/{row.id}", {"lat": -8.67, "lng": 115.21}).json["province"] == "Bali"
         assert (
@@ -225,11 +225,11 @@ class TestUpdateFaskes(ForAdmins):
         )
         assert admin.put(f"/faskes/{row.id}", {"province": None}).json["province"] == "Jawa Barat"
 
-    def test_an_edited_record_of_the_provider_becomes_the_services_own(self, admin: Client) -> None:
+    def test_editing_a_provider_record_changes_its_source_to_db(self, admin: Client) -> None:
         row = make_faskes(source="places")
         assert admin.put(f"/faskes/{row.id}", {"nama": "Benar"}).json["source"] == "db"
 
-    def test_ignores_an_id_and_a_source(self, admin: Client) -> None:
+    def test_id_and_source_in_the_body_are_ignored(self, admin: Client) -> None:
         row = make_faskes(id="stays")
         response = admin.put("/faskes/stays", {"id": "other", "source": "places", "nama": "B"})
         assert (response.json["id"], response.json["source"]) == ("stays", "db")

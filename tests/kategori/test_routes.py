@@ -23,13 +23,13 @@ class TestListKategori:
 class TestCreateKategori(ForAdmins):
     """POST /kategori"""
 
-    def test_adds_a_category_without_blanks(self, client: Client, admin: Client) -> None:
+    def test_a_category_is_added_with_its_name_stripped(self, client: Client, admin: Client) -> None:
         created = admin.post("/kategori", {"nama_kategori": " Gizi "})
         assert created.status_code == 201
         assert created.json == {"id": created.json["id"], "nama_kategori": "Gizi"}
         assert client.get("/kategori").json == [created.json]
 
-    def test_a_name_is_taken_once_whatever_its_case(self, admin: Client) -> None:
+    def test_a_name_is_unique_regardless_of_case(self, admin: Client) -> None:
         admin.post("/kategori", {"nama_kategori": "Gizi"})
         assert_error(admin.post("/kategori", {"nama_kategori": "GIZI"}), 409, "kategori_taken")
 
@@ -46,7 +46,7 @@ class TestUpdateKategori(ForAdmins):
         assert admin.put(f"/kategori/{number}", {"nama_kategori": "Gizi Anak"}).json["nama_kategori"] == "Gizi Anak"
         assert client.get("/kategori").json == [{"id": number, "nama_kategori": "Gizi Anak"}]
 
-    def test_refuses_a_taken_a_wrong_and_an_unknown_one(self, admin: Client) -> None:
+    def test_a_taken_or_invalid_name_and_an_unknown_category_are_refused(self, admin: Client) -> None:
         admin.post("/kategori", {"nama_kategori": "Gizi"})
         other = admin.post("/kategori", {"nama_kategori": "Mata"}).json["id"]
         assert_error(admin.put(f"/kategori/{other}", {"nama_kategori": "gizi"}), 409, "kategori_taken")
@@ -63,7 +63,7 @@ class TestDeleteKategori(ForAdmins):
         assert client.get("/kategori").json == []
         assert_error(admin.delete(url), 404, "not_found")
 
-    def test_a_category_in_use_stays(self, admin: Client) -> None:
+    def test_a_category_in_use_cannot_be_deleted(self, admin: Client) -> None:
         ours, theirs = (admin.post("/kategori", {"nama_kategori": name}).json["id"] for name in ("Gizi", "Mata"))
         admin.post("/komunitas", {"nama": "Sahabat", "kategori_id": ours})
         make_article(kategori_id=theirs)

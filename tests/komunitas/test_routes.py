@@ -44,7 +44,7 @@ class TestListKomunitas:
 class TestCreateKomunitas(ForAdmins):
     """POST /komunitas"""
 
-    def test_adds_a_community_that_everybody_reads(self, client: Client, admin: Client) -> None:
+    def test_a_created_community_can_be_read_by_everybody(self, client: Client, admin: Client) -> None:
         kategori = Kategori(nama_kategori="Diabetes")
         db.session.add(kategori)
         db.session.flush()
@@ -72,7 +72,7 @@ class TestCreateKomunitas(ForAdmins):
         komunitas = admin.post("/komunitas", {"nama": "Sahabat"}).json or {}
         assert_error(admin.put(f"/komunitas/{komunitas['id']}", change), 400, field=field)
 
-    def test_what_is_no_picture_is_415(self, admin: Client) -> None:
+    def test_a_file_that_is_no_picture_is_415(self, admin: Client) -> None:
         form = {"nama": "Sahabat", "image": (BytesIO(b"%PDF-1.4"), "x.png")}
         assert_error(admin.post("/komunitas", data=form), 415)
 
@@ -87,7 +87,7 @@ class TestGetKomunitas:
 class TestUpdateKomunitas(ForAdmins):
     """PUT /komunitas/<komunitas_id>"""
 
-    def test_leaves_what_was_not_sent(self, admin: Client) -> None:
+    def test_fields_missing_from_the_body_are_kept(self, admin: Client) -> None:
         komunitas = admin.post("/komunitas", {**NEW, "province": "Bali"}).json or {}
         edited = admin.put(f"/komunitas/{komunitas['id']}", {"nama": "Baru", "kontak": None, "link": ""}).json or {}
         assert (edited["nama"], edited["kontak"], edited["link"]) == ("Baru", None, None)
@@ -106,7 +106,7 @@ class TestUpdateKomunitas(ForAdmins):
 class TestDeleteKomunitas(ForAdmins):
     """DELETE /komunitas/<komunitas_id>"""
 
-    def test_a_replaced_removed_or_deleted_picture_is_404(self, client: Client, admin: Client) -> None:
+    def test_the_file_of_a_replaced_or_removed_picture_is_404(self, client: Client, admin: Client) -> None:
         komunitas = admin.post("/komunitas", data={"nama": "Sahabat", "image": picture()}).json or {}
         assert client.get(komunitas["image"]).mimetype == "image/webp"
         path = f"/komunitas/{komunitas['id']}"

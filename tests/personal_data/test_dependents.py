@@ -46,7 +46,7 @@ def exists(user_id: int) -> bool:
 
 
 class TestDeleting:
-    def test_a_dependent_is_gone_at_once_and_erased_after_seven_days(self, budi: Client, ibu: int) -> None:
+    def test_a_deleted_dependent_is_hidden_immediately_and_erased_later(self, budi: Client, ibu: int) -> None:
         response = budi.delete(f"{PATH}/{ibu}")
         assert response.status_code == 202
         assert response.json.keys() == {"message", "due_at"}
@@ -58,7 +58,7 @@ class TestDeleting:
         assert not exists(ibu)
         assert db.session.scalar(sa.select(sa.func.count()).select_from(Tombstone)) == 1
 
-    def test_administrators_find_her_in_no_list(self, admin: Client, budi: Client, ibu: int) -> None:
+    def test_a_deleted_dependent_is_in_no_list_of_administrators(self, admin: Client, budi: Client, ibu: int) -> None:
         lists = ("/admins/users", "/admins/users?q=Ibu Siti", "/admins/caregiver-patient/all")
         before = [int(admin.get(path).headers["X-Total-Count"]) for path in lists]
         assert budi.delete(f"{PATH}/{ibu}").status_code == 202
@@ -68,7 +68,7 @@ class TestDeleting:
             assert "Ibu Siti" not in response.text
         assert admin.get("/admins/users?per_page=1").headers["X-Total-Count"] == str(before[0] - 1)
 
-    def test_nobody_is_told_of_her_reminders_any_more(self, budi: Client, ibu: int) -> None:
+    def test_deleting_a_dependent_cancels_her_deliveries(self, budi: Client, ibu: int) -> None:
         assert budi.delete(f"{PATH}/{ibu}").status_code == 202
         states = db.session.scalars(sa.select(Delivery.state).filter_by(user_id=ibu).distinct()).all()
         assert states == ["cancelled"]
@@ -76,11 +76,11 @@ class TestDeleting:
             assert_error(budi.get(path), 404)
         assert_error(budi.delete(f"/caregiver/patients/{ibu}"), 404)
 
-    def test_who_is_deleted_already_is_not_found(self, budi: Client, ibu: int) -> None:
+    def test_deleting_a_deleted_dependent_is_404(self, budi: Client, ibu: int) -> None:
         assert budi.delete(f"{PATH}/{ibu}").status_code == 202
         assert_error(budi.delete(f"{PATH}/{ibu}"), 404, "not_found")
 
-    def test_the_erasure_of_the_caregiver_takes_deleted_ones_along(self, budi: Client, ibu: int) -> None:
+    def test_erasing_a_caregiver_erases_their_deleted_dependents(self, budi: Client, ibu: int) -> None:
         assert budi.delete(f"{PATH}/{ibu}").status_code == 202
         assert budi.delete("/profile", {"password": PASSWORD, "forum": "anonymise"}).status_code == 202
         let_the_grace_pass(budi.id)
@@ -88,7 +88,9 @@ class TestDeleting:
         assert not exists(ibu)
         assert not exists(budi.id)
 
-    def test_so_does_a_deletion_by_a_superadmin(self, client: Client, superadmin: Client) -> None:
+    def test_deletion_of_a_caregiver_by_a_superadmin_erases_deleted_dependents(
+        self, client: Client, superadmin: Client
+    ) -> None:
         make_admin()
         rini = client.as_(make_user(RoleName.ADMIN, RoleName.PENDAMPING))
         ibu = keep(rini)
@@ -97,7 +99,7 @@ class TestDeleting:
         assert not exists(ibu)
         assert not exists(rini.id)
 
-    def test_a_dependent_that_a_backup_brought_back_goes_with_its_caregiver(self, budi: Client, ibu: int) -> None:
+    def test_erasing_a_caregiver_erases_a_dependent_restored_from_a_backup(self, budi: Client, ibu: int) -> None:
         """The restored backup is older than the handover, so the caregiver manages the account again."""
         let_the_grace_pass(budi.id)
         jobs.erase(budi.id)
@@ -106,7 +108,7 @@ class TestDeleting:
 
 
 class TestRestoring:
-    def test_a_deletion_is_taken_back_with_all_that_was_there(self, budi: Client, ibu: int) -> None:
+    def test_restoring_a_dependent_brings_back_account_and_reminders(self, budi: Client, ibu: int) -> None:
         assert budi.delete(f"{PATH}/{ibu}").status_code == 202
         response = budi.post(f"{PATH}/{ibu}/undelete")
         assert response.status_code == 200
@@ -114,23 +116,23 @@ class TestRestoring:
         assert len(budi.get(f"/pengingat?patient_id={ibu}").json) == 1
         assert noted(ibu) == ["account_deleted", "account_restored", "reminders_read"]
 
-    def test_once_more_changes_nothing(self, budi: Client, ibu: int) -> None:
+    def test_restoring_a_dependent_that_is_not_deleted_changes_nothing(self, budi: Client, ibu: int) -> None:
         assert budi.post(f"{PATH}/{ibu}/undelete").status_code == 200
         assert noted(ibu) == []
 
-    def test_after_seven_days_it_is_too_late(self, budi: Client, ibu: int) -> None:
+    def test_a_dependent_cannot_be_restored_after_the_grace_period(self, budi: Client, ibu: int) -> None:
         assert budi.delete(f"{PATH}/{ibu}").status_code == 202
         let_the_grace_pass(ibu)
         assert_error(budi.post(f"{PATH}/{ibu}/undelete"), 404, "not_found")
 
-    def test_five_others_leave_no_room(self, budi: Client, ibu: int) -> None:
+    def test_a_dependent_above_the_limit_cannot_be_restored(self, budi: Client, ibu: int) -> None:
         assert budi.delete(f"{PATH}/{ibu}").status_code == 202
         for _ in range(MAX_DEPENDENTS):
             keep(budi)
         assert_error(budi.post(f"{PATH}/{ibu}/undelete"), 409, "too_many_dependents")
         assert len(budi.get(PATH).json) == MAX_DEPENDENTS
 
-    def test_of_two_at_once_one_is_the_sixth(self, committed: Flask) -> None:
+    def test_two_concurrent_restores_cannot_exceed_the_limit(self, committed: Flask) -> None:
         with unit_of_work():
             budi_id = make_user(RoleName.PENDAMPING).id
         caller = signed_in(budi_id)
@@ -146,7 +148,7 @@ class TestRestoring:
 
 
 class TestCopying:
-    def test_a_caregiver_gets_a_copy_of_all_that_is_hers(self, budi: Client, ibu: int) -> None:
+    def test_a_caregiver_exports_the_data_of_a_dependent(self, budi: Client, ibu: int) -> None:
         response = budi.post(f"/profile/ekspor?patient_id={ibu}", {"password": PASSWORD})
         assert response.status_code == 202
         export = response.json["id"]
@@ -157,19 +159,21 @@ class TestCopying:
         assert len(rows(file, "reminders")) == 1
         assert noted(ibu) == ["data_copied"] * 3
 
-    def test_her_copy_is_not_the_caregivers(self, budi: Client, ibu: int) -> None:
+    def test_exports_of_caregiver_and_dependent_are_separate(self, budi: Client, ibu: int) -> None:
         hers = budi.post(f"/profile/ekspor?patient_id={ibu}", {"password": PASSWORD}).json["id"]
         own = budi.post(f"/profile/ekspor?patient_id={budi.id}", {"password": PASSWORD}).json["id"]
         assert db.session.get_one(DataExport, own).user_id == budi.id
         assert_error(budi.get(f"/profile/ekspor/{hers}"), 404)
         assert_error(budi.get(f"/profile/ekspor/{own}?patient_id={ibu}"), 404)
 
-    def test_the_password_is_the_caregivers(self, budi: Client, ibu: int) -> None:
+    def test_a_wrong_password_of_the_caregiver_is_refused(self, budi: Client, ibu: int) -> None:
         refused = budi.post(f"/profile/ekspor?patient_id={ibu}", {"password": "salah-sekali"})
         assert_error(refused, 400, "wrong_current_password")
         assert noted(ibu) == []
 
-    def test_hers_is_made_once_a_day(self, budi: Client, ibu: int) -> None:
+    def test_the_daily_export_limit_of_a_dependent_is_separate_from_the_caregivers(
+        self, budi: Client, ibu: int
+    ) -> None:
         path = f"/profile/ekspor?patient_id={ibu}"
         assert budi.post(path, {"password": PASSWORD}).status_code == 202
         assert_error(budi.post(path, {"password": PASSWORD}), 429)

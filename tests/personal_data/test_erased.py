@@ -37,7 +37,7 @@ def erased(mine: Client, user_id: int, forum: str) -> None:
     jobs.erase(user_id)
 
 
-def test_no_file_of_many_pictures_is_left(mine: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_erasure_deletes_all_picture_files(mine: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(erasers, "FILES", 1)
     before = set(pictures.store().names())
     with unit_of_work():
@@ -49,7 +49,7 @@ def test_no_file_of_many_pictures_is_left(mine: Client, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
-def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, forum: str) -> None:
+def test_erasure_leaves_no_data_of_the_person_in_any_store(mine: Client, forum: str) -> None:
     budi = make_user()
     fill(mine.user, budi)
     with unit_of_work():
@@ -91,7 +91,7 @@ def test_afterwards_nothing_is_left_of_the_person_anywhere(mine: Client, forum: 
     assert referring == []
 
 
-def test_posts_stay_as_written_by_a_deleted_account(mine: Client, client: Client) -> None:
+def test_anonymised_posts_stay_with_a_deleted_account_as_author(mine: Client, client: Client) -> None:
     thread_id = mine.post("/forum/threads", {"category_id": 1, "title": "Halo", "content": "Isi"}).json["id"]
     mine.post(f"/forum/threads/{thread_id}/reply", {"content": "Balasan", "use_pseudonym": True})
     budi = client.as_(make_user())
@@ -148,7 +148,7 @@ def test_a_person_with_many_posts_is_erased_in_small_transactions(
     assert db.session.scalar(sa.select(sa.func.count()).where(ForumReply.user_id.is_(None))) == 1200
 
 
-def test_a_batch_is_no_larger_whatever_plan_the_database_chooses(mine: Client) -> None:
+def test_a_batch_has_the_same_size_with_any_query_plan(mine: Client) -> None:
     values = {"queue": "urgent", "channel": Channel.PUSH, "kind": "x", "user_id": mine.id, "payload": {}}
     times = dict.fromkeys(("due_at", "expires_at", "next_try_at"), datetime.now(UTC))
     rows = [{**values, **times, "dedupe_key": str(n)} for n in range(1200)]
@@ -159,7 +159,7 @@ def test_a_batch_is_no_larger_whatever_plan_the_database_chooses(mine: Client) -
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1200 - erasers.BATCH
 
 
-def test_the_audit_log_keeps_the_fact_without_the_person(
+def test_the_audit_log_keeps_entries_without_the_erased_name(
     mine: Client, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(audit, "WINDOW", 1)  # the erasure then needs one statement for each audit entry
@@ -180,7 +180,7 @@ def test_the_audit_log_keeps_the_fact_without_the_person(
     "change",
     ["action = 'x'", "subject = 'x'", "actor_id = 1", "ip = 'x'", "created_at = 'epoch'", "details = '{\"other\": 1}'"],
 )
-def test_the_audit_log_forgets_and_changes_nothing_else(mine: Client, change: str) -> None:
+def test_an_erasure_can_change_only_names_and_ip_in_the_audit_log(mine: Client, change: str) -> None:
     audit.record(None, audit.AuditAction.USER_CHANGED, f"user:{mine.id}", username=PERSON["username"])
     leave(mine)
     db.session.execute(sa.text("SELECT set_config('audit.forgetting', 'on', true)"))
@@ -194,7 +194,7 @@ def test_the_audit_log_forgets_and_changes_nothing_else(mine: Client, change: st
         db.session.execute(sa.text("UPDATE audit_entries SET ip = NULL"))
 
 
-def test_each_table_that_needs_more_than_a_delete_gets_it(app: Flask) -> None:
+def test_each_table_with_custom_erasure_has_an_eraser(app: Flask) -> None:
     custom = {table.name for table, declared in personal_tables(Base.metadata) if isinstance(declared.erase, Custom)}
     assert custom - {"users"} == set(erasers.ERASERS)
 
@@ -205,7 +205,7 @@ class Killed(Exception):
 
 @pytest.mark.processes
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
-def test_killed_at_any_transaction_it_goes_on(mine: Client, forum: str) -> None:
+def test_an_erasure_killed_at_any_transaction_can_be_continued(mine: Client, forum: str) -> None:
     budi = make_user()
     fill(mine.user, budi)
     leave(mine, forum)
@@ -234,7 +234,7 @@ def test_killed_at_any_transaction_it_goes_on(mine: Client, forum: str) -> None:
     assert found(mine.app, PERSON["username"], "3273014502907788") == {}
 
 
-def test_an_erasure_makes_room_for_other_jobs_and_goes_on(mine: Client) -> None:
+def test_a_long_erasure_enqueues_its_own_continuation(mine: Client) -> None:
     row = {"user_id": mine.id, "category_id": 1, "title": "T", "content": "I"}
     db.session.execute(sa.insert(ForumThread), [row] * 3)
     leave(mine)
@@ -247,7 +247,7 @@ def test_an_erasure_makes_room_for_other_jobs_and_goes_on(mine: Client) -> None:
     assert db.session.get(User, mine.id) is None
 
 
-def test_an_administrator_who_is_deleted_leaves_as_little(client: Client) -> None:
+def test_a_deleted_administrator_leaves_one_audit_entry_and_the_posts(client: Client) -> None:
     rina = make_admin(**PERSON)
     rina_id, budi, boss = rina.id, make_user(), client.as_(make_admin(username="bos"))
     fill(rina, budi)
@@ -265,7 +265,7 @@ def test_an_administrator_who_is_deleted_leaves_as_little(client: Client) -> Non
     assert PERSON["username"] in left["audit_entries"][0]
 
 
-def test_a_delivery_under_way_is_not_sent_any_more(mine: Client) -> None:
+def test_a_claimed_delivery_is_not_sent_after_the_erasure(mine: Client) -> None:
     mine.post("/pengingat/obat", OBAT)
     db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.now(), due_at=sa.func.now()))
     claimed = claims.claim("urgent", Channel.MESSAGING)
@@ -277,7 +277,7 @@ def test_a_delivery_under_way_is_not_sent_any_more(mine: Client) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
 
 
-def test_the_title_of_their_thread_goes_with_it_from_the_cases_of_others(mine: Client, client: Client) -> None:
+def test_erasure_removes_the_persons_thread_title_from_others_cases(mine: Client, client: Client) -> None:
     admin = client.as_(make_admin())
     title = f"{MARK} bertanya"
     thread_id = mine.post("/forum/threads", {"category_id": 1, "title": title, "content": "Isi"}).json["id"]
@@ -290,7 +290,7 @@ def test_the_title_of_their_thread_goes_with_it_from_the_cases_of_others(mine: C
     assert MARK not in str(case)
 
 
-def test_tombstones_lie_beside_the_pictures_and_say_nothing(mine: Client) -> None:
+def test_a_tombstone_is_stored_with_the_chosen_treatment_of_posts(mine: Client) -> None:
     erased(mine, mine.id, "delete")
     names = [name for name, _ in storage.area(Area.TOMBSTONES).names()]
     assert any(storage.area(Area.TOMBSTONES).get(name) == b"delete" for name in names)

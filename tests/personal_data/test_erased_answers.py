@@ -20,7 +20,7 @@ def kept() -> set[str]:
     return {mark for mark in MARKS for answer in answers if mark.lower() in answer}
 
 
-def test_nobody_is_answered_again_with_who_a_person_was(client: Client) -> None:
+def test_an_erased_person_is_removed_from_stored_idempotent_responses(client: Client) -> None:
     boss = client.as_(make_admin(username="bos"))
     wanted = {**COLLEAGUE, "password": "kucing-hitam-7"}
     made = boss.post("/admins", wanted, headers=KEY)
@@ -37,7 +37,7 @@ def test_nobody_is_answered_again_with_who_a_person_was(client: Client) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).where(User.username == PERSON["username"])) == 0
 
 
-def test_what_was_answered_of_others_is_answered_again(client: Client) -> None:
+def test_stored_responses_about_other_people_are_still_returned(client: Client) -> None:
     boss = client.as_(make_admin(username="bos"))
     made = boss.post("/admins", {**COLLEAGUE, "password": "kucing-hitam-7"})
     other = {"email": "ani@contoh.id", "nama_ktp": "Ani", "password": "kucing-hitam-7"}

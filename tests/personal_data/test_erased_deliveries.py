@@ -42,7 +42,7 @@ def said() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
-def test_no_delivery_changes_that_is_not_about_the_person(client: Client, forum: str) -> None:
+def test_deliveries_not_about_the_erased_person_do_not_change(client: Client, forum: str) -> None:
     """The person has names that also occur in other texts: one letter, and the name of another user."""
     leaver = make_user(username="akun", nama_ktp="Siti", nama_samaran="e")
     leaver_id, theirs = leaver.id, client.as_(leaver)
@@ -62,7 +62,7 @@ def test_no_delivery_changes_that_is_not_about_the_person(client: Client, forum:
 
 
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
-def test_what_others_are_told_of_the_person_names_them_no_more(client: Client, forum: str) -> None:
+def test_pending_messages_to_others_no_longer_name_the_erased_person(client: Client, forum: str) -> None:
     leaver = make_user(RoleName.PASIEN, RoleName.PENDAMPING, nama_ktp=LONG_NAME, nama_samaran="e")
     rina = make_user(nama_ktp="Rina")
     leaver_id, number = leaver.id, str(rina.phone)

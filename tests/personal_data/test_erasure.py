@@ -16,7 +16,7 @@ from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_
 from tests.personal_data.leaving import OBAT, PERSON, leave, let_the_grace_pass, log_in
 
 
-def test_a_login_takes_it_back_and_says_so_once(mine: Client) -> None:
+def test_a_login_cancels_the_erasure_and_says_so_once(mine: Client) -> None:
     leave(mine)
     response = log_in(mine)
     assert response.status_code == 200
@@ -27,26 +27,26 @@ def test_a_login_takes_it_back_and_says_so_once(mine: Client) -> None:
     assert db.session.execute(let_nobody).one() == (None, None)
 
 
-def test_the_login_of_a_superadmin_takes_it_back_and_says_so_too(client: Client) -> None:
+def test_a_superadmin_login_cancels_the_erasure_and_says_so_once(client: Client) -> None:
     make_superadmin()
     leave(client.as_(make_superadmin(username="bos")))
     texts = [client.post("/superadmin/login", {"username": "bos", "password": PASSWORD}).json["message"] for _ in "12"]
     assert texts == ["Penghapusan akun Anda dibatalkan. Akun Anda tetap ada.", "Berhasil masuk sebagai superadmin."]
 
 
-def test_a_login_that_comes_too_late_finds_nobody(mine: Client) -> None:
+def test_a_login_after_the_grace_period_is_refused(mine: Client) -> None:
     leave(mine)
     let_the_grace_pass(mine.id)
     assert_error(log_in(mine), 401, "wrong_credentials")
 
 
-def test_a_wrong_password_takes_nothing_back(mine: Client) -> None:
+def test_a_login_with_a_wrong_password_does_not_cancel_the_erasure(mine: Client) -> None:
     leave(mine)
     assert_error(mine.post("/login", {"username": PERSON["username"], "password": "salah-sekali"}), 401)
     assert db.session.get_one(User, mine.id).erasure_due_at is not None
 
 
-def test_who_waits_is_in_no_list_but_the_administrators(mine: Client, client: Client) -> None:
+def test_during_the_grace_period_only_administrators_list_the_person(mine: Client, client: Client) -> None:
     budi = client.as_(make_user(RoleName.PENDAMPING))
     assert budi.post("/caregiver/patients", {"patient_id": mine.id}).status_code == 201
     leave(mine)
@@ -59,7 +59,7 @@ def test_who_waits_is_in_no_list_but_the_administrators(mine: Client, client: Cl
     assert [row["id"] for row in budi.get("/caregiver/patients").json] == [mine.id]
 
 
-def test_nothing_is_sent_meanwhile_and_reminders_go_on_after_it_is_taken_back(mine: Client) -> None:
+def test_reminders_stop_in_the_grace_period_and_resume_after_a_login(mine: Client) -> None:
     assert mine.post("/pengingat/obat", OBAT).status_code == 201
 
     def states() -> set[str]:
@@ -81,7 +81,7 @@ def test_nothing_is_sent_meanwhile_and_reminders_go_on_after_it_is_taken_back(mi
 
 
 @pytest.mark.parametrize("how", ["leaves", "is deleted"])
-def test_a_caregiver_is_not_answered_again_with_a_reminder_of_theirs(client: Client, how: str) -> None:
+def test_a_caregivers_retry_after_the_erasure_request_is_404(client: Client, how: str) -> None:
     rina = make_user(RoleName.PASIEN, RoleName.ADMIN, **PERSON)
     theirs, boss = client.as_(rina), client.as_(make_admin())
     budi = client.as_(make_user(RoleName.PENDAMPING))
@@ -96,7 +96,7 @@ def test_a_caregiver_is_not_answered_again_with_a_reminder_of_theirs(client: Cli
     assert_error(budi.post(path, OBAT, headers=key), 404, "not_found")
 
 
-def test_a_reset_of_the_password_still_comes(mine: Client) -> None:
+def test_a_password_reset_works_in_the_grace_period(mine: Client) -> None:
     leave(mine)
     mine.get(f"/send-verification-code?phone={PERSON['nomor_hp']}")
     assert db.session.scalar(sa.select(sa.func.count()).where(PasswordReset.user_id == mine.id)) == 1

@@ -30,7 +30,7 @@ from tests.helpers.client import Client, assert_error
 from tests.personal_data.exports import ask, opened, rows, stored
 
 
-def test_nobody_else_on_the_machine_reads_it(mine: Client) -> None:
+def test_an_export_file_is_readable_only_by_the_service_user(mine: Client) -> None:
     """nginx runs as another user and can read the picture folder. The exports folder inside must be closed to nginx."""
     root = settings.media_root / Area.EXPORTS
     root.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def test_nobody_else_on_the_machine_reads_it(mine: Client) -> None:
     assert stat.S_IMODE((settings.media_root / "00" / f"{'0' * 32}.webp").stat().st_mode) & 0o044 == 0o044
 
 
-def test_after_a_day_it_is_gone_from_the_store_too(mine: Client) -> None:
+def test_an_export_is_deleted_from_the_store_after_a_day(mine: Client) -> None:
     export_id = ask(mine)
     jobs.make_export(export_id)
     file = db.session.get_one(DataExport, export_id).file
@@ -58,7 +58,7 @@ def test_after_a_day_it_is_gone_from_the_store_too(mine: Client) -> None:
     assert db.session.get(DataExport, export_id) is None
 
 
-def test_a_file_that_no_row_names_is_swept(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_orphaned_export_file_is_deleted(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(b"x")
     storage.area(Area.EXPORTS).put_file("0" * 32 + ".zip", tmp_path / "file", jobs.CONTENT_TYPE)
     jobs.delete_old_exports()
@@ -68,7 +68,7 @@ def test_a_file_that_no_row_names_is_swept(app: Flask, tmp_path: Path, monkeypat
     assert "0" * 32 + ".zip" not in stored()
 
 
-def test_what_a_killed_job_left_in_a_folder_of_its_own_is_swept(
+def test_the_temporary_folder_of_a_killed_export_job_is_deleted(
     app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -90,7 +90,7 @@ def occurrences(user: User, count: int) -> None:
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_with_the_records(mine: Client) -> None:
+def test_memory_use_of_an_export_does_not_grow_with_the_rows(mine: Client) -> None:
     def peak() -> int:
         with export_folder() as folder:
             tracemalloc.start()
@@ -116,7 +116,7 @@ class Killed(Exception):
 
 
 @pytest.mark.processes
-def test_killed_at_any_statement_it_begins_anew(app: Flask, mine: Client) -> None:
+def test_an_export_killed_at_any_statement_is_restarted(app: Flask, mine: Client) -> None:
     export_id = ask(mine)
     connection = db.session.connection()
     kills = 0
@@ -146,7 +146,7 @@ def test_killed_at_any_statement_it_begins_anew(app: Flask, mine: Client) -> Non
         assert len(rows(file, "users")) == 1
 
 
-def test_killed_after_it_was_stored_it_is_stored_again_under_the_same_name(mine: Client) -> None:
+def test_an_export_killed_after_storing_is_stored_under_the_same_name(mine: Client) -> None:
     export_id = ask(mine)
     before = stored()
     with mock.patch.object(jobs, "_finish", side_effect=Killed), pytest.raises(Killed):
@@ -157,7 +157,7 @@ def test_killed_after_it_was_stored_it_is_stored_again_under_the_same_name(mine:
     assert len(stored() - before) == 1
 
 
-def test_what_was_lost_is_enqueued_by_the_sweep_later_and_later(app: Flask, mine: Client) -> None:
+def test_a_lost_export_job_is_enqueued_again_after_a_delay(app: Flask, mine: Client) -> None:
     export_id = ask(mine)
     app.extensions["redis"].flushdb()
     with mock.patch.object(jobs, "enqueue_once_now") as enqueued:
@@ -173,7 +173,7 @@ def test_what_was_lost_is_enqueued_by_the_sweep_later_and_later(app: Flask, mine
         assert not enqueued.called, "a failed export waits before its next retry"
 
 
-def test_an_export_whose_person_has_gone_leaves_no_file(mine: Client) -> None:
+def test_an_export_of_an_erased_person_leaves_no_file(mine: Client) -> None:
     export_id = ask(mine)
     before = stored()
 
@@ -188,7 +188,7 @@ def test_an_export_whose_person_has_gone_leaves_no_file(mine: Client) -> None:
     assert stored() == before
 
 
-def test_two_workers_make_it_once(app: Flask, mine: Client) -> None:
+def test_a_locked_or_finished_export_is_not_created_again(app: Flask, mine: Client) -> None:
     export_id = ask(mine)
     with mock.patch.object(archive, "write") as write:
         with mock.patch.object(jobs, "_locked") as locked:

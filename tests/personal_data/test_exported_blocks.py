@@ -28,9 +28,7 @@ def block(who: Client, author: Client, *, use_pseudonym: bool) -> int:
 
 
 @pytest.mark.parametrize("first", [("Ani", "Zebra"), ("Zul", "Apel")])
-def test_blocks_are_exported_without_ids_and_in_an_order_that_pairs_nobody(
-    client: Client, mine: Client, first: tuple[str, str]
-) -> None:
+def test_exported_blocks_do_not_link_names_to_pseudonyms(client: Client, mine: Client, first: tuple[str, str]) -> None:
     for nama_ktp, nama_samaran in sorted((("Ani", "Zebra"), ("Zul", "Apel")), key=lambda names: names != first):
         author = client.as_(make_user(nama_ktp=nama_ktp, nama_samaran=nama_samaran))
         block(mine, author, use_pseudonym=False)
@@ -42,13 +40,13 @@ def test_blocks_are_exported_without_ids_and_in_an_order_that_pairs_nobody(
     assert {tuple(row) for row in blocks} == {("kind", "shown_as", "created_at")}
 
 
-def test_who_has_blocked_the_person_is_not_exported(client: Client, mine: Client) -> None:
+def test_blocks_by_other_people_are_not_exported(client: Client, mine: Client) -> None:
     block(client.as_(make_user()), mine, use_pseudonym=False)
     assert exported(mine) == []
 
 
 @pytest.mark.parametrize("how", ["deleted", "hidden"])
-def test_a_block_says_what_was_seen_and_no_later_name(client: Client, mine: Client, how: str) -> None:
+def test_an_exported_block_has_the_pseudonym_at_the_time_of_blocking(client: Client, mine: Client, how: str) -> None:
     author = make_user(nama_samaran="Melati")
     author_id, theirs = author.id, client.as_(author)
     thread_id = block(mine, theirs, use_pseudonym=True)

@@ -27,12 +27,12 @@ from tests.personal_data.exports import ask, opened, rows
 from tests.personal_data.traces import MARK, fill
 
 
-def test_each_table_of_an_export_has_a_name_that_people_understand(app: Flask) -> None:
+def test_each_exported_table_has_a_description(app: Flask) -> None:
     exported = {table.name for table, said in personal_tables(Base.metadata) if not isinstance(said.export, Nothing)}
     assert set(CONTENTS) == exported, "add a description of the table to `app.personal_data.table_labels`"
 
 
-def test_every_table_of_a_person_is_in_it_and_nothing_of_others(mine: Client) -> None:
+def test_an_export_has_all_tables_of_the_person_and_no_data_of_others(mine: Client) -> None:
     mine.user.phone_verified_at = datetime.now(UTC)
     budi = make_user(username="budi", nama_ktp="Budi Santoso")
     tables = fill(mine.user, budi)
@@ -63,9 +63,7 @@ def test_every_table_of_a_person_is_in_it_and_nothing_of_others(mine: Client) ->
 
 
 @pytest.mark.parametrize("is_proven", [True, False])
-def test_a_proven_number_brings_what_named_nobody_and_nothing_from_before_it_was_theirs(
-    mine: Client, is_proven: bool
-) -> None:
+def test_an_export_has_deliveries_without_user_to_the_verified_number(mine: Client, is_proven: bool) -> None:
     before, after = (f"{MARK} {when}" for when in ("before", "after"))
     moment = datetime.now(UTC)
     mine.user.phone_changed_at = moment - timedelta(days=1)
@@ -88,7 +86,7 @@ def test_a_proven_number_brings_what_named_nobody_and_nothing_from_before_it_was
         assert [row["dedupe_key"] for row in rows(file, "deliveries")] == ([after] if is_proven else [])
 
 
-def test_a_code_that_shows_whose_number_it_is_can_be_read_there_alone(mine: Client) -> None:
+def test_a_phone_verification_code_is_not_exported(mine: Client) -> None:
     assert mine.post("/profile/phone/verification", {"method": "code"}).status_code == 201
     text = words_of(db.session.scalars(sa.select(Delivery).filter_by(kind="phone_code")).one())["text"]
     (code,) = re.findall(r"\d{6}", text)
@@ -100,7 +98,7 @@ def test_a_code_that_shows_whose_number_it_is_can_be_read_there_alone(mine: Clie
             assert code not in str([list(row.values()) for row in rows(file, table)]), table
 
 
-def test_texts_cannot_run_as_formulas(mine: Client) -> None:
+def test_csv_cells_cannot_run_as_formulas(mine: Client) -> None:
     mine.user.nama_samaran = "=HYPERLINK(1)"
     mine.user.domicile = "a;=1+1"
     export_id = ask(mine)
@@ -112,7 +110,7 @@ def test_texts_cannot_run_as_formulas(mine: Client) -> None:
     assert sheet["domicile"] == "a;'=1+1"
 
 
-def test_pictures_are_in_it(mine: Client) -> None:
+def test_an_export_contains_the_persons_pictures(mine: Client) -> None:
     with unit_of_work():
         name = pictures.save(io.BytesIO(plain()))
         own_pictures.keep(mine.id, {"image": name})
@@ -122,7 +120,7 @@ def test_pictures_are_in_it(mine: Client) -> None:
         assert file.read(f"gambar/{name}") == pictures.store().get(name)
 
 
-def test_a_nik_that_cannot_be_read_does_not_stop_it(mine: Client) -> None:
+def test_a_nik_that_cannot_be_decrypted_does_not_stop_the_export(mine: Client) -> None:
     mine.user.nik = field_encryption.encrypt("3273014502900001", mine.id + 1)
     export_id = ask(mine)
     jobs.make_export(export_id)
@@ -131,7 +129,7 @@ def test_a_nik_that_cannot_be_read_does_not_stop_it(mine: Client) -> None:
 
 
 @pytest.mark.usefixtures("limited")
-def test_guesses_of_the_password_are_counted_over_all_routes_that_ask_for_it(mine: Client) -> None:
+def test_wrong_passwords_are_counted_across_all_routes_that_require_one(mine: Client) -> None:
     for _ in range(10):
         mine.post("/profile/ekspor", {"password": "salah-sekali"})
     assert_error(mine.post("/profile/ekspor", {"password": PASSWORD}), 429)

@@ -25,7 +25,7 @@ def come_back(client: Client) -> None:
     assert Client(client.app).post("/login", {"username": "qwertyana", "password": PASSWORD}).status_code == 200
 
 
-def test_posts_read_as_before_until_the_end(client: Client, leaver: Client, budi: Client) -> None:
+def test_posts_do_not_change_during_the_grace_period(client: Client, leaver: Client, budi: Client) -> None:
     thread_id = write_thread(leaver, title="Rawatanku")["id"]
     theirs = write_thread(budi)["id"]
     write_reply(leaver, theirs, use_pseudonym=True)
@@ -36,7 +36,7 @@ def test_posts_read_as_before_until_the_end(client: Client, leaver: Client, budi
     assert [budi.get(path).json for path in paths] == before
 
 
-def test_nobody_finds_or_meets_who_is_leaving(client: Client, leaver: Client, budi: Client) -> None:
+def test_a_patient_in_the_grace_period_cannot_be_found_or_linked(client: Client, leaver: Client, budi: Client) -> None:
     code = leaver.post("/patient/invitations", {"scopes": ["manage"]}).json["code"]
     other = client.as_(make_user(RoleName.PENDAMPING, nama_ktp="Rina"))
     assert other.post("/caregiver/patients", {"patient_id": leaver.id}).status_code == 201
@@ -64,7 +64,7 @@ def test_nobody_finds_or_meets_who_is_leaving(client: Client, leaver: Client, bu
     assert client.app.test_client().get(f"/undangan/{code}").status_code == 404, "the invitation ended with its session"
 
 
-def test_a_caregiver_who_is_leaving_is_in_no_list_either(client: Client) -> None:
+def test_a_caregiver_in_the_grace_period_is_in_no_list(client: Client) -> None:
     mine = client.as_(make_user(RoleName.PENDAMPING, username="qwertyana", nama_ktp=NAME))
     ani = make_user(nama_ktp="Ani")
     patient = client.as_(ani)

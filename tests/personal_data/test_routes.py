@@ -23,7 +23,7 @@ from tests.personal_data.leaving import PERSON, leave
 class TestDeleteProfile:
     """DELETE /profile"""
 
-    def test_it_is_asked_for_with_the_password_and_takes_seven_days(self, mine: Client) -> None:
+    def test_a_request_with_the_password_starts_a_seven_day_grace_period(self, mine: Client) -> None:
         told = leave(mine)
         due = datetime.fromisoformat(told["due_at"])
         assert timedelta(days=6, hours=23) < due - datetime.now(UTC) <= erasure.GRACE
@@ -42,17 +42,17 @@ class TestDeleteProfile:
             ({}, "validation_error", "password"),
         ],
     )
-    def test_what_is_not_asked_for_rightly_is_refused(
+    def test_a_request_with_a_bad_password_or_forum_choice_is_refused(
         self, mine: Client, body: dict[str, str], code: str, field: str
     ) -> None:
         assert_error(mine.delete("/profile", body), 400, code, field)
         assert mine.get("/profile").status_code == 200
 
-    def test_it_takes_a_token(self, client: Client) -> None:
+    def test_without_a_token_is_401(self, client: Client) -> None:
         assert_error(client.delete("/profile", {"password": PASSWORD, "forum": "delete"}), 401)
 
     @pytest.mark.parametrize("make", [make_admin, make_superadmin])
-    def test_the_last_administrator_and_the_last_superadmin_stay(self, client: Client, make: object) -> None:
+    def test_the_last_administrator_and_superadmin_cannot_request_erasure(self, client: Client, make: object) -> None:
         last = client.as_(make())
         assert_error(last.delete("/profile", {"password": PASSWORD, "forum": "delete"}), 409, "last_admin")
         another = client.as_(make())
@@ -64,14 +64,14 @@ class TestDeleteProfile:
 class TestCreateExport:
     """POST /profile/ekspor"""
 
-    def test_it_takes_the_own_password(self, mine: Client) -> None:
+    def test_the_callers_own_password_is_required(self, mine: Client) -> None:
         assert_error(mine.post("/profile/ekspor", {"password": "salah-sekali"}), 400, "wrong_current_password")
         assert_error(mine.post("/profile/ekspor", {}), 400, "validation_error", "password")
         assert_error(mine.post("/profile/ekspor", {"password": ["x"]}), 400, "validation_error", "password")
         assert_error(Client(mine.app).post("/profile/ekspor", {"password": PASSWORD}), 401)
         ask(mine)  # refused requests do not count towards the limit
 
-    def test_a_second_one_of_the_day_is_refused(self, mine: Client) -> None:
+    def test_a_second_export_of_the_same_day_is_refused(self, mine: Client) -> None:
         export_id = ask(mine)
         response = mine.post("/profile/ekspor", {"password": PASSWORD})
         assert_error(response, 429, "too_many_requests")
@@ -82,7 +82,7 @@ class TestCreateExport:
         db.session.execute(yesterday)
         assert ask(mine) != export_id
 
-    def test_whose_answer_was_lost_asks_again_with_its_key(self, mine: Client) -> None:
+    def test_a_retry_with_the_idempotency_key_gets_the_same_response(self, mine: Client) -> None:
         """A client that lost the response repeats the request. It needs the id to download the export of the day."""
         asked = [
             mine.post("/profile/ekspor", {"password": PASSWORD}, headers={"Idempotency-Key": "salinan-hari-ini"})
@@ -98,7 +98,7 @@ class TestCreateExport:
 class TestGetExport:
     """GET /profile/ekspor/<export_id>"""
 
-    def test_a_copy_is_made_by_a_job_and_fetched(self, mine: Client) -> None:
+    def test_an_export_created_by_the_job_can_be_downloaded(self, mine: Client) -> None:
         export_id = ask(mine)
         waiting = mine.get(f"/profile/ekspor/{export_id}")
         assert (waiting.status_code, waiting.json) == (202, {"id": export_id, "status": "pending"})
@@ -117,7 +117,7 @@ class TestGetExport:
         for line in readme.splitlines():
             assert_readable(line.rpartition(": ")[2])  # checks the description and ignores the table's name
 
-    def test_nobody_else_gets_it(self, client: Client, mine: Client) -> None:
+    def test_another_person_cannot_download_the_export(self, client: Client, mine: Client) -> None:
         export_id = ask(mine)
         jobs.make_export(export_id)
         stranger = client.as_(make_user())

@@ -68,7 +68,7 @@ def pass_hour() -> None:
     outbox_jobs.drain("bulk")
 
 
-def test_a_day_leaves_nobodys_words_but_in_their_own_rows(
+def test_after_a_day_personal_texts_are_only_in_the_expected_tables(
     gateway: Server, committed: Flask, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.DEBUG)

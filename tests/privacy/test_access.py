@@ -39,7 +39,7 @@ def actions(client: Client) -> list[str]:
 # --- entries --------------------------------------------------------------------------------------------------------
 
 
-def test_a_nik_that_was_seen_is_a_line_each_time(client: Client, siti: Client) -> None:
+def test_each_read_of_a_nik_is_one_entry(client: Client, siti: Client) -> None:
     siti.put("/profile", {"nik": "3273014502900001"})
     assert lines(siti) == []
     admin = client.as_(make_admin(nama_ktp="Rahasia Namanya"))
@@ -51,7 +51,7 @@ def test_a_nik_that_was_seen_is_a_line_each_time(client: Client, siti: Client) -
     assert all(set(row) == {"at", "who", "action", "reason"} and row["reason"] for row in rows)
 
 
-def test_a_caregiver_is_named_and_their_reason_is_told(client: Client, siti: Client) -> None:
+def test_an_entry_of_a_caregiver_has_the_name_and_the_reason(client: Client, siti: Client) -> None:
     budi = make_user(RoleName.PENDAMPING, nama_ktp="Budi Santoso")
     access_log.record(as_caller(budi), siti.id, AccessAction.HISTORY_READ)
     access_log.record(as_caller(budi), siti.id, AccessAction.HISTORY_READ, "Kontrol besok")
@@ -62,7 +62,7 @@ def test_a_caregiver_is_named_and_their_reason_is_told(client: Client, siti: Cli
     assert {row["who"] for row in lines(siti)} == {"Pendamping yang sudah tidak terdaftar"}
 
 
-def test_exports_that_held_somebody_are_one_line_a_day(client: Client, siti: Client) -> None:
+def test_several_exports_of_one_day_are_one_entry(client: Client, siti: Client) -> None:
     for admin in (client.as_(make_admin()), client.as_(make_admin())):
         for format in ("csv", "xlsx"):  # noqa: A001  # as the query calls it
             assert admin.get(f"/admins/export/users?format={format}&start={today()}").status_code == 200
@@ -74,7 +74,7 @@ def test_exports_that_held_somebody_are_one_line_a_day(client: Client, siti: Cli
     assert actions(siti) == ["export", "export"]
 
 
-def test_an_export_of_other_days_did_not_hold_them(client: Client, siti: Client) -> None:
+def test_an_export_that_does_not_include_the_person_is_not_listed(client: Client, siti: Client) -> None:
     admin = client.as_(make_admin())
     admin.get("/admins/export/users?start=2020-01-01&end=2020-12-31")
     admin.get("/admins/export/domicile")
@@ -83,7 +83,7 @@ def test_an_export_of_other_days_did_not_hold_them(client: Client, siti: Client)
     assert lines(siti) == []
 
 
-def test_an_export_of_activities_held_whoever_did_something_then(client: Client, siti: Client) -> None:
+def test_an_export_of_activities_is_listed_only_for_active_people(client: Client, siti: Client) -> None:
     before = now() - timedelta(minutes=1)
     db.session.add(ActivityLog(created_at=before, event_id=sa.func.gen_random_uuid(), log="user", user_id=siti.id))
     db.session.flush()
@@ -92,13 +92,13 @@ def test_an_export_of_activities_held_whoever_did_something_then(client: Client,
     assert actions(client.as_(make_user())) == []
 
 
-def test_who_registers_afterwards_was_not_seen(client: Client, app: Flask) -> None:
+def test_a_read_before_the_registration_is_not_listed(client: Client, app: Flask) -> None:
     access_log.record_many(None, AccessAction.DATABASE_READ, Covers.EVERYBODY)
     db.session.execute(sa.update(BulkAccess).values(created_at=now() - timedelta(hours=1)))
     assert lines(client.as_(make_user())) == []
 
 
-def test_who_registers_between_two_looks_of_a_day_was_seen_by_the_second(client: Client, app: Flask) -> None:
+def test_a_person_registered_between_two_reads_sees_only_the_second(client: Client, app: Flask) -> None:
     for covers in (Covers.EVERYBODY, Covers.REGISTERED):
         access_log.record_many(None, AccessAction.DATABASE_READ, covers)
     db.session.execute(sa.update(BulkAccess).values(created_at=now() - timedelta(hours=1)))
@@ -109,7 +109,7 @@ def test_who_registers_between_two_looks_of_a_day_was_seen_by_the_second(client:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(BulkAccess)) == 2
 
 
-def test_lists_are_one_line_a_day(client: Client, siti: Client) -> None:
+def test_reads_of_lists_are_one_entry_per_day(client: Client, siti: Client) -> None:
     admin = client.as_(make_admin())
     for path in ("/admins/users", "/admins/users?q=siti"):
         admin.get(path)
@@ -119,12 +119,12 @@ def test_lists_are_one_line_a_day(client: Client, siti: Client) -> None:
     assert actions(siti) == ["listed", "listed"]
 
 
-def test_who_is_on_no_page_was_not_listed(client: Client, siti: Client) -> None:
+def test_a_list_that_does_not_show_the_person_is_not_recorded(client: Client, siti: Client) -> None:
     client.as_(make_admin()).get("/admins/users?q=orang-lain")
     assert lines(siti) == []
 
 
-def test_reading_costs_the_same_statements_however_many_lines(
+def test_the_number_of_statements_does_not_grow_with_the_entries(
     client: Client, siti: Client, statements: Statements
 ) -> None:
     for _ in range(30):
@@ -133,7 +133,7 @@ def test_reading_costs_the_same_statements_however_many_lines(
         siti.get(f"{ROUTE}?per_page=10")
 
 
-def test_every_action_has_its_sentence_in_plain_indonesian() -> None:
+def test_every_action_has_a_readable_indonesian_sentence() -> None:
     assert set(access.REASONS) == set(AccessAction)
     for text in (*access.REASONS.values(), *access.WHO.values()):
         assert_readable(text)
@@ -229,7 +229,7 @@ def shows_others(route: str) -> bool:
     return path.startswith(("/admins", "/superadmin/", "/caregiver/patients/<")) and path != "/superadmin/login"
 
 
-def test_every_route_that_can_show_what_is_anothers_says_what_it_shows() -> None:
+def test_every_route_that_can_show_others_data_is_classified() -> None:
     assert {route for route in ACCESS if shows_others(route)} == {
         *SHOWING,
         *SHOWING_NOTHING,
@@ -240,7 +240,7 @@ def test_every_route_that_can_show_what_is_anothers_says_what_it_shows() -> None
     }
 
 
-def test_no_other_route_answers_with_what_is_private(real_app: Flask) -> None:
+def test_no_other_route_has_private_fields_in_its_response(real_app: Flask) -> None:
     others = (r for r in ACCESS if not (r in SHOWING or r in SHOWING_NOTHING or r.split(" ")[1].startswith(OWN)))
     shown = {route: sorted(PRIVATE & answer_fields(*route.split(" "))) for route in others}
     assert_none(
@@ -250,7 +250,7 @@ def test_no_other_route_answers_with_what_is_private(real_app: Flask) -> None:
 
 
 @pytest.mark.parametrize("route", SHOWING)
-def test_a_route_that_shows_somebody_leaves_a_line(client: Client, siti: Client, route: str) -> None:
+def test_a_route_that_shows_a_person_adds_an_access_log_entry(client: Client, siti: Client, route: str) -> None:
     action, call = SHOWING[route]
     siti.put("/profile", {"nik": "3273014502900001"})
     siti.user.roles = roles_named([RoleName.PASIEN, RoleName.PENDAMPING, RoleName.ADMIN])

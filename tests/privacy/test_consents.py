@@ -55,7 +55,7 @@ def withdrawn_since(hours: float) -> None:
 # --- values ---------------------------------------------------------------------------------------------------------
 
 
-def test_broadcasts_are_one_value_everywhere(siti: Client) -> None:
+def test_the_broadcast_consent_has_one_value_in_all_routes(siti: Client) -> None:
     siti.put(ROUTE, {"broadcasts": False})
     assert siti.get("/profile/notifikasi").json["broadcasts"] is False
     assert siti.get("/profile").json["preferences"] == {"broadcast": False}
@@ -65,7 +65,7 @@ def test_broadcasts_are_one_value_everywhere(siti: Client) -> None:
     assert granted(siti)["broadcasts"] is False
 
 
-def test_asking_costs_a_fixed_number_of_statements(siti: Client, statements: Statements) -> None:
+def test_reading_consents_needs_a_fixed_number_of_statements(siti: Client, statements: Statements) -> None:
     siti.put(ROUTE, dict.fromkeys(PURPOSES, True))
     with statements.at_most(4):  # one each for session, person, roles and consents
         siti.get(ROUTE)
@@ -80,13 +80,13 @@ def register(client: Client, **more: Any) -> Client:
     return client.with_token(response.json["access_token"])
 
 
-def test_a_client_that_knows_nothing_of_consents_registers_as_before(client: Client, app: Flask) -> None:
+def test_registering_without_consents_leaves_them_granted(client: Client, app: Flask) -> None:
     new = register(client)
     assert [row["way"] for row in new.get(ROUTE).json] == [None] * 4
     assert new.post("/pengingat/obat", OBAT).status_code == 201
 
 
-def test_a_registration_takes_consents(client: Client, app: Flask) -> None:
+def test_a_registration_records_the_consents_in_its_body(client: Client, app: Flask) -> None:
     new = register(client, consents={"service": True, "health_data": True, "broadcasts": False, "tidak_dikenal": 1})
     assert {name: (row["granted"], row["way"]) for name, row in said(new).items()} == {
         "service": (True, "registration"),
@@ -105,7 +105,7 @@ def test_a_registration_with_bad_consents_is_refused(client: Client, app: Flask,
     assert db.session.scalar(sa.select(sa.func.count()).select_from(User)) == 0
 
 
-def test_who_refuses_health_data_from_the_start_makes_no_reminder(client: Client, app: Flask) -> None:
+def test_without_health_data_consent_at_registration_reminders_are_refused(client: Client, app: Flask) -> None:
     new = register(client, consents={"health_data": False})
     assert_error(new.post("/pengingat/obat", OBAT), 409, "consent_withdrawn")
 
@@ -113,7 +113,7 @@ def test_who_refuses_health_data_from_the_start_makes_no_reminder(client: Client
 # --- health data ----------------------------------------------------------------------------------------------------
 
 
-def test_without_health_data_reminders_stop_at_once(siti: Client) -> None:
+def test_withdrawing_health_data_consent_stops_reminders_immediately(siti: Client) -> None:
     reminder = siti.post("/pengingat/obat", OBAT).json["id"]
     siti.put(ROUTE, {"health_data": False})
     assert (states(Delivery), states(Occurrence)) == ({"cancelled"}, {"void"})
@@ -129,7 +129,7 @@ def test_without_health_data_reminders_stop_at_once(siti: Client) -> None:
     assert len(siti.get("/pengingat").json) == 1
 
 
-def test_others_keep_their_reminders(client: Client, siti: Client) -> None:
+def test_a_withdrawal_does_not_affect_reminders_of_other_people(client: Client, siti: Client) -> None:
     other = client.as_(make_user())
     other.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"health_data": False})
@@ -138,7 +138,7 @@ def test_others_keep_their_reminders(client: Client, siti: Client) -> None:
     assert (states(Delivery), len(other.get("/pengingat").json)) == ({"pending"}, 1)
 
 
-def test_given_again_in_time_reminders_go_on(siti: Client) -> None:
+def test_consent_given_again_before_the_deletion_resumes_reminders(siti: Client) -> None:
     reminder = siti.post("/pengingat/obat", OBAT).json["id"]
     before = siti.get(f"/pengingat/{reminder}").json
     siti.put(ROUTE, {"health_data": False})
@@ -153,7 +153,7 @@ def test_given_again_in_time_reminders_go_on(siti: Client) -> None:
     assert jobs.delete_withdrawn() == 0
 
 
-def test_who_takes_leaving_back_is_asked_nothing_that_was_withdrawn_before(client: Client, siti: Client) -> None:
+def test_cancelling_an_erasure_does_not_resume_reminders_without_consent(client: Client, siti: Client) -> None:
     is_reminder = Delivery.kind == "reminder"
     siti.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"health_data": False})
@@ -165,7 +165,7 @@ def test_who_takes_leaving_back_is_asked_nothing_that_was_withdrawn_before(clien
     assert (states(Delivery, is_reminder), states(Occurrence)) == ({"pending"}, {"pending"})
 
 
-def test_what_is_left_of_long_ago_goes_too(siti: Client) -> None:
+def test_daily_totals_are_deleted_after_a_withdrawal(siti: Client) -> None:
     counts = {"due": 1, "done": 1, "skipped": 0, "missed": 0, "undelivered": 0}
     db.session.add(OccurrenceDay(user_id=siti.id, day=date(2024, 3, 1), tipe="obat", judul="Metformin", **counts))
     db.session.flush()
@@ -175,7 +175,7 @@ def test_what_is_left_of_long_ago_goes_too(siti: Client) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(OccurrenceDay)) == 0
 
 
-def test_within_72_hours_all_of_them_are_gone(siti: Client) -> None:
+def test_reminders_are_deleted_within_72_hours_of_a_withdrawal(siti: Client) -> None:
     siti.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"health_data": False})
     withdrawn_since(71)
@@ -189,7 +189,7 @@ def test_within_72_hours_all_of_them_are_gone(siti: Client) -> None:
     assert siti.post("/pengingat/obat", OBAT).status_code == 201
 
 
-def test_a_consent_that_is_given_again_before_its_persons_turn_saves_the_reminders(
+def test_consent_given_again_during_the_deletion_job_keeps_the_reminders(
     siti: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     siti.post("/pengingat/obat", OBAT)
@@ -207,7 +207,7 @@ def test_a_consent_that_is_given_again_before_its_persons_turn_saves_the_reminde
     assert len(siti.get("/pengingat").json) == 1
 
 
-def test_saying_the_same_again_does_not_begin_anew(siti: Client) -> None:
+def test_withdrawing_a_consent_twice_does_not_restart_the_deadline(siti: Client) -> None:
     siti.put(ROUTE, {"health_data": False})
     withdrawn_since(71)
     siti.put(ROUTE, {"health_data": False})
@@ -217,7 +217,7 @@ def test_saying_the_same_again_does_not_begin_anew(siti: Client) -> None:
 # --- caregivers -----------------------------------------------------------------------------------------------------
 
 
-def test_without_health_data_a_caregiver_reads_nothing_at_once(client: Client, siti: Client) -> None:
+def test_withdrawing_health_data_consent_blocks_caregivers_immediately(client: Client, siti: Client) -> None:
     budi = client.as_(make_user(RoleName.PENDAMPING))
     scopes = ["alerts", "history", "manage"]
     db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id, scopes=scopes))
@@ -246,7 +246,7 @@ def test_without_health_data_a_caregiver_reads_nothing_at_once(client: Client, s
     assert {budi.get(path).status_code for path in reads} == {200}
 
 
-def test_without_it_caregivers_see_nothing_but_the_name(client: Client, siti: Client) -> None:
+def test_withdrawing_the_caregivers_consent_removes_scopes_and_invitations(client: Client, siti: Client) -> None:
     budi = make_user(RoleName.PENDAMPING)
     db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id, scopes=["history"]))
     siti.post("/patient/invitations", {"scopes": ["alerts"]})

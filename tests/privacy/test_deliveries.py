@@ -74,7 +74,7 @@ def only(client: Client) -> dict[str, Any]:
         ),
     ],
 )
-def test_what_became_of_a_message_is_told_in_our_own_words(
+def test_each_delivery_state_has_a_status_and_an_own_reason_text(
     siti: Client, columns: dict[str, Any], status: str, at: str | None, reason: str | None
 ) -> None:
     row = add(siti.user, **columns)
@@ -90,12 +90,12 @@ def test_what_became_of_a_message_is_told_in_our_own_words(
     ("state", "reason"),
     [("done", delivery_labels.ANSWERED), ("skipped", delivery_labels.ANSWERED), ("void", delivery_labels.CHANGED)],
 )
-def test_a_reminder_that_was_not_needed_any_more_says_why(siti: Client, state: str, reason: str) -> None:
+def test_a_cancelled_reminder_has_a_reason(siti: Client, state: str, reason: str) -> None:
     add(siti.user, kind="reminder", occurrence_id=occurrence(siti.user, state), state="cancelled")
     assert only(siti)["channels"][0]["reason"] == reason
 
 
-def test_the_pushes_to_all_browsers_are_one_and_the_furthest_counts(siti: Client) -> None:
+def test_pushes_to_several_browsers_are_one_entry_with_the_best_status(siti: Client) -> None:
     first = add(siti.user, "push_fan_out", state="sent")
     add(siti.user, "push", target="1", state="failed", last_error="unsubscribed")
     add(siti.user, "push", target="2", state="sent")
@@ -104,13 +104,13 @@ def test_the_pushes_to_all_browsers_are_one_and_the_furthest_counts(siti: Client
     assert row["channels"] == [{"channel": "push", "status": "sent", "at": LATER, "reason": None}]
 
 
-def test_a_push_to_nobody_says_that_there_is_no_browser(siti: Client) -> None:
+def test_a_push_without_a_subscribed_browser_has_a_reason(siti: Client) -> None:
     add(siti.user, "push_fan_out", state="sent")
     [part] = only(siti)["channels"]
     assert (part["status"], part["reason"]) == ("cancelled", delivery_labels.NO_BROWSER)
 
 
-def test_what_waits_for_a_channel_that_is_off_will_not_come(siti: Client) -> None:
+def test_a_pending_delivery_on_a_channel_that_is_off_is_shown_as_cancelled(siti: Client) -> None:
     add(siti.user)
     add(siti.user, "push_fan_out")
     notification_settings.save(siti.id, messages=False)
@@ -119,7 +119,7 @@ def test_what_waits_for_a_channel_that_is_off_will_not_come(siti: Client) -> Non
     assert (push["status"], push["reason"]) == ("waiting", None)
 
 
-def test_what_waits_for_the_end_of_quiet_hours_says_so_and_a_reminder_does_not(siti: Client) -> None:
+def test_quiet_hours_are_the_reason_for_overdue_messages_except_reminders(siti: Client) -> None:
     now = db_time.now()
     local = now.astimezone(notification_settings.zone_of(siti.user.domicile))
     hours = {
@@ -149,7 +149,7 @@ def test_a_stock_that_runs_out_names_its_medicine(siti: Client) -> None:
     assert only(siti)["title"] == "Persediaan obat"
 
 
-def test_a_list_costs_the_same_statements_however_long(siti: Client, statements: Statements) -> None:
+def test_the_number_of_statements_does_not_grow_with_the_list(siti: Client, statements: Statements) -> None:
     for minute in range(30):
         add(
             siti.user,
@@ -160,7 +160,7 @@ def test_a_list_costs_the_same_statements_however_long(siti: Client, statements:
         siti.get("/pengiriman?per_page=10")
 
 
-def test_each_recorded_reason_that_has_its_own_words_is_still_recorded() -> None:
+def test_each_reason_with_a_label_is_still_used_in_the_code() -> None:
     raised = {
         node.args[0].value
         for path in (ROOT / "app").rglob("*.py")
@@ -176,7 +176,7 @@ def test_each_recorded_reason_that_has_its_own_words_is_still_recorded() -> None
     )
 
 
-def test_every_sentence_is_plain_indonesian() -> None:
+def test_every_label_is_readable_indonesian() -> None:
     for text in (
         *delivery_labels.REASONS.values(),
         *delivery_labels.TITLES.values(),
@@ -188,7 +188,7 @@ def test_every_sentence_is_plain_indonesian() -> None:
         assert_readable(text)
 
 
-def test_no_row_of_the_outbox_lacks_a_person(siti: Client) -> None:
+def test_a_delivery_without_a_user_is_in_no_list(siti: Client) -> None:
     """A message to a number without an account, such as a password reset, is in no person's list."""
     row = add(siti.user)
     db.session.execute(sa.update(Delivery).where(Delivery.id == row.id).values(user_id=None))

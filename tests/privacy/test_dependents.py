@@ -41,7 +41,7 @@ def noted(user_id: int) -> list[str]:
 
 @pytest.mark.parametrize(("method", "path", "body"), ROUTES)
 @pytest.mark.parametrize("whose", ["another's", "linked", "unknown", "handed over", "deleted"])
-def test_anybody_but_an_own_dependent_is_not_found(
+def test_a_person_who_is_not_an_own_dependent_is_not_found(
     client: Client, siti: Client, caregiver: Client, ibu: int, method: str, path: str, body: Any, whose: str
 ) -> None:
     """The routes also answer 404 for a linked patient who gave the caregiver all scopes."""
@@ -64,12 +64,12 @@ def test_a_bad_id_is_bad_input(budi: Client, method: str, path: str, body: Any, 
 
 
 @pytest.mark.parametrize(("method", "path", "body"), ROUTES[:4])
-def test_the_own_id_is_the_caller(budi: Client, method: str, path: str, body: Any) -> None:
+def test_the_callers_own_id_is_accepted_and_not_logged(budi: Client, method: str, path: str, body: Any) -> None:
     assert budi.open(method, f"{path}?patient_id={budi.id}", body).status_code in (200, 202)
     assert noted(budi.id) == []
 
 
-def test_who_receives_her_reminders_keeps_one_channel(budi: Client, ibu: int) -> None:
+def test_a_caregiver_who_receives_reminders_keeps_one_channel(budi: Client, ibu: int) -> None:
     off = {"messages": False, "push": False}
     assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
     assert_error(budi.put("/profile/notifikasi", off), 400, "channel_needed")
@@ -78,7 +78,7 @@ def test_who_receives_her_reminders_keeps_one_channel(budi: Client, ibu: int) ->
 
 
 class TestAccess:
-    def test_the_log_says_what_the_caregiver_did(self, budi: Client, ibu: int) -> None:
+    def test_the_access_log_of_a_dependent_lists_the_caregivers_actions(self, budi: Client, ibu: int) -> None:
         assert budi.get(f"/profile/persetujuan?patient_id={ibu}").status_code == 200
         lines = budi.get(f"/profile/akses?patient_id={ibu}").json
         assert [(line["who"], line["action"]) for line in lines] == [
@@ -87,14 +87,14 @@ class TestAccess:
         ]
         assert budi.get("/profile/akses").json == []
 
-    def test_she_reads_it_when_the_account_is_hers(self, client: Client, budi: Client, ibu: int) -> None:
+    def test_after_the_handover_the_patient_reads_the_log(self, client: Client, budi: Client, ibu: int) -> None:
         budi.get(f"/profile/akses?patient_id={ibu}")
         siti = take_over(client, hand_over(budi, ibu))
         assert [line["action"] for line in siti.get("/profile/akses").json] == ["access_read"]
 
 
 class TestConsents:
-    def test_a_caregiver_gives_and_withdraws_them_for_her(self, budi: Client, ibu: int) -> None:
+    def test_a_caregiver_gives_and_withdraws_consents_for_a_dependent(self, budi: Client, ibu: int) -> None:
         path = f"/profile/persetujuan?patient_id={ibu}"
         assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
         answer = budi.put(path, {"health_data": False})
@@ -106,10 +106,10 @@ class TestConsents:
         assert db.session.scalar(sa.select(Consent.id).filter_by(user_id=budi.id)) is None
         assert [action for action in noted(ibu) if action.startswith("consents")] == ["consents_changed"] * 2
 
-    def test_the_service_is_not_refused(self, budi: Client, ibu: int) -> None:
+    def test_the_service_consent_cannot_be_withdrawn(self, budi: Client, ibu: int) -> None:
         refused = budi.put(f"/profile/persetujuan?patient_id={ibu}", {"service": False})
         assert_error(refused, 400, "service_needed")
 
-    def test_who_keeps_the_account_goes_on_without_the_consent_for_caregivers(self, budi: Client, ibu: int) -> None:
+    def test_withdrawing_the_caregivers_consent_does_not_block_the_guardian(self, budi: Client, ibu: int) -> None:
         assert budi.put(f"/profile/persetujuan?patient_id={ibu}", {"caregivers": False}).status_code == 200
         assert budi.get(f"/pengingat?patient_id={ibu}").status_code == 200

@@ -29,7 +29,7 @@ SUBSCRIPTION = {
 }
 
 
-def test_a_device_that_takes_notifications_says_so(client: Client, siti: Client) -> None:
+def test_a_device_with_a_push_subscription_is_marked(client: Client, siti: Client) -> None:
     phone, _ = log_in(client)
     phone.post("/push/subscribe", SUBSCRIPTION)
     assert {row["current"]: row["notifications"] for row in listed(phone)} == {True: True, False: False}
@@ -37,7 +37,7 @@ def test_a_device_that_takes_notifications_says_so(client: Client, siti: Client)
     assert {row["current"]: row["notifications"] for row in listed(phone)} == {True: False, False: True}
 
 
-def test_a_registration_is_a_session_with_a_name_too(client: Client, app: Flask) -> None:
+def test_the_session_of_a_registration_has_a_device_name(client: Client, app: Flask) -> None:
     body = {
         "username": "budi",
         "password": PASSWORD,
@@ -49,16 +49,16 @@ def test_a_registration_is_a_session_with_a_name_too(client: Client, app: Flask)
     assert [row["name"] for row in listed(client.with_token(token))] == ["Chrome di Android"]
 
 
-def test_a_session_from_before_names_were_kept_has_none(siti: Client) -> None:
+def test_a_session_without_a_device_name_is_listed_as_unnamed(siti: Client) -> None:
     assert [row["name"] for row in listed(siti)] == ["Perangkat tak bernama"]
 
 
-def test_a_session_that_has_ended_by_itself_is_not_listed(client: Client, siti: Client) -> None:
+def test_an_expired_session_is_not_listed(client: Client, siti: Client) -> None:
     db.session.add(LoginSession(user_id=siti.id, kind=SessionKind.USER, expires_at=now() - timedelta(minutes=1)))
     assert len(listed(siti)) == 1
 
 
-def test_a_session_of_the_console_is_listed_while_it_lives(client: Client, app: Flask) -> None:
+def test_a_console_session_is_listed_until_it_expires(client: Client, app: Flask) -> None:
     make_user(RoleName.SUPERADMIN, username="siti")
     console, _ = log_in(client, "/superadmin/login", **{"User-Agent": ANDROID})
     assert [row["name"] for row in listed(console)] == ["Chrome di Android"]
@@ -67,14 +67,16 @@ def test_a_session_of_the_console_is_listed_while_it_lives(client: Client, app: 
     assert [row["current"] for row in listed(own)] == [True]
 
 
-def test_a_list_costs_the_same_statements_however_long(client: Client, siti: Client, statements: Statements) -> None:
+def test_the_number_of_statements_does_not_grow_with_the_list(
+    client: Client, siti: Client, statements: Statements
+) -> None:
     for _ in range(5):
         log_in(client)
     with statements.at_most(2):  # one for the request's own session and one for the list
         siti.get("/profile/sesi")
 
 
-def test_a_session_that_is_ended_while_it_is_refreshed_is_over(committed: Flask) -> None:
+def test_a_refresh_concurrent_with_the_end_of_its_session_is_refused(committed: Flask) -> None:
     with unit_of_work():
         user = make_user()
         pair = sessions.begin(user)
@@ -85,7 +87,7 @@ def test_a_session_that_is_ended_while_it_is_refreshed_is_over(committed: Flask)
     assert isinstance(second.exception(), Unauthorized)
 
 
-def test_a_refresh_that_comes_first_saves_no_session(committed: Flask) -> None:
+def test_a_session_ended_concurrently_with_a_refresh_is_deleted(committed: Flask) -> None:
     with unit_of_work():
         user = make_user()
         pair = sessions.begin(user)

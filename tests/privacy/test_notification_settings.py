@@ -27,7 +27,7 @@ from tests.privacy.outbox import OBAT
 ROUTE = "/profile/notifikasi"
 
 
-def test_put_takes_what_get_gives_to_who_ended_reminders_by_a_word(siti: Client) -> None:
+def test_put_accepts_the_response_of_get_after_an_opt_out_by_message(siti: Client) -> None:
     siti.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"push": False})
     notification_settings.switch_messages(siti.id, False)
@@ -39,25 +39,25 @@ def test_put_takes_what_get_gives_to_who_ended_reminders_by_a_word(siti: Client)
     assert_error(siti.put(ROUTE, {"messages": False}), 400, "channel_needed")
 
 
-def test_broadcasts_are_one_value_here_and_in_the_preferences(siti: Client) -> None:
+def test_broadcasts_have_one_value_here_and_in_the_preferences(siti: Client) -> None:
     siti.put(ROUTE, {"broadcasts": False})
     assert siti.get("/profile").json["preferences"] == {"broadcast": False}
     siti.put("/profile", data={"preferences": '{"broadcast": true, "medical": true}'})
     assert siti.get(ROUTE).json["broadcasts"] is True
 
 
-def test_a_wrong_hour_is_named_as_people_call_it(siti: Client) -> None:
+def test_the_error_for_an_invalid_hour_is_readable_indonesian(siti: Client) -> None:
     message = siti.put(ROUTE, {"quiet_hours": {"start": "x", "end": "05:00"}}).json["message"]
     assert message == "Jam mulai pada jam tenang: tulis seperti 07:30."
 
 
-def test_what_is_queued_stays_queued_until_it_falls_due(siti: Client) -> None:
+def test_switching_a_channel_off_keeps_pending_deliveries(siti: Client) -> None:
     siti.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"push": False})
     assert set(db.session.scalars(sa.select(Delivery.state))) == {"pending"}
 
 
-def test_two_channels_switched_off_at_once_leave_one_while_there_are_reminders(committed: Flask) -> None:
+def test_concurrent_updates_cannot_switch_off_both_channels(committed: Flask) -> None:
     with unit_of_work():
         user = make_user()
         pengingat.create(user.id, {**OBAT, "tipe": "obat", "timezone": "Asia/Jakarta"})
@@ -69,7 +69,7 @@ def test_two_channels_switched_off_at_once_leave_one_while_there_are_reminders(c
     assert (row.messages, row.push) == (False, True)
 
 
-def test_asking_costs_a_fixed_number_of_statements(siti: Client, statements: Statements) -> None:
+def test_reading_the_settings_needs_a_fixed_number_of_statements(siti: Client, statements: Statements) -> None:
     siti.put(ROUTE, DEFAULTS)
     with statements.at_most(5):  # one each for session, person, roles, settings and number
         siti.get(ROUTE)

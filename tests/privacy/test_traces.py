@@ -21,7 +21,7 @@ def told(answers: list[Answer], endpoint: str) -> dict[str, set[str]]:
     return {request: marks for request, marks in by_request.items() if marks}
 
 
-def test_the_walk_met_conflicts_refusals_and_crashes(traces: Traces) -> None:
+def test_the_recorded_requests_include_conflicts_refusals_and_crashes(traces: Traces) -> None:
     statuses = [one.status for one in traces.answers]
     assert {200, 400, 401, 403, 404, 409, 500} <= set(statuses)
     assert len(statuses) > 200
@@ -29,20 +29,20 @@ def test_the_walk_met_conflicts_refusals_and_crashes(traces: Traces) -> None:
 
 
 @pytest.mark.parametrize("reader", ["nobody", "pasien", "pendamping"])
-def test_nobody_else_is_told_what_is_private(traces: Traces, reader: str) -> None:
+def test_responses_to_other_readers_contain_no_private_data(traces: Traces, reader: str) -> None:
     answers = told([one for one in traces.answers if one.reader == reader], traces.endpoint)
     assert not {request: marks & PRIVATE for request, marks in answers.items() if marks & PRIVATE}
 
 
 @pytest.mark.parametrize("reader", ["nobody", "pasien", "pendamping"])
-def test_no_answer_holds_a_name_beside_the_pseudonym(traces: Traces, reader: str) -> None:
+def test_no_response_contains_a_name_and_the_pseudonym(traces: Traces, reader: str) -> None:
     answers = told([one for one in traces.answers if one.reader == reader], traces.endpoint)
     both = [request for request, marks in answers.items() if "pseudonym" in marks and marks & {"name", "username"}]
     assert not both
     assert any("pseudonym" in marks for marks in answers.values())
 
 
-def test_a_stranger_who_links_sees_the_name_and_nothing_more(traces: Traces) -> None:
+def test_a_caregiver_without_scopes_sees_only_the_name(traces: Traces) -> None:
     """A caregiver calls every route. Forum responses may contain the pseudonym, but never together with a name."""
     linked = told([one for one in traces.answers if one.reader == "pendamping"], traces.endpoint)
     assert "pendamping: GET /caregiver/patients 200" in linked
@@ -52,7 +52,7 @@ def test_a_stranger_who_links_sees_the_name_and_nothing_more(traces: Traces) -> 
     assert {one.status for one in theirs} == {404}
 
 
-def test_administrators_see_nik_and_pseudonym_in_the_detail_alone(traces: Traces) -> None:
+def test_administrators_see_nik_or_pseudonym_with_a_name_only_in_details(traces: Traces) -> None:
     answers = told([one for one in traces.answers if one.reader == "admin"], traces.endpoint)
     hidden = {"password", "new password", "medicine", "push endpoint"}
     assert not {request: marks for request, marks in answers.items() if marks & hidden}
@@ -61,7 +61,7 @@ def test_administrators_see_nik_and_pseudonym_in_the_detail_alone(traces: Traces
     assert all("/admins/users/" in request for request in beside_names), beside_names
 
 
-def test_who_is_behind_the_pseudonym_is_told_once_to_who_lifts_it(traces: Traces) -> None:
+def test_only_the_identity_route_reveals_the_name_behind_a_pseudonym(traces: Traces) -> None:
     """Moderation cases, decisions and blocks may show only the pseudonym."""
     moderation = [one for one in traces.answers if re.search("/moderasi|/lapor|/blokir|/banding", one.path)]
     assert {one.status for one in moderation} >= {200, 201, 403, 409}
@@ -71,11 +71,11 @@ def test_who_is_behind_the_pseudonym_is_told_once_to_who_lifts_it(traces: Traces
     assert answers[lifting] == {"name", "username"}
 
 
-def test_refusals_tell_nothing(traces: Traces) -> None:
+def test_error_responses_contain_no_personal_data(traces: Traces) -> None:
     assert not told([one for one in traces.answers if one.status >= 400], traces.endpoint)
 
 
-def test_exports_hold_what_is_documented(traces: Traces) -> None:
+def test_exports_contain_only_the_documented_fields(traces: Traces) -> None:
     exports = told([one for one in traces.answers if "/export/" in one.path and one.status == 200], traces.endpoint)
     allowed = {
         "admin: GET /admins/export/users 200": {"name", "username", "e-mail", "phone"},
@@ -85,31 +85,31 @@ def test_exports_hold_what_is_documented(traces: Traces) -> None:
     assert "admin: GET /admins/export/users 200" in exports
 
 
-def test_our_logs_hold_nobody(traces: Traces) -> None:
+def test_the_service_logs_contain_no_personal_data(traces: Traces) -> None:
     """The log says that a super-admin ran a SQL statement. It does not contain the statement."""
     assert not [line for line in traces.log if CARELESS in line or seen(line, traces.endpoint)]
     assert any("app.audit" in line for line in traces.log)
     assert any("Traceback" in line for line in traces.log)
 
 
-def test_the_log_of_postgresql_holds_nobody(traces: Traces) -> None:
+def test_the_postgresql_log_contains_no_personal_data(traces: Traces) -> None:
     if traces.postgres_log is None:
         pytest.skip("the server of the tests is not ours")
     assert not [line for line in traces.postgres_log if seen(line, traces.endpoint)]
     assert any("broken" in line for line in traces.postgres_log)
 
 
-def test_redis_holds_nobody(traces: Traces) -> None:
+def test_redis_contains_no_personal_data(traces: Traces) -> None:
     assert not [entry for entry in traces.redis if seen(entry, traces.endpoint)]
     assert any("limit" in entry for entry in traces.redis)
 
 
-def test_metrics_hold_nobody(traces: Traces) -> None:
+def test_metrics_contain_no_personal_data(traces: Traces) -> None:
     assert not seen(traces.metrics, traces.endpoint)
     assert "http_request_seconds_count" in traces.metrics
 
 
-def test_messages_and_pushes_to_others_name_the_pseudonym_at_most(traces: Traces) -> None:
+def test_messages_to_others_contain_at_most_the_pseudonym(traces: Traces) -> None:
     messages = [text for target, text in traces.messages if MARKS["phone"] not in target]
     pushes = [text for endpoint, text in traces.pushes if traces.endpoint not in endpoint]
     assert any(MARKS["pseudonym"] in text for text in messages)

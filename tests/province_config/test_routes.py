@@ -39,7 +39,7 @@ class TestGetProvinceConfig:
             assert response.status_code == 200
             assert response.json == saved.json
 
-    def test_default_is_a_layout_of_its_own(self, client: Client, admin: Client) -> None:
+    def test_default_is_a_separate_layout(self, client: Client, admin: Client) -> None:
         assert_error(client.get("/province-config/default"), 404)
         saved = admin.put("/province-config/default", {"sections": SECTIONS})
         assert saved.json["province"] == "default"
@@ -52,7 +52,7 @@ class TestGetProvinceConfig:
         assert_error(client.get(path), 404, "not_found")
         assert_error(admin.delete(path), 404, "not_found")
 
-    def test_a_nul_in_the_address_names_no_province(self, client: Client, admin: Client) -> None:
+    def test_a_nul_byte_in_the_path_is_refused(self, client: Client, admin: Client) -> None:
         admin.put("/province-config/Bali", {"sections": SECTIONS})
         for path in ("/province-config/Bali%00", "/province-config/Ba%00li"):
             assert_error(client.get(path), 404, "not_found")
@@ -64,7 +64,7 @@ class TestGetProvinceConfig:
 class TestUpdateProvinceConfig(ForAdmins):
     """PUT /province-config/<province>"""
 
-    def test_order_is_the_place_in_the_array_whatever_was_sent(self, admin: Client) -> None:
+    def test_the_order_is_the_position_in_the_array(self, admin: Client) -> None:
         sent = [{"id": "a", "enabled": True, "order": 7}, {"id": "b", "enabled": True, "order": 0}]
         sections = admin.put("/province-config/Bali", {"sections": sent}).json["sections"]
         assert [(section["id"], section["order"]) for section in sections] == [("a", 0), ("b", 1)]
@@ -102,7 +102,7 @@ class TestUpdateProvinceConfig(ForAdmins):
 class TestDeleteProvinceConfig(ForAdmins):
     """DELETE /province-config/<province>"""
 
-    def test_is_204_and_then_it_is_gone(self, client: Client, admin: Client) -> None:
+    def test_a_deleted_layout_is_404(self, client: Client, admin: Client) -> None:
         admin.put("/province-config/Aceh", {"sections": SECTIONS})
         response = admin.delete("/province-config/Nanggroe Aceh Darussalam")
         assert (response.status_code, response.data) == (204, b"")

@@ -33,7 +33,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     return move
 
 
-def test_what_somebody_saved_shows_everywhere_for_one_statement(
+def test_a_saved_video_is_marked_in_lists_with_one_more_statement(
     client: Client, siti: Client, outside: Server, statements: Statements
 ) -> None:
     siti.post("/videoplatform/save", {"video_id": "kanal000010", "title": "Gizi"})
@@ -45,7 +45,7 @@ def test_what_somebody_saved_shows_everywhere_for_one_statement(
         assert not any(row["is_saved"] for row in rows(client, path))
 
 
-def test_copies_are_fresh_for_longer_where_a_call_costs_more(
+def test_results_of_expensive_calls_are_cached_longer(
     client: Client, outside: Server, later: Callable[[float], None]
 ) -> None:
     for _ in range(3):
@@ -63,7 +63,7 @@ def test_copies_are_fresh_for_longer_where_a_call_costs_more(
     assert (outside.videos.count("search"), outside.videos.count("playlistItems")) == (2, 3)
 
 
-def test_an_exhausted_quota_stops_every_live_call_and_old_copies_serve(
+def test_an_exhausted_quota_stops_live_calls_and_old_copies_are_used(
     client: Client, outside: Server, later: Callable[[float], None]
 ) -> None:
     for path in ALL:
@@ -78,7 +78,7 @@ def test_an_exhausted_quota_stops_every_live_call_and_old_copies_serve(
     assert len(outside.videos.calls) == 1
 
 
-def test_the_pause_ends_with_the_platforms_day(
+def test_the_pause_after_an_exhausted_quota_ends_at_the_quota_reset(
     app: Flask, client: Client, outside: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outside.videos.exhaust()
@@ -118,7 +118,7 @@ def test_without_a_key_live_routes_are_502_and_stored_ones_work(client: Client) 
         ({"kind": "slow"}, 504),
     ],
 )
-def test_a_failing_platform_is_reported_within_the_budget(
+def test_a_platform_failure_is_502_or_504_and_does_not_reveal_the_api_key(
     client: Client, outside: Server, monkeypatch: pytest.MonkeyPatch, fault: dict[str, Any], status: int
 ) -> None:
     assert platform.BUDGET_S < 8
@@ -130,7 +130,7 @@ def test_a_failing_platform_is_reported_within_the_budget(
     assert "simulated-video-key" not in response.get_data(as_text=True)
 
 
-def test_old_copies_serve_while_the_platform_fails(
+def test_old_copies_are_used_while_the_platform_fails(
     client: Client, outside: Server, later: Callable[[float], None]
 ) -> None:
     for path in ALL:
@@ -141,7 +141,7 @@ def test_old_copies_serve_while_the_platform_fails(
         assert rows(client, path)
 
 
-def test_strange_values_of_the_platform_stay_data(client: Client, outside: Server) -> None:
+def test_invalid_values_from_the_platform_are_shortened_or_null(client: Client, outside: Server) -> None:
     hostile = {"title": "<script>alert(1)</script>" + "x" * 500, "channelTitle": 7, "publishedAt": "kemarin"}
     hostile["thumbnails"] = {"maxres": {"url": "javascript:alert(1)"}, "high": {"url": "//x/y.jpg"}}
     outside.videos.add("hostile0001", "x", extra=hostile)

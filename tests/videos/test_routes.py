@@ -22,7 +22,9 @@ FIELDS = {
 class TestListVideos:
     """GET /videoplatform/videos"""
 
-    def test_this_and_the_saved_list_cost_one_statement(self, siti: Client, statements: Statements) -> None:
+    def test_stored_and_saved_lists_need_one_statement_besides_the_session(
+        self, siti: Client, statements: Statements
+    ) -> None:
         for _ in range(10):
             siti.post("/videoplatform/save", {**SAVE, "video_id": make_video().video_id})
         for path in ("/videoplatform/videos", "/videoplatform/saved"):
@@ -47,7 +49,7 @@ class TestGetVideo:
 class TestGetLiveVideo:
     """GET /videoplatform/videos/<video_id>/detail"""
 
-    def test_has_the_contracts_fields(self, client: Client, outside: Server) -> None:
+    def test_a_live_video_has_the_documented_fields(self, client: Client, outside: Server) -> None:
         (video,) = rows(client, ONE)
         assert set(video) == FIELDS
         assert video == {
@@ -62,7 +64,7 @@ class TestGetLiveVideo:
             "is_saved": False,
         }
 
-    def test_a_stored_video_is_found_by_our_id_too(self, client: Client, outside: Server) -> None:
+    def test_a_stored_video_is_also_found_by_its_record_id(self, client: Client, outside: Server) -> None:
         stored = make_video(video_id="sdVideo0001", title="Judul kita")
         for path in (f"/videoplatform/videos/{stored.id}/detail", "/videoplatform/videos/sdVideo0001/detail"):
             (video,) = rows(client, path)
@@ -90,7 +92,7 @@ class TestGetLiveVideo:
 class TestListChannel:
     """GET /videoplatform/channel/<channel_id>"""
 
-    def test_lists_the_latest_and_is_paged(self, client: Client, outside: Server) -> None:
+    def test_videos_of_a_channel_are_listed_and_paged(self, client: Client, outside: Server) -> None:
         channel = client.get(f"/videoplatform/channel/{CHANNEL}")
         assert (len(channel.json), channel.headers["X-Total-Count"]) == (19, "19")
         assert all(set(row) == FIELDS for row in channel.json)
@@ -103,12 +105,12 @@ class TestListChannel:
 class TestSearchVideos:
     """GET /videoplatform/search"""
 
-    def test_lists_what_matches(self, client: Client, outside: Server) -> None:
+    def test_matching_videos_are_listed(self, client: Client, outside: Server) -> None:
         found = client.get("/videoplatform/search?q=jantung")
         assert (found.status_code, [row["title"] for row in found.json]) == (200, ["Senam Jantung Sehat"])
         assert client.get("/videoplatform/search?q=zzz").json == []
 
-    def test_needs_words(self, client: Client, outside: Server) -> None:
+    def test_without_a_search_text_is_400(self, client: Client, outside: Server) -> None:
         assert_error(client.get("/videoplatform/search"), 400, field="q")
         assert_error(client.get("/videoplatform/search?q=%20"), 400, field="q")
         assert_error(client.get(f"/videoplatform/search?q={'x' * 201}"), 400, field="q")
@@ -118,7 +120,7 @@ class TestSearchVideos:
 class TestSaveVideo:
     """POST /videoplatform/save"""
 
-    def test_toggles_with_every_tap(self, siti: Client) -> None:
+    def test_each_request_toggles_the_saved_state(self, siti: Client) -> None:
         states = [siti.post("/videoplatform/save", SAVE).json for _ in range(3)]
         assert states == [{"is_saved": True}, {"is_saved": False}, {"is_saved": True}]
 
@@ -130,7 +132,7 @@ class TestSaveVideo:
             ({"title": "x" * 301}, "title"), ({"channel_title": "x" * 201}, "channel_title"),
         ],
     )  # fmt: skip
-    def test_bad_input_is_400_as_for_a_new_video(
+    def test_bad_input_is_400_for_a_save_and_for_a_new_video(
         self, admin: Client, siti: Client, change: dict[str, Any], field: str | None
     ) -> None:
         if field is not None:
@@ -146,7 +148,7 @@ class TestSaveVideo:
 class TestListSavedVideos:
     """GET /videoplatform/saved"""
 
-    def test_lists_latest_first_and_only_to_their_owner(self, client: Client, siti: Client) -> None:
+    def test_own_saved_videos_are_listed_latest_first(self, client: Client, siti: Client) -> None:
         stored = make_video(video_id="abc")
         siti.post("/videoplatform/save", SAVE)
         siti.post("/videoplatform/save", {"video_id": "def", "title": "Lain"})
@@ -160,7 +162,7 @@ class TestListSavedVideos:
         assert (siti.get(f"/videoplatform/videos/{stored.id}").json or {})["is_saved"] is True
         assert (client.get(f"/videoplatform/videos/{stored.id}").json or {})["is_saved"] is False
 
-    def test_needs_a_login_and_a_right_page(self, client: Client, siti: Client) -> None:
+    def test_without_a_login_or_with_a_wrong_page_is_refused(self, client: Client, siti: Client) -> None:
         assert_refused(self, client)
         assert_error(siti.get("/videoplatform/saved?page=0"), 400, "validation_error", "page")
 
@@ -168,7 +170,7 @@ class TestListSavedVideos:
 class TestCreateVideo(ForAdmins):
     """POST /videoplatform/video"""
 
-    def test_an_id_is_enough(self, client: Client, admin: Client, outside: Server) -> None:
+    def test_a_video_can_be_created_from_its_id_only(self, client: Client, admin: Client, outside: Server) -> None:
         response = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"})
         assert response.status_code == 201
         video = response.json or {}
@@ -181,7 +183,7 @@ class TestCreateVideo(ForAdmins):
         assert client.get(f"/videoplatform/videos/{video['id']}").json == video
         assert client.get("/videoplatform/videos").json == [video]
 
-    def test_an_unknown_or_known_video_is_not_added(self, admin: Client, outside: Server) -> None:
+    def test_an_unknown_or_duplicate_video_is_not_added(self, admin: Client, outside: Server) -> None:
         assert_error(admin.post("/videoplatform/video", {"video_id": "nobodyKnows"}), 404)
         admin.post("/videoplatform/video", {"video_id": "hdMaxres001"})
         assert_error(admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}), 409, "video_exists")
@@ -190,7 +192,7 @@ class TestCreateVideo(ForAdmins):
 class TestUpdateVideo(ForAdmins):
     """PUT /videoplatform/video/<video_id>"""
 
-    def test_changes_what_was_sent_and_another_video_fills_the_rest(self, admin: Client, outside: Server) -> None:
+    def test_a_new_video_id_replaces_fields_missing_from_the_body(self, admin: Client, outside: Server) -> None:
         video = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}).json or {}
         path = f"/videoplatform/video/{video['id']}"
         edited = admin.put(path, {"title": "Baru"}).json or {}

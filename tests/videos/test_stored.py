@@ -20,7 +20,7 @@ from tests.notifications.deliveries import announced
 from tests.videos.samples import MAXRES, SAVE
 
 
-def test_what_is_sent_goes_over_what_the_platform_says_but_never_a_thumbnail(admin: Client, outside: Server) -> None:
+def test_sent_fields_override_the_platform_except_the_thumbnail(admin: Client, outside: Server) -> None:
     sent = {"video_id": "hdNoMaxres1", "title": "Judul kita", "thumbnail": "https://evil.example/x.jpg"}
     video = admin.post("/videoplatform/video", sent).json or {}
     assert video["title"] == "Judul kita"
@@ -28,20 +28,20 @@ def test_what_is_sent_goes_over_what_the_platform_says_but_never_a_thumbnail(adm
     assert video["thumbnail"] == "https://i.ytimg.com/vi/hdNoMaxres1/hqdefault.jpg"
 
 
-def test_without_a_platform_a_title_is_enough(admin: Client) -> None:
+def test_without_a_platform_a_video_can_be_created_with_a_title(admin: Client) -> None:
     assert_error(admin.post("/videoplatform/video", {"video_id": "abc"}), 502, "provider_not_configured")
     video = admin.post("/videoplatform/video", {"video_id": "abc", "title": "Senam"}).json or {}
     assert (video["title"], video["thumbnail"], video["duration"]) == ("Senam", None, None)
 
 
-def test_without_a_platform_another_video_keeps_nothing_of_the_one_before(admin: Client) -> None:
+def test_without_a_platform_a_new_video_id_clears_the_old_details(admin: Client) -> None:
     stored = make_video(published_at=datetime(2026, 1, 1, tzinfo=UTC), duration="PT4M13S", channel_id="UCsatu")
     video = admin.put(f"/videoplatform/video/{stored.id}", {"video_id": "lain", "title": "Lain"}).json or {}
     assert (video["video_id"], video["title"]) == ("lain", "Lain")
     assert (video["published_at"], video["duration"], video["channel_id"], video["thumbnail"]) == (None,) * 4
 
 
-def test_a_new_video_is_announced_unless_it_is_deleted_before(admin: Client) -> None:
+def test_a_new_video_is_announced_unless_it_is_deleted(admin: Client) -> None:
     video = admin.post("/videoplatform/video", SAVE).json or {}
     row = db.session.scalars(sa.select(Broadcast)).one()
     assert (row.kind, row.about_id, announced(row)) == ("video", video["id"], "Video baru: Senam")
@@ -53,7 +53,7 @@ def test_a_new_video_is_announced_unless_it_is_deleted_before(admin: Client) -> 
     ("change", "title"),
     [({"title": "Senam Pagi"}, "Senam Pagi"), ({"video_id": "hdMaxres001"}, "Mengenal Diabetes Melitus")],
 )
-def test_a_video_is_announced_by_the_title_that_it_has_then(
+def test_an_announcement_has_the_current_title_of_the_video(
     admin: Client, outside: Server, change: dict[str, str], title: str
 ) -> None:
     video = admin.post("/videoplatform/video", {"video_id": "hdNoMaxres1", "title": "Senam"}).json or {}
@@ -70,7 +70,7 @@ def test_a_video_is_announced_by_the_title_that_it_has_then(
         ("evil.рф", "Video baru"),
     ],
 )
-def test_no_address_and_no_phone_number_leaves_in_an_announcement(admin: Client, title: str, text: str) -> None:
+def test_web_addresses_and_phone_numbers_are_removed_from_announcements(admin: Client, title: str, text: str) -> None:
     assert admin.post("/videoplatform/video", {**SAVE, "title": title}).status_code == 201
     assert announced(db.session.scalars(sa.select(Broadcast)).one()) == text
 
@@ -88,12 +88,16 @@ def test_no_address_and_no_phone_number_leaves_in_an_announcement(admin: Client,
         (None, None),
     ],
 )
-def test_a_saved_thumbnail_is_the_platforms_or_none(siti: Client, sent: str | None, saved: str | None) -> None:
+def test_only_thumbnails_on_the_hosts_of_the_platform_are_saved(
+    siti: Client, sent: str | None, saved: str | None
+) -> None:
     siti.post("/videoplatform/save", {**SAVE, "thumbnail_url": sent})
     assert [row["thumbnail"] for row in siti.get("/videoplatform/saved").json or []] == [saved]
 
 
-def test_what_the_platform_said_wins_over_what_a_client_sends(siti: Client, client: Client, outside: Server) -> None:
+def test_a_thumbnail_from_the_platform_overrides_one_from_the_client(
+    siti: Client, client: Client, outside: Server
+) -> None:
     client.get("/videoplatform/videos/hdMaxres001/detail")
     sent = {**SAVE, "video_id": "hdMaxres001", "thumbnail_url": "https://i.ytimg.com/vi/other/hqdefault.jpg"}
     siti.post("/videoplatform/save", sent)
@@ -104,7 +108,7 @@ def test_what_the_platform_said_wins_over_what_a_client_sends(siti: Client, clie
 
 
 @pytest.mark.parametrize("path", ["/videoplatform/search?q=senam", "/videoplatform/channel/UCkemenkesSimulasi0000001"])
-def test_a_save_keeps_the_thumbnail_that_a_list_gave(siti: Client, outside: Server, path: str) -> None:
+def test_a_save_keeps_the_thumbnail_shown_in_a_list(siti: Client, outside: Server, path: str) -> None:
     picture = "https://pictures.example/senam.jpg"  # thumbnails may be on any host
     newest = {"published_at": "2030-01-01T00:00:00Z", "extra": {"thumbnails": {"high": {"url": picture}}}}
     outside.videos.add("senam000001", "Senam", **newest)
@@ -114,9 +118,7 @@ def test_a_save_keeps_the_thumbnail_that_a_list_gave(siti: Client, outside: Serv
     assert [row["thumbnail"] for row in siti.get("/videoplatform/saved").json] == [picture]
 
 
-def test_a_later_tap_does_not_replace_the_thumbnail_that_the_service_gave(
-    app: Flask, siti: Client, outside: Server
-) -> None:
+def test_saving_again_does_not_replace_a_thumbnail_from_the_platform(app: Flask, siti: Client, outside: Server) -> None:
     sent = {**SAVE, "video_id": "hdMaxres001", "thumbnail_url": "https://i.ytimg.com/vi/other/hqdefault.jpg"}
     siti.get("/videoplatform/videos/hdMaxres001/detail")
     siti.post("/videoplatform/save", sent)
@@ -126,21 +128,21 @@ def test_a_later_tap_does_not_replace_the_thumbnail_that_the_service_gave(
     assert [row["thumbnail"] for row in siti.get("/videoplatform/saved").json] == [MAXRES]
 
 
-def test_what_an_administrator_saved_before_is_saved_in_the_new_record_too(admin: Client) -> None:
+def test_a_new_record_of_an_already_saved_video_is_marked_as_saved(admin: Client) -> None:
     admin.post("/videoplatform/save", SAVE)
     created = admin.post("/videoplatform/video", SAVE).json or {}
     assert created["is_saved"] is True
     assert admin.get(f"/videoplatform/videos/{created['id']}").json == created
 
 
-def test_nobody_fills_the_table_with_made_up_videos(client: Client, siti: Client, limited: None) -> None:
+def test_saving_videos_is_rate_limited_per_person(client: Client, siti: Client, limited: None) -> None:
     for number in range(120):
         assert siti.post("/videoplatform/save", {**SAVE, "video_id": f"abc{number}"}).status_code == 200
     assert_error(siti.post("/videoplatform/save", SAVE), 429, "too_many_requests")
     assert client.as_(make_user()).post("/videoplatform/save", SAVE).status_code == 200
 
 
-def test_a_storm_of_taps_leaves_the_right_state(committed: Flask) -> None:
+def test_concurrent_toggles_of_a_save_leave_the_correct_state(committed: Flask) -> None:
     with unit_of_work():
         user_id = make_user().id
     data = {**SAVE, "thumbnail_url": None}

@@ -11,7 +11,7 @@ from tests.browser.client.app import READABLE, log_in, own, reminder
 pytestmark = pytest.mark.browser
 
 
-def test_a_create_whose_answer_was_lost_creates_once(page: Page) -> None:
+def test_a_create_whose_response_was_lost_is_retried_without_a_duplicate(page: Page) -> None:
     log_in(page)
     keys: list[str] = []
 
@@ -33,7 +33,7 @@ def test_a_create_whose_answer_was_lost_creates_once(page: Page) -> None:
     assert [row["id"] for row in own(page, "Jawaban yang hilang")] == [made["id"]]
 
 
-def test_a_form_that_is_sent_once_more_with_its_key_creates_once(page: Page) -> None:
+def test_a_form_sent_again_with_its_idempotency_key_creates_one_row(page: Page) -> None:
     log_in(page)
 
     def lose(route: Route) -> None:
@@ -52,7 +52,7 @@ def test_a_form_that_is_sent_once_more_with_its_key_creates_once(page: Page) -> 
     assert [row["id"] for row in own(page, "Disimpan dua kali")] == [made["id"]]
 
 
-def test_a_service_that_is_away_for_a_moment_is_asked_again(page: Page) -> None:
+def test_a_request_is_retried_after_502_and_503(page: Page) -> None:
     log_in(page)
     statuses = iter([503, 502])
 
@@ -64,7 +64,7 @@ def test_a_service_that_is_away_for_a_moment_is_asked_again(page: Page) -> None:
     assert page.evaluate("client.get('/profile')")["username"] == "siti"
 
 
-def test_a_page_of_a_list_says_how_many_there_are(page: Page) -> None:
+def test_a_page_of_a_list_has_the_total_and_the_number_of_pages(page: Page) -> None:
     log_in(page)
     first, second, last = (page.evaluate("(n) => client.page('/articles/all?q=a', n, 2)", n) for n in (1, 2, 1000))
     assert first["total"] == second["total"] == last["total"] > 3
@@ -73,7 +73,7 @@ def test_a_page_of_a_list_says_how_many_there_are(page: Page) -> None:
     assert first["rows"][0]["id"] != second["rows"][0]["id"]
 
 
-def test_who_registers_is_signed_in(page: Page) -> None:
+def test_a_registration_logs_the_person_in(page: Page) -> None:
     person = {"username": "baru.sekali", "password": "rahasia123", "nama_ktp": "Baru Sekali", "nama_samaran": "Baru",
               "nomor_hp": "081234500077", "domicile": "Aceh"}  # fmt: skip
     page.evaluate("(person) => client.register(person)", person)
@@ -84,7 +84,7 @@ def test_who_registers_is_signed_in(page: Page) -> None:
     assert "password" in again
 
 
-def test_a_request_that_the_network_has_swallowed_is_sent_again(page: Page) -> None:
+def test_a_request_without_a_response_times_out_and_is_retried(page: Page) -> None:
     log_in(page)
     page.evaluate(SWALLOW_THE_NEXT)
     assert page.evaluate("client.get('/profile')")["username"] == "siti"
@@ -105,7 +105,7 @@ SWALLOW_THE_NEXT = """() => {
 }"""
 
 
-def test_who_must_wait_for_an_hour_is_told_so_at_once(page: Page) -> None:
+def test_a_long_retry_after_is_reported_immediately(page: Page) -> None:
     log_in(page)
     headers = READABLE | {"Retry-After": "3600"}
     page.route("**/api/profile", lambda route: route.fulfill(status=429, headers=headers, body="{}"))
@@ -113,7 +113,7 @@ def test_who_must_wait_for_an_hour_is_told_so_at_once(page: Page) -> None:
     wait_until(lambda: page.evaluate("window.told") == 3600)
 
 
-def test_a_refusal_is_told_and_not_repeated(page: Page) -> None:
+def test_a_refused_request_is_reported_and_not_retried(page: Page) -> None:
     log_in(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.method) if request.url.endswith("/pengingat") else None)
@@ -125,7 +125,7 @@ def test_a_refusal_is_told_and_not_repeated(page: Page) -> None:
     assert asked.count("POST") == 1
 
 
-def test_many_calls_with_an_ended_token_refresh_it_once(page: Page) -> None:
+def test_concurrent_calls_refresh_an_expired_token_once(page: Page) -> None:
     log_in(page)
     ended = set()
     refreshed: list[str] = []
@@ -149,7 +149,7 @@ def test_many_calls_with_an_ended_token_refresh_it_once(page: Page) -> None:
     assert refreshed.count("POST") == 1
 
 
-def test_a_logout_is_one_at_once_without_a_network_too(page: Page, context: BrowserContext) -> None:
+def test_a_logout_without_a_network_takes_effect_immediately(page: Page, context: BrowserContext) -> None:
     log_in(page)
     context.set_offline(True)
     page.evaluate("() => { window.told = client.logout().then(() => 'told', ({status}) => status); }")
@@ -158,7 +158,7 @@ def test_a_logout_is_one_at_once_without_a_network_too(page: Page, context: Brow
     assert page.evaluate("window.ended") == 1
 
 
-def test_a_logout_ends_the_session_at_the_service_however_old_the_token(page: Page) -> None:
+def test_a_logout_without_an_access_token_ends_the_session(page: Page) -> None:
     log_in(page)
     refresh = page.evaluate("localStorage.getItem('refresh_token')")
     page.evaluate("start(client.api)")  # removes the access token, like a reload of the page

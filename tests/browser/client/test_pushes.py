@@ -16,7 +16,7 @@ from tests.e2e.launcher import Launcher
 pytestmark = pytest.mark.browser
 
 
-def test_after_a_logout_the_browser_gets_no_more_pushes(page: Page) -> None:
+def test_a_logout_removes_the_push_subscription(page: Page) -> None:
     log_in(page)
     page.evaluate(SUBSCRIBED, SUBSCRIPTION)
     page.evaluate("(subscription) => client.post('/push/subscribe', subscription)", SUBSCRIPTION)
@@ -28,7 +28,7 @@ def test_after_a_logout_the_browser_gets_no_more_pushes(page: Page) -> None:
     assert page.evaluate("[window.unsubscribed, client.isLoggedIn]") == [True, False]
 
 
-def test_somebody_elses_login_ends_the_pushes_of_who_was_there_before(page: Page) -> None:
+def test_a_login_of_another_person_removes_the_push_subscription(page: Page) -> None:
     log_in(page)
     page.evaluate(SUBSCRIBED, SUBSCRIPTION)
     page.evaluate("localStorage.setItem('pushes_of', client.user)")
@@ -76,7 +76,7 @@ DOSE = {"title": "Pengingat", "body": "Waktunya.", "actions": [{"action": "done"
 COME_BACK = [["Waktunya.", 1], ["Belum terkirim. Waktunya.", 1]]
 
 
-def test_a_push_that_is_answered_offline_comes_back(page: Page, context: BrowserContext, service: Launcher) -> None:
+def test_a_push_answered_offline_is_shown_again(page: Page, context: BrowserContext, service: Launcher) -> None:
     worker = _worker(page, service)
     _deliver(page, DOSE)
     context.set_offline(True)
@@ -92,7 +92,7 @@ def test_a_push_that_is_answered_offline_comes_back(page: Page, context: Browser
     ],
     ids=["the network swallows it", "the service is in trouble"],
 )
-def test_a_push_whose_answer_is_not_taken_comes_back(page: Page, service: Launcher, trouble: str) -> None:
+def test_a_push_whose_answer_cannot_be_sent_is_shown_again(page: Page, service: Launcher, trouble: str) -> None:
     worker = _worker(page, service)
     _deliver(page, DOSE)
     worker.evaluate(trouble)
@@ -100,7 +100,7 @@ def test_a_push_whose_answer_is_not_taken_comes_back(page: Page, service: Launch
     assert worker.evaluate("shown") == COME_BACK
 
 
-def test_doses_of_one_minute_are_shown_together_and_heard_again(page: Page, service: Launcher) -> None:
+def test_pushes_of_doses_at_the_same_time_are_one_notification(page: Page, service: Launcher) -> None:
     worker = _worker(page, service)
     _deliver(page, DOSE)
     _deliver(page, {**DOSE, "title": "Pengingat: Amlodipin", "body": "Waktunya minum Amlodipin."})
@@ -110,7 +110,7 @@ def test_doses_of_one_minute_are_shown_together_and_heard_again(page: Page, serv
     assert worker.evaluate("[last.title, last.tag, last.renotify]") == ["2 pengingat", DOSE["token"], True]
 
 
-def test_two_pushes_at_once_are_both_named_and_a_longer_repeat_once(page: Page, service: Launcher) -> None:
+def test_concurrent_pushes_are_both_shown_and_a_repeat_replaces_its_line(page: Page, service: Launcher) -> None:
     worker = _worker(page, service)
     bodies = ["Waktunya minum Metformin.", "Waktunya minum Amlodipin."]
     pushed = [{**DOSE, "body": body} for body in (*bodies, f"{bodies[0]} Pesan tidak sampai.")]
@@ -124,7 +124,7 @@ PUSH_AT_ONCE = """(pushed) => {
 }"""
 
 
-def test_a_push_that_cannot_be_read_is_shown_all_the_same(page: Page, service: Launcher) -> None:
+def test_a_push_with_invalid_json_shows_a_default_text(page: Page, service: Launcher) -> None:
     worker = _worker(page, service)
     _deliver(page, "{")
     assert worker.evaluate("shown") == [["Buka aplikasi untuk melihatnya.", 0]]
@@ -138,9 +138,7 @@ def test_a_push_that_cannot_be_read_is_shown_all_the_same(page: Page, service: L
         ("javascript:document.title='x'", "**/"),
     ],
 )
-def test_a_push_opens_its_address_in_the_page_that_is_there(
-    page: Page, service: Launcher, url: str, opened: str
-) -> None:
+def test_a_clicked_push_opens_its_url_in_the_open_page(page: Page, service: Launcher, url: str, opened: str) -> None:
     worker = _worker(page, service)
     _deliver(page, {"title": "Balasan", "body": "Ada balasan.", "url": url})
     # A browser allows `focus` only after a real click, so the test replaces `focus`.

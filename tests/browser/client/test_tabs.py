@@ -11,7 +11,7 @@ from tests.browser.client.app import READABLE, another_tab, log_in, open_again
 pytestmark = pytest.mark.browser
 
 
-def test_a_tab_whose_person_logs_out_in_another_is_told_and_reads_as_nobody(page: Page) -> None:
+def test_a_logout_in_another_tab_logs_this_tab_out(page: Page) -> None:
     log_in(page)
     page.evaluate("client.get('/profile')")
     other = another_tab(page)
@@ -21,7 +21,7 @@ def test_a_tab_whose_person_logs_out_in_another_is_told_and_reads_as_nobody(page
     assert page.evaluate("client.get('/forum/categories')") != []
 
 
-def test_a_tab_is_told_when_somebody_else_logs_in_in_another(page: Page) -> None:
+def test_a_login_in_another_tab_changes_the_person_in_this_tab(page: Page) -> None:
     log_in(page)
     page.evaluate("client.get('/profile')")
     log_in(another_tab(page), "budi")
@@ -30,7 +30,7 @@ def test_a_tab_is_told_when_somebody_else_logs_in_in_another(page: Page) -> None
 
 
 @pytest.mark.parametrize("status", [200, 401])
-def test_a_refresh_for_who_has_left_changes_nothing_for_who_came(page: Page, status: int) -> None:
+def test_a_late_refresh_of_the_previous_person_is_ignored(page: Page, status: int) -> None:
     log_in(page)
     held: list[Route] = []
     page.route("**/api/refresh", lambda route: held.append(route))

@@ -11,7 +11,7 @@ from tests.browser.client.app import READABLE, log_in, open_again, own, reminder
 pytestmark = pytest.mark.browser
 
 
-def test_what_is_answered_offline_reaches_the_service_later(page: Page, context: BrowserContext) -> None:
+def test_an_offline_answer_is_sent_when_the_network_returns(page: Page, context: BrowserContext) -> None:
     log_in(page)
     made = page.evaluate("(body) => client.create('/pengingat', body)", reminder("Tanpa jaringan", 2))
     wait_until(lambda: page.evaluate("(id) => client.get(`/pengingat/${id}/riwayat`)", made["id"]) != [])
@@ -28,7 +28,7 @@ def test_what_is_answered_offline_reaches_the_service_later(page: Page, context:
     assert (row["state"], row["answered_via"]) == ("done", "app")
 
 
-def test_what_waits_leaves_when_the_application_is_opened_again(page: Page) -> None:
+def test_stored_requests_are_sent_when_the_application_opens_again(page: Page) -> None:
     log_in(page)
     page.route("**/api/log/user-log", lambda route: route.abort())
     page.evaluate("client.log({event_type: 'view', event_name: 'sebelum ditutup'})")
@@ -38,14 +38,14 @@ def test_what_waits_leaves_when_the_application_is_opened_again(page: Page) -> N
     wait_until(lambda: page.evaluate("client.waiting") == [])
 
 
-def test_what_waits_stays_where_the_answer_breaks_off(page: Page) -> None:
+def test_a_request_with_an_incomplete_error_response_stays_stored(page: Page) -> None:
     log_in(page)
     page.route("**/api/log/user-log", lambda route: route.fulfill(status=503, headers=READABLE, body='{"error": "serv'))
     page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})")
     assert len(page.evaluate("client.waiting")) == 1
 
 
-def test_what_the_service_refuses_does_not_block_what_waits_behind_it(page: Page, context: BrowserContext) -> None:
+def test_a_refused_stored_request_does_not_block_later_ones(page: Page, context: BrowserContext) -> None:
     log_in(page)
     context.set_offline(True)
     page.evaluate("client.answer(999999999, '2026-03-02T00:00:00Z', 'done')")
@@ -55,7 +55,7 @@ def test_what_the_service_refuses_does_not_block_what_waits_behind_it(page: Page
     assert page.evaluate("refused") == [["/pengingat/999999999/konfirmasi", "not_found"]]
 
 
-def test_what_meets_a_fault_waits_on_and_blocks_nothing(page: Page) -> None:
+def test_a_stored_request_after_a_server_error_is_retried_without_blocking(page: Page) -> None:
     log_in(page)
     page.route("**/konfirmasi", lambda route: route.fulfill(status=500, headers=READABLE, body="{}"))
     assert page.evaluate("client.answer(999999999, '2026-03-02T00:00:00Z', 'done')") is False
@@ -65,7 +65,7 @@ def test_what_meets_a_fault_waits_on_and_blocks_nothing(page: Page) -> None:
     assert page.evaluate("refused") == [["/pengingat/999999999/konfirmasi", "not_found"]]
 
 
-def test_log_records_never_push_out_an_answer(page: Page, context: BrowserContext) -> None:
+def test_log_records_above_the_limit_do_not_remove_a_stored_answer(page: Page, context: BrowserContext) -> None:
     log_in(page)
     context.set_offline(True)
     page.evaluate("client.answer(1, '2026-03-02T00:00:00Z', 'done')")
@@ -87,7 +87,7 @@ MANY_LOGS = """() => {
 }"""
 
 
-def test_what_waits_is_sent_by_whom_it_is_of_and_nobody_else(page: Page, context: BrowserContext) -> None:
+def test_a_stored_request_is_sent_only_by_the_person_who_made_it(page: Page, context: BrowserContext) -> None:
     log_in(page)
     context.set_offline(True)
     page.evaluate("client.log({event_type: 'view', event_name: 'milik siti'})")
@@ -104,7 +104,7 @@ def test_what_waits_is_sent_by_whom_it_is_of_and_nobody_else(page: Page, context
     assert sent.count("POST") == 2
 
 
-def test_a_create_that_is_tried_again_is_not_sent_by_who_logs_in_meanwhile(page: Page, context: BrowserContext) -> None:
+def test_a_pending_create_is_not_sent_after_another_person_logs_in(page: Page, context: BrowserContext) -> None:
     log_in(page)
     page.evaluate("client.get('/profile')")
     context.set_offline(True)
