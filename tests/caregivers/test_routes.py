@@ -162,6 +162,8 @@ class TestCreateInvitation(TokenNeeded):
         invitation = invite(siti, "history", "alerts")
         assert set(invitation) == {"id", "code", "link", "scopes", "expires_at"}
         assert re.fullmatch("[2-9A-HJKMNP-Z]{10}", invitation["code"])
+        left = datetime.fromisoformat(invitation["expires_at"]) - datetime.now(UTC)
+        assert timedelta(days=7, minutes=-1) < left <= timedelta(days=7)
         assert invitation["link"] == f"{address}/undangan/{invitation['code']}"
         assert invitation["scopes"] == ["alerts", "history"]
         for lifetime in db.session.scalars(sa.select(Invitation.expires_at - Invitation.created_at)):
