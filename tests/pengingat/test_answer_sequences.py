@@ -115,7 +115,9 @@ def check(reminder_id: int, bought: float | None) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("tipe", DETAILS)
-def test_ledger_outbox_and_stock_agree_whatever_is_said_when(app: Flask, moment: Time, tipe: str, seed: int) -> None:
+def test_ledger_outbox_and_stock_agree_after_random_answers_and_changes(
+    app: Flask, moment: Time, tipe: str, seed: int
+) -> None:
     draw = random.Random(f"{tipe}{seed}")
     user_id = make_user().id
     bought = 5.0 if tipe == "obat" and seed % 2 == 0 else None
@@ -179,7 +181,7 @@ def name_one(draw: random.Random, reminder_id: int, now: datetime) -> dict[str, 
 
 
 @pytest.mark.parametrize("is_corrected", [False, True])
-def test_a_row_of_before_an_edit_is_no_dose_that_the_next_one_waits_for(
+def test_a_skipped_row_of_an_old_schedule_does_not_extend_done_until(
     app: Flask, moment: Time, is_corrected: bool
 ) -> None:
     """A skipped row of an old schedule must not extend `done_until` after an edit of the schedule."""
@@ -199,7 +201,7 @@ def test_a_row_of_before_an_edit_is_no_dose_that_the_next_one_waits_for(
     assert db.session.get_one(Pengingat, reminder_id).done_until == thursday
 
 
-def test_a_dose_done_ahead_and_corrected_after_an_edit_is_not_the_current_one(app: Flask, moment: Time) -> None:
+def test_a_dose_of_an_old_schedule_corrected_to_skipped_sets_no_done_until(app: Flask, moment: Time) -> None:
     user_id = make_user().id
     moment.move(minutes=30)
     monday = moment.now.replace(hour=2, minute=0)
@@ -210,11 +212,11 @@ def test_a_dose_done_ahead_and_corrected_after_an_edit_is_not_the_current_one(ap
     moment.move(minutes=5)
     assert say(user_id, reminder_id, "skipped", due_at=monday) == "skipped 0"
     moment.move(minutes=20)
-    say(user_id, reminder_id, "done")
+    assert say(user_id, reminder_id, "done") == "done 0"
     assert db.session.get_one(Pengingat, reminder_id).done_until is None
 
 
-def test_a_dose_of_before_a_withdrawal_is_asked_about_again_after_it(app: Flask, moment: Time) -> None:
+def test_done_until_ends_at_the_next_dose_after_the_consent_is_renewed(app: Flask, moment: Time) -> None:
     user_id = make_user().id
     moment.now = moment.now.replace(hour=0, minute=0)
     reminder_id = make(user_id, "obat")

@@ -27,7 +27,7 @@ def visit(siti: Client, moment: Time, kontrol: dict[str, Any]) -> Reminder:
     return Reminder(siti, siti.post("/pengingat/", kontrol).json["id"])
 
 
-def test_done_within_the_hour_before_silences_that_dose_alone(metformin: Reminder, moment: Time) -> None:
+def test_done_within_an_hour_before_a_dose_cancels_only_its_deliveries(metformin: Reminder, moment: Time) -> None:
     moment.move(hours=10, minutes=15)
     assert metformin.say("done").json["due_at"] == "2026-03-02T12:00:00Z"
     assert waiting() == waiting("push_fan_out") == ["03 00:00", "03 12:00"]
@@ -44,7 +44,7 @@ def test_skipped_leaves_is_done_false(metformin: Reminder, moment: Time) -> None
     assert not metformin.is_done
 
 
-def test_a_slot_tells_apart_what_falls_due_at_one_moment(siti: Client, moment: Time) -> None:
+def test_the_slot_distinguishes_two_occurrences_at_the_same_time(siti: Client, moment: Time) -> None:
     details = {"sarapan": {"jam": "02:00"}, "selingan": {"jam": "02:00"}}
     sent = {"tipe": "makan", "judul": "M", "waktu": "2026-03-02T02:00:00Z", "details": details}
     meals = Reminder(siti, siti.post("/pengingat/", sent).json["id"])
@@ -54,14 +54,14 @@ def test_a_slot_tells_apart_what_falls_due_at_one_moment(siti: Client, moment: T
         assert (answer.json["slot"], answer.json["state"]) == (slot, "done")
 
 
-def test_the_same_answer_twice_is_as_good_as_once(metformin: Reminder, moment: Time) -> None:
+def test_repeating_an_answer_is_idempotent(metformin: Reminder, moment: Time) -> None:
     moment.move(hours=11, minutes=5)
     first = metformin.say("done").json
     moment.move(minutes=1)
     assert metformin.say("done").json == first
 
 
-def test_done_and_skipped_may_be_exchanged_for_a_day(metformin: Reminder, moment: Time) -> None:
+def test_an_answer_can_be_changed_only_for_a_limited_time(metformin: Reminder, moment: Time) -> None:
     moment.move(hours=11, minutes=5)
     due_at = metformin.say("done").json["due_at"]
     moment.move(hours=23)
@@ -71,7 +71,7 @@ def test_done_and_skipped_may_be_exchanged_for_a_day(metformin: Reminder, moment
     assert ledger()[0] == "02 12:00 1 skipped"
 
 
-def test_what_was_missed_can_be_done_until_the_next_one_falls_due(metformin: Reminder, moment: Time) -> None:
+def test_a_missed_dose_accepts_done_but_not_skipped_before_the_next_dose(metformin: Reminder, moment: Time) -> None:
     moment.move(hours=13)
     jobs.miss_overdue()
     assert_error(metformin.say("skipped"), 409, "already_closed")
@@ -79,7 +79,7 @@ def test_what_was_missed_can_be_done_until_the_next_one_falls_due(metformin: Rem
     assert (late["state"], late["late"], late["due_at"]) == ("done", True, "2026-03-02T12:00:00Z")
 
 
-def test_what_was_missed_stays_so_once_the_next_one_fell_due(metformin: Reminder, moment: Time) -> None:
+def test_a_missed_dose_cannot_be_answered_after_the_next_dose_is_due(metformin: Reminder, moment: Time) -> None:
     moment.move(hours=13)
     jobs.miss_overdue()
     moment.move(hours=10)  # 00:00 UTC on the next day
@@ -87,7 +87,7 @@ def test_what_was_missed_stays_so_once_the_next_one_fell_due(metformin: Reminder
     assert metformin.say("done").json["due_at"] == "2026-03-03T00:00:00Z"
 
 
-def test_a_notice_of_a_visit_does_not_silence_the_next(visit: Reminder, moment: Time) -> None:
+def test_answering_one_notice_of_a_visit_does_not_cancel_the_next_notice(visit: Reminder, moment: Time) -> None:
     moment.move(hours=2, minutes=1)
     assert visit.say("done").json["slot"] == "1d"
     assert waiting() == ["03 02:00"]
@@ -99,7 +99,7 @@ def test_a_notice_of_a_visit_does_not_silence_the_next(visit: Reminder, moment: 
 # --- snooze ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_snooze_asks_once_more(metformin: Reminder, moment: Time) -> None:
+def test_a_snooze_queues_another_message_and_delays_the_missed_state(metformin: Reminder, moment: Time) -> None:
     moment.move(hours=11, minutes=5)
     answer = metformin.say("snooze").json
     assert (answer["state"], answer["snoozed_until"]) == ("pending", "2026-03-02T12:35:00Z")
@@ -114,13 +114,13 @@ def test_a_snooze_asks_once_more(metformin: Reminder, moment: Time) -> None:
     assert ledger()[0] == "02 12:00 1 missed"
 
 
-def test_a_snooze_before_the_dose_puts_the_dose_off(metformin: Reminder, moment: Time) -> None:
+def test_a_snooze_before_the_due_time_postpones_the_message(metformin: Reminder, moment: Time) -> None:
     moment.move(hours=10, minutes=30)
     assert metformin.say("snooze", minutes=20).json["snoozed_until"] == "2026-03-02T12:20:00Z"
     assert waiting() == ["02 12:20", "03 00:00", "03 12:00"]
 
 
-def test_a_dose_is_put_off_three_times_at_most(metformin: Reminder, moment: Time) -> None:
+def test_a_dose_can_be_snoozed_three_times_at_most(metformin: Reminder, moment: Time) -> None:
     moment.move(hours=11, minutes=1)
     for _ in range(3):
         assert metformin.say("snooze", minutes=5).status_code == 200
@@ -128,7 +128,7 @@ def test_a_dose_is_put_off_three_times_at_most(metformin: Reminder, moment: Time
     assert waiting()[0] == "02 12:06"
 
 
-def test_no_snooze_reaches_the_next_occurrence(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_snooze_must_end_before_the_next_occurrence(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     jadwal = [{"jam": jam, "jumlah": 1, "satuan": "tablet"} for jam in ("01:10", "02:00")]
     sent = {**obat, "details": {**obat["details"], "jadwal": jadwal}}
     reminder = Reminder(siti, siti.post("/pengingat/obat", sent).json["id"])
@@ -137,13 +137,13 @@ def test_no_snooze_reaches_the_next_occurrence(siti: Client, moment: Time, obat:
     assert reminder.say("snooze", minutes=44).json["snoozed_until"] == "2026-03-02T01:59:00Z"
 
 
-def test_no_snooze_reaches_the_visit(visit: Reminder, moment: Time) -> None:
+def test_a_snooze_must_end_before_the_visit(visit: Reminder, moment: Time) -> None:
     moment.move(hours=25, minutes=10)
     assert_error(visit.say("snooze", minutes=50), 409, "cannot_snooze")
     assert visit.say("snooze", minutes=30).json["slot"] == "1h"
 
 
-def test_an_answer_takes_a_snooze_back(metformin: Reminder, moment: Time) -> None:
+def test_an_answer_cancels_a_snooze(metformin: Reminder, moment: Time) -> None:
     moment.move(hours=11, minutes=5)
     metformin.say("snooze")
     metformin.say("done")
@@ -152,7 +152,7 @@ def test_an_answer_takes_a_snooze_back(metformin: Reminder, moment: Time) -> Non
     assert_error(metformin.say("snooze"), 409, "already_closed")
 
 
-def test_a_new_title_leaves_a_snooze_alone(metformin: Reminder, moment: Time) -> None:
+def test_a_change_of_the_title_keeps_a_snooze(metformin: Reminder, moment: Time) -> None:
     moment.move(hours=11, minutes=5)
     metformin.say("snooze")
     metformin.client.put(f"/pengingat/{metformin.id}", {"judul": "Gula darah"})
@@ -168,7 +168,7 @@ def test_a_new_title_leaves_a_snooze_alone(metformin: Reminder, moment: Time) ->
 # --- refusals -------------------------------------------------------------------------------------------------------
 
 
-def test_a_session_that_is_too_old_answers_nothing(metformin: Reminder, moment: Time) -> None:
+def test_an_answer_with_a_session_that_is_too_old_is_refused(metformin: Reminder, moment: Time) -> None:
     moment.move(hours=11, minutes=5)
     jobs.top_up()
     session = db.session.scalars(sa.select(LoginSession)).one()
@@ -182,37 +182,35 @@ def test_a_session_that_is_too_old_answers_nothing(metformin: Reminder, moment: 
 # --- statement counts -----------------------------------------------------------------------------------------------
 
 
-def test_an_answer_costs_three_statements_beside_the_session(
+def test_an_answer_needs_at_most_four_statements_and_a_snooze_five(
     metformin: Reminder, moment: Time, statements: Any
 ) -> None:
     moment.move(hours=11, minutes=5)
     jobs.top_up()
     for status, limit in (("snooze", 5), ("done", 4), ("skipped", 4), ("done", 4)):
         with statements.at_most(limit):  # a snooze needs one more statement, to enqueue its messages
-            metformin.say(status)
+            assert metformin.say(status).status_code == 200
 
 
-def test_a_late_answer_costs_one_more_which_tells_caregivers(
-    metformin: Reminder, moment: Time, statements: Any
-) -> None:
+def test_a_late_answer_needs_at_most_five_statements(metformin: Reminder, moment: Time, statements: Any) -> None:
     moment.move(hours=12, minutes=5)
     jobs.miss_overdue()
     with statements.at_most(5):
         assert metformin.say("done").json["late"]
 
 
-def test_an_answer_out_of_the_stock_costs_as_many(
+def test_an_answer_for_a_medicine_with_stock_needs_at_most_four_statements(
     siti: Client, moment: Time, obat: dict[str, Any], statements: Any
 ) -> None:
     obat["details"]["persediaan"] = {"sisa": 5}
     medicine = Reminder(siti, siti.post("/pengingat/obat", obat).json["id"])
     moment.move(hours=11, minutes=5)
     with statements.at_most(4):
-        medicine.say("done")
+        assert medicine.say("done").json["state"] == "done"
 
 
 @pytest.mark.parametrize("is_push", [False, True])
-def test_an_answer_by_a_link_or_a_push_costs_as_many(
+def test_an_answer_by_link_or_push_needs_at_most_four_statements(
     metformin: Reminder, moment: Time, statements: Any, is_push: bool
 ) -> None:
     moment.move(hours=11, minutes=5)
@@ -224,9 +222,10 @@ def test_an_answer_by_a_link_or_a_push_costs_as_many(
     assert answered.json["state"] == "done"
 
 
-def test_an_answer_by_a_message_costs_as_many(metformin: Reminder, moment: Time, statements: Any) -> None:
+def test_an_answer_by_message_needs_at_most_four_statements(metformin: Reminder, moment: Time, statements: Any) -> None:
     moment.move(hours=11, minutes=5)
     db.session.execute(sa.update(Delivery).values(state="sent", settled_at=moment.now))
     db.session.commit()
     with statements.at_most(4), unit_of_work():  # one statement reads the last messages
         message_answers.answer(message_answers.read(metformin.client.id).meant, QuickAnswer("done"))
+    assert metformin.is_done
