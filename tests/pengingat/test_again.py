@@ -20,7 +20,7 @@ def medicine(obat: dict[str, Any], minutes: Any, *jam: str) -> dict[str, Any]:
     return {**obat, "details": details}
 
 
-def test_a_dose_without_an_answer_is_told_of_once_more(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_dose_gets_a_second_message_unless_it_is_answered(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     created = siti.post("/pengingat/obat", medicine(obat, 30)).json
     assert waiting() == waiting("push_fan_out") == ["02 12:00", "02 12:30", "03 12:00", "03 12:30"]
     again = "Halo Siti, kami ingatkan sekali lagi, waktunya minum Metformin (1 tablet, setelah makan) pukul 19.00 WIB."
@@ -31,7 +31,7 @@ def test_a_dose_without_an_answer_is_told_of_once_more(siti: Client, moment: Tim
     assert "02 12:30" not in waiting()
 
 
-def test_a_change_of_it_reaches_what_is_still_to_come(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_an_edit_can_remove_or_add_the_queued_second_messages(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     created = siti.post("/pengingat/obat", medicine(obat, 30)).json
     details = {name: value for name, value in created["details"].items() if name != "ingatkan_ulang_menit"}
     siti.put(f"/pengingat/{created['id']}", {"details": details})
@@ -41,7 +41,7 @@ def test_a_change_of_it_reaches_what_is_still_to_come(siti: Client, moment: Time
 
 
 @pytest.mark.parametrize(("before", "after"), [(60, 10), (10, 60)])
-def test_another_span_holds_for_what_is_planned_already(
+def test_a_changed_interval_moves_the_queued_second_messages(
     siti: Client, moment: Time, obat: dict[str, Any], before: int, after: int
 ) -> None:
     created = siti.post("/pengingat/obat", medicine(obat, before)).json
@@ -60,25 +60,29 @@ def test_another_span_holds_for_what_is_planned_already(
         ("22:10", ["02 22:10", "02 22:40"]),  # 05:10 and 05:40 in Jakarta
     ],
 )
-def test_nobody_is_woken(siti: Client, moment: Time, obat: dict[str, Any], jam: str, due: list[str]) -> None:
+def test_a_second_message_is_queued_at_night_only_if_the_dose_is_at_night(
+    siti: Client, moment: Time, obat: dict[str, Any], jam: str, due: list[str]
+) -> None:
     siti.post("/pengingat/obat", medicine(obat, 30, jam))
     assert [each for each in waiting() if each.startswith("02")] == due
 
 
-def test_it_does_not_reach_the_next_dose(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_no_second_message_is_queued_at_the_time_of_the_next_dose(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     siti.post("/pengingat/obat", medicine(obat, 30, "04:00", "04:30"))
     assert waiting()[:3] == ["02 04:00", "02 04:30", "02 05:00"]
     assert waiting().count("02 04:30") == 1
 
 
-def test_after_a_snooze_it_follows_that(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_the_second_message_follows_the_end_of_a_snooze(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     created = siti.post("/pengingat/obat", medicine(obat, 20)).json
     moment.move(hours=11, minutes=5)
     siti.post(f"/pengingat/{created['id']}/konfirmasi", {"status": "snooze", "minutes": 15})
     assert waiting()[:2] == ["02 12:20", "02 12:40"]
 
 
-def test_a_dose_that_is_not_done_after_all_is_told_of_once_more(
+def test_resetting_is_done_restores_the_second_message_until_it_expires(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     path = f"/pengingat/{siti.post('/pengingat/obat', medicine(obat, 30)).json['id']}"
@@ -95,5 +99,7 @@ def test_a_dose_that_is_not_done_after_all_is_told_of_once_more(
 
 
 @pytest.mark.parametrize("minutes", [9, 61, 10.5, "lama", True])
-def test_a_wrong_span_is_refused(siti: Client, moment: Time, obat: dict[str, Any], minutes: Any) -> None:
+def test_an_invalid_interval_of_the_second_message_is_refused(
+    siti: Client, moment: Time, obat: dict[str, Any], minutes: Any
+) -> None:
     assert_error(siti.post("/pengingat/obat", medicine(obat, minutes)), 400, field="details.ingatkan_ulang_menit")

@@ -58,7 +58,7 @@ def told() -> Counter[tuple[int | None, int | None]]:
     return Counter((caregiver, patient) for caregiver, patient in db.session.execute(people.filter_by(state="pending")))
 
 
-def test_four_clocks_tell_each_caregiver_once(committed: Flask, trios: list[Trio]) -> None:
+def test_four_concurrent_schedulers_queue_one_alert_for_each_caregiver(committed: Flask, trios: list[Trio]) -> None:
     run_together(committed, *[clock] * 4)
     assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id, _ in trios}
     alerts = db.session.scalars(sa.select(CaregiverAlert)).all()
@@ -67,7 +67,7 @@ def test_four_clocks_tell_each_caregiver_once(committed: Flask, trios: list[Trio
 
 
 @pytest.mark.parametrize("cut", ["scope", "link"])
-def test_a_link_that_is_cut_while_clocks_tell_leaves_nothing_to_be_sent(
+def test_removing_alert_access_while_schedulers_run_leaves_no_queued_alert(
     committed: Flask, trios: list[Trio], cut: str
 ) -> None:
     def cut_all() -> None:
@@ -84,7 +84,9 @@ def test_a_link_that_is_cut_while_clocks_tell_leaves_nothing_to_be_sent(
     assert db.session.scalar(sa.select(sa.func.count()).where(CaregiverAlert.told_at.is_(None))) == 0
 
 
-def test_an_answer_while_clocks_tell_is_told_or_is_what_is_told(committed: Flask, trios: list[Trio]) -> None:
+def test_a_late_answer_while_schedulers_run_causes_one_alert_about_the_answer(
+    committed: Flask, trios: list[Trio]
+) -> None:
     jobs.miss_overdue()
 
     def answer_all() -> None:
@@ -107,7 +109,7 @@ def test_an_answer_while_clocks_tell_is_told_or_is_what_is_told(committed: Flask
         assert ["walau terlambat" in words_of(row).get("text", "") for row in rows] == [False, True][-len(rows) :]
 
 
-def test_the_deletion_of_people_meets_no_deadlock(committed: Flask, trios: list[Trio]) -> None:
+def test_deleting_users_while_schedulers_run_causes_no_deadlock(committed: Flask, trios: list[Trio]) -> None:
     def delete_all() -> None:
         for person_id in [id_ for patient_id, caregiver_id, _ in trios[:6] for id_ in (patient_id, caregiver_id)]:
             with unit_of_work():

@@ -93,7 +93,7 @@ def test_an_alert_reaches_the_caregivers_phone(sim: Server, caregiver_id: int) -
 
 
 @pytest.mark.usefixtures("caregiver_id")
-def test_what_is_not_allowed_any_more_when_it_is_sent_is_not_sent(sim: Server) -> None:
+def test_a_queued_alert_is_cancelled_if_the_caregiver_lost_the_alerts_scope(sim: Server) -> None:
     reach_the_patient()
     miss()
     limit_to("history", "manage")
@@ -102,7 +102,7 @@ def test_what_is_not_allowed_any_more_when_it_is_sent_is_not_sent(sim: Server) -
 
 
 @pytest.mark.usefixtures("caregiver_id")
-def test_a_medicine_that_may_not_be_named_any_more_is_not_named(sim: Server) -> None:
+def test_a_queued_alert_omits_the_medicine_if_the_history_scope_is_lost(sim: Server) -> None:
     reach_the_patient()
     miss()
     limit_to("alerts")
@@ -111,13 +111,13 @@ def test_a_medicine_that_may_not_be_named_any_more_is_not_named(sim: Server) -> 
     assert "Metformin" not in text
 
 
-def test_what_tells_of_somebodys_health_is_for_proven_browsers_alone() -> None:
+def test_hinted_at_is_the_set_of_reminder_stock_and_alert_kinds() -> None:
     # The module of `HINTED_AT` must not import the modules of reminders, so these kinds are written there as texts.
     assert {upcoming.KIND, stock.KIND, alerts.KIND} == HINTED_AT
 
 
 @pytest.mark.usefixtures("caregiver_id")
-def test_when_the_gateway_was_down_the_caregiver_hears_that_it_was_us(sim: Server) -> None:
+def test_an_alert_after_an_expired_reminder_says_that_it_could_not_be_sent(sim: Server) -> None:
     outbox_jobs.drain("urgent")  # the reminder expired before sending began
     miss()
     [text] = sent(sim)
@@ -126,7 +126,7 @@ def test_when_the_gateway_was_down_the_caregiver_hears_that_it_was_us(sim: Serve
 
 
 @pytest.mark.usefixtures("caregiver_id")
-def test_each_browser_is_told_what_the_push_says() -> None:
+def test_a_push_to_one_browser_has_the_text_of_the_fan_out_push() -> None:
     reach_the_patient()
     miss()
     row = alert("push_fan_out")

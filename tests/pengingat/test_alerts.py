@@ -27,7 +27,7 @@ from tests.pengingat.ledgers import Time, allow, caregiver_of
 # --- texts and recipients -------------------------------------------------------------------------------------------
 
 
-def test_a_caregiver_hears_of_a_missed_dose_when_it_is_missed(
+def test_a_caregiver_gets_one_alert_when_a_dose_becomes_missed(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat)
@@ -42,7 +42,7 @@ def test_a_caregiver_hears_of_a_missed_dose_when_it_is_missed(
     assert (row.user_id, row.due_at, row.occurrence_id) == (caregiver_id, moment.now - timedelta(minutes=1), None)
 
 
-def test_the_medicine_is_named_to_who_may_read_the_history(
+def test_an_alert_names_the_medicine_to_a_caregiver_with_the_history_scope(
     siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     allow(siti_id, caregiver_id, "alerts", "history")
@@ -51,7 +51,7 @@ def test_the_medicine_is_named_to_who_may_read_the_history(
     assert told() == ["Siti belum menandai obat Metformin pukul 19.00 WIB. Boleh tolong ditanyakan?"]
 
 
-def test_who_may_not_hears_nothing(
+def test_a_caregiver_without_the_alerts_scope_gets_no_alert(
     siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     caregiver_of(siti_id, "history", "manage")
@@ -62,7 +62,7 @@ def test_who_may_not_hears_nothing(
     assert set(db.session.scalars(sa.select(Delivery.user_id).filter_by(kind="alert"))) == {caregiver_id}
 
 
-def test_each_caregiver_is_told(
+def test_each_caregiver_with_the_alerts_scope_gets_an_alert(
     siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     ani = caregiver_of(siti_id, "alerts", "history")
@@ -71,7 +71,7 @@ def test_each_caregiver_is_told(
     assert (told(caregiver=caregiver_id), len(told(caregiver=ani))) == ([MISSED], 1)
 
 
-def test_what_is_done_or_skipped_in_time_is_nobodys_business(
+def test_a_dose_done_or_skipped_in_time_causes_no_alert(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     first, second = make(siti, obat), make(siti, obat)
@@ -82,7 +82,7 @@ def test_what_is_done_or_skipped_in_time_is_nobodys_business(
     assert told() == []
 
 
-def test_when_nothing_reached_the_patient_it_was_us(
+def test_an_alert_about_an_unsent_reminder_says_that_it_could_not_be_sent(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat)
@@ -98,7 +98,7 @@ def test_when_nothing_reached_the_patient_it_was_us(
         ("kontrol", {"datetime": "2026-03-02T12:00:00Z"}, "pengingat kontrol"),
     ],
 )
-def test_other_reminders_are_told_of_by_their_kind(
+def test_an_alert_about_a_meal_therapy_or_visit_names_only_its_type(
     siti: Client, siti_id: int, moment: Time, caregiver_id: int, tipe: str, details: dict[str, Any], what: str
 ) -> None:
     allow(siti_id, caregiver_id, "alerts", "history")
@@ -108,13 +108,15 @@ def test_other_reminders_are_told_of_by_their_kind(
     assert told() == [f"Siti belum menandai {what} pukul 19.00 WIB. Boleh tolong ditanyakan?"]
 
 
-def test_times_are_those_of_the_reminder(siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int) -> None:
+def test_an_alert_shows_the_time_in_the_time_zone_of_the_reminder(
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
+) -> None:
     make(siti, {**obat, "timezone": "Asia/Jayapura"})
     tick(moment, "13:00")
     assert told() == ["Siti belum menandai obat pukul 21.00 WIT. Boleh tolong ditanyakan?"]
 
 
-def test_no_web_address_leaves_to_a_number_that_nobody_has_proven(
+def test_an_alert_omits_web_addresses_in_the_names_of_patient_and_medicine(
     siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     allow(siti_id, caregiver_id, "alerts", "history")
@@ -124,7 +126,7 @@ def test_no_web_address_leaves_to_a_number_that_nobody_has_proven(
     assert told() == ["Aminah belum menandai obat Obat pukul 19.00 WIB. Boleh tolong ditanyakan?"]
 
 
-def test_what_was_missed_long_ago_is_not_told(
+def test_a_dose_missed_too_long_ago_causes_no_alert(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat)
@@ -137,7 +139,7 @@ def test_what_was_missed_long_ago_is_not_told(
 # --- times ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_follows_within_two_hours_leaves_together_when_they_end(
+def test_later_alerts_within_two_hours_are_combined_into_one_message(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat, "02:00", "03:00", "03:30")
@@ -153,7 +155,7 @@ def test_what_follows_within_two_hours_leaves_together_when_they_end(
     assert told()[2:] == ["Siti belum menandai obat pukul 12.10 WIB. Boleh tolong ditanyakan?"]
 
 
-def test_after_six_messages_of_a_day_the_rest_is_one_digest(
+def test_alerts_after_six_messages_in_a_day_are_combined_into_a_digest(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     moment.now = moment.now.replace(day=1, hour=12)
@@ -182,7 +184,7 @@ def test_after_six_messages_of_a_day_the_rest_is_one_digest(
     assert told()[7:] == ["Siti belum menandai obat kemarin pukul 19.10 WIB. Boleh tolong ditanyakan?"]
 
 
-def test_at_night_nobody_is_woken_unless_it_is_important(
+def test_an_alert_at_night_waits_until_morning_unless_it_is_important(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat, "13:30")  # missed at 21.30 in Jakarta
@@ -198,7 +200,7 @@ def test_at_night_nobody_is_woken_unless_it_is_important(
     assert siti.get(important).json["details"]["penting"] is True
 
 
-def test_the_night_is_that_of_the_caregiver(
+def test_night_hours_follow_the_time_zone_of_the_caregiver(
     siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     east = caregiver_of(siti_id, domicile="Papua")
@@ -209,7 +211,7 @@ def test_the_night_is_that_of_the_caregiver(
     assert len(told(caregiver=east)) == 1
 
 
-def test_an_important_alert_waits_for_the_caregivers_own_quiet_hours(
+def test_an_important_alert_waits_for_the_end_of_the_caregivers_quiet_hours(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     save(caregiver_id, quiet_start=time(22), quiet_end=time(5))
@@ -226,7 +228,7 @@ def test_an_important_alert_waits_for_the_caregivers_own_quiet_hours(
     ]
 
 
-def test_a_caregiver_with_quiet_hours_of_their_own_has_no_other_night(
+def test_the_quiet_hours_of_a_caregiver_replace_the_default_night(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     save(caregiver_id, quiet_start=time(8), quiet_end=time(15))  # a caregiver who works at night
@@ -239,7 +241,7 @@ def test_a_caregiver_with_quiet_hours_of_their_own_has_no_other_night(
     assert told()[1:] == ["Siti belum menandai obat pukul 21.10 WIB. Boleh tolong ditanyakan?"]
 
 
-def test_what_is_important_is_a_yes_or_a_no(siti: Client, obat: dict[str, Any]) -> None:
+def test_the_field_penting_must_be_a_boolean(siti: Client, obat: dict[str, Any]) -> None:
     sent = {**obat, "details": {**obat["details"], "penting": "sekali"}}
     answer = siti.post("/pengingat/obat", sent)
     assert (answer.status_code, list(answer.json["errors"])) == (400, ["details.penting"])
@@ -249,7 +251,7 @@ def test_what_is_important_is_a_yes_or_a_no(siti: Client, obat: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("step", [(alerts, "links_due"), (pacing, "next_step")], ids=lambda step: step[1])
-def test_a_clock_that_dies_in_the_middle_loses_and_doubles_nothing(
+def test_a_killed_scheduler_neither_loses_nor_duplicates_an_alert(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, monkeypatch: pytest.MonkeyPatch, step: Any
 ) -> None:
     """The scheduler is killed before it reads the caregiver links, or before it writes the first message."""
@@ -268,7 +270,7 @@ def test_a_clock_that_dies_in_the_middle_loses_and_doubles_nothing(
 # --- texts and statement counts -------------------------------------------------------------------------------------
 
 
-def test_a_clock_with_nothing_to_tell_looks_once(
+def test_a_scheduler_without_due_alerts_needs_at_most_one_statement(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, statements: Any
 ) -> None:
     make(siti, obat)
@@ -278,12 +280,12 @@ def test_a_clock_with_nothing_to_tell_looks_once(
 
 
 @pytest.mark.parametrize("news", News)
-def test_everything_that_is_said_is_plain_indonesian(news: News) -> None:
+def test_each_alert_text_is_readable(news: News) -> None:
     said = news.format(nama="Siti", apa="obat Metformin", kapan="Senin, 2 Maret 2026 pukul 07.00 WIB")
     assert_readable(f"{said} {REQUESTS.get(news, '')}")
 
 
-def test_a_message_of_many_says_how_many_more_there_are(
+def test_an_alert_about_many_doses_lists_ten_and_counts_the_others(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     for _ in range(13):

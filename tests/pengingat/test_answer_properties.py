@@ -200,7 +200,9 @@ class Walk:
 @settings(
     max_examples=40, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
-def test_whatever_is_said_when_all_agree(app: Flask, moment: Time, taken: list[Step]) -> None:
+def test_ledger_stock_outbox_and_is_done_agree_after_random_answers(
+    app: Flask, moment: Time, taken: list[Step]
+) -> None:
     walk = Walk(moment)
     for step in taken:
         walk.take(step)

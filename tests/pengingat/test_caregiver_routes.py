@@ -10,7 +10,9 @@ from tests.pengingat.ledgers import Time, allow, past
 class TestListPatientHistory:
     """GET /caregiver/patients/<patient_id>/riwayat"""
 
-    def test_it_is_the_patients_own_history(self, siti: Client, caregiver: Client, moment: Time) -> None:
+    def test_a_caregiver_reads_the_same_history_as_the_patient(
+        self, siti: Client, caregiver: Client, moment: Time
+    ) -> None:
         allow(siti.id, caregiver.id, "history")
         past(siti.id, 21, "missed")
         path = f"/caregiver/patients/{siti.id}/riwayat"
@@ -20,7 +22,9 @@ class TestListPatientHistory:
         assert caregiver.get(f"{path}?start=2026-02-22&end=2026-02-23").json == []
         assert_error(caregiver.get(f"{path}?start=x"), 400, "validation_error", "start")
 
-    def test_nobody_without_the_scope(self, siti: Client, caregiver: Client, client: Client) -> None:
+    def test_without_the_history_scope_or_a_token_is_refused(
+        self, siti: Client, caregiver: Client, client: Client
+    ) -> None:
         path = f"/caregiver/patients/{siti.id}/riwayat"
         assert_error(caregiver.get(path), 404, "not_found")
         assert_error(client.as_(make_user("pendamping")).get(path), 404, "not_found")
@@ -30,7 +34,9 @@ class TestListPatientHistory:
 class TestGetPatientAdherence:
     """GET /caregiver/patients/<patient_id>/kepatuhan"""
 
-    def test_it_is_the_patients_own_sums(self, siti: Client, caregiver: Client, moment: Time) -> None:
+    def test_a_caregiver_reads_the_same_adherence_as_the_patient(
+        self, siti: Client, caregiver: Client, moment: Time
+    ) -> None:
         allow(siti.id, caregiver.id, "history")
         past(siti.id, 21, "missed")
         path = f"/caregiver/patients/{siti.id}/kepatuhan"
@@ -38,7 +44,9 @@ class TestGetPatientAdherence:
         assert caregiver.get(path).json == siti.get("/pengingat/kepatuhan").json
         assert_error(caregiver.get(f"{path}?end=x"), 400, "validation_error", "end")
 
-    def test_nobody_without_the_scope(self, siti: Client, caregiver: Client, client: Client) -> None:
+    def test_without_the_history_scope_or_a_token_is_refused(
+        self, siti: Client, caregiver: Client, client: Client
+    ) -> None:
         path = f"/caregiver/patients/{siti.id}/kepatuhan"
         assert_error(caregiver.get(path), 404, "not_found")
         assert_error(client.as_(make_user("pendamping")).get(path), 404, "not_found")

@@ -39,7 +39,9 @@ def all_dues(moment: Time, days: int = 10) -> list[str]:
     return waiting()
 
 
-def test_a_course_sends_nothing_before_and_after_its_days(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_no_message_is_queued_before_or_after_the_days_of_a_course(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     record = make(siti, obat, mulai="2026-03-04", selesai="2026-03-05")
     assert record["waktu"] == record["next_at"] == "2026-03-04T00:00:00Z"
     assert waiting() == []
@@ -53,13 +55,13 @@ def test_a_course_ends_after_its_number_of_days(siti: Client, moment: Time, obat
     assert all_dues(moment) == ["03 00:00", "03 12:00", "04 00:00", "04 12:00"]
 
 
-def test_a_course_over_29_february_has_that_day(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_course_includes_29_february_of_a_leap_year(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     moment.now = moment.now.replace(year=2028, month=2, day=27)
     make(siti, obat, mulai="2028-02-29", durasi_hari=2)
     assert sorted(all_dues(moment)) == ["01 00:00", "01 12:00", "29 00:00", "29 12:00"]
 
 
-def test_a_course_without_a_first_day_begins_on_that_of_the_next_dose(
+def test_a_course_without_a_start_date_begins_on_the_day_of_the_next_dose(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     today = make(siti, obat, durasi_hari=1)
@@ -70,7 +72,7 @@ def test_a_course_without_a_first_day_begins_on_that_of_the_next_dose(
     assert tomorrow["next_at"] == "2026-03-03T00:00:00Z"
 
 
-def test_a_course_under_way_keeps_its_first_day_when_it_is_changed(
+def test_a_changed_course_keeps_its_start_date_unless_it_has_ended(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     path = f"/pengingat/{make(siti, obat, durasi_hari=3)['id']}"
@@ -83,7 +85,9 @@ def test_a_course_under_way_keeps_its_first_day_when_it_is_changed(
     assert again["next_at"] == "2026-03-13T12:00:00Z"
 
 
-def test_the_record_sent_back_changes_nothing_of_a_course(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_an_update_with_the_unchanged_record_does_not_change_a_course(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     record = make(siti, obat, durasi_hari=3, jadwal_sementara=RAMADAN)
     moment.move(days=1)
     jobs.top_up()
@@ -94,7 +98,7 @@ def test_the_record_sent_back_changes_nothing_of_a_course(siti: Client, moment: 
     assert ledger() == before
 
 
-def test_other_times_stand_in_the_place_of_the_usual_ones_for_some_days(
+def test_a_temporary_schedule_replaces_the_usual_times_on_its_days(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     make(siti, obat, jadwal_sementara=RAMADAN)
@@ -103,9 +107,7 @@ def test_other_times_stand_in_the_place_of_the_usual_ones_for_some_days(
     ]  # fmt: skip
 
 
-def test_a_message_of_those_days_tells_what_was_typed_for_them(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_a_message_shows_the_dose_of_the_temporary_schedule(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     make(siti, obat, jadwal_sementara=RAMADAN)
     assert texts() == [
         "Halo Siti, waktunya minum Metformin (0,5 tablet, setelah makan) pukul 19.00 WIB.",
@@ -114,12 +116,12 @@ def test_a_message_of_those_days_tells_what_was_typed_for_them(
     ]
 
 
-def test_other_times_outside_of_the_course_are_not_due(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_temporary_schedule_has_no_doses_outside_the_course(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     make(siti, obat, selesai="2026-03-03", jadwal_sementara=RAMADAN)
     assert all_dues(moment) == ["02 12:00", "02 21:00", "03 11:00"]
 
 
-def test_the_last_dose_of_a_course_is_done_for_good(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_course_stays_done_after_its_last_dose_is_done(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     path = f"/pengingat/{make(siti, obat, selesai='2026-03-02')['id']}"
     moment.move(hours=11, minutes=30)
     assert siti.post(f"{path}/konfirmasi", {"status": "done"}).json["due_at"] == "2026-03-02T12:00:00Z"
@@ -128,12 +130,12 @@ def test_the_last_dose_of_a_course_is_done_for_good(siti: Client, moment: Time, 
     assert (record["is_done"], record["next_at"]) == (True, None)
 
 
-def test_a_course_that_is_over_is_kept_with_a_warning(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_course_in_the_past_is_saved_with_a_warning(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     assert "sudah lewat" in make(siti, obat, mulai="2026-02-01", selesai="2026-02-10")["warning"]
     assert "warning" not in make(siti, obat, selesai="2026-03-02")
 
 
-def test_a_course_that_is_over_is_not_looked_at_again(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_an_ended_course_needs_no_top_up_until_it_is_extended(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     record = make(siti, obat, durasi_hari=2)
     for _ in range(4):
         moment.move(days=1)
@@ -144,7 +146,9 @@ def test_a_course_that_is_over_is_not_looked_at_again(siti: Client, moment: Time
     assert waiting()[-1] == "07 12:00"
 
 
-def test_a_shorter_course_takes_back_what_was_planned(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_shortening_a_course_cancels_the_deliveries_after_its_end(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     path = f"/pengingat/{make(siti, obat)['id']}"
     assert waiting() == ["02 12:00", "03 00:00", "03 12:00"]
     siti.put(path, {"details": with_details(obat, selesai="2026-03-02")["details"]})
@@ -152,7 +156,7 @@ def test_a_shorter_course_takes_back_what_was_planned(siti: Client, moment: Time
     assert ledger() == ["02 12:00 1 pending", "03 00:00 0 void", "03 12:00 1 void"]
 
 
-def test_the_list_of_a_day_knows_courses(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_the_list_of_a_day_includes_a_course_only_on_its_days(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     course = make(siti, obat, mulai="2026-03-04", durasi_hari=2, jadwal_sementara=RAMADAN)["id"]
     usual = make(siti, obat)["id"]
 
@@ -183,19 +187,19 @@ def test_the_list_of_a_day_knows_courses(siti: Client, moment: Time, obat: dict[
         ({"jadwal_sementara": {**RAMADAN, "jadwal": [{"jam": "7"}] * 2}}, "details.jadwal_sementara.jadwal.0.jam"),
     ],
 )
-def test_a_course_that_makes_no_sense_is_refused(
+def test_a_course_with_invalid_fields_is_refused(
     siti: Client, obat: dict[str, Any], details: dict[str, Any], field: str
 ) -> None:
     assert_error(siti.post("/pengingat/obat", with_details(obat, **details)), 400, field=field)
 
 
-def test_null_says_nothing_of_a_course(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_null_course_fields_mean_no_course(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     empty = dict.fromkeys(("mulai", "selesai", "durasi_hari", "jadwal_sementara"))
     make(siti, obat, **empty)
     assert waiting() == ["02 12:00", "03 00:00", "03 12:00"]
 
 
-def test_what_was_kept_under_these_names_before_hinders_nobody(
+def test_invalid_stored_course_fields_do_not_block_top_up_or_update(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     path = f"/pengingat/{make(siti, obat)['id']}"

@@ -38,7 +38,7 @@ def times(siti: Client, date: str = "") -> list[str]:
 class TestListDoses:
     """GET /pengingat/hari-ini"""
 
-    def test_a_row_says_what_a_main_page_shows(self, metformin: Reminder, moment: Time) -> None:
+    def test_a_row_shows_the_dose_and_its_answer(self, metformin: Reminder, moment: Time) -> None:
         moment.move(hours=11, minutes=5)
         (row,) = day(metformin.client)
         assert row == {
@@ -66,7 +66,7 @@ class TestListDoses:
             False,
         )
 
-    def test_each_dose_and_each_type_has_its_row_in_order(
+    def test_reminders_of_all_types_are_listed_in_order_of_time(
         self, siti: Client, moment: Time, obat: dict[str, Any]
     ) -> None:
         session = {"hari": "selasa", "jam": "00:00"}
@@ -95,7 +95,7 @@ class TestListDoses:
             ("Pacific/Kiritimati", ["14:00 0 pending"]),
         ],
     )
-    def test_it_is_the_day_of_the_reminders_own_zone(
+    def test_today_is_determined_by_the_time_zone_of_the_reminder(
         self, siti: Client, moment: Time, obat: dict[str, Any], zone: str, shown: list[str]
     ) -> None:
         moment.move(hours=-2)
@@ -103,7 +103,7 @@ class TestListDoses:
         moment.move(hours=2)
         assert times(siti) == shown
 
-    def test_a_dose_beyond_the_ledger_is_pending(self, metformin: Reminder) -> None:
+    def test_a_dose_not_yet_in_the_ledger_is_pending_and_cannot_be_answered(self, metformin: Reminder) -> None:
         before = times(metformin.client, "2026-03-03")
         assert before == ["07:00 0 pending", "19:00 1 pending"]
         for date in ("2026-03-04", "2026-04-06"):  # over 36 hours ahead, so the ledger has no rows of these days
@@ -111,7 +111,7 @@ class TestListDoses:
             assert {row["can_answer"] for row in day(metformin.client, date)} == {False}
 
     @pytest.mark.parametrize("done", [False, True])
-    def test_each_dose_has_one_row_wherever_the_ledger_ends(
+    def test_each_dose_is_listed_once_while_the_ledger_is_topped_up(
         self, metformin: Reminder, moment: Time, done: bool
     ) -> None:
         if done:
@@ -122,7 +122,7 @@ class TestListDoses:
             for date in ("2026-03-03", "2026-03-04", "2026-03-05", "2026-03-06", "2026-03-07"):
                 assert [each[:7] for each in times(metformin.client, date)] == ["07:00 0", "19:00 1"]
 
-    def test_a_visit_that_is_done_is_not_due_any_more(self, siti: Client, moment: Time) -> None:
+    def test_a_visit_that_is_done_lists_no_later_notice(self, siti: Client, moment: Time) -> None:
         offsets = [{"offset": "1h"}, {"offset": "1d"}]
         visit = make(siti, "kontrol", {"datetime": "2026-03-20T02:30:00Z", "offsets": offsets})
         assert times(siti, "2026-03-19") == ["09:30 1d pending"]
@@ -130,13 +130,15 @@ class TestListDoses:
         assert times(siti, "2026-03-19") == ["09:30 1d done"]
         assert times(siti, "2026-03-20") == []
 
-    def test_what_was_edited_away_is_left_out(self, metformin: Reminder, obat: dict[str, Any]) -> None:
+    def test_a_dose_removed_by_an_edit_is_not_listed(self, metformin: Reminder, obat: dict[str, Any]) -> None:
         dose = {"jam": "05:00", "jumlah": 2, "satuan": "tablet"}
         details = {**obat["details"], "frekuensi": 1, "jadwal": [dose]}
         metformin.client.put(f"/pengingat/{metformin.id}", {"details": details})
         assert times(metformin.client) == ["12:00 0 pending"]
 
-    def test_past_times_of_a_deleted_reminder_stay(self, siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    def test_past_doses_of_a_deleted_reminder_are_still_listed(
+        self, siti: Client, moment: Time, obat: dict[str, Any]
+    ) -> None:
         medicine = Reminder(siti, siti.post("/pengingat/obat", {**obat, "timezone": "Asia/Jayapura"}).json["id"])
         moment.move(hours=11, minutes=5)
         medicine.say("done")
@@ -146,12 +148,12 @@ class TestListDoses:
         assert (row["local_time"], row["state"], row["can_answer"]) == ("21:00", "done", False)
         assert day(siti, "2026-03-03") == []
 
-    def test_a_new_title_is_that_of_all_rows(self, metformin: Reminder, moment: Time) -> None:
+    def test_a_changed_title_is_shown_for_a_dose_that_is_already_due(self, metformin: Reminder, moment: Time) -> None:
         moment.move(hours=11, minutes=5)
         metformin.client.put(f"/pengingat/{metformin.id}", {"judul": "Obat gula"})
         assert [row["judul"] for row in day(metformin.client)] == ["Obat gula"]
 
-    def test_whether_it_can_be_answered_is_what_an_answer_finds(
+    def test_can_answer_agrees_with_the_result_of_an_answer(
         self, siti: Client, moment: Time, obat: dict[str, Any]
     ) -> None:
         details = {"jadwal": [{"hari": "senin", "jam": "02:00"}, {"hari": "rabu", "jam": "02:00"}]}
@@ -196,18 +198,20 @@ class TestListDoses:
             past(siti_id, 20, "done", slot=f"{n:03}")
         assert [row["slot"] for row in day(siti, "2026-02-20")] == [f"{n:03}" for n in range(100)]
 
-    def test_it_is_the_callers_own_day(self, client: Client, metformin: Reminder) -> None:
+    def test_only_the_callers_own_doses_are_listed(self, client: Client, metformin: Reminder) -> None:
         assert day(client.as_(make_user())) == []
         assert_error(client.get("/pengingat/hari-ini"), 401)
 
-    def test_a_caregiver_who_may_manage_reads_it(self, client: Client, siti_id: int, metformin: Reminder) -> None:
+    def test_a_caregiver_needs_the_manage_scope_to_list_the_doses_of_a_patient(
+        self, client: Client, siti_id: int, metformin: Reminder
+    ) -> None:
         budi = client.as_(db.session.get_one(User, caregiver_of(siti_id, "manage")))
         assert day(budi, patient_id=siti_id) == day(metformin.client)
         assert [row["action"] for row in metformin.client.get("/profile/akses").json] == ["history_read"]
         stranger = client.as_(db.session.get_one(User, caregiver_of(siti_id, "history")))
         assert_error(stranger.get(f"/pengingat/hari-ini?patient_id={siti_id}"), 404)
 
-    def test_it_costs_a_fixed_number_of_statements(
+    def test_the_list_needs_at_most_three_statements(
         self, siti: Client, moment: Time, obat: dict[str, Any], statements: Statements
     ) -> None:
         for _ in range(12):

@@ -42,35 +42,37 @@ def _first(channel: str) -> dict[str, Any]:
 
 
 class TestWords:
-    def test_a_message_says_for_whom_it_is(self, ibu: int) -> None:
+    def test_a_message_names_the_dependent(self, ibu: int) -> None:
         text = str(_first("messaging")["text"])
         assert re.match(f"Pengingat untuk Ibu Siti: {SENTENCE}", text), text
 
     def test_a_template_greets_the_caregiver(self, ibu: int) -> None:
         assert _first("messaging")["parts"]["name"] == "Budi"
 
-    def test_a_push_says_for_whom_it_is(self, ibu: int) -> None:
+    def test_a_push_names_the_dependent(self, ibu: int) -> None:
         push = _first("push_fan_out")
         assert push["title"] == "Pengingat untuk Ibu Siti: Obat diabetes"
 
-    def test_the_caregivers_own_say_nothing_new(self, budi: Client, moment: Time, obat: dict[str, Any]) -> None:
+    def test_a_message_about_the_caregivers_own_reminder_greets_the_caregiver(
+        self, budi: Client, moment: Time, obat: dict[str, Any]
+    ) -> None:
         assert budi.post("/pengingat/obat", obat).status_code == 201
         assert str(_first("messaging")["text"]).startswith("Halo Budi, waktunya")
 
-    def test_several_say_it_once(self, ibu: int) -> None:
+    def test_a_merged_message_names_the_dependent_in_the_first_line(self, ibu: int) -> None:
         words = _first("messaging")
         lines = str(texts.merge([words, words])["text"]).splitlines()
         assert lines[0] == "Pengingat untuk Ibu Siti:"
         assert re.match(f"1. W{SENTENCE[1:]}", lines[1])
 
-    def test_a_name_of_nothing_but_an_address_is_not_said(
+    def test_a_name_that_is_only_a_web_address_is_replaced_by_a_general_term(
         self, moment: Time, budi: Client, obat: dict[str, Any]
     ) -> None:
         ibu = keep(budi, "https://judi.com")
         assert budi.post(f"/pengingat/obat?patient_id={ibu}", obat).status_code == 201
         assert str(_first("messaging")["text"]).startswith("Pengingat untuk orang yang Anda rawat: waktunya")
 
-    def test_a_stock_notice_says_for_whom_it_is(self, app: Flask, ibu: int) -> None:
+    def test_a_stock_notice_names_the_dependent(self, app: Flask, ibu: int) -> None:
         pengingat = db.session.scalars(sa.select(Pengingat)).one()
         pengingat.stock_notified_days = 2
         for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
@@ -98,22 +100,28 @@ class TestAnswers:
         (found,) = re.findall(rf"{ADDRESS}/k/([A-Za-z0-9_-]{{22}})", str(_first("messaging")["text"]))
         return str(found)
 
-    def test_a_link_counts_for_her_by_the_caregiver(self, client: Client, ibu: int, token: str) -> None:
+    def test_an_answer_by_link_is_recorded_as_given_by_the_caregiver(
+        self, client: Client, ibu: int, token: str
+    ) -> None:
         assert tap(client, token, "done").status_code == 303
         assert _answered(ibu) == ("done", "caregiver")
 
-    def test_a_push_counts_for_her_by_the_caregiver(self, client: Client, ibu: int, token: str) -> None:
+    def test_an_answer_by_push_is_recorded_as_given_by_the_caregiver(
+        self, client: Client, ibu: int, token: str
+    ) -> None:
         assert client.post(f"/konfirmasi/{_first('push_fan_out')['token']}", {"status": "done"}).status_code == 200
         assert _answered(ibu) == ("done", "caregiver")
 
-    def test_the_application_counts_for_her_by_the_caregiver(self, budi: Client, ibu: int, token: str) -> None:
+    def test_an_answer_in_the_application_is_recorded_as_given_by_the_caregiver(
+        self, budi: Client, ibu: int, token: str
+    ) -> None:
         id_ = db.session.scalar(sa.select(Pengingat.id).filter_by(user_id=ibu))
         done = budi.post(f"/pengingat/{id_}/konfirmasi?patient_id={ibu}", {"status": "done"})
         assert done.status_code == 200
         assert _answered(ibu) == ("done", "caregiver")
         assert_error(budi.post(f"/pengingat/{id_}/konfirmasi", {"status": "done"}), 404)
 
-    def test_after_the_handover_the_caregivers_messages_answer_nothing(
+    def test_tokens_sent_to_the_caregiver_are_refused_after_the_handover(
         self, client: Client, ibu: int, token: str, moment: Time
     ) -> None:
         push = _first("push_fan_out")["token"]
@@ -123,7 +131,7 @@ class TestAnswers:
             assert_error(client.post(f"/konfirmasi/{each}", {"status": "done"}), 404, "not_found")
         assert _answered(ibu) == ("pending", None)
 
-    def test_a_message_that_leaves_after_the_handover_can_be_answered(
+    def test_a_message_sent_after_the_handover_can_be_answered(
         self, client: Client, ibu: int, token: str, moment: Time
     ) -> None:
         _hand_over(ibu, moment.now)
@@ -176,25 +184,27 @@ class TestReceivers:
         db.session.expire_all()
         return db.session.scalars(sa.select(Delivery).filter_by(dedupe_key="to-ibu")).one()
 
-    def test_a_message_goes_to_the_caregivers_number(self, people: tuple[int, int], gateway: Server) -> None:
+    def test_a_message_is_sent_to_the_number_of_the_caregiver(self, people: tuple[int, int], gateway: Server) -> None:
         row = self.send(people)
         assert (row.state, row.user_id) == (DeliveryState.SENT, people[1])
         (sent,) = gateway.messaging.sent
         assert (sent.target, sent.text) == ("6281200000001", "Pengingat untuk Ibu Siti")
 
-    def test_after_the_handover_it_goes_to_her_own(self, people: tuple[int, int], gateway: Server) -> None:
+    def test_a_message_after_the_handover_is_sent_to_the_dependents_own_number(
+        self, people: tuple[int, int], gateway: Server
+    ) -> None:
         with unit_of_work():
             ibu = db.session.get_one(User, people[1])
             ibu.guardian_id, ibu.password_hash, ibu.phone = None, "x", "+6281200000002"
         self.send(people)
         assert [sent.target for sent in gateway.messaging.sent] == ["6281200000002"]
 
-    def test_who_wants_no_messages_gets_none_of_hers(self, people: tuple[int, int]) -> None:
+    def test_a_caregiver_who_disabled_messages_gets_none_about_the_dependent(self, people: tuple[int, int]) -> None:
         with unit_of_work():
             notification_settings.save(people[0], messages=False)
         assert self.send(people).state == DeliveryState.CANCELLED
 
-    def test_news_of_her_waits_for_the_quiet_hours_of_the_caregiver(self, people: tuple[int, int]) -> None:
+    def test_quiet_hours_of_the_caregiver_delay_a_stock_notice_but_no_reminder(self, people: tuple[int, int]) -> None:
         with unit_of_work():
             notification_settings.save(people[0], quiet_start=time(0), quiet_end=time(23, 59))
         assert self.send(people, kind="stock").state == DeliveryState.PENDING
@@ -208,7 +218,7 @@ class TestReceivers:
         row = self.send(people)
         assert (row.state, row.last_error) == (DeliveryState.FAILED, "no number")
 
-    def test_a_number_that_has_no_owner_is_the_caregivers_problem(
+    def test_an_invalid_number_of_the_caregiver_makes_the_delivery_fail(
         self, people: tuple[int, int], gateway: Server
     ) -> None:
         with unit_of_work():

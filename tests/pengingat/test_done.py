@@ -10,7 +10,9 @@ from tests.pengingat.ledgers import Time, ledger, waiting
 from tests.pengingat.stock import left, make
 
 
-def test_done_before_the_first_dose_quiets_that_one_alone(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_marking_done_before_the_first_dose_cancels_only_its_message(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     created = siti.post("/pengingat/obat", obat).json
     assert siti.put(f"/pengingat/{created['id']}", {"is_done": True}).json["is_done"] is True
     assert waiting() == ["03 00:00", "03 12:00"]
@@ -20,7 +22,9 @@ def test_done_before_the_first_dose_quiets_that_one_alone(siti: Client, moment: 
     assert siti.get(f"/pengingat/{created['id']}").json["is_done"] is False
 
 
-def test_done_after_a_dose_never_silences_the_next(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_marking_done_after_a_dose_does_not_cancel_the_next_message(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     created = siti.post("/pengingat/obat", obat).json
     moment.move(hours=11, minutes=5)
     siti.put(f"/pengingat/{created['id']}", {"is_done": True})
@@ -31,7 +35,7 @@ def test_done_after_a_dose_never_silences_the_next(siti: Client, moment: Time, o
     assert siti.get(f"/pengingat/{created['id']}").json["is_done"] is False
 
 
-def test_not_done_after_all_is_reminded_of_again(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_resetting_is_done_queues_the_message_again(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     created = siti.post("/pengingat/obat", obat).json
     siti.put(f"/pengingat/{created['id']}", {"is_done": True})
     answer = siti.put(f"/pengingat/{created['id']}", {"is_done": False}).json
@@ -47,7 +51,7 @@ def test_a_visit_that_is_done_stays_done(siti: Client, moment: Time, kontrol: di
     assert siti.get(f"/pengingat/{created['id']}").json["is_done"] is True
 
 
-def test_a_new_schedule_of_something_done_is_not_done(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
+def test_rescheduling_a_done_visit_resets_is_done(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
     created = siti.post("/pengingat/", kontrol).json
     done = siti.put(f"/pengingat/{created['id']}", {"is_done": True}).json
     moved = siti.put(f"/pengingat/{created['id']}", {**done, "waktu": "2026-03-03T04:00:00Z"}).json
@@ -55,7 +59,7 @@ def test_a_new_schedule_of_something_done_is_not_done(siti: Client, moment: Time
     assert waiting() == ["02 04:00", "03 03:00"]
 
 
-def test_done_in_the_hour_before_a_dose_quiets_that_dose_and_none_after_it(
+def test_marking_done_within_an_hour_before_a_dose_cancels_only_its_message(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
@@ -70,7 +74,9 @@ def test_done_in_the_hour_before_a_dose_quiets_that_dose_and_none_after_it(
     assert siti.get(path).json["is_done"] is False
 
 
-def test_done_more_than_an_hour_before_a_dose_is_of_the_last(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_marking_done_over_an_hour_before_a_dose_keeps_its_message(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
     moment.move(hours=21, minutes=55)
     jobs.top_up()
@@ -80,7 +86,9 @@ def test_done_more_than_an_hour_before_a_dose_is_of_the_last(siti: Client, momen
     assert siti.get(path).json["is_done"] is False
 
 
-def test_done_again_shortly_before_the_next_dose_means_it(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_marking_done_again_shortly_before_the_next_dose_answers_that_dose(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
     moment.move(hours=11, minutes=5)
     siti.put(path, {"is_done": True})  # answers the dose of 19:00
@@ -95,7 +103,7 @@ def test_done_again_shortly_before_the_next_dose_means_it(siti: Client, moment: 
     assert siti.get(path).json["is_done"] is True
 
 
-def test_a_record_sent_back_shortly_before_a_dose_silences_nothing(
+def test_an_update_with_unchanged_is_done_before_a_dose_keeps_its_message(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
@@ -106,7 +114,9 @@ def test_a_record_sent_back_shortly_before_a_dose_silences_nothing(
     assert "03 00:00" in waiting()
 
 
-def test_not_done_after_all_reminds_of_the_coming_dose(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_resetting_is_done_shortly_before_a_dose_queues_its_message_again(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
     moment.move(hours=22, minutes=30)
     siti.put(path, {"is_done": True})
@@ -114,7 +124,7 @@ def test_not_done_after_all_reminds_of_the_coming_dose(siti: Client, moment: Tim
     assert "03 00:00" in waiting()
 
 
-def test_not_done_after_all_shortly_before_a_dose_is_of_what_was_done(
+def test_resetting_is_done_shortly_before_a_dose_reopens_the_previous_dose(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     path = make(siti, obat, 10)

@@ -43,7 +43,7 @@ def shown(siti: Client, path: str) -> tuple[bool, str]:
     return record["is_done"], record["next_at"]
 
 
-def test_a_dose_done_ahead_is_done_when_its_time_comes(siti: Client, moment: Time, path: str) -> None:
+def test_a_dose_done_in_advance_counts_as_done_from_its_due_time(siti: Client, moment: Time, path: str) -> None:
     say(siti, path, "done", NEXT)
     assert shown(siti, path) == (False, SECOND)  # the dose of 19:00 has no answer
     moment.move(minutes=30)
@@ -52,7 +52,7 @@ def test_a_dose_done_ahead_is_done_when_its_time_comes(siti: Client, moment: Tim
     assert shown(siti, path) == (False, TOMORROW)
 
 
-def test_after_one_that_is_done_it_goes_on_being_done(siti: Client, moment: Time, path: str) -> None:
+def test_is_done_stays_true_over_consecutive_doses_done_in_advance(siti: Client, moment: Time, path: str) -> None:
     siti.put(path, {"is_done": True})
     for due_at in (NEXT, SECOND):
         say(siti, path, "done", due_at)
@@ -65,7 +65,7 @@ def test_after_one_that_is_done_it_goes_on_being_done(siti: Client, moment: Time
     assert not shown(siti, path)[0]
 
 
-def test_what_is_between_two_that_are_done_is_asked_for(siti: Client, moment: Time, path: str) -> None:
+def test_an_unanswered_dose_between_two_done_doses_keeps_its_message(siti: Client, moment: Time, path: str) -> None:
     siti.put(path, {"is_done": True})
     say(siti, path, "done", SECOND)
     assert "02 12:40" in waiting()
@@ -77,7 +77,7 @@ def test_what_is_between_two_that_are_done_is_asked_for(siti: Client, moment: Ti
     assert shown(siti, path)[0]
 
 
-def test_a_change_of_mind_about_it_is_heard(siti: Client, moment: Time, path: str) -> None:
+def test_a_dose_done_in_advance_can_be_changed_to_skipped(siti: Client, moment: Time, path: str) -> None:
     siti.put(path, {"is_done": True})
     say(siti, path, "done", NEXT)
     say(siti, path, "skipped", NEXT)
@@ -86,7 +86,9 @@ def test_a_change_of_mind_about_it_is_heard(siti: Client, moment: Time, path: st
     assert not shown(siti, path)[0]
 
 
-def test_the_last_one_not_done_after_all_leaves_it(siti: Client, moment: Time, path: str) -> None:
+def test_resetting_is_done_of_the_current_dose_keeps_a_dose_done_in_advance(
+    siti: Client, moment: Time, path: str
+) -> None:
     siti.put(path, {"is_done": True})
     say(siti, path, "done", NEXT)
     assert siti.put(path, {"is_done": False}).json["is_done"] is False
@@ -95,7 +97,7 @@ def test_the_last_one_not_done_after_all_leaves_it(siti: Client, moment: Time, p
     assert shown(siti, path) == (True, SECOND)
 
 
-def test_the_last_one_skipped_after_all_leaves_it(siti: Client, moment: Time, path: str) -> None:
+def test_skipping_the_current_dose_keeps_a_dose_done_in_advance(siti: Client, moment: Time, path: str) -> None:
     siti.put(path, {"is_done": True})
     for status in ("done", "skipped"):
         say(siti, path, "done", NEXT)
@@ -105,7 +107,7 @@ def test_the_last_one_skipped_after_all_leaves_it(siti: Client, moment: Time, pa
     assert shown(siti, path)[0]
 
 
-def test_nearer_to_it_than_to_the_last_one_not_done_is_said_of_it(siti: Client, moment: Time, path: str) -> None:
+def test_resetting_is_done_applies_to_a_nearer_dose_done_in_advance(siti: Client, moment: Time, path: str) -> None:
     siti.put(path, {"is_done": True})
     say(siti, path, "done", NEXT)
     moment.move(minutes=15)
@@ -114,7 +116,9 @@ def test_nearer_to_it_than_to_the_last_one_not_done_is_said_of_it(siti: Client, 
     assert "02 12:40" in waiting()
 
 
-def test_another_schedule_knows_nothing_of_it(siti: Client, moment: Time, path: str, obat: dict[str, Any]) -> None:
+def test_a_new_schedule_ignores_a_dose_done_in_advance_in_the_old_schedule(
+    siti: Client, moment: Time, path: str, obat: dict[str, Any]
+) -> None:
     say(siti, path, "done", NEXT)
     siti.put(path, {"details": at(obat, "12:20", "15:00", "20:00")["details"]})
     moment.move(minutes=10)
@@ -123,7 +127,7 @@ def test_another_schedule_knows_nothing_of_it(siti: Client, moment: Time, path: 
     assert shown(siti, path) == (False, "2026-03-02T15:00:00Z")
 
 
-def test_its_stock_is_taken_once(siti: Client, moment: Time, path: str) -> None:
+def test_a_dose_done_in_advance_reduces_the_stock_once(siti: Client, moment: Time, path: str) -> None:
     for _ in range(2):
         say(siti, path, "done", NEXT)
     moment.move(minutes=30)

@@ -15,7 +15,7 @@ from tests.pengingat.histories import rows
 from tests.pengingat.ledgers import Time, past
 
 
-def test_what_was_edited_away_is_left_out_unless_asked_for(siti: Client, siti_id: int, moment: Time) -> None:
+def test_void_occurrences_are_listed_only_with_the_state_filter(siti: Client, siti_id: int, moment: Time) -> None:
     past(siti_id, 20, "void")
     past(siti_id, 21, "done")
     assert rows(siti) == [("02-21T12:00", "done")]
@@ -33,7 +33,7 @@ def test_the_history_begins_thirty_days_ago(siti: Client, siti_id: int, moment: 
     ("zone", "day"),
     [("Asia/Jakarta", "2026-03-02"), ("Pacific/Kiritimati", "2026-03-03"), ("Pacific/Pago_Pago", "2026-03-02")],
 )
-def test_days_are_those_of_the_reminders_zone(
+def test_days_follow_the_time_zone_of_the_reminder(
     siti: Client, moment: Time, obat: dict[str, Any], zone: str, day: str
 ) -> None:
     siti.post("/pengingat/obat", {**obat, "timezone": zone})
@@ -45,7 +45,7 @@ def test_days_are_those_of_the_reminders_zone(
     assert rows(siti, f"?start={other}&end={other}") == []
 
 
-def test_nothing_to_divide_is_no_percentage(siti: Client, siti_id: int, moment: Time) -> None:
+def test_the_percentage_is_null_without_delivered_occurrences(siti: Client, siti_id: int, moment: Time) -> None:
     answer = siti.get("/pengingat/kepatuhan").json
     assert (answer["percent"], answer["due"], answer["reminders"]) == (None, 0, [])
     assert (answer["start"], answer["end"], len(answer["days"])) == ("2026-02-01", "2026-03-02", 30)
@@ -54,7 +54,7 @@ def test_nothing_to_divide_is_no_percentage(siti: Client, siti_id: int, moment: 
     assert (answer["percent"], answer["undelivered"]) == (None, 1)
 
 
-def test_the_sums_of_days_long_past_are_kept(siti: Client, siti_id: int, moment: Time) -> None:
+def test_adherence_includes_the_stored_sums_of_old_days(siti: Client, siti_id: int, moment: Time) -> None:
     day = date(2024, 6, 1)
     sums = {"due": 3, "done": 2, "skipped": 0, "missed": 1, "undelivered": 0}
     for judul in ("Metformin", "Amlodipin"):
@@ -65,7 +65,7 @@ def test_the_sums_of_days_long_past_are_kept(siti: Client, siti_id: int, moment:
     assert [row["judul"] for row in answer["reminders"]] == ["Amlodipin", "Metformin"]
 
 
-def test_reads_cost_a_fixed_number_of_statements(
+def test_history_and_adherence_reads_need_a_bounded_number_of_statements(
     siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], statements: Statements
 ) -> None:
     created = siti.post("/pengingat/obat", obat).json
@@ -79,7 +79,9 @@ def test_reads_cost_a_fixed_number_of_statements(
         siti.get("/pengingat/kepatuhan")
 
 
-def test_what_fell_due_where_the_next_day_has_begun_is_there(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_history_includes_a_dose_on_the_next_day_of_an_eastern_time_zone(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     """In Jayapura it is 00:10. In Jakarta, the time zone of the newest reminder, it is 22:10 of the day before."""
     details = {**obat["details"], "jadwal": [{**obat["details"]["jadwal"][0], "jam": "15:10"}], "frekuensi": 1}
     eastern = siti.post("/pengingat/obat", {**obat, "timezone": "Asia/Jayapura", "details": details}).json["id"]
