@@ -38,7 +38,7 @@ def served(committed: Flask, variables: dict[str, str], sim: Server) -> Iterator
     """Yield the application with demo data and provider simulators."""
     public, private = vapid.new_keys()
     keys = {"VAPID_PUBLIC_KEY": public, "VAPID_PRIVATE_KEY": private, "VAPID_SUBJECT": "mailto:fuzz@example.org"}
-    app = create_patient_app(config_for_tests(**variables, **sim.env, **keys, LOG_LEVEL="ERROR"))
+    app = create_patient_app(config_for_tests(**variables, **sim.env, **keys))
     with app.app_context():
         with unit_of_work():
             demo.fill()
