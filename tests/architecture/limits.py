@@ -94,17 +94,17 @@ LIMITS: dict[str, Limit] = {
     "identity/upload_limits.py limit_uploads '20 per minute; 50 per day'": Limit(
         "processors and disks",
         "pictures of a person on all routes together",
-        "identity/test_uploads.py::test_a_minute_has_twenty_pictures_of_a_person_on_whichever_route",
+        "identity/test_uploads.py::test_a_person_may_upload_twenty_pictures_a_minute_on_all_routes_together",
     ),
     "identity/upload_limits.py limit_admin_uploads '30 per minute'": Limit(
         "processors and disks",
         "pictures of an administrator",
-        "identity/test_uploads.py::test_an_administrators_pictures_are_limited_a_minute",
+        "identity/test_uploads.py::test_an_admin_may_upload_thirty_pictures_a_minute",
     ),
     "identity/own_pictures.py MAX_BYTES": Limit(
         "disks",
         "all pictures that a person has",
-        "identity/test_own_pictures.py::test_of_two_uploads_at_once_one_gets_the_last_room",
+        "identity/test_own_pictures.py::test_two_concurrent_uploads_cannot_exceed_the_quota",
     ),
     # Limits: caregivers
     "caregivers/routes.py create_link '100 per hour; 200 per day'": Limit(
@@ -255,7 +255,7 @@ LIMITS: dict[str, Limit] = {
     "providers/cache.py MAX_KEPT_PER_HOUR": Limit(
         "Redis",
         "copies that visitors make",
-        "providers/test_cache.py::test_of_too_many_new_answers_no_copy_outlives_its_freshness",
+        "providers/test_cache.py::test_copies_over_the_hourly_limit_get_a_shorter_lifetime",
     ),
     "videos/routes.py get_live_video '60 per minute'": Limit("the platform's quota", "an address", GENERIC),
     "videos/routes.py list_channel '60 per minute'": Limit("the platform's quota", "an address", GENERIC),

@@ -24,7 +24,7 @@ def patient(app: Flask) -> User:
     return make_user()
 
 
-def test_each_look_is_a_row_with_who_looked_and_why(patient: User) -> None:
+def test_each_recorded_access_is_a_row_with_actor_role_and_reason(patient: User) -> None:
     caregiver = make_user(RoleName.PENDAMPING)
     for _ in range(2):
         access_log.record(as_caller(caregiver), patient.id, AccessAction.HISTORY_READ, "Kontrol besok")
@@ -32,7 +32,7 @@ def test_each_look_is_a_row_with_who_looked_and_why(patient: User) -> None:
     assert entries() == [row, row]
 
 
-def test_an_administrator_who_cares_for_somebody_looks_as_a_caregiver(patient: User) -> None:
+def test_an_admin_caregiver_is_logged_with_the_role_that_fits_the_action(patient: User) -> None:
     both = as_caller(make_user(RoleName.PENDAMPING, RoleName.ADMIN))
     access_log.record(both, patient.id, AccessAction.HISTORY_READ)
     access_log.record(both, patient.id, AccessAction.NIK_READ)
@@ -40,26 +40,26 @@ def test_an_administrator_who_cares_for_somebody_looks_as_a_caregiver(patient: U
     assert [row[2] for row in entries()] == ["pendamping", "admin", None]
 
 
-def test_what_is_noted_once_a_day_is_one_row_of_each_person(patient: User) -> None:
+def test_a_repeated_daily_access_entry_is_one_row_per_person(patient: User) -> None:
     admin, another = as_caller(make_admin()), make_user()
     access_log.record_today(admin, [patient.id], AccessAction.LISTED)
     access_log.record_today(admin, [another.id, patient.id, admin.id, 999_999_999], AccessAction.LISTED)
     assert [row[0] for row in entries()] == [patient.id, another.id]
 
 
-def test_nobody_is_told_of_their_own_look(patient: User) -> None:
+def test_an_access_to_ones_own_data_is_not_logged(patient: User) -> None:
     access_log.record(as_caller(patient), patient.id, AccessAction.PROFILE_READ)
     access_log.record_today(as_caller(patient), [patient.id], AccessAction.LISTED)
     assert entries() == []
 
 
-def test_a_look_at_many_is_one_row_a_day_whoever_takes_it(app: Flask) -> None:
+def test_bulk_accesses_of_two_admins_on_one_day_are_one_row(app: Flask) -> None:
     for admin in (make_admin(), make_admin()):
         access_log.record_many(as_caller(admin), AccessAction.EXPORT, Covers.EVERYBODY)
     assert db.session.scalar(sa.select(sa.func.count()).select_from(BulkAccess)) == 1
 
 
-def test_an_administrator_who_opens_a_record_is_noted_with_the_nik(client: Client, app: Flask) -> None:
+def test_an_admin_profile_read_logs_a_nik_read_only_if_a_nik_exists(client: Client, app: Flask) -> None:
     admin = make_admin()
     with_nik, without = make_user(nik="3273014502900001"), make_user()
     for user in (with_nik, without):
@@ -71,7 +71,7 @@ def test_an_administrator_who_opens_a_record_is_noted_with_the_nik(client: Clien
     ]
 
 
-def test_the_log_of_a_person_goes_with_them_and_outlives_who_looked(app: Flask, patient: User) -> None:
+def test_access_entries_are_deleted_with_the_subject_but_not_with_the_actor(app: Flask, patient: User) -> None:
     caregiver = make_user(RoleName.PENDAMPING)
     access_log.record(as_caller(caregiver), patient.id, AccessAction.HISTORY_READ)
     db.session.execute(sa.delete(User).where(User.id == caregiver.id))

@@ -32,16 +32,16 @@ FREE = (
 
 
 @pytest.mark.parametrize("alias", RESERVED)
-def test_no_office_and_no_profession_is_an_alias(alias: str) -> None:
+def test_a_pseudonym_like_an_official_title_is_reserved(alias: str) -> None:
     assert is_reserved(alias)
 
 
 @pytest.mark.parametrize("alias", FREE)
-def test_other_names_are_free(alias: str) -> None:
+def test_other_pseudonyms_are_not_reserved(alias: str) -> None:
     assert not is_reserved(alias)
 
 
-def test_nobody_takes_one(client: Client, siti: Client) -> None:
+def test_a_reserved_pseudonym_is_refused_at_registration_and_in_the_profile(client: Client, siti: Client) -> None:
     body = {"username": "baru", "password": "kucing-hitam-7", "nama_ktp": "B", "nomor_hp": "081234500000"}
     for alias in ("Moderator", "Аdmin Kemenkes"):
         answer = client.post("/register", {**body, "nama_samaran": alias})
@@ -50,7 +50,7 @@ def test_nobody_takes_one(client: Client, siti: Client) -> None:
     assert siti.put("/profile", {"nama_samaran": "Kenanga"}).status_code == 200
 
 
-def test_who_has_one_from_before_may_send_it_back(client: Client) -> None:
+def test_an_existing_reserved_pseudonym_may_be_saved_again(client: Client) -> None:
     user = make_user()
     db.session.execute(sa.update(User).where(User.id == user.id).values(nama_samaran="Moderator"))
     db.session.commit()

@@ -22,14 +22,14 @@ def withdrawn(purpose: Purpose) -> list[int]:
     return list(db.session.scalars(sa.select(User.id).where(consents.is_withdrawn(User.id, purpose))))
 
 
-def test_who_was_never_asked_counts_as_having_agreed(user_id: int) -> None:
+def test_a_missing_consent_counts_as_given(user_id: int) -> None:
     assert consents.current(user_id) == {}
     assert withdrawn(Purpose.HEALTH_DATA) == []
     assert consents.record(user_id, {Purpose.HEALTH_DATA: True}, ConsentSource.REGISTRATION) == set()
     assert consents.current(user_id)[Purpose.HEALTH_DATA].way == "registration"
 
 
-def test_a_withdrawal_is_a_change_with_and_without_a_consent_before(user_id: int) -> None:
+def test_a_withdrawal_is_a_change_with_or_without_a_prior_consent(user_id: int) -> None:
     assert consents.record(user_id, {Purpose.CAREGIVERS: False}, ConsentSource.APP) == {Purpose.CAREGIVERS}
     consents.record(user_id, {Purpose.HEALTH_DATA: True}, ConsentSource.REGISTRATION)
     assert consents.record(user_id, {Purpose.HEALTH_DATA: False}, ConsentSource.APP) == {Purpose.HEALTH_DATA}
@@ -38,7 +38,7 @@ def test_a_withdrawal_is_a_change_with_and_without_a_consent_before(user_id: int
     assert withdrawn(Purpose.HEALTH_DATA) == []
 
 
-def test_what_was_said_before_is_kept_and_what_is_said_again_is_not_written_twice(user_id: int) -> None:
+def test_consent_history_is_kept_and_a_repeated_answer_is_not_stored_twice(user_id: int) -> None:
     for granted in (True, True, False):
         consents.record(user_id, {Purpose.HEALTH_DATA: granted}, ConsentSource.APP)
     rows = db.session.execute(sa.select(Consent.granted, Consent.ended_at.is_(None)).order_by(Consent.id))

@@ -33,7 +33,7 @@ def use_keys(app: Flask, monkeypatch: pytest.MonkeyPatch, keys: str) -> None:
     monkeypatch.setitem(app.extensions, "config", config_for_tests(NIK_KEYS=keys))
 
 
-def test_a_nik_is_encrypted_anew_each_time_and_comes_back(app: Flask) -> None:
+def test_each_encryption_of_a_nik_differs_and_decrypts_to_the_nik(app: Flask) -> None:
     sealed = {field_encryption.encrypt(NIK, 7) for _ in range(5)}
     assert len(sealed) == 5
     assert not any(NIK in text for text in sealed)
@@ -46,21 +46,21 @@ def test_a_ciphertext_moved_to_another_person_does_not_decrypt(app: Flask) -> No
 
 
 @pytest.mark.parametrize("stored", ["v1:dev:AAAA", "v1:dev:not base64!", "v1:gone:AAAA", "v1:", "v1:dev"])
-def test_what_was_tampered_with_is_refused(app: Flask, stored: str) -> None:
+def test_an_invalid_ciphertext_is_refused(app: Flask, stored: str) -> None:
     with pytest.raises(field_encryption.UndecryptableField):
         field_encryption.decrypt(stored, 7)
 
 
 @pytest.mark.parametrize("legacy", ["3273014502900001", "12-34/x", "gAAAAABlegacy=="])
-def test_legacy_values_of_any_form_stay_as_they_are(app: Flask, legacy: str) -> None:
+def test_decrypting_a_legacy_value_returns_it_unchanged(app: Flask, legacy: str) -> None:
     assert field_encryption.decrypt(legacy, 7) == legacy
 
 
-def test_without_a_nik_there_is_none(app: Flask) -> None:
+def test_decrypting_a_missing_nik_gives_none(app: Flask) -> None:
     assert field_encryption.decrypt(None, 7) is None
 
 
-def test_rotation_encrypts_all_with_the_first_key_legacy_values_too(
+def test_key_rotation_encrypts_every_nik_with_the_first_key_even_legacy_values(
     committed: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_keys(committed, monkeypatch, OLD)
@@ -78,7 +78,7 @@ def test_rotation_encrypts_all_with_the_first_key_legacy_values_too(
     assert jobs.verify_nik() == (6, [])
 
 
-def test_verification_names_who_cannot_be_read(committed: Flask) -> None:
+def test_verification_reports_the_users_whose_nik_cannot_be_decrypted(committed: Flask) -> None:
     with unit_of_work():
         fine, broken = make_user(nik=NIK), make_user(nik=NIK)
         broken.nik = fine.nik
@@ -87,7 +87,7 @@ def test_verification_names_who_cannot_be_read(committed: Flask) -> None:
 
 
 @pytest.mark.processes
-def test_a_rotation_killed_five_times_leaves_all_readable_under_the_new_key(
+def test_a_key_rotation_killed_five_times_can_be_completed_without_data_loss(
     committed: Flask, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_keys(committed, monkeypatch, OLD)
@@ -143,7 +143,7 @@ def test_a_nik_can_be_set_changed_and_removed(app: Flask) -> None:
     assert user.nik is None
 
 
-def test_a_secret_does_not_pass_for_a_nik(app: Flask) -> None:
+def test_an_encrypted_second_factor_does_not_decrypt_as_a_nik(app: Flask) -> None:
     sealed = field_encryption.encrypt("JBSWY3DPEHPK3PXP", 7, field=second_factor.FIELD)
     with pytest.raises(field_encryption.UndecryptableField):
         field_encryption.decrypt(sealed, 7)

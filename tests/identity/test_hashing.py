@@ -35,7 +35,7 @@ class Slow:
             thread.join()
 
 
-def test_six_threads_have_passwords_hashed_and_the_seventh_is_refused_at_once() -> None:
+def test_a_seventh_concurrent_password_hash_is_refused_with_retry_after() -> None:
     slow = Slow(6)
     try:
         with pytest.raises(Unavailable) as refused:
@@ -48,7 +48,7 @@ def test_six_threads_have_passwords_hashed_and_the_seventh_is_refused_at_once() 
     assert passwords.matches("rahasia123", passwords.hash_password("rahasia123"))
 
 
-def test_a_login_beyond_the_line_is_503_with_retry_after(client: Client) -> None:
+def test_a_login_while_the_hashing_queue_is_full_is_503_with_retry_after(client: Client) -> None:
     make_user(username="siti")
     slow = Slow(6)
     try:

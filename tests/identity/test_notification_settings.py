@@ -20,12 +20,12 @@ from tests.helpers.factories import make_user
 JAKARTA, JAYAPURA = ZoneInfo("Asia/Jakarta"), ZoneInfo("Asia/Jayapura")
 
 
-def test_who_never_said_is_reached_by_both_at_any_hour(app: Flask) -> None:
+def test_default_settings_allow_messages_and_push_without_quiet_hours(app: Flask) -> None:
     wishes = notification_settings.get(make_user().id)
     assert (wishes.messages, wishes.push, wishes.quiet_start, wishes.quiet_end) == (True, True, None, None)
 
 
-def test_messages_are_switched_off_and_on_and_nothing_else_with_them(app: Flask) -> None:
+def test_switching_messages_does_not_change_push_or_quiet_hours(app: Flask) -> None:
     user = make_user()
     notification_settings.save(user.id, push=False, quiet_start=time(22), quiet_end=time(5))
     for on in (False, True):
@@ -45,7 +45,7 @@ def test_messages_are_switched_off_and_on_and_nothing_else_with_them(app: Flask)
     ],
     ids=["nothing", "object", "list", "JSON as text", "text"],
 )
-def test_switching_broadcasts_says_so_in_the_preferences_where_they_can(
+def test_switching_broadcasts_updates_the_consent_and_object_preferences(
     app: Flask, before: object, off: object, on: object
 ) -> None:
     user = make_user(preferences=before)
@@ -58,7 +58,7 @@ def test_switching_broadcasts_says_so_in_the_preferences_where_they_can(
         assert (consent.granted, consent.way) == (wanted, "message")
 
 
-def test_switching_broadcasts_of_nobody_does_nothing(app: Flask) -> None:
+def test_switching_broadcasts_of_an_unknown_user_raises_no_error(app: Flask) -> None:
     notification_settings.switch_broadcasts(999_999_999, False, way=ConsentSource.MESSAGE)
 
 
@@ -69,7 +69,7 @@ def profile(client: Client, user: User, preferences: object) -> Any:
     return response.json["preferences"]
 
 
-def test_a_client_that_does_not_know_of_broadcasts_opts_nobody_in_again(client: Client, app: Flask) -> None:
+def test_saving_preferences_without_broadcast_keeps_the_broadcast_opt_out(client: Client, app: Flask) -> None:
     user = make_user(preferences={"medical": True})
     notification_settings.switch_broadcasts(user.id, False, way=ConsentSource.MESSAGE)
     assert profile(client, user, {"islam": True}) == {"islam": True, "broadcast": False}
@@ -78,7 +78,7 @@ def test_a_client_that_does_not_know_of_broadcasts_opts_nobody_in_again(client: 
     assert user.accepts_broadcasts is True
 
 
-def test_what_the_profile_says_of_broadcasts_is_recorded_as_a_consent(client: Client, app: Flask) -> None:
+def test_a_broadcast_preference_in_the_profile_is_recorded_as_a_consent(client: Client, app: Flask) -> None:
     user = make_user()
     profile(client, user, {"medical": True})
     assert consents.current(user.id) == {}
@@ -101,7 +101,7 @@ def test_what_the_profile_says_of_broadcasts_is_recorded_as_a_consent(client: Cl
     ],
 )
 @pytest.mark.parametrize("zone", [JAKARTA, JAYAPURA], ids=str)
-def test_quiet_hours_are_of_the_persons_own_zone(
+def test_quiet_hours_are_in_the_time_zone_of_the_person(
     start: str, end: str, now: str, ends: str | None, zone: ZoneInfo
 ) -> None:
     moment = datetime.fromisoformat(now).replace(tzinfo=zone).astimezone(UTC)

@@ -58,7 +58,7 @@ def name_of(response: TestResponse) -> str:
     return str(response.json["image"]).removeprefix("/media/")
 
 
-def test_what_is_noted_is_what_is_stored(person: Client, user_id: int) -> None:
+def test_the_recorded_picture_sizes_match_the_stored_pictures(person: Client, user_id: int) -> None:
     """Upload and replace pictures in the profile, a thread and a reply."""
     person.put("/profile", data=picture())
     profile = name_of(person.put("/profile", data=picture()))
@@ -69,7 +69,7 @@ def test_what_is_noted_is_what_is_stored(person: Client, user_id: int) -> None:
     assert kept(user_id) == {name: len(pictures.store().get(name)) for name in (profile, changed, answered)}
 
 
-def test_what_is_gone_takes_no_room(person: Client, user_id: int, client: Client) -> None:
+def test_picture_size_records_are_deleted_with_the_pictures(person: Client, user_id: int, client: Client) -> None:
     other = make_user()
     owner, other_id = client.as_(other), other.id
     first = thread(owner).json["id"]
@@ -96,7 +96,7 @@ def room_for_two(person: Client, user_id: int, limited: None, monkeypatch: pytes
 
 
 @pytest.mark.usefixtures("room_for_two")
-def test_a_picture_without_room_is_refused_and_not_stored(person: Client, user_id: int, client: Client) -> None:
+def test_a_picture_over_the_quota_is_refused_and_not_stored(person: Client, user_id: int, client: Client) -> None:
     before, own = stored(), kept(user_id)
     refused = thread(person)
     assert_error(refused, 409, "pictures_full")
@@ -114,7 +114,7 @@ def test_a_picture_without_room_is_refused_and_not_stored(person: Client, user_i
 
 
 @pytest.mark.usefixtures("room_for_two")
-def test_a_picture_may_take_the_room_of_the_one_that_it_replaces(person: Client, user_id: int) -> None:
+def test_replacing_a_picture_is_allowed_when_the_quota_is_full(person: Client, user_id: int) -> None:
     assert person.put("/profile", data=picture()).status_code == 200
     assert len(kept(user_id)) == 2
     person.put("/profile", {"image": None})
@@ -122,20 +122,20 @@ def test_a_picture_may_take_the_room_of_the_one_that_it_replaces(person: Client,
 
 
 @pytest.mark.usefixtures("room_for_two")
-def test_without_limits_there_is_no_end(person: Client, user_id: int, app: Flask) -> None:
+def test_the_picture_quota_is_not_enforced_when_limits_are_disabled(person: Client, user_id: int, app: Flask) -> None:
     app.extensions["limits"].enabled = False
     assert thread(person).status_code == 201
     assert len(kept(user_id)) == 3
 
 
-def test_pictures_of_the_service_are_nobodys(client: Client) -> None:
+def test_a_komunitas_picture_does_not_count_for_the_admin_who_uploads_it(client: Client) -> None:
     user = make_user(RoleName.ADMIN)
     admin, user_id = client.as_(user), user.id
     assert admin.post("/komunitas", data={"nama": "Sehat", **picture()}).status_code == 201
     assert not kept(user_id)
 
 
-def test_a_person_who_is_deleted_leaves_nothing_noted(client: Client) -> None:
+def test_deleting_a_person_deletes_their_picture_size_records(client: Client) -> None:
     leaving = make_user(RoleName.ADMIN)
     client.as_(leaving).put("/profile", data=picture())
     thread(client.as_(leaving))
@@ -144,7 +144,7 @@ def test_a_person_who_is_deleted_leaves_nothing_noted(client: Client) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(OwnPicture)) == 0
 
 
-def test_sweep_forgets_what_no_row_names(person: Client, user_id: int) -> None:
+def test_the_sweep_deletes_records_of_unreferenced_pictures(person: Client, user_id: int) -> None:
     thread(person)
     named = name_of(person.put("/profile", data=picture()))
     db.session.execute(sa.text("DELETE FROM forum_threads"))  # as a super-admin could do in the SQL console
@@ -153,7 +153,7 @@ def test_sweep_forgets_what_no_row_names(person: Client, user_id: int) -> None:
     assert set(kept(user_id)) == {named}
 
 
-def test_of_two_uploads_at_once_one_gets_the_last_room(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_concurrent_uploads_cannot_exceed_the_quota(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(committed.extensions, "limits", RateLimits(committed.extensions["redis"], enabled=True))
     with unit_of_work():
         user_id = make_user().id

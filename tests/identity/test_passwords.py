@@ -22,24 +22,24 @@ GOOD = ["baru123", "kucing-hitam-7", "s1t1.aminah", "081234567891", "siti.aminah
 
 
 @pytest.mark.parametrize("password", [*COMMON, *REPEATED, *OWN])
-def test_a_password_that_anybody_guesses_is_none(app: Flask, password: str) -> None:
+def test_an_easy_to_guess_password_is_refused(app: Flask, password: str) -> None:
     assert passwords.problem(password, username="siti.aminah", phone=PHONE)
 
 
 @pytest.mark.parametrize("password", GOOD)
-def test_any_other_password_is_one(app: Flask, password: str) -> None:
+def test_other_passwords_are_accepted(app: Flask, password: str) -> None:
     assert passwords.problem(password, username="siti.aminah", phone=PHONE) is None
     assert passwords.problem(password, username="siti.aminah", phone=None) is None
 
 
-def test_the_list_holds_the_ten_thousand_commonest() -> None:
+def test_the_common_password_list_has_ten_thousand_distinct_entries() -> None:
     lines = passwords.COMMON.read_text(encoding="utf-8").splitlines()
     assert len(lines) == len(set(lines)) == 10_000
     assert lines[:3] == ["123456", "password", "12345678"]
     assert all(line == line.lower() and len(line) >= 6 for line in lines)
 
 
-def test_the_demos_password_is_none_in_production(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_password_is_refused_in_production(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     assert passwords.problem(passwords.DEMO, username="siti", phone=None) is None
     config = dataclasses.replace(app.extensions["config"], environment="production")
     monkeypatch.setitem(app.extensions, "config", config)
@@ -52,7 +52,9 @@ def patient() -> User:
 
 
 @pytest.mark.parametrize("password", ["123456", "siti.aminah", "081234567890", "zzzzzzz"])
-def test_nobody_registers_or_goes_on_with_an_easy_password(client: Client, patient: User, password: str) -> None:
+def test_an_easy_password_is_refused_at_registration_and_in_the_profile(
+    client: Client, patient: User, password: str
+) -> None:
     body = {"username": "siti.aminah2", "password": password, "nama_ktp": "S", "nama_samaran": "M"}
     if password in ("123456", "zzzzzzz"):
         registration = {**body, "nomor_hp": "081311112222"}
@@ -61,7 +63,7 @@ def test_nobody_registers_or_goes_on_with_an_easy_password(client: Client, patie
     assert credentials.authenticate("siti.aminah", PASSWORD) is patient
 
 
-def test_a_registration_whose_password_is_its_number_is_refused(client: Client) -> None:
+def test_a_registration_whose_password_is_the_phone_number_is_refused(client: Client) -> None:
     body = {"username": "siti", "password": "081311112222", "nama_ktp": "S", "nama_samaran": "M",
             "nomor_hp": "0813-1111-2222"}  # fmt: skip
     response = client.post("/register", body)
@@ -69,13 +71,13 @@ def test_a_registration_whose_password_is_its_number_is_refused(client: Client) 
     assert "tidak boleh sama dengan nama pengguna atau nomor HP" in response.json["message"]
 
 
-def test_a_reset_to_an_easy_password_is_refused_and_the_code_stays_good(client: Client, patient: User) -> None:
+def test_a_reset_to_an_easy_password_is_refused_and_the_code_stays_valid(client: Client, patient: User) -> None:
     code = ask(client, PHONE)
     easy = client.post("/update-password", {"code": code, "new_password": "password"})
     assert_error(easy, 400, "validation_error", "new_password")
     assert client.post("/update-password", {"code": code, "new_password": "kucing-hitam"}).status_code == 200
 
 
-def test_an_easy_password_of_before_still_logs_in(client: Client, patient: User) -> None:
+def test_a_login_with_an_existing_easy_password_still_works(client: Client, patient: User) -> None:
     patient.password_hash = passwords.hash_password("123456")
     assert client.post("/login", {"username": "siti.aminah", "password": "123456"}).status_code == 200

@@ -14,21 +14,21 @@ NO_NUMBERS = ["siti081311112222", "<b>081311112222", "081311112222 ext. 5", "tel
 
 
 @pytest.mark.parametrize("text", ["081311112222", "+62 813-1111-2222", "(0813) 1111.2222", "62 (0)813 1111 2222"])
-def test_digits_blanks_and_signs_make_a_number(text: str) -> None:
+def test_a_phone_number_with_spaces_and_punctuation_is_normalised(text: str) -> None:
     assert phones.normalise(text) == "+6281311112222"
 
 
 @pytest.mark.parametrize("text", NO_NUMBERS)
-def test_anything_else_in_it_makes_no_number(text: str) -> None:
+def test_a_phone_number_with_other_characters_is_invalid(text: str) -> None:
     assert phones.normalise(text) is None
 
 
 @pytest.mark.parametrize("text", [text for text in NO_NUMBERS if text == text.strip()])
-def test_nobody_has_a_number_with_anything_else_in_it(client: Client, text: str) -> None:
+def test_the_profile_refuses_a_phone_number_with_other_characters(client: Client, text: str) -> None:
     assert_error(client.as_(make_user()).put("/profile", {"nomor_hp": text}), 400, "validation_error", "nomor_hp")
 
 
-def test_a_username_that_contains_a_number_is_its_owners_login(client: Client) -> None:
+def test_a_username_that_contains_a_phone_number_logs_in_its_owner(client: Client) -> None:
     owner = make_user(username="siti081311112222", nomor_hp="081999999999", password="milik-siti-1")
     make_user(username="budi", nomor_hp="081311112222")
     body = {"username": "siti081311112222", "password": "milik-siti-1"}

@@ -32,7 +32,7 @@ SELECT string_agg((expires_at - '2026-01-01Z')::text, ', ' ORDER BY user_id, kin
 LOGIN = "INSERT INTO sessions (id, user_id, kind) VALUES (gen_random_uuid(), 1, 'user')"
 
 
-def test_sessions_stored_before_expire_as_they_did(variables: dict[str, str], database: str) -> None:
+def test_existing_sessions_keep_their_expiry_after_the_migration(variables: dict[str, str], database: str) -> None:
     there = {**variables, "DATABASE_URL": database}
     assert output(flask(there, "db", "upgrade", "0043"))[0] == 0
     with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as cursor:

@@ -42,7 +42,7 @@ def promote(user: User) -> None:
         (RoleName.SUPERADMIN, [{"minutes": 31}], False),
     ],
 )
-def test_a_session_ends_by_age_and_by_idleness(
+def test_a_session_expires_by_age_and_by_idle_time(
     client: Client, role: RoleName, pauses: list[dict[str, float]], is_alive: bool
 ) -> None:
     refresh = sessions.begin(make_user(role)).refresh_token
@@ -57,7 +57,7 @@ def test_a_session_ends_by_age_and_by_idleness(
             sessions.refresh(refresh)
 
 
-def test_somebody_who_becomes_an_admin_gets_an_admins_short_session(client: Client) -> None:
+def test_an_old_session_ends_when_the_user_becomes_an_admin(client: Client) -> None:
     user = make_user()
     refresh, as_user = sessions.begin(user).refresh_token, client.as_(user)
     let_pass(days=1)
@@ -67,7 +67,7 @@ def test_somebody_who_becomes_an_admin_gets_an_admins_short_session(client: Clie
     assert_error(as_user.get("/profile"), 401, "session_ended")
 
 
-def test_somebody_who_becomes_an_admin_stays_logged_in_while_they_use_the_session(client: Client) -> None:
+def test_after_promotion_a_recently_used_old_session_ends_but_a_new_one_works(client: Client) -> None:
     user = make_user()
     refresh = sessions.begin(user).refresh_token
     let_pass(days=6)
@@ -82,7 +82,9 @@ def test_somebody_who_becomes_an_admin_stays_logged_in_while_they_use_the_sessio
 
 @pytest.mark.parametrize("is_promoted_first", [True, False])
 @pytest.mark.parametrize("way", ["login", "refresh"])
-def test_no_long_session_passes_a_promotion(committed: Flask, way: str, is_promoted_first: bool) -> None:
+def test_a_login_or_refresh_concurrent_with_promotion_gives_no_long_session(
+    committed: Flask, way: str, is_promoted_first: bool
+) -> None:
     with unit_of_work():
         user = make_user(username="siti")
         token = sessions.begin(user).refresh_token
@@ -101,7 +103,7 @@ def test_no_long_session_passes_a_promotion(committed: Flask, way: str, is_promo
     assert db.session.scalar(sa.select(sa.func.count()).where(is_long)) == 0
 
 
-def test_a_refresh_starts_the_idle_time_again(client: Client) -> None:
+def test_a_refresh_restarts_the_idle_time(client: Client) -> None:
     refresh = sessions.begin(make_user()).refresh_token
     let_pass(days=6)
     sessions.refresh(refresh)
@@ -109,7 +111,7 @@ def test_a_refresh_starts_the_idle_time_again(client: Client) -> None:
     assert sessions.refresh(refresh)
 
 
-def test_an_access_token_ends_with_its_session(client: Client) -> None:
+def test_an_access_token_is_refused_after_its_session_was_ended(client: Client) -> None:
     user = make_user()
     as_user = client.as_(user)
     assert as_user.get("/profile").status_code == 200
@@ -127,7 +129,7 @@ def test_an_access_token_ends_with_its_session(client: Client) -> None:
         (RoleName.SUPERADMIN, {"minutes": 31}, False),
     ],
 )
-def test_an_access_token_lives_no_longer_than_its_session(
+def test_an_access_token_is_refused_after_its_session_expired(
     client: Client, role: RoleName, pause: dict[str, float], is_alive: bool
 ) -> None:
     as_user = client.as_(make_user(role))
@@ -139,9 +141,7 @@ def test_an_access_token_lives_no_longer_than_its_session(
 
 
 @pytest.mark.parametrize("path", ["/forum/threads", "/forum/threads?page=0", "/forum/threads/999999"])
-def test_where_a_token_may_be_left_out_one_of_an_ended_session_is_refused_all_the_same(
-    client: Client, path: str
-) -> None:
+def test_a_token_of_an_ended_session_is_refused_where_the_token_is_optional(client: Client, path: str) -> None:
     """The session is checked first, so another error in the request does not matter."""
     user = make_user()
     as_user = client.as_(user)
@@ -149,14 +149,14 @@ def test_where_a_token_may_be_left_out_one_of_an_ended_session_is_refused_all_th
     assert_error(as_user.get(path), 401, "session_ended")
 
 
-def test_a_superadmin_session_ends_after_its_minutes(client: Client) -> None:
+def test_a_superadmin_session_expires_after_its_time_limit(client: Client) -> None:
     boss = client.as_superadmin(make_superadmin())
     assert boss.get("/profile").status_code == 200
     let_pass(minutes=16)
     assert boss.get("/profile").status_code == 401
 
 
-def test_dead_sessions_are_swept(client: Client) -> None:
+def test_expired_sessions_are_deleted(client: Client) -> None:
     user, admin = make_user(), make_admin()
     for _ in range(2):
         sessions.begin(user)
@@ -166,7 +166,7 @@ def test_dead_sessions_are_swept(client: Client) -> None:
     assert db.session.scalars(db.select(LoginSession.user_id)).all() == [admin.id]
 
 
-def test_an_admins_session_is_kept_after_its_end_as_long_as_others_may_be_idle(client: Client) -> None:
+def test_an_expired_admin_session_is_deleted_only_after_the_user_idle_limit(client: Client) -> None:
     """Until the row is deleted, the administrator's browser still gets pushes about urgent moderation cases."""
     sessions.begin(make_admin())
     for days, left in ((6.5, 1), (1, 0)):

@@ -34,7 +34,7 @@ def sign(claims: dict[str, Any], key: str | None = None, algorithm: str = "HS256
     )
 
 
-def test_a_token_names_all_claims_of_the_contract(client: Client, siti: Client) -> None:
+def test_an_access_token_contains_exactly_the_required_claims(client: Client, siti: Client) -> None:
     claims = claims_of(siti.user)
     assert set(claims) == set(tokens.CLAIMS)
     assert (claims["sub"], claims["role"], claims["roles"]) == (str(siti.id), "pasien", ["pasien"])
@@ -86,7 +86,7 @@ FORGERIES: dict[str, Callable[[User], str]] = {
 }
 
 
-def test_who_has_no_role_is_logged_in_none_the_less(client: Client, siti: Client, admin: Client) -> None:
+def test_a_user_without_a_role_can_log_in_and_refresh(client: Client, siti: Client, admin: Client) -> None:
     """An administrator may remove a person's last role. The person can still log in and read their profile."""
     taken = admin.put(f"/admins/users/{siti.id}", {"role_ids": []})
     assert taken.json["role"] is None
@@ -97,11 +97,11 @@ def test_who_has_no_role_is_logged_in_none_the_less(client: Client, siti: Client
     assert_error(client.with_token(anew).get("/admins"), 403, "forbidden")
 
 
-def test_the_token_that_the_forgeries_start_from_is_valid(client: Client, siti: Client) -> None:
+def test_the_unmodified_token_of_the_forgery_tests_is_valid(client: Client, siti: Client) -> None:
     assert client.with_token(sign(claims_of(siti.user))).get("/profile").status_code == 200
 
 
-def test_every_wrong_token_is_401_where_one_is_needed_or_sent(
+def test_every_invalid_token_is_401_on_a_route_that_needs_a_token(
     client: Client, siti: Client, subtests: pytest.Subtests
 ) -> None:
     for name, forge in FORGERIES.items():
@@ -116,28 +116,28 @@ def test_a_header_that_is_no_bearer_token_is_401(client: Client, header: str) ->
 
 
 @pytest.mark.parametrize("forgery", ["nonsense", "no signature", "a damaged signature", "a refresh token", "no exp"])
-def test_an_invalid_token_is_refused_where_a_caller_is_optional(client: Client, siti: Client, forgery: str) -> None:
+def test_an_invalid_token_is_refused_where_the_token_is_optional(client: Client, siti: Client, forgery: str) -> None:
     header = {"Authorization": f"Bearer {FORGERIES[forgery](siti.user)}"}
     assert_error(client.get("/forum/threads", headers=header), 401, "invalid_token")
 
 
 @pytest.mark.parametrize("header", ["Bearer", "Basic x", ", ,", "Token x"])
-def test_a_header_that_is_no_bearer_token_is_refused_where_a_caller_is_optional(client: Client, header: str) -> None:
+def test_a_non_bearer_header_is_refused_where_the_token_is_optional(client: Client, header: str) -> None:
     assert_error(client.get("/forum/threads", headers={"Authorization": header}), 401, "invalid_token")
 
 
-def test_a_token_elsewhere_than_in_the_header_is_not_read(client: Client, siti: Client) -> None:
+def test_a_token_in_a_cookie_or_in_the_query_is_ignored(client: Client, siti: Client) -> None:
     token = sessions.begin(siti.user).access_token
     assert_error(client.get("/profile", headers={"Cookie": f"access_token_cookie={token}"}), 401, "unauthorized")
     assert_error(client.get("/profile", query_string={"jwt": token}), 401, "unauthorized")
 
 
-def test_a_public_route_does_not_look_at_the_token(client: Client) -> None:
+def test_a_public_route_ignores_an_invalid_token(client: Client) -> None:
     response = client.with_token("nonsense").get("/kategori")
     assert response.status_code == 200
 
 
-def test_an_older_key_still_verifies_and_the_first_one_signs(
+def test_the_first_key_signs_tokens_and_an_older_key_still_verifies_them(
     app: Flask, client: Client, siti: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = siti
@@ -151,7 +151,7 @@ def test_an_older_key_still_verifies_and_the_first_one_signs(
     assert_error(old.get("/profile"), 401, "invalid_token")
 
 
-def test_a_superadmin_token_is_short(client: Client) -> None:
+def test_a_superadmin_token_expires_after_15_minutes(client: Client) -> None:
     token = sessions.begin_superadmin(make_superadmin())
     claims = jwt.decode(token, options={"verify_signature": False})
     assert claims["role"] == RoleName.SUPERADMIN

@@ -24,17 +24,17 @@ NOT_PUBLIC = [
 ]  # fmt: skip
 
 
-def test_addresses_of_the_internet_may_be_called() -> None:
+def test_public_addresses_are_allowed() -> None:
     for policy in (AddressPolicy.PUBLIC, AddressPolicy.PUBLIC_OR_LOOPBACK):
         assert [address for address in PUBLIC if not policy.allows(address)] == []
 
 
-def test_private_shared_and_reserved_addresses_may_not() -> None:
+def test_the_public_policy_refuses_private_shared_and_reserved_addresses() -> None:
     assert [address for address in NOT_PUBLIC if AddressPolicy.PUBLIC.allows(address)] == []
     assert [address for address in NOT_PUBLIC if not AddressPolicy.ANYWHERE.allows(address)] == []
 
 
-def test_loopback_and_nothing_else_private_is_allowed_for_the_simulators() -> None:
+def test_the_loopback_policy_allows_loopback_but_no_other_private_address() -> None:
     allowed = {address for address in NOT_PUBLIC if AddressPolicy.PUBLIC_OR_LOOPBACK.allows(address)}
     assert allowed == {"127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"}
 
@@ -46,7 +46,7 @@ def client(policy: AddressPolicy, **options: Any) -> Http:
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "localhost", "[::1]", "0", "2130706433", "0x7f.1", "017700000001", "127.1"]
 )
-def test_no_spelling_of_loopback_gets_through(host: str) -> None:
+def test_the_public_policy_refuses_every_spelling_of_loopback(host: str) -> None:
     with raw(OK) as server:
         with pytest.raises(ProviderError) as caught:
             client(AddressPolicy.PUBLIC).fetch("GET", f"http://{host}:{server.port}/")
@@ -54,7 +54,7 @@ def test_no_spelling_of_loopback_gets_through(host: str) -> None:
         assert not server.requests
 
 
-def test_the_simulators_reach_gets_to_loopback() -> None:
+def test_the_loopback_policy_can_call_a_loopback_server() -> None:
     with raw(OK) as server:
         assert client(AddressPolicy.PUBLIC_OR_LOOPBACK).fetch("GET", server.url).json() == {"ok": True}
 
@@ -76,7 +76,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, *rounds: list[str]) -> list[str]:
     return asked
 
 
-def test_a_name_that_leads_to_a_private_address_is_refused_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_resolves_to_a_private_address_is_refused_permanently(monkeypatch: pytest.MonkeyPatch) -> None:
     with raw(OK) as server:
         answers(monkeypatch, ["10.0.0.1", "127.0.0.1"])
         with pytest.raises(ProviderError) as caught:
@@ -85,7 +85,7 @@ def test_a_name_that_leads_to_a_private_address_is_refused_for_good(monkeypatch:
         assert not server.requests
 
 
-def test_the_checked_address_is_the_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_name_is_resolved_once_for_the_check_and_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     with raw(OK) as server:
         asked = answers(monkeypatch, ["192.0.2.1"], ["127.0.0.1"])
         # 192.0.2.1 stands for a public address. Here the policy allows it, and no server answers there.
@@ -97,7 +97,7 @@ def test_the_checked_address_is_the_called_one(monkeypatch: pytest.MonkeyPatch) 
         assert not server.requests
 
 
-def test_private_ones_among_public_addresses_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forbidden_address_is_skipped_when_an_allowed_one_exists(monkeypatch: pytest.MonkeyPatch) -> None:
     with raw(OK) as server:
         answers(monkeypatch, ["10.0.0.1", "127.0.0.1"])
         response = client(AddressPolicy.PUBLIC_OR_LOOPBACK).fetch("GET", f"http://rebind.example:{server.port}/")

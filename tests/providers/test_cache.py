@@ -61,7 +61,7 @@ def forget_failures(app: Flask) -> None:
         redis.delete(key)
 
 
-def test_a_fresh_copy_serves_and_an_old_one_is_fetched_anew(
+def test_a_fresh_copy_is_returned_and_a_stale_copy_is_fetched_again(
     kept: Cache[Thing | None], later: Callable[[float], None]
 ) -> None:
     source = Source()
@@ -73,7 +73,7 @@ def test_a_fresh_copy_serves_and_an_old_one_is_fetched_anew(
     assert kept.get("a", source) == Thing("nomor 3")
 
 
-def test_other_processes_find_the_copy(kept: Cache[Thing | None]) -> None:
+def test_a_copy_is_shared_with_other_cache_instances(kept: Cache[Thing | None]) -> None:
     source = Source()
     kept.get("a", source)
     assert new().get("a", source) == Thing("nomor 1")
@@ -81,16 +81,14 @@ def test_other_processes_find_the_copy(kept: Cache[Thing | None]) -> None:
     assert new().peek("b") is None
 
 
-def test_nothing_is_an_answer_too_and_is_asked_again_soon(
-    kept: Cache[Thing | None], later: Callable[[float], None]
-) -> None:
+def test_an_empty_result_is_cached_for_a_short_time(kept: Cache[Thing | None], later: Callable[[float], None]) -> None:
     assert kept.get("a", lambda: None) is None
     assert kept.get("a", Source()) is None
     later(61)
     assert kept.get("a", Source()) == Thing("nomor 1")
 
 
-def test_the_last_good_copy_serves_while_the_source_fails(
+def test_a_stale_copy_is_returned_while_the_source_fails(
     app: Flask, kept: Cache[Thing | None], later: Callable[[float], None]
 ) -> None:
     source = Source()
@@ -105,7 +103,7 @@ def test_the_last_good_copy_serves_while_the_source_fails(
     assert kept.get("a", source) == Thing("nomor 3")
 
 
-def test_without_a_copy_the_failure_is_told_and_remembered_for_seconds(app: Flask, kept: Cache[Thing | None]) -> None:
+def test_without_a_copy_the_failure_is_raised_and_cached(app: Flask, kept: Cache[Thing | None]) -> None:
     source = Source()
     source.error = ProviderError("test", "timeout")
     for _ in range(3):
@@ -116,7 +114,7 @@ def test_without_a_copy_the_failure_is_told_and_remembered_for_seconds(app: Flas
     assert 0 < app.extensions["redis"].ttl("cache:test:failed:a") <= 300
 
 
-def test_a_source_in_trouble_is_tried_by_one_while_the_others_are_told_at_once(
+def test_one_caller_retries_a_failed_source_while_others_fail_immediately(
     real_app: Flask, kept: Cache[Thing | None], later: Callable[[float], None]
 ) -> None:
     source = Source()
@@ -144,7 +142,7 @@ def test_a_source_in_trouble_is_tried_by_one_while_the_others_are_told_at_once(
     assert source.asked == 2
 
 
-def test_being_too_busy_to_ask_is_not_remembered(kept: Cache[Thing | None]) -> None:
+def test_a_busy_error_is_not_cached(kept: Cache[Thing | None]) -> None:
     source = Source()
     source.error = ProviderError("test", "busy")
     with pytest.raises(ProviderError):
@@ -153,9 +151,7 @@ def test_being_too_busy_to_ask_is_not_remembered(kept: Cache[Thing | None]) -> N
     assert kept.get("a", source) == Thing("nomor 2")
 
 
-def test_copies_are_dropped_after_a_day_and_what_does_not_exist_after_a_minute(
-    app: Flask, kept: Cache[Thing | None]
-) -> None:
+def test_copies_expire_after_a_day_and_empty_results_after_a_minute(app: Flask, kept: Cache[Thing | None]) -> None:
     kept.get("a", Source())
     kept.get("b", lambda: None)
     redis = app.extensions["redis"]
@@ -163,7 +159,7 @@ def test_copies_are_dropped_after_a_day_and_what_does_not_exist_after_a_minute(
     assert 0 < redis.ttl("cache:test:copy:b") <= 60
 
 
-def test_of_too_many_new_answers_no_copy_outlives_its_freshness(
+def test_copies_over_the_hourly_limit_get_a_shorter_lifetime(
     app: Flask, kept: Cache[Thing | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A caller requests many different addresses."""
@@ -190,22 +186,20 @@ def crowd(app: Flask, kept: Cache[Thing | None], source: Source, people: int = 1
         return list(pool.map(visit, range(people)))
 
 
-def test_a_hundred_visitors_make_one_fetch(real_app: Flask, kept: Cache[Thing | None]) -> None:
+def test_a_hundred_concurrent_callers_cause_one_fetch(real_app: Flask, kept: Cache[Thing | None]) -> None:
     source = Source(seconds=0.3)
     assert crowd(real_app, kept, source) == [Thing("nomor 1")] * 100
     assert source.asked == 1
 
 
-def test_a_hundred_visitors_of_a_failing_source_get_its_failure_once(
-    real_app: Flask, kept: Cache[Thing | None]
-) -> None:
+def test_a_hundred_concurrent_callers_share_one_failed_fetch(real_app: Flask, kept: Cache[Thing | None]) -> None:
     source = Source(seconds=0.2)
     source.error = ProviderError("test", "timeout")
     assert crowd(real_app, kept, source) == ["timeout"] * 100
     assert source.asked == 1
 
 
-def test_visitors_take_the_old_copy_while_one_fetches(
+def test_concurrent_callers_get_the_stale_copy_while_one_caller_fetches(
     real_app: Flask, kept: Cache[Thing | None], later: Callable[[float], None]
 ) -> None:
     kept.get("a", Source())
@@ -245,7 +239,7 @@ def test_without_redis_a_process_keeps_its_own_copies(
 
 
 @pytest.mark.usefixtures("no_redis")
-def test_without_redis_a_hundred_visitors_of_a_process_still_make_one_fetch(
+def test_without_redis_concurrent_callers_of_a_process_cause_one_fetch(
     real_app: Flask, kept: Cache[Thing | None]
 ) -> None:
     source = Source(seconds=0.3)
@@ -254,13 +248,13 @@ def test_without_redis_a_hundred_visitors_of_a_process_still_make_one_fetch(
 
 
 @pytest.mark.usefixtures("no_redis")
-def test_a_process_keeps_few_copies_of_its_own(kept: Cache[Thing | None]) -> None:
+def test_the_number_of_copies_in_process_memory_is_limited(kept: Cache[Thing | None]) -> None:
     for n in range(80):
         kept.get(str(n), Source())
     assert len(kept._own) == module.MAX_OWN_COPIES
 
 
-def test_a_crash_of_the_fetch_is_everybodys_and_not_kept(kept: Cache[Thing | None]) -> None:
+def test_an_exception_of_the_fetch_is_raised_and_not_cached(kept: Cache[Thing | None]) -> None:
     def crash() -> Thing:
         raise RuntimeError("a bug")
 

@@ -69,7 +69,7 @@ def outcome(caller: subprocess.Popen[str]) -> str:
     return caller.stdout.readline()
 
 
-def test_a_response_that_came_while_it_was_frozen_is_taken_or_unknown(
+def test_a_response_during_suspension_is_returned_or_its_outcome_is_unknown(
     caller: subprocess.Popen[str], server: socket.socket
 ) -> None:
     with begin(caller, server) as connection:
@@ -78,13 +78,15 @@ def test_a_response_that_came_while_it_was_frozen_is_taken_or_unknown(
         assert outcome(caller) in ("{'ok': True}\n", "timeout True\n", "broken True\n")
 
 
-def test_no_answer_is_a_timeout_after_the_freeze_too(caller: subprocess.Popen[str], server: socket.socket) -> None:
+def test_a_missing_response_is_a_timeout_after_the_process_resumes(
+    caller: subprocess.Popen[str], server: socket.socket
+) -> None:
     with begin(caller, server):
         time.sleep(BUDGET_S + 0.5)
         assert outcome(caller) == "timeout True\n"
 
 
-def test_a_call_whose_time_is_up_before_it_is_written_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_is_not_sent_if_its_budget_expires_before_sending(monkeypatch: pytest.MonkeyPatch) -> None:
     from app.providers import sockets
     from tests.providers.calls import OK, client, failure
     from tests.providers.raw_server import raw

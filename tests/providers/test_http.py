@@ -21,7 +21,7 @@ from tests.providers.raw_server import raw
 # --- responses ----------------------------------------------------------------------------------------------
 
 
-def test_a_good_answer_comes_whole(sim: Server) -> None:
+def test_a_response_has_its_status_headers_and_json(sim: Server) -> None:
     url = f"{sim.videos.url}/videos"
     response = client().fetch("GET", url, params={"part": "snippet", "id": "hdMaxres001", "key": sim.env["VIDEO_KEY"]})
     assert response.status == 200
@@ -29,7 +29,7 @@ def test_a_good_answer_comes_whole(sim: Server) -> None:
     assert response.json()["items"][0]["id"] == "hdMaxres001"
 
 
-def test_bodies_and_headers_arrive_as_given(sim: Server) -> None:
+def test_request_bodies_and_headers_are_sent_as_given(sim: Server) -> None:
     http = client(headers={"X-Always": "1"})
     http.fetch("POST", f"{sim.captcha.url}/siteverify", data={"a": "b c"}, headers={"X-Once": "2"})
     call = sim.captcha.calls[0]
@@ -54,12 +54,12 @@ def test_cookies_are_not_kept() -> None:
         (rb'{"a": "x\\\u0000y"}', "x\\y"),
     ],
 )
-def test_json_comes_without_what_no_database_holds(body: bytes, value: str) -> None:
+def test_nul_characters_are_removed_from_json(body: bytes, value: str) -> None:
     with raw(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body) as server:
         assert client().fetch("GET", server.url).json() == {"a": value}
 
 
-def test_the_environments_proxy_and_netrc_are_not_used(monkeypatch: pytest.MonkeyPatch, sim: Server) -> None:
+def test_proxy_variables_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch, sim: Server) -> None:
     monkeypatch.setenv("http_proxy", sim.closed_url)
     monkeypatch.setenv("HTTP_PROXY", sim.closed_url)
     with raw(OK) as server:
@@ -84,7 +84,7 @@ def test_the_environments_proxy_and_netrc_are_not_used(monkeypatch: pytest.Monke
         ("redirect", "redirect", True),
     ],
 )
-def test_every_fault_is_one_error_in_time(sim: Server, fault: str, kind: str, permanent: bool) -> None:
+def test_every_fault_raises_a_provider_error_of_its_kind(sim: Server, fault: str, kind: str, permanent: bool) -> None:
     """The simulator keeps a hanging call open for a minute. The client must end the call earlier."""
     sim.fault("captcha", fault, times=None)
     error = failure(client(**patience_with(fault)), f"{sim.captcha.url}/siteverify", "POST", data={})
@@ -95,7 +95,7 @@ def test_every_fault_is_one_error_in_time(sim: Server, fault: str, kind: str, pe
     ("status", "permanent"),
     [(400, True), (401, True), (403, True), (404, True), (408, False), (429, False), (500, False), (503, False)],
 )
-def test_an_error_status_says_whether_it_is_for_good(sim: Server, status: int, permanent: bool) -> None:
+def test_an_error_status_is_classified_as_permanent_or_temporary(sim: Server, status: int, permanent: bool) -> None:
     sim.fault("captcha", "status", status=status, retry_after=7)
     error = failure(client(), f"{sim.captcha.url}/siteverify", "POST", data={})
     assert (error.kind, error.status, error.permanent, error.retry_after) == ("status", status, permanent, 7)
@@ -103,11 +103,11 @@ def test_an_error_status_says_whether_it_is_for_good(sim: Server, status: int, p
     assert error.response.body == b"upstream error"
 
 
-def test_nobody_listening_is_unreachable(sim: Server) -> None:
+def test_a_closed_port_is_unreachable(sim: Server) -> None:
     assert failure(client(), sim.closed_url).kind == "unreachable"
 
 
-def test_a_name_without_an_address_is_unreachable() -> None:
+def test_a_host_name_that_does_not_resolve_is_unreachable() -> None:
     assert failure(client(), "http://nobody.invalid/").kind == "unreachable"
     assert failure(client(policy=AddressPolicy.PUBLIC), "http://nobody.invalid/").kind == "unreachable"
 
@@ -115,12 +115,12 @@ def test_a_name_without_an_address_is_unreachable() -> None:
 @pytest.mark.parametrize(
     "url", ["http://", "ftp://example.org/x", "http://[::1", "nonsense", "http://a b/", "http://" + "a" * 300]
 )
-def test_what_is_no_address_is_refused_for_good(url: str) -> None:
+def test_an_invalid_url_is_refused_or_unreachable(url: str) -> None:
     error = failure(client(), url)
     assert (error.kind, error.permanent) in {("refused", True), ("unreachable", False)}
 
 
-def test_an_error_status_is_one_however_large_its_body_is() -> None:
+def test_an_error_status_with_an_oversized_body_is_still_a_status_error() -> None:
     body = b"x" * 5000
     head = f"HTTP/1.1 503 Busy\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     with raw(head + body) as server:
@@ -145,12 +145,12 @@ def test_json_that_is_not_an_object_is_garbage(body: bytes) -> None:
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5;",
     ],
 )
-def test_an_answer_that_drips_is_cut_off_in_time(answer: bytes) -> None:
+def test_a_slowly_sent_response_ends_with_a_timeout(answer: bytes) -> None:
     with raw(answer + b"a" * 100_000, drip_s=0.02) as server:  # the whole response would take half an hour
         assert failure(client(budget_s=0.5), server.url).kind == "timeout"
 
 
-def test_a_packed_bomb_is_not_unpacked() -> None:
+def test_a_gzip_bomb_is_refused_as_oversized() -> None:
     bomb = gzip.compress(bytes(200_000_000))
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(bomb)}\r\n\r\n".encode()
     with raw(head + bomb) as server:
@@ -164,7 +164,7 @@ def test_a_packed_bomb_is_not_unpacked() -> None:
     assert peak < 20_000_000
 
 
-def test_an_answer_of_exactly_the_limit_is_taken(sim: Server) -> None:
+def test_a_response_of_exactly_the_size_limit_is_accepted(sim: Server) -> None:
     with raw(OK) as server:
         assert client(max_bytes=11).fetch("GET", server.url).body == b'{"ok":true}'
         assert failure(client(max_bytes=10), server.url).kind == "oversized"
@@ -174,7 +174,7 @@ def test_an_answer_of_exactly_the_limit_is_taken(sim: Server) -> None:
 
 
 @pytest.mark.parametrize("fault", ["down", "hang", "not_http", "status", "closed"])
-def test_keys_in_the_query_reach_no_log_and_no_traceback(
+def test_secrets_of_a_request_are_not_in_logs_or_tracebacks(
     sim: Server, fault: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -209,7 +209,7 @@ def test_calls_are_counted_by_provider_and_outcome(sim: Server) -> None:
     assert (count("ok"), count("5xx"), count("4xx")) == (1, 1, 1)
 
 
-def test_in_production_only_what_the_operator_set_may_be_private() -> None:
+def test_in_production_only_a_configured_url_may_be_a_private_address() -> None:
     base = Config.from_env({"ENVIRONMENT": "testing"})
 
     def production(**values: Any) -> Config:
@@ -222,7 +222,7 @@ def test_in_production_only_what_the_operator_set_may_be_private() -> None:
     assert policy_of(production(geocoder_url="http://nominatim"), "geocoder_url") is AddressPolicy.ANYWHERE
 
 
-def test_the_outcome_of_a_write_is_unknown_only_once_it_was_written(sim: Server) -> None:
+def test_the_outcome_of_a_sent_write_is_unknown_without_a_readable_response(sim: Server) -> None:
     """An unreadable response leaves the outcome unknown. An error status or a failed connection does not."""
     broken = ("down", "drop", "hang", "garbage", "wrong_type", "oversize")
     for kind, unknown in [*((kind, True) for kind in broken), ("status", False), ("redirect", False)]:

@@ -26,20 +26,20 @@ def refused_then_ok(status: int, header: bytes = b"") -> list[bytes]:
 
 
 @pytest.mark.parametrize("answers", [refused_then_ok(429), refused_then_ok(503), [b"", OK], [b"HTTP/1.1 garbage", OK]])
-def test_a_read_is_repeated(answers: list[bytes]) -> None:
+def test_a_failed_get_request_is_retried(answers: list[bytes]) -> None:
     with raw(*answers) as server:
         assert client(attempts=2).fetch("GET", server.url).json() == {"ok": True}
         assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("answers", [refused_then_ok(429), refused_then_ok(503), [b"", OK], [b"HTTP/1.1 garbage", OK]])
-def test_a_write_that_may_have_arrived_is_not_repeated(answers: list[bytes]) -> None:
+def test_a_post_request_that_may_have_arrived_is_not_retried(answers: list[bytes]) -> None:
     with raw(*answers) as server:
         failure(client(attempts=3), server.url, "POST", data={"a": "b"})
         assert len(server.requests) == 1
 
 
-def test_a_write_is_repeated_when_no_connection_came_about(sim: Server) -> None:
+def test_a_post_request_is_retried_when_the_connection_fails(sim: Server) -> None:
     def unreachable() -> float:
         labels = {"provider": "test", "outcome": "unreachable"}
         return REGISTRY.get_sample_value("provider_call_seconds_count", labels) or 0
@@ -50,20 +50,20 @@ def test_a_write_is_repeated_when_no_connection_came_about(sim: Server) -> None:
     assert unreachable() - before == 3
 
 
-def test_a_refusal_for_good_is_not_repeated() -> None:
+def test_a_permanent_error_is_not_retried() -> None:
     with raw(*refused_then_ok(404)) as server:
         failure(client(attempts=3), server.url)
         assert len(server.requests) == 1
 
 
-def test_attempts_and_their_waits_end_with_the_budget(sim: Server) -> None:
+def test_retries_stop_when_the_time_budget_is_used_up(sim: Server) -> None:
     sim.fault("videos", "status", times=None)
     failure(client(attempts=100, budget_s=0.8), f"{sim.videos.url}/videos")
     # The waits between attempts are at least 0.1, 0.2, 0.4 and 0.8 s. The fourth wait would exceed the budget.
     assert 1 <= len(sim.videos.calls) <= 4
 
 
-def test_retry_after_is_kept_to_when_it_fits_and_told_when_it_does_not() -> None:
+def test_retry_after_is_obeyed_within_the_budget_and_reported_otherwise() -> None:
     with raw(*refused_then_ok(429, b"Retry-After: 1\r\n")) as server:
         started = time.monotonic()
         assert client(attempts=2).fetch("GET", server.url).json() == {"ok": True}
@@ -85,7 +85,7 @@ def test_retry_after_is_kept_to_when_it_fits_and_told_when_it_does_not() -> None
         ("Sat, 21 Nov 2015 10:00:00 GMT", 0),
     ],
 )
-def test_retry_after_is_a_number_or_a_date(text: str | None, seconds: float | None) -> None:
+def test_retry_after_is_parsed_as_a_number_or_a_date(text: str | None, seconds: float | None) -> None:
     assert retry_after(text) == seconds
 
 
@@ -113,7 +113,7 @@ def test_a_redirect_is_followed_only_where_the_caller_allows() -> None:
         assert failure(client(), server.url, "POST", data={}, may_follow=lambda _: True).kind == "redirect"
 
 
-def test_redirects_in_a_ring_end() -> None:
+def test_a_redirect_loop_ends_with_an_error() -> None:
     with raw(moved("/again")) as server:
         assert failure(client(), server.url, may_follow=lambda _: True).kind == "redirect"
         assert len(server.requests) == 6
@@ -122,7 +122,7 @@ def test_redirects_in_a_ring_end() -> None:
 # --- parallel calls -----------------------------------------------------------------------------------------
 
 
-def test_a_hanging_provider_holds_only_so_many_threads(sim: Server) -> None:
+def test_calls_over_the_parallel_limit_are_refused_as_busy(sim: Server) -> None:
     sim.fault("videos", "hang", times=None)
     http = client(parallel=2)
     kinds: list[str] = []
@@ -143,7 +143,7 @@ def test_a_hanging_provider_holds_only_so_many_threads(sim: Server) -> None:
     assert kinds[4:] == ["broken"] * 2
 
 
-def test_a_host_that_is_down_is_left_alone_for_a_while(sim: Server) -> None:
+def test_the_circuit_breaker_refuses_calls_to_a_host_that_is_down(sim: Server) -> None:
     sim.fault("videos", "down", times=None)
     http = client()
     kinds = [failure(http, f"{sim.videos.url}/videos").kind for _ in range(8)]
@@ -153,7 +153,7 @@ def test_a_host_that_is_down_is_left_alone_for_a_while(sim: Server) -> None:
     http.fetch("POST", f"http://localhost:{sim.url.rpartition(':')[2]}/captcha/siteverify", data={})
 
 
-def test_after_its_rest_one_call_tries_a_host_and_success_forgives_all() -> None:
+def test_the_circuit_breaker_allows_one_trial_call_and_closes_on_success() -> None:
     now = [0.0]
     breaker = Breaker(clock=lambda: now[0])
     for _ in range(Breaker.FAILURES):
@@ -167,14 +167,14 @@ def test_after_its_rest_one_call_tries_a_host_and_success_forgives_all() -> None
     assert all(breaker.allows("a") for _ in range(3))
 
 
-def test_refusals_do_not_count_as_being_down(sim: Server) -> None:
+def test_rate_limit_responses_do_not_open_the_circuit_breaker(sim: Server) -> None:
     sim.fault("captcha", "status", times=10, status=429)
     http = client()
     kinds = [failure(http, f"{sim.captcha.url}/siteverify", "POST", data={}).kind for _ in range(10)]
     assert kinds == ["status"] * 10
 
 
-def test_a_forked_child_makes_connections_of_its_own(sim: Server) -> None:
+def test_a_forked_process_gets_a_new_http_session(sim: Server) -> None:
     init_app()  # in production, `create_app` calls this function
     http = client()
     http.fetch("POST", f"{sim.captcha.url}/siteverify", data={})

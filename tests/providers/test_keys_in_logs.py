@@ -12,7 +12,7 @@ from tests.helpers.apps import config_for_tests
 from tests.providers.raw_server import raw
 
 
-def test_a_malformed_header_does_not_bring_the_key_into_the_log(variables: dict[str, str]) -> None:
+def test_a_malformed_response_header_does_not_put_the_key_in_the_log(variables: dict[str, str]) -> None:
     stream = io.StringIO()
     handlers, level = logging.getLogger().handlers[:], logging.getLogger().level
     try:

@@ -29,7 +29,9 @@ def whatsapp(sim: Server) -> messaging.Messenger:
 
 
 @pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
-def test_a_text_arrives_whole_and_gives_its_reference(sim: Server, wire: str, request: pytest.FixtureRequest) -> None:
+def test_a_text_is_sent_unchanged_and_returns_its_reference(
+    sim: Server, wire: str, request: pytest.FixtureRequest
+) -> None:
     client: messaging.Messenger = request.getfixturevalue(wire)
     ref = client.send(PHONE, "Halo Siti, waktunya minum obat ☺ & teh=1")
     (message,) = sim.messaging.sent
@@ -40,20 +42,18 @@ def test_a_text_arrives_whole_and_gives_its_reference(sim: Server, wire: str, re
     )
 
 
-def test_whatsapp_is_told_what_its_receipts_shall_carry_back(sim: Server, whatsapp: messaging.Messenger) -> None:
+def test_a_whatsapp_message_contains_the_callback_data_for_receipts(sim: Server, whatsapp: messaging.Messenger) -> None:
     whatsapp.send(PHONE, "Halo", callback="d:17")
     sent = json.loads(sim.messaging.calls[-1].body)
     assert (sent["recipient_type"], sent["biz_opaque_callback_data"]) == ("individual", "d:17")
     assert sim.messaging.sent[-1].callback == "d:17"
 
 
-def test_whatsapp_is_asked_in_a_version_that_lives() -> None:
+def test_the_whatsapp_url_uses_api_version_25() -> None:
     assert whatsapp_cloud.URL == "https://graph.facebook.com/v25.0"
 
 
-def test_what_looks_like_a_variable_of_fonnte_arrives_as_it_was_written(
-    sim: Server, fonnte: messaging.Messenger
-) -> None:
+def test_text_that_looks_like_a_fonnte_variable_is_not_replaced(sim: Server, fonnte: messaging.Messenger) -> None:
     fonnte.send(PHONE, "Menu: {name} dan {var1}, {} juga")
     text = sim.messaging.sent[-1].text
     assert text.replace("\u200d", "") == "Menu: {name} dan {var1}, {} juga"
@@ -62,14 +62,14 @@ def test_what_looks_like_a_variable_of_fonnte_arrives_as_it_was_written(
 BUTTONS = (Button("T:abc", "Sudah diminum"), Button("T:abc:snooze", "Tunda 30 menit"), Button("T:abc:skip", "Lewati"))
 
 
-def test_buttons_come_below_a_text(sim: Server, whatsapp: messaging.Messenger) -> None:
+def test_a_whatsapp_text_is_sent_with_its_buttons(sim: Server, whatsapp: messaging.Messenger) -> None:
     whatsapp.send(PHONE, "Halo\nSiti", buttons=BUTTONS)
     (message,) = sim.messaging.sent
     assert (message.kind, message.text) == ("interactive", "Halo\nSiti")
     assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
 
 
-def test_a_text_too_long_for_buttons_goes_without_them(sim: Server, whatsapp: messaging.Messenger) -> None:
+def test_a_text_too_long_for_buttons_is_sent_without_buttons(sim: Server, whatsapp: messaging.Messenger) -> None:
     whatsapp.send(PHONE, "x" * 1025, buttons=BUTTONS)
     assert [(message.kind, len(message.text)) for message in sim.messaging.sent] == [("text", 1025)]
 
@@ -83,7 +83,7 @@ def test_a_text_too_long_for_buttons_goes_without_them(sim: Server, whatsapp: me
         ("x" * 3000, "x" * 799 + "…"),
     ],
 )
-def test_a_template_takes_any_text_for_its_blanks(
+def test_template_parameters_are_cleaned_and_shortened(
     sim: Server, whatsapp: messaging.Messenger, parameter: str, arrives: str
 ) -> None:
     template = Template("pengingat", "id", ("Siti", parameter), ("T:abc", "T:abc:snooze"))
@@ -94,13 +94,17 @@ def test_a_template_takes_any_text_for_its_blanks(
     assert json.loads(sim.messaging.calls[-1].body)["template"]["language"] == {"code": "id"}
 
 
-def test_fonnte_sends_the_text_of_whatever_it_cannot_send(sim: Server, fonnte: messaging.Messenger) -> None:
+def test_fonnte_sends_only_the_text_of_a_message_with_buttons_and_template(
+    sim: Server, fonnte: messaging.Messenger
+) -> None:
     fonnte.send(PHONE, "Halo", callback="d:1", buttons=BUTTONS, template=Template("pengingat", "id", ()))
     assert [message.text for message in sim.messaging.sent] == ["Halo"]
 
 
 @pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
-def test_an_invalid_number_is_told_as_such(sim: Server, wire: str, request: pytest.FixtureRequest) -> None:
+def test_an_invalid_number_raises_a_permanent_invalid_number_error(
+    sim: Server, wire: str, request: pytest.FixtureRequest
+) -> None:
     client: messaging.Messenger = request.getfixturevalue(wire)
     sim.messaging.mark_invalid(PHONE)
     with pytest.raises(messaging.InvalidNumberError) as error:
@@ -109,7 +113,7 @@ def test_an_invalid_number_is_told_as_such(sim: Server, wire: str, request: pyte
 
 
 @pytest.mark.parametrize("kind", ["token_invalid", "rate_limit", "disconnected"])
-def test_fonnte_says_no_with_200_and_may_say_yes_later(sim: Server, fonnte: messaging.Messenger, kind: str) -> None:
+def test_a_fonnte_error_with_status_200_is_not_permanent(sim: Server, fonnte: messaging.Messenger, kind: str) -> None:
     sim.fault("messaging", kind)
     with pytest.raises(ProviderError) as error:
         fonnte.send(PHONE, "Halo")
@@ -121,7 +125,7 @@ def test_fonnte_says_no_with_200_and_may_say_yes_later(sim: Server, fonnte: mess
     ("code", "permanent"),
     [(130429, False), (131056, False), (131000, False), (190, False), (131026, True), (131047, True), (100, True)],
 )
-def test_whatsapp_codes_tell_what_is_worth_a_retry(
+def test_a_whatsapp_error_code_decides_whether_a_failure_is_permanent(
     sim: Server, whatsapp: messaging.Messenger, code: int, permanent: bool
 ) -> None:
     sim.fault("messaging", f"code_{code}")
@@ -133,7 +137,7 @@ def test_whatsapp_codes_tell_what_is_worth_a_retry(
 
 @pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
 @pytest.mark.parametrize("status", [302, 403, 404])
-def test_a_proxys_answer_refuses_no_message(
+def test_an_error_status_of_a_proxy_is_not_permanent(
     sim: Server, wire: str, status: int, request: pytest.FixtureRequest
 ) -> None:
     sim.fault("messaging", "status", status=status)
@@ -144,7 +148,7 @@ def test_a_proxys_answer_refuses_no_message(
 
 @pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
 @pytest.mark.parametrize("kind", ["status", "drop", "garbage", "wrong_type"])
-def test_faults_below_the_wire_are_worth_a_retry_and_never_repeated_here(
+def test_a_transport_fault_is_not_permanent_and_not_retried_by_the_client(
     sim: Server, wire: str, kind: str, request: pytest.FixtureRequest
 ) -> None:
     client: messaging.Messenger = request.getfixturevalue(wire)
@@ -171,7 +175,7 @@ def test_faults_below_the_wire_are_worth_a_retry_and_never_repeated_here(
         ("whatsapp", "wamid.1"),
     ],
 )
-def test_a_good_status_around_what_makes_no_sense_leaves_the_outcome_unknown(wire: str, answer: Any) -> None:
+def test_an_unexpected_body_with_status_200_makes_the_outcome_unknown(wire: str, answer: Any) -> None:
     body = json.dumps(answer).encode()
     head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     with raw(head + body) as server:
@@ -190,7 +194,7 @@ def test_a_good_status_around_what_makes_no_sense_leaves_the_outcome_unknown(wir
         *(("whatsapp", kind) for kind in ("code_190", "code_131026", "code_130429", "code_131000", "status")),
     ],
 )
-def test_a_no_of_the_provider_is_no_unknown_outcome(
+def test_a_provider_error_response_does_not_make_the_outcome_unknown(
     sim: Server, wire: str, kind: str, request: pytest.FixtureRequest
 ) -> None:
     client: messaging.Messenger = request.getfixturevalue(wire)
@@ -208,7 +212,7 @@ def test_a_no_of_the_provider_is_no_unknown_outcome(
         *(("whatsapp", f"code_{code}", False) for code in (10, 200, 131005, 133010, 368, 131031, 131042)),
     ],
 )
-def test_an_error_of_the_account_is_no_error_of_the_message(
+def test_an_account_error_raises_a_sender_error_that_is_not_permanent(
     sim: Server, wire: str, kind: str, is_seen: bool, request: pytest.FixtureRequest
 ) -> None:
     client: messaging.Messenger = request.getfixturevalue(wire)
@@ -218,7 +222,9 @@ def test_an_error_of_the_account_is_no_error_of_the_message(
     assert (error.value.permanent, error.value.is_seen) == (False, is_seen)
 
 
-def test_a_limit_of_people_is_no_error_of_the_account(sim: Server, whatsapp: messaging.Messenger) -> None:
+def test_the_recipient_limit_raises_an_error_only_for_a_new_recipient(
+    sim: Server, whatsapp: messaging.Messenger
+) -> None:
     sim.messaging.limit_people(1)
     whatsapp.send(PHONE, "Halo")
     with pytest.raises(messaging.TooManyPeopleError):
@@ -226,7 +232,7 @@ def test_a_limit_of_people_is_no_error_of_the_account(sim: Server, whatsapp: mes
     whatsapp.send(PHONE, "Halo")
 
 
-def test_whatsapp_says_how_a_number_is(sim: Server, whatsapp: messaging.Messenger) -> None:
+def test_whatsapp_health_reports_quality_limit_and_problem(sim: Server, whatsapp: messaging.Messenger) -> None:
     assert whatsapp.health() == messaging.Health(quality="green")
     sim.messaging.limit_people(10_000)
     sim.messaging.lower_quality("YELLOW")
@@ -235,7 +241,7 @@ def test_whatsapp_says_how_a_number_is(sim: Server, whatsapp: messaging.Messenge
     assert whatsapp.health() == messaging.Health(problem="code 190")
 
 
-def test_fonnte_says_how_its_phone_is(sim: Server, fonnte: messaging.Messenger) -> None:
+def test_fonnte_health_reports_quota_and_problem(sim: Server, fonnte: messaging.Messenger) -> None:
     sim.messaging.sender.quota = 78
     assert fonnte.health() == messaging.Health(quota=78)
     sim.messaging.disconnect()
@@ -256,13 +262,13 @@ def test_fonnte_says_how_its_phone_is(sim: Server, fonnte: messaging.Messenger) 
         (None, None),
     ],
 )
-def test_a_tier_is_a_number_of_people(told: object, limit: int | None) -> None:
+def test_a_whatsapp_tier_is_converted_to_a_recipient_limit(told: object, limit: int | None) -> None:
     assert whatsapp_cloud.limit_of(told) == limit
 
 
 @pytest.mark.parametrize("kind", ["status", "garbage", "wrong_type", "drop"])
 @pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
-def test_an_answer_that_says_nothing_of_the_number_is_an_error(
+def test_a_failed_health_request_raises_a_provider_error(
     sim: Server, wire: str, kind: str, request: pytest.FixtureRequest
 ) -> None:
     client: messaging.Messenger = request.getfixturevalue(wire)
@@ -271,7 +277,7 @@ def test_an_answer_that_says_nothing_of_the_number_is_an_error(
         client.health()
 
 
-def test_fonnte_gives_back_what_it_has_not_sent(sim: Server, fonnte: messaging.Messenger) -> None:
+def test_an_unsent_fonnte_message_can_be_cancelled_once(sim: Server, fonnte: messaging.Messenger) -> None:
     sim.messaging.disconnect(holds=True)
     ref = fonnte.send(PHONE, "Halo")
     assert ref is not None
@@ -285,17 +291,17 @@ def test_fonnte_gives_back_what_it_has_not_sent(sim: Server, fonnte: messaging.M
             fonnte.cancel(ref)
 
 
-def test_what_whatsapp_has_it_keeps(sim: Server, whatsapp: messaging.Messenger) -> None:
+def test_whatsapp_cannot_cancel_a_message(sim: Server, whatsapp: messaging.Messenger) -> None:
     assert whatsapp.cancel("wamid.1") is False
     assert not sim.messaging.calls
 
 
-def test_a_retry_after_comes_along(sim: Server, fonnte: messaging.Messenger) -> None:
+def test_a_fonnte_error_has_the_retry_after_of_the_response(sim: Server, fonnte: messaging.Messenger) -> None:
     sim.fault("messaging", "status", status=429, retry_after=17)
     with pytest.raises(ProviderError) as error:
         fonnte.send(PHONE, "Halo")
     assert error.value.retry_after == 17
 
 
-def test_the_outbox_provider_sends_nowhere() -> None:
+def test_the_outbox_provider_returns_no_reference() -> None:
     assert messaging.make(config_for_tests()).send(PHONE, "Halo") is None

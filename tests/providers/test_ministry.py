@@ -31,9 +31,7 @@ def rewrite(sim: Server, text: str) -> None:
     sim.ministry.articles[0] = replace(sim.ministry.articles[0], text=text)
 
 
-def test_the_list_holds_each_article_once_in_order_with_clean_absolute_addresses(
-    sim: Server, ministry: Ministry
-) -> None:
+def test_headlines_are_in_order_without_duplicates_and_with_absolute_urls(sim: Server, ministry: Ministry) -> None:
     found = ministry.headlines()
     assert [row.url for row in found] == [sim.ministry.address(each) for each in sim.ministry.articles]
     assert [row.title for row in found] == [each.title for each in sim.ministry.articles]
@@ -41,7 +39,7 @@ def test_the_list_holds_each_article_once_in_order_with_clean_absolute_addresses
 
 
 @pytest.mark.parametrize("charset", ["windows-1252", "utf-16", "meta_charset", "wrong_charset"])
-def test_any_charset_gives_the_same_titles(sim: Server, ministry: Ministry, charset: str) -> None:
+def test_headlines_and_articles_are_decoded_from_any_charset(sim: Server, ministry: Ministry, charset: str) -> None:
     sim.ministry.show(charset)
     assert ministry.headlines()[2].title == "Kesehatan Jiwa Remaja – “Cerita, Yuk!”"
     page = ministry.article(first(sim))
@@ -79,7 +77,7 @@ def test_the_fallback_chain_finds_title_and_text(sim: Server, ministry: Ministry
     ],
     ids=["picture", "picture and words", "words"],
 )
-def test_an_infographic_is_an_article_however_few_its_words(sim: Server, ministry: Ministry, text: str) -> None:
+def test_an_article_block_with_a_picture_or_few_words_is_an_article(sim: Server, ministry: Ministry, text: str) -> None:
     rewrite(sim, text)
     page = ministry.article(first(sim))
     assert page is not None
@@ -88,7 +86,7 @@ def test_an_infographic_is_an_article_however_few_its_words(sim: Server, ministr
     assert ["Enam langkah" in page.content, "119" in page.content, "cuci-tangan.png" in page.content] == shown
 
 
-def test_a_short_text_in_a_block_without_a_name_is_a_notice(sim: Server, ministry: Ministry) -> None:
+def test_a_short_text_in_an_unnamed_block_is_not_an_article(sim: Server, ministry: Ministry) -> None:
     sim.ministry.show("no_article")
     rewrite(sim, "<p>Halaman sedang diperbaiki.</p>")
     with pytest.raises(ProviderError, match="no article"):
@@ -96,20 +94,20 @@ def test_a_short_text_in_a_block_without_a_name_is_a_notice(sim: Server, ministr
 
 
 @pytest.mark.parametrize("text", ["", " <p></p> ", "<script>muat()</script>"], ids=["blank", "space", "script"])
-def test_a_block_with_a_name_and_nothing_in_it_is_no_article(sim: Server, ministry: Ministry, text: str) -> None:
+def test_an_empty_article_block_is_not_an_article(sim: Server, ministry: Ministry, text: str) -> None:
     rewrite(sim, text)
     with pytest.raises(ProviderError, match="no article"):
         ministry.article(first(sim))
 
 
-def test_the_long_text_of_a_name_goes_before_a_teaser_of_that_name(sim: Server, ministry: Ministry) -> None:
+def test_the_longer_of_two_blocks_with_the_same_class_is_read(sim: Server, ministry: Ministry) -> None:
     rewrite(sim, f'Ringkasan.</div><div class="entry-content">{sim.ministry.articles[0].text}')
     page = ministry.article(first(sim))
     assert page is not None
     assert page.content.startswith("<p><strong>Jakarta</strong> – Diabetes perlu dikenali")
 
 
-def test_picture_and_time_come_from_json_ld_else_open_graph_else_nowhere(sim: Server, ministry: Ministry) -> None:
+def test_picture_and_time_are_read_from_json_ld_or_else_from_open_graph(sim: Server, ministry: Ministry) -> None:
     for variants in ((), ("no_jsonld",), ("no_og",)):
         sim.ministry.show(*variants)
         page = ministry.article(first(sim))
@@ -122,7 +120,7 @@ def test_picture_and_time_come_from_json_ld_else_open_graph_else_nowhere(sim: Se
     assert (page.image, page.published_at) == (None, None)
 
 
-def test_a_text_that_only_json_ld_holds_is_read_as_paragraphs(sim: Server, ministry: Ministry) -> None:
+def test_a_text_that_is_only_in_json_ld_is_split_into_paragraphs(sim: Server, ministry: Ministry) -> None:
     sim.ministry.show("article_body")
     page = ministry.article(first(sim))
     assert page is not None
@@ -144,7 +142,7 @@ TEXT = "Cuci tangan dengan sabun sebelum makan. " * 4
         ({}, "tel:\x01119"),
     ],
 )
-def test_a_page_with_something_unreadable_in_it_is_read_all_the_same(news: dict[str, str], link: str) -> None:
+def test_a_page_with_invalid_parts_is_still_read(news: dict[str, str], link: str) -> None:
     news = {"@type": "NewsArticle", "headline": "Cuci Tangan", **news}
     text = (
         f'<script type="application/ld+json">{json.dumps(news)}</script>'
@@ -159,7 +157,7 @@ def test_a_page_with_something_unreadable_in_it_is_read_all_the_same(news: dict[
 
 @pytest.mark.parametrize("break_", ["\v", "&#11;", "\x01", "\ufffe"])
 @pytest.mark.parametrize("clutter", ["<script>1</script>", "<form>Cari</form>", '<img src="javascript:1">'])
-def test_text_with_a_control_character_stays_where_clutter_goes(clutter: str, break_: str) -> None:
+def test_text_with_a_control_character_is_kept_when_clutter_is_removed(clutter: str, break_: str) -> None:
     text = f'<h1>Cuci Tangan</h1><div class="entry-content"><p>{clutter}Pakai{break_}sabun. {TEXT}</p></div>'
     page = read_article(text, "https://ayosehat.kemkes.go.id/cuci-tangan", DEFAULTS, lambda url: True)
     assert page is not None
@@ -167,7 +165,7 @@ def test_text_with_a_control_character_stays_where_clutter_goes(clutter: str, br
     assert "Cari" not in page.content
 
 
-def test_links_in_the_text_are_absolute_and_untracked(sim: Server, ministry: Ministry) -> None:
+def test_links_in_an_article_are_absolute_and_have_no_utm_parameters(sim: Server, ministry: Ministry) -> None:
     page = ministry.article(first(sim))
     assert page is not None
     assert f'<a href="{sim.ministry.url}/artikel" rel="noopener noreferrer nofollow">' in page.content
@@ -175,7 +173,7 @@ def test_links_in_the_text_are_absolute_and_untracked(sim: Server, ministry: Min
     assert "utm_" not in page.content
 
 
-def test_hostile_html_comes_out_harmless(sim: Server, ministry: Ministry) -> None:
+def test_harmful_html_is_removed_from_an_article(sim: Server, ministry: Ministry) -> None:
     sim.ministry.show("hostile")
     page = ministry.article(first(sim))
     assert page is not None
@@ -185,7 +183,7 @@ def test_hostile_html_comes_out_harmless(sim: Server, ministry: Ministry) -> Non
     assert "Diabetes perlu dikenali" in page.content
 
 
-def test_a_page_that_is_gone_is_none(sim: Server, ministry: Ministry) -> None:
+def test_an_article_that_does_not_exist_is_none(sim: Server, ministry: Ministry) -> None:
     assert ministry.article(f"{sim.ministry.url}/tidak-ada-lagi") is None
 
 
@@ -195,7 +193,7 @@ def test_a_captive_portal_is_no_article(sim: Server, ministry: Ministry) -> None
         ministry.article(first(sim))
 
 
-def test_the_address_that_was_asked_for_stays_through_a_redirect(sim: Server, ministry: Ministry) -> None:
+def test_an_article_keeps_the_requested_url_after_a_redirect(sim: Server, ministry: Ministry) -> None:
     asked = f"{sim.ministry.url}/_redirect?to=/ministry{sim.ministry.articles[0].path}"
     page = ministry.article(asked + "&utm_source=x#isi")
     assert page is not None
@@ -209,7 +207,7 @@ def test_the_address_that_was_asked_for_stays_through_a_redirect(sim: Server, mi
     ["http://10.0.0.1/", "http://169.254.169.254/latest/", "https://evil.example/", "//evil.example/x", "http://[::1]/",
      "file:///etc/passwd", "gopher://127.0.0.1:6379/_FLUSHALL"],
 )  # fmt: skip
-def test_a_redirect_to_elsewhere_is_not_followed(sim: Server, ministry: Ministry, target: str) -> None:
+def test_a_redirect_to_a_forbidden_url_is_not_followed(sim: Server, ministry: Ministry, target: str) -> None:
     with pytest.raises(UrlNotAllowed):
         ministry.article(f"{sim.ministry.url}/_redirect?to={target}")
     sim.fault("ministry", "redirect", location=target)
@@ -218,7 +216,7 @@ def test_a_redirect_to_elsewhere_is_not_followed(sim: Server, ministry: Ministry
 
 
 @pytest.mark.parametrize("kind", ["down", "drop", "garbage", "not_http", "oversize", "status"])
-def test_every_fault_is_a_provider_error_within_the_budget(sim: Server, ministry: Ministry, kind: str) -> None:
+def test_every_fault_raises_a_provider_error_after_few_attempts(sim: Server, ministry: Ministry, kind: str) -> None:
     sim.fault("ministry", kind, times=None)
     assert BUDGET_S < 8
     with pytest.raises(ProviderError):
@@ -226,7 +224,7 @@ def test_every_fault_is_a_provider_error_within_the_budget(sim: Server, ministry
     assert 1 <= len(sim.ministry.calls) <= 3
 
 
-def test_a_blocked_reader_is_told_apart_from_a_passing_error(sim: Server, ministry: Ministry) -> None:
+def test_a_403_is_a_permanent_error_and_a_503_is_retried(sim: Server, ministry: Ministry) -> None:
     sim.fault("ministry", "status", status=403)
     with pytest.raises(ProviderError) as caught:
         ministry.headlines()
@@ -250,9 +248,9 @@ def decoded(body: bytes, content_type: str = "text/html") -> str:
         ("\ufeffé".encode(), "text/html"),
     ],
 )
-def test_text_is_read_whatever_is_said_about_it(body: bytes, content_type: str) -> None:
+def test_text_is_decoded_despite_a_missing_or_wrong_charset(body: bytes, content_type: str) -> None:
     assert decoded(body, content_type) == "é"
 
 
-def test_bytes_that_are_no_text_are_read_without_an_error() -> None:
+def test_binary_data_is_decoded_without_an_error() -> None:
     assert decoded(bytes(range(256)), "text/html; charset=hex")

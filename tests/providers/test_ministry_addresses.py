@@ -13,7 +13,7 @@ from config import Config
 from tests.providers.hostile_addresses import HOST, HOSTILE
 
 
-def test_a_hostile_address_is_refused_without_a_call(subtests: pytest.Subtests) -> None:
+def test_a_hostile_address_is_refused(subtests: pytest.Subtests) -> None:
     ministry = Ministry.from_config(Config.from_env({"ENVIRONMENT": "testing"}))
     for url in HOSTILE:
         with subtests.test(url), pytest.raises(UrlNotAllowed):
@@ -28,11 +28,11 @@ def test_a_hostile_address_is_refused_without_a_call(subtests: pytest.Subtests) 
         (f"https://{HOST}/gizi%20anak/é", f"https://{HOST}/gizi%20anak/%C3%A9"),
     ],
 )
-def test_good_addresses_have_one_spelling(url: str, canonical: str) -> None:
+def test_an_allowed_address_is_normalised(url: str, canonical: str) -> None:
     assert Ministry.from_config(Config.from_env({"ENVIRONMENT": "testing"})).allowed(url) == canonical
 
 
-def test_plain_http_is_for_the_very_origin_of_the_source() -> None:
+def test_plain_http_is_allowed_only_for_the_origin_of_the_article_source() -> None:
     env = {"ENVIRONMENT": "testing", "ARTICLE_SOURCE_URL": "http://127.0.0.1:9/artikel"}
     ministry = Ministry.from_config(Config.from_env({**env, "ARTICLE_HOSTS": "127.0.0.1:9,other.example:9"}))
     assert ministry.allowed("http://127.0.0.1:9/x") == "http://127.0.0.1:9/x"
@@ -45,7 +45,7 @@ def test_plain_http_is_for_the_very_origin_of_the_source() -> None:
 @pytest.mark.parametrize(
     "address", ["10.0.0.1", "127.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "100.64.0.1"]
 )
-def test_an_allowed_name_that_leads_to_a_private_address_is_not_called(
+def test_an_allowed_host_that_resolves_to_a_private_address_is_refused(
     monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     def resolve(*_: object, **__: object) -> list[tuple[int, int, int, str, tuple[str, int]]]:

@@ -32,7 +32,7 @@ def refusal(sim: Server, **options: Any) -> ProviderError:
     return caught.value
 
 
-def test_a_place_comes_with_all_that_is_known_of_it(sim: Server) -> None:
+def test_a_found_place_has_all_its_fields(sim: Server) -> None:
     assert client(sim).nearby(*JAYAPURA, 1000) == [
         Place(
             "ChIJsimulasiJayapura", "RSUD Jayapura", -2.533, 140.718, "Jl. Jend. Sudirman No. 1", None, 4.2,
@@ -48,7 +48,7 @@ def test_the_search_asks_for_hospitals_in_indonesian(sim: Server) -> None:
     }  # fmt: skip
 
 
-def test_three_pages_give_sixty_places_each_once(sim: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_three_pages_give_sixty_distinct_places(sim: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "BUDGET_S", PATIENCE_S)
     sim.places.delay_s = 0.4
     found = client(sim).nearby(*CIMAHI, 5000)
@@ -65,14 +65,14 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return found
 
 
-def test_a_token_that_is_not_valid_yet_is_asked_again_with_a_growing_wait(sim: Server, waits: list[float]) -> None:
+def test_a_page_token_that_is_not_valid_yet_is_retried_with_growing_waits(sim: Server, waits: list[float]) -> None:
     sim.places.delay_s = 2
     asked = Places(Http("places", policy=AddressPolicy.ANYWHERE), sim.places.url, KEY, sleep=waits.append)
     assert len(asked.nearby(*CIMAHI, 5000)) == 60
     assert waits == [0.3, 0.6, 1.2, 0.3, 0.6, 1.2]
 
 
-def test_waits_grow_to_two_seconds_and_end_inside_the_budget(sim: Server, waits: list[float]) -> None:
+def test_waits_for_a_page_token_grow_to_two_seconds_within_the_budget(sim: Server, waits: list[float]) -> None:
     sim.places.delay_s = 1000
     asked = Places(Http("places", policy=AddressPolicy.ANYWHERE), sim.places.url, KEY, sleep=waits.append)
     assert len(asked.nearby(*CIMAHI, 5000)) == 20
@@ -80,7 +80,7 @@ def test_waits_grow_to_two_seconds_and_end_inside_the_budget(sim: Server, waits:
     assert sum(waits) < places.BUDGET_S
 
 
-def test_when_a_later_page_fails_the_first_is_the_answer(sim: Server) -> None:
+def test_the_first_page_is_returned_when_a_later_page_fails(sim: Server) -> None:
     sim.places.delay_s = 0
     for fault in ("OVER_QUERY_LIMIT", "hang", "garbage"):
         http = Http("places", policy=AddressPolicy.ANYWHERE, attempts=1, **PATIENT)
@@ -94,14 +94,14 @@ def test_when_a_later_page_fails_the_first_is_the_answer(sim: Server) -> None:
         sim.clear_faults()
 
 
-def test_nothing_around_is_an_empty_answer(sim: Server) -> None:
+def test_a_search_without_places_returns_an_empty_list(sim: Server) -> None:
     assert client(sim).nearby(*EMPTY, 5000) == []
 
 
 @pytest.mark.parametrize(
     ("status", "permanent"), [("OVER_QUERY_LIMIT", False), ("REQUEST_DENIED", True), ("INVALID_REQUEST", True)]
 )
-def test_refusals_say_whether_they_are_for_good(sim: Server, status: str, permanent: bool) -> None:
+def test_an_error_status_is_classified_as_permanent_or_temporary(sim: Server, status: str, permanent: bool) -> None:
     sim.fault("places", status, times=None)
     error = refusal(sim)
     assert (error.reason, error.permanent) == (status, permanent)
@@ -112,7 +112,7 @@ def test_a_wrong_key_is_denied(sim: Server) -> None:
     assert refusal(sim, key="wrong").reason == "REQUEST_DENIED"
 
 
-def test_an_unknown_error_is_asked_again(sim: Server) -> None:
+def test_an_unknown_error_is_retried(sim: Server) -> None:
     sim.fault("places", "UNKNOWN_ERROR", times=1)
     assert len(client(sim).nearby(*JAYAPURA, 1000)) == 1
 
@@ -122,12 +122,12 @@ def test_an_unknown_error_is_asked_again(sim: Server) -> None:
     [("down", "broken"), ("drop", "broken"), ("hang", "timeout"), ("slow", "timeout"), ("garbage", "garbage"),
      ("wrong_type", "garbage"), ("oversize", "oversized"), ("redirect", "redirect"), ("status", "status")],
 )  # fmt: skip
-def test_every_fault_is_an_error_in_time(sim: Server, fault: str, kind: str) -> None:
+def test_every_fault_raises_a_provider_error_of_its_kind(sim: Server, fault: str, kind: str) -> None:
     sim.fault("places", fault, times=None)
     assert refusal(sim, fault=fault).kind == kind
 
 
-def test_an_answer_without_a_known_status_is_garbage(sim: Server) -> None:
+def test_a_response_without_a_known_status_is_an_error(sim: Server) -> None:
     assert refusal(sim, url=f"{sim.url}/captcha").kind in ("garbage", "status")
 
 
@@ -140,7 +140,7 @@ def test_an_answer_without_a_known_status_is_garbage(sim: Server) -> None:
         {"business_status": "CLOSED_PERMANENTLY"},
     ],
 )  # fmt: skip
-def test_a_place_that_cannot_be_kept_is_left_out(sim: Server, extra: dict[str, Any]) -> None:
+def test_an_invalid_or_closed_place_is_left_out(sim: Server, extra: dict[str, Any]) -> None:
     sim.places.add("ChIJstrange", "RS Aneh", *JAYAPURA, extra=extra)
     assert [place.place_id for place in client(sim).nearby(*JAYAPURA, 1000)] == ["ChIJsimulasiJayapura"]
 
@@ -159,7 +159,9 @@ def test_a_place_that_cannot_be_kept_is_left_out(sim: Server, extra: dict[str, A
         ({"name": "x" * 300}, "name", "x" * 255),
     ],
 )
-def test_strange_details_are_dropped_or_tidied(sim: Server, extra: dict[str, Any], field: str, value: object) -> None:
+def test_invalid_optional_fields_of_a_place_are_dropped_or_cleaned(
+    sim: Server, extra: dict[str, Any], field: str, value: object
+) -> None:
     sim.places.reset()
     sim.places.facilities = {}
     sim.places.add("ChIJstrange", "RS Aneh", *JAYAPURA, extra=extra)
@@ -167,7 +169,7 @@ def test_strange_details_are_dropped_or_tidied(sim: Server, extra: dict[str, Any
     assert getattr(place, field) == value
 
 
-def test_one_place_by_its_id(sim: Server) -> None:
+def test_the_details_of_a_place_are_found_by_its_id(sim: Server) -> None:
     place = client(sim).details("ChIJsimulasiJayapura")
     assert place is not None
     assert (place.name, place.phone) == ("RSUD Jayapura", "(022) 6652025")
@@ -175,12 +177,12 @@ def test_one_place_by_its_id(sim: Server) -> None:
 
 
 @pytest.mark.parametrize("place_id", ["ChIJunknown", ""])
-def test_an_unknown_id_is_no_place(sim: Server, place_id: str) -> None:
+def test_the_details_of_an_unknown_id_are_none(sim: Server, place_id: str) -> None:
     assert client(sim).details(place_id) is None
 
 
 @pytest.mark.parametrize("fault", ["OVER_QUERY_LIMIT", "REQUEST_DENIED", "UNKNOWN_ERROR", "hang", "garbage"])
-def test_details_that_fail_are_an_error(sim: Server, fault: str) -> None:
+def test_a_failed_details_request_raises_a_provider_error(sim: Server, fault: str) -> None:
     sim.fault("places", fault, times=None)
     with pytest.raises(ProviderError):
         client(sim, fault=fault).details("ChIJsimulasiJayapura")

@@ -27,7 +27,7 @@ def test_without_a_key_there_is_no_platform() -> None:
     assert VideoPlatform.from_config(Config.from_env({"ENVIRONMENT": "testing"})) is None
 
 
-def test_one_video_is_typed_and_whole(platform: VideoPlatform) -> None:
+def test_a_video_is_returned_with_its_fields(platform: VideoPlatform) -> None:
     video = platform.one("hdMaxres001")
     assert video is not None
     assert (video.video_id, video.title) == ("hdMaxres001", "Mengenal Diabetes Melitus")
@@ -39,18 +39,20 @@ def test_one_video_is_typed_and_whole(platform: VideoPlatform) -> None:
     ("video_id", "picture"),
     [("hdMaxres001", "maxresdefault"), ("hdNoMaxres1", "hqdefault"), ("sdVideo0001", "hqdefault")],
 )
-def test_the_thumbnail_is_maxres_only_for_hd_that_has_one(platform: VideoPlatform, video_id: str, picture: str) -> None:
+def test_the_maxres_thumbnail_is_used_only_for_hd_videos_that_have_it(
+    platform: VideoPlatform, video_id: str, picture: str
+) -> None:
     video = platform.one(video_id)
     assert video is not None
     assert video.thumbnail == f"https://i.ytimg.com/vi/{video_id}/{picture}.jpg"
 
 
 @pytest.mark.parametrize("video_id", ["nobodyKnows", "private0001", "a,b", "", "x" * 65, "hdMaxres001&key=x"])
-def test_an_unknown_private_or_impossible_id_is_no_video(platform: VideoPlatform, video_id: str) -> None:
+def test_an_unknown_private_or_invalid_video_id_returns_none(platform: VideoPlatform, video_id: str) -> None:
     assert platform.one(video_id) is None
 
 
-def test_a_channel_gives_its_latest_twenty_in_two_calls(sim: Server, platform: VideoPlatform) -> None:
+def test_the_latest_videos_of_a_channel_need_two_calls(sim: Server, platform: VideoPlatform) -> None:
     videos = platform.channel(CHANNEL)
     assert videos is not None
     assert len(videos) == 19  # one of the 20 videos is private
@@ -69,7 +71,7 @@ def test_an_unknown_channel_is_none(platform: VideoPlatform, channel_id: str) ->
     assert platform.channel(channel_id) is None
 
 
-def test_search_keeps_the_order_and_takes_titles_that_are_not_escaped(sim: Server, platform: VideoPlatform) -> None:
+def test_search_results_keep_their_order_and_have_unescaped_titles(sim: Server, platform: VideoPlatform) -> None:
     sim.videos.add("escaped0001", "Gula & Garam <penting>")
     assert [video.title for video in platform.search("garam")] == ["Gula & Garam <penting>"]
     assert [video.title for video in platform.search("gizi")][:2] == ["Edukasi Gizi #0", "Edukasi Gizi #1"]
@@ -78,7 +80,7 @@ def test_search_keeps_the_order_and_takes_titles_that_are_not_escaped(sim: Serve
     assert (query["type"], query["regionCode"], query["maxResults"]) == ("video", "ID", "20")
 
 
-def test_a_used_up_quota_is_told_with_the_time_when_it_ends(sim: Server, platform: VideoPlatform) -> None:
+def test_an_exhausted_quota_is_reported_with_its_reset_time(sim: Server, platform: VideoPlatform) -> None:
     sim.videos.exhaust()
     for read in (lambda: platform.one("hdMaxres001"), lambda: platform.channel(CHANNEL), lambda: platform.search("a")):
         with pytest.raises(QuotaExhausted) as caught:
@@ -87,20 +89,20 @@ def test_a_used_up_quota_is_told_with_the_time_when_it_ends(sim: Server, platfor
     assert len(sim.videos.calls) == 3  # one call each, without a retry
 
 
-def test_the_platforms_day_ends_at_midnight_pacific_in_winter_and_summer() -> None:
+def test_the_quota_resets_at_midnight_pacific_time_in_winter_and_summer() -> None:
     assert next_midnight(datetime(2026, 1, 10, 7, 59, tzinfo=UTC)) == datetime(2026, 1, 10, 8, tzinfo=UTC)
     assert next_midnight(datetime(2026, 1, 10, 8, 0, tzinfo=UTC)) == datetime(2026, 1, 11, 8, tzinfo=UTC)
     assert next_midnight(datetime(2026, 7, 10, 8, 0, tzinfo=UTC)) == datetime(2026, 7, 11, 7, tzinfo=UTC)
 
 
-def test_too_many_requests_are_tried_again(sim: Server, platform: VideoPlatform) -> None:
+def test_a_rate_limit_error_is_retried(sim: Server, platform: VideoPlatform) -> None:
     sim.fault("videos", "rateLimitExceeded")
     assert platform.one("hdMaxres001") is not None
     assert len(sim.videos.calls) == 2
 
 
 @pytest.mark.parametrize("reason", ["keyInvalid", "accessNotConfigured"])
-def test_a_refused_key_is_permanent_and_asked_once(sim: Server, platform: VideoPlatform, reason: str) -> None:
+def test_a_refused_key_is_a_permanent_error_without_a_retry(sim: Server, platform: VideoPlatform, reason: str) -> None:
     sim.fault("videos", reason, times=None)
     with pytest.raises(ProviderError) as caught:
         platform.one("hdMaxres001")
@@ -112,7 +114,9 @@ def test_a_refused_key_is_permanent_and_asked_once(sim: Server, platform: VideoP
 @pytest.mark.parametrize(
     "kind", ["down", "drop", "garbage", "wrong_type", "not_http", "oversize", "redirect", "status"]
 )
-def test_every_fault_is_a_provider_error_within_the_budget(sim: Server, platform: VideoPlatform, kind: str) -> None:
+def test_every_fault_raises_a_provider_error_after_few_attempts(
+    sim: Server, platform: VideoPlatform, kind: str
+) -> None:
     sim.fault("videos", kind, times=None)
     assert BUDGET_S < 8
     with pytest.raises(ProviderError) as caught:
@@ -148,7 +152,7 @@ def said(**snippet: Any) -> dict[str, Any]:
         ({"thumbnails": ["https://x/a.jpg"]}, "thumbnail", None),
     ],
 )
-def test_strange_values_are_bounded_or_left_out(snippet: dict[str, Any], field: str, value: object) -> None:
+def test_invalid_values_of_a_video_are_cleaned_or_left_out(snippet: dict[str, Any], field: str, value: object) -> None:
     video = read_video(said(**snippet))
     assert video is not None
     assert getattr(video, field) == value
@@ -171,7 +175,7 @@ def test_an_item_without_id_or_title_is_no_video(item: object) -> None:
     assert read_video(item) is None
 
 
-def test_an_sd_video_never_shows_a_maxres_picture() -> None:
+def test_an_sd_video_does_not_use_the_maxres_thumbnail() -> None:
     both = {"maxres": {"url": "https://x/maxres.jpg"}, "high": {"url": "https://x/high.jpg"}}
     item = said(thumbnails=both)
     assert thumbnail_of(item) == "https://x/maxres.jpg"
@@ -179,6 +183,6 @@ def test_an_sd_video_never_shows_a_maxres_picture() -> None:
     assert thumbnail_of(item) == "https://x/high.jpg"
 
 
-def test_a_hostile_platform_item_does_not_spoil_the_others(sim: Server, platform: VideoPlatform) -> None:
+def test_an_invalid_item_is_left_out_of_the_channel(sim: Server, platform: VideoPlatform) -> None:
     sim.videos.catalogue["kanal000099"] = Video("kanal000099", "", extra={"title": None, "thumbnails": 7})
     assert "kanal000099" not in [video.video_id for video in platform.channel(CHANNEL) or []]

@@ -47,7 +47,7 @@ def opened(body: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("size", [1, 100, webpush.MAX_PAYLOAD_BYTES])
-def test_the_browser_alone_can_read_a_payload(size: int) -> None:
+def test_a_payload_is_decrypted_only_with_the_key_of_the_browser(size: int) -> None:
     body = webpush._encrypted(webpush.Subscription("https://push.example.com/a", P256DH, encoded(AUTH)), b"x" * size)
     assert opened(body) == b"x" * size
     assert len(body) == size + 103 <= 4096
@@ -57,14 +57,14 @@ def test_the_browser_alone_can_read_a_payload(size: int) -> None:
 
 
 @pytest.mark.parametrize("padding", ["", "=", "=="])
-def test_keys_may_come_padded(padding: str) -> None:
+def test_subscription_keys_may_have_base64_padding(padding: str) -> None:
     subscription = webpush.Subscription("https://push.example.com/a", P256DH + padding, encoded(AUTH) + padding)
     assert webpush.is_key(subscription.p256dh)
     assert webpush.is_auth(subscription.auth)
     assert opened(webpush._encrypted(subscription, b"Halo")) == b"Halo"
 
 
-def test_no_two_bodies_share_a_key_or_a_salt() -> None:
+def test_two_encrypted_payloads_have_different_keys_and_salts() -> None:
     subscription = webpush.Subscription("https://push.example.com/a", P256DH, encoded(AUTH))
     bodies = [webpush._encrypted(subscription, b"Halo") for _ in range(2)]
     assert len({body[:16] for body in bodies}) == 2
@@ -74,12 +74,12 @@ def test_no_two_bodies_share_a_key_or_a_salt() -> None:
 @pytest.mark.parametrize(
     "subject", ["mailto:operator@example.com", "https://example.com", "https://example.com/kontak/operator?a=b"]
 )
-def test_a_push_service_accepts_our_signature(sim: Server, subject: str) -> None:
+def test_a_push_service_accepts_the_vapid_signature(sim: Server, subject: str) -> None:
     send(sim.push.subscribe(PUBLIC), sender(subject))
     assert [message.error for message in sim.push.messages] == [None]
 
 
-def test_each_push_is_signed_anew_for_its_service_with_a_key_that_verifies() -> None:
+def test_each_push_is_signed_for_the_origin_of_its_push_service() -> None:
     by = sender("https://example.com/kontak")
     for endpoint in ("https://push.example.com/a?b=c", "https://push.example.net:8443/a"):
         scheme, _, fields = by._authorization(endpoint).partition(" ")
@@ -91,7 +91,7 @@ def test_each_push_is_signed_anew_for_its_service_with_a_key_that_verifies() -> 
         assert 0 < claims["exp"] - time.time() <= webpush.TOKEN_LIFE_S
 
 
-def test_an_endpoint_that_cannot_be_signed_for_is_refused_for_good() -> None:
+def test_an_endpoint_that_cannot_be_signed_is_refused_permanently() -> None:
     subscription = {"endpoint": "https://[2606:4700:4700::1111]/a", "keys": {"p256dh": P256DH, "auth": encoded(AUTH)}}
     with pytest.raises(ProviderError) as error:
         send(subscription, sender())
@@ -102,7 +102,7 @@ def test_an_endpoint_that_cannot_be_signed_for_is_refused_for_good() -> None:
 
 
 @pytest.mark.slow
-def test_the_web_processes_never_import_what_sends() -> None:
+def test_web_processes_do_not_import_the_push_libraries() -> None:
     """pywebpush imports aiohttp, which makes each start of a web process slower."""
     program = "import sys, wsgi; print({'pywebpush', 'py_vapid', 'aiohttp'} & set(sys.modules))"
     done = subprocess.run(

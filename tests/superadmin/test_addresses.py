@@ -13,7 +13,7 @@ from app.superadmin.service import console
 from tests.helpers.client import Client
 
 
-def test_the_console_runs_at_whichever_of_two_hosts_answers(
+def test_the_console_uses_the_second_host_when_the_first_is_unreachable(
     boss: Client, committed: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = committed.extensions["config"]
@@ -25,7 +25,7 @@ def test_the_console_runs_at_whichever_of_two_hosts_answers(
     assert response.json["rows"] == [{"username": "bos"}]
 
 
-def test_nothing_of_the_primarys_address_is_taken_for_the_replicas(
+def test_the_replica_address_does_not_inherit_host_or_port_of_the_primary(
     committed: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replica = "postgresql+psycopg2://health:geheim@replica/health"

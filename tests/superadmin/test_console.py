@@ -45,30 +45,32 @@ from tests.superadmin.results import run
         ("DO $$ BEGIN PERFORM 1; END $$", "DO", 0, 0),
     ],
 )
-def test_every_kind_of_statement_has_its_answer(boss: Client, sql: str, command: str, count: int, rows: int) -> None:
+def test_each_statement_type_returns_its_command_and_row_count(
+    boss: Client, sql: str, command: str, count: int, rows: int
+) -> None:
     result = run(boss, sql)
     assert (result["command"], result["row_count"], len(result["rows"])) == (command, count, rows)
 
 
-def test_a_thousand_rows_come_back_at_most(boss: Client) -> None:
+def test_a_result_is_truncated_after_1000_rows(boss: Client) -> None:
     result = run(boss, "SELECT generate_series(1, 1000) AS n")
     assert (len(result["rows"]), result["truncated"]) == (1000, False)
     result = run(boss, "SELECT generate_series(1, 1001) AS n")
     assert (len(result["rows"]), result["row_count"], result["truncated"]) == (1000, 1000, True)
 
 
-def test_equal_names_are_told_apart(boss: Client) -> None:
+def test_duplicate_column_names_get_a_suffix(boss: Client) -> None:
     assert run(boss, "SELECT 1 AS a, 2 AS a, 3 AS a, 4 AS a_2")["columns"] == ["a", "a_2", "a_3", "a_2_2"]
 
 
-def test_a_failing_statement_leaves_nothing_behind(boss: Client) -> None:
+def test_a_failing_statement_rolls_back_the_whole_query(boss: Client) -> None:
     sql = "INSERT INTO kategori (nama_kategori) VALUES ('a'); CREATE TABLE t (a int); SELECT 1/0"
     assert_error(boss.post("/superadmin/query", {"query": sql}), 400, "sql_error")
     assert run(boss, "SELECT * FROM kategori")["rows"] == []
     assert run(boss, "SELECT to_regclass('t') AS t")["rows"] == [{"t": None}]
 
 
-def test_a_statement_is_written_down_before_it_runs(boss: Client) -> None:
+def test_a_statement_is_audited_before_it_runs(boss: Client) -> None:
     sql = "SELECT count(*) AS n FROM audit_entries WHERE action = 'sql' AND details->>'query' LIKE '%count%'"
     assert run(boss, sql)["rows"] == [{"n": 1}]
     boss.post("/superadmin/query", {"query": "SELECT 1/0"})
@@ -81,19 +83,19 @@ def test_a_statement_is_written_down_before_it_runs(boss: Client) -> None:
     assert rows[0].ip == "127.0.0.1"
 
 
-def test_formulas_within_cells_are_guarded_too(boss: Client) -> None:
+def test_the_export_escapes_formulas_inside_cells(boss: Client) -> None:
     sql = "SELECT 'Budi;=1+1' AS a, E'x\\n@SUM(1)' AS \"b;=2\", E'y\\t+1' AS c, 'z; \"-1' AS d, -5 AS e"
     response = boss.post("/superadmin/query/export", {"query": sql})
     rows = list(csv.reader(io.StringIO(response.get_data().decode("utf-8-sig"), newline="")))
     assert rows == [["a", "b;'=2", "c", "d", "e"], ["Budi;'=1+1", "x\n'@SUM(1)", "y\t'+1", "z; \"'-1", "-5"]]
 
 
-def test_a_taken_role_closes_the_console_at_once(boss: Client) -> None:
+def test_the_console_refuses_a_user_whose_role_was_removed(boss: Client) -> None:
     assert run(boss, "DELETE FROM user_roles")["row_count"] == 1
     assert_error(boss.post("/superadmin/query", {"query": "SELECT 1"}), 403)
 
 
-def test_no_secret_of_the_service_is_in_the_runner(boss: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_secret_key_is_not_in_the_environment_of_the_runner(boss: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     from app.superadmin.service import console
 
     seen: list[dict[str, str]] = []
@@ -109,7 +111,7 @@ def test_no_secret_of_the_service_is_in_the_runner(boss: Client, monkeypatch: py
     assert "SECRET_KEY" not in seen[0]
 
 
-def test_a_user_deleted_by_sql_is_gone_for_the_service(boss: Client, committed: Flask) -> None:
+def test_a_user_deleted_in_the_console_is_not_found_by_the_service(boss: Client, committed: Flask) -> None:
     siti_id = make_user(username="siti").id
     db.session.commit()
     run(boss, f"DELETE FROM users WHERE id = {siti_id}")

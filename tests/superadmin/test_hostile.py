@@ -132,7 +132,7 @@ BOMB = "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n FROM t) SELECT cou
         "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b",
     ],
 )
-def test_what_does_not_end_is_ended(boss: Client, watched: Watched, sql: str) -> None:
+def test_an_endless_statement_is_stopped_with_a_timeout(boss: Client, watched: Watched, sql: str) -> None:
     with short_limit():
         assert_error(boss.post("/superadmin/query", {"query": sql}), 400, "query_timeout")
     assert nobody_works()
@@ -152,7 +152,7 @@ def test_what_does_not_end_is_ended(boss: Client, watched: Watched, sql: str) ->
         "INSERT INTO kategori (nama_kategori) SELECT 'k' || n FROM generate_series(1, 800000) n RETURNING *",
     ],
 )
-def test_what_is_too_large_is_refused_and_leaves_nothing(boss: Client, watched: Watched, sql: str) -> None:
+def test_a_result_that_is_too_large_is_refused_and_rolled_back(boss: Client, watched: Watched, sql: str) -> None:
     assert_error(boss.post("/superadmin/query", {"query": sql}), 400, "result_too_large")
     assert watched.peak < ALLOWED_BYTES
     assert db.session.scalar(sa.text("SELECT count(*) FROM kategori")) == 0
@@ -169,7 +169,7 @@ def test_what_is_too_large_is_refused_and_leaves_nothing(boss: Client, watched: 
         "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT n FROM t",
     ],
 )
-def test_of_too_many_rows_the_first_come_back(boss: Client, watched: Watched, sql: str) -> None:
+def test_a_result_with_too_many_rows_is_truncated(boss: Client, watched: Watched, sql: str) -> None:
     response = boss.post("/superadmin/query", {"query": sql})
     assert response.status_code == 200, response.json
     assert response.json["truncated"] is True
@@ -202,14 +202,14 @@ def test_of_too_many_rows_the_first_come_back(boss: Client, watched: Watched, sq
         ("SELECT '\"\\u0000\"'::jsonb", "22P05"),
     ],
 )
-def test_what_is_not_allowed_is_refused_in_the_databases_words(boss: Client, sql: str, sqlstate: str) -> None:
+def test_a_forbidden_statement_returns_the_sqlstate_of_postgresql(boss: Client, sql: str, sqlstate: str) -> None:
     response = boss.post("/superadmin/query", {"query": sql})
     assert_error(response, 400, "sql_error")
     assert response.json["sqlstate"] == sqlstate, response.json
     assert not Path("/tmp/escaped").exists()
 
 
-def test_killing_every_other_connection_does_not_take_the_service_down(boss: Client) -> None:
+def test_the_service_recovers_after_all_other_connections_are_terminated(boss: Client) -> None:
     sql = (
         "SELECT count(pg_terminate_backend(pid)) AS n FROM pg_stat_activity"
         " WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -221,7 +221,9 @@ def test_killing_every_other_connection_does_not_take_the_service_down(boss: Cli
     db.engine.dispose()
 
 
-def test_many_at_once_wait_or_are_told_to(boss: Client, committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_query_over_the_concurrency_limit_is_429(
+    boss: Client, committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(console.RUNS, "wait_s", 0.2)
     statuses: list[int] = []
 
@@ -248,7 +250,7 @@ def test_many_at_once_wait_or_are_told_to(boss: Client, committed: Flask, monkey
     assert statuses[2:] == [200, 200]
 
 
-def test_a_client_that_leaves_an_export_frees_everything(boss: Client, committed: Flask) -> None:
+def test_closing_an_export_early_ends_its_database_connection(boss: Client, committed: Flask) -> None:
     response = committed.test_client().post(
         "/api/superadmin/query/export",
         json={"query": "SELECT repeat('x', 1000) FROM generate_series(1, 5000000)"},

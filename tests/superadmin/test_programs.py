@@ -138,7 +138,7 @@ WAYS = {
 
 @pytest.mark.parametrize("path", ["/superadmin/query", "/superadmin/query/export"])
 @pytest.mark.parametrize("way", WAYS)
-def test_a_role_that_can_grant_itself_programs_is_refused(
+def test_a_role_that_can_grant_itself_program_execution_is_refused(
     boss: Client, oldest: Database, log_in: LogIn, way: str, path: str
 ) -> None:
     role, sql = WAYS[way]
@@ -171,7 +171,7 @@ def test_a_role_that_can_grant_itself_programs_is_refused(
         f" AS $f$ BEGIN {RUN}; RETURN 1; END $f$; DECLARE held CURSOR WITH HOLD FOR SELECT pg_temp.run()",
     ],
 )
-def test_a_plain_role_runs_nothing(boss: Client, database: Database, log_in: LogIn, sql: str) -> None:
+def test_a_plain_role_cannot_run_a_program(boss: Client, database: Database, log_in: LogIn, sql: str) -> None:
     log_in(database, "plain")
     statements = sql if sql.startswith(("CREATE FUNCTION", "CREATE TEMPORARY")) else block(sql)
     response = boss.post("/superadmin/query", {"query": statements})
@@ -180,7 +180,7 @@ def test_a_plain_role_runs_nothing(boss: Client, database: Database, log_in: Log
     assert not database.has_run_a_program
 
 
-def test_a_role_that_makes_roles_is_served_from_postgresql_16_on(boss: Client, newest: Database, log_in: LogIn) -> None:
+def test_a_createrole_role_is_accepted_on_the_newest_postgresql(boss: Client, newest: Database, log_in: LogIn) -> None:
     log_in(newest, "maker")
     assert boss.post("/superadmin/query", {"query": "SELECT 1 AS one"}).json["rows"] == [{"one": 1}]
     refused = boss.post("/superadmin/query", {"query": block(f"{GRANT} maker", RUN)})
@@ -220,7 +220,7 @@ GAINS = [
 
 
 @pytest.mark.parametrize(("given", "taken"), GAINS)
-def test_nothing_is_committed_by_a_role_that_became_powerful_meanwhile(
+def test_a_query_is_rolled_back_if_its_role_became_powerful_while_it_ran(
     boss: Client, oldest: Database, log_in: LogIn, committed: Flask, given: str, taken: str
 ) -> None:
     log_in(oldest, "plain")
@@ -233,7 +233,7 @@ def test_nothing_is_committed_by_a_role_that_became_powerful_meanwhile(
     assert oldest.execute("SELECT note FROM notes") == []
 
 
-def test_an_export_is_cut_off_where_the_role_became_powerful_meanwhile(
+def test_an_export_is_aborted_if_its_role_became_powerful_while_it_ran(
     boss: Client, oldest: Database, log_in: LogIn, committed: Flask
 ) -> None:
     log_in(oldest, "plain")
@@ -246,7 +246,7 @@ def test_an_export_is_cut_off_where_the_role_became_powerful_meanwhile(
     assert oldest.execute("SELECT note FROM notes") == []
 
 
-def test_what_a_plain_role_writes_is_kept(boss: Client, database: Database, log_in: LogIn) -> None:
+def test_a_write_by_a_plain_role_is_committed(boss: Client, database: Database, log_in: LogIn) -> None:
     log_in(database, "plain")
     assert boss.post("/superadmin/query", {"query": "INSERT INTO notes VALUES ('kept')"}).status_code == 200
     assert database.execute("DELETE FROM notes RETURNING note") == [("kept",)]

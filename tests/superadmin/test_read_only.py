@@ -20,7 +20,7 @@ def reader(boss: Client, committed: Flask, monkeypatch: pytest.MonkeyPatch) -> C
     return boss
 
 
-def test_reading_works(reader: Client) -> None:
+def test_a_select_works_in_read_only_mode(reader: Client) -> None:
     response = reader.post("/superadmin/query", {"query": "SELECT username FROM users"})
     assert response.json["rows"] == [{"username": "bos"}]
 
@@ -39,7 +39,7 @@ def test_reading_works(reader: Client) -> None:
         ("DO $$ BEGIN DELETE FROM users; END $$", "25006"),
     ],
 )
-def test_nothing_is_written(reader: Client, sql: str, sqlstate: str) -> None:
+def test_a_write_is_refused_in_read_only_mode(reader: Client, sql: str, sqlstate: str) -> None:
     response = reader.post("/superadmin/query", {"query": sql})
     assert_error(response, 400, "sql_error")
     assert response.json["sqlstate"] == sqlstate, response.json
@@ -62,11 +62,11 @@ ANOTHER_TRANSACTION = "COMMIT; BEGIN READ WRITE; DELETE FROM users; COMMIT"
     ],
     ids=["carriage return", "name", "dollar quote", "continued string", "backslash", "encoding"],
 )
-def test_no_other_transaction_hides_from_the_console(reader: Client, sql: str) -> None:
+def test_a_hidden_second_transaction_cannot_write_in_read_only_mode(reader: Client, sql: str) -> None:
     assert reader.post("/superadmin/query", {"query": sql}).status_code in (200, 400)
     assert db.session.scalar(sa.text("SELECT count(*) FROM users")) == 1
 
 
-def test_a_statement_is_written_down_all_the_same(reader: Client) -> None:
+def test_a_refused_write_is_recorded_in_the_audit_log(reader: Client) -> None:
     reader.post("/superadmin/query", {"query": "DELETE FROM users"})
     assert [row["subject"] for row in reader.get("/admins/audit").json] == ["query"]

@@ -46,7 +46,7 @@ def test_a_powerful_role_is_refused(verdict: str | None) -> None:
 
 
 @pytest.mark.parametrize("path", ["/superadmin/query", "/superadmin/query/export"])
-def test_the_refusal_is_an_error_in_the_one_shape(boss: Client, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+def test_a_too_powerful_role_gives_503_superuser_role(boss: Client, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     from app.superadmin.runner.frames import FrameKind, packed
     from app.superadmin.service.console import Run
 
@@ -58,7 +58,7 @@ def test_the_refusal_is_an_error_in_the_one_shape(boss: Client, monkeypatch: pyt
     assert "superuser" in refused.json["message"]
 
 
-def test_the_statement_knows_superusers_and_who_may_become_one(committed: Flask) -> None:
+def test_the_role_check_finds_superusers_and_program_execution_roles(committed: Flask) -> None:
     from app.superadmin.runner.__main__ import TOO_POWERFUL
 
     statement = TOO_POWERFUL.replace("session_user", ":role")
@@ -74,12 +74,12 @@ def test_the_statement_knows_superusers_and_who_may_become_one(committed: Flask)
     assert verdicts["pg_read_all_data"] is False
 
 
-def test_a_plain_role_is_served(boss: Client, role: str) -> None:
+def test_a_plain_role_can_run_a_query(boss: Client, role: str) -> None:
     response = boss.post("/superadmin/query", {"query": "SELECT session_user::text AS role"})
     assert response.json["rows"] == [{"role": role}]
 
 
-def test_who_ran_a_statement_that_deletes_its_own_row_is_in_the_log(
+def test_the_actor_is_logged_even_if_the_statement_deletes_its_audit_entry(
     boss: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The log line contains the entry's id, not the statement, because log lines stay after a user is erased."""

@@ -47,7 +47,7 @@ class TestRunQuery(QueryNeeded):
             "command": "SELECT",
         }
 
-    def test_a_write_tells_the_rows_it_touched(self, boss: Client) -> None:
+    def test_a_write_returns_the_number_of_changed_rows(self, boss: Client) -> None:
         result = run(boss, "UPDATE users SET nama_ktp = 'Bos Besar' WHERE username = 'bos'")
         assert (result["command"], result["row_count"], result["rows"]) == ("UPDATE", 1, [])
         assert run(boss, "SELECT nama_ktp FROM users")["rows"] == [{"nama_ktp": "Bos Besar"}]
@@ -63,7 +63,7 @@ class TestRunQuery(QueryNeeded):
             ("SELECT 'unfinished", "42601"),
         ],
     )
-    def test_a_database_error_comes_in_its_own_words(self, boss: Client, sql: str, sqlstate: str) -> None:
+    def test_a_database_error_returns_its_sqlstate(self, boss: Client, sql: str, sqlstate: str) -> None:
         response = boss.post("/superadmin/query", {"query": sql})
         assert_error(response, 400, "sql_error")
         assert response.json["sqlstate"] == sqlstate
@@ -72,7 +72,7 @@ class TestRunQuery(QueryNeeded):
 class TestExportQuery(QueryNeeded):
     """POST /superadmin/query/export"""
 
-    def test_a_query_is_exported_whole_and_without_formulas(self, boss: Client) -> None:
+    def test_all_rows_are_exported_and_formulas_are_escaped(self, boss: Client) -> None:
         text = "CASE WHEN n = 1 THEN '=1+1' ELSE 'baris \"' || n || '\"' END"
         sql = f"SELECT n, {text} AS teks FROM generate_series(1, 30000) n"
         response = boss.post("/superadmin/query/export", {"query": sql})
@@ -96,7 +96,7 @@ class TestListTables(SuperadminOnly):
         detail = superadmin.get("/superadmin/tables?detail=1").json
         assert set(detail[0]) == {"name", "rows_estimate", "bytes"}
 
-    def test_a_wrong_detail_is_bad_input(self, superadmin: Client) -> None:
+    def test_an_invalid_detail_parameter_is_400(self, superadmin: Client) -> None:
         assert_error(superadmin.get("/superadmin/tables?detail=banyak"), 400, "validation_error", "detail")
 
 
@@ -133,12 +133,12 @@ class TestGetTable(SuperadminOnly):
             "USERS",
         ],
     )
-    def test_what_is_not_in_the_catalogue_is_not_found(self, superadmin: Client, name: str) -> None:
+    def test_a_table_that_is_not_in_the_catalogue_is_404(self, superadmin: Client, name: str) -> None:
         assert superadmin.get(f"/superadmin/tables/{name}").status_code == 404
         assert superadmin.get(f"/superadmin/tables/{name}/export").status_code == 404
 
     @pytest.mark.parametrize(("field", "value"), [("limit", 0), ("limit", 1001), ("offset", -1), ("limit", "x")])
-    def test_a_wrong_page_is_bad_input(self, superadmin: Client, field: str, value: Any) -> None:
+    def test_an_invalid_limit_or_offset_is_400(self, superadmin: Client, field: str, value: Any) -> None:
         response = superadmin.get("/superadmin/tables/users", query_string={field: value})
         assert_error(response, 400, "validation_error", field)
 
@@ -146,7 +146,7 @@ class TestGetTable(SuperadminOnly):
 class TestExportTable(SuperadminOnly):
     """GET /superadmin/tables/<table_name>/export"""
 
-    def test_an_export_is_whole_and_written_down(self, superadmin: Client) -> None:
+    def test_an_export_contains_all_rows_and_is_audited(self, superadmin: Client) -> None:
         for _ in range(150):
             db.session.execute(sa.text("INSERT INTO kategori (nama_kategori) VALUES (gen_random_uuid())"))
         response = superadmin.get("/superadmin/tables/kategori/export")

@@ -47,7 +47,7 @@ def refused(boss: Client, sql: str) -> str:
     return state
 
 
-def test_the_command_makes_a_role_that_can_only_read(boss: Client, create: Create) -> None:
+def test_the_command_creates_a_read_only_role(boss: Client, create: Create) -> None:
     create()
     create()  # the second call sets a new password
     response = boss.post("/superadmin/query", {"query": "SELECT current_user AS me, count(*) AS n FROM users"})
@@ -57,7 +57,7 @@ def test_the_command_makes_a_role_that_can_only_read(boss: Client, create: Creat
     assert count("users") == 1
 
 
-def test_a_role_that_writes_does_so_in_every_table_but_one(boss: Client, create: Create) -> None:
+def test_a_write_role_can_change_tables_but_not_the_audit_log(boss: Client, create: Create) -> None:
     create("--write")
     for sql in (
         "INSERT INTO kategori (nama_kategori) VALUES ('Gizi')",
@@ -75,7 +75,7 @@ def test_a_role_that_writes_does_so_in_every_table_but_one(boss: Client, create:
     assert count("audit_entries") == before + 1
 
 
-def test_a_role_that_wrote_can_be_made_one_that_only_reads(boss: Client, create: Create) -> None:
+def test_a_write_role_can_be_changed_to_a_read_only_role(boss: Client, create: Create) -> None:
     create("--write")
     create()
     for sql in ("DELETE FROM users", "SET default_transaction_read_only = off", "SELECT nextval('users_id_seq')"):
@@ -87,7 +87,7 @@ def test_a_role_that_wrote_can_be_made_one_that_only_reads(boss: Client, create:
 
 
 @pytest.mark.parametrize("options", [(), ("--write",)])
-def test_no_role_of_the_console_changes_the_audit_log(boss: Client, create: Create, options: tuple[str, ...]) -> None:
+def test_no_console_role_can_change_the_audit_log(boss: Client, create: Create, options: tuple[str, ...]) -> None:
     create(*options)
     attempts = (
         "DELETE FROM audit_entries",

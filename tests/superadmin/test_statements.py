@@ -35,12 +35,12 @@ from app.superadmin.runner.statements import split
         ("(SELECT 1)", ["(SELECT 1)"]),
     ],
 )
-def test_statements_end_where_postgresql_says(sql: str, texts: list[str] | None) -> None:
+def test_sql_text_is_split_into_statements_by_postgresql_rules(sql: str, texts: list[str] | None) -> None:
     actual = [statement.text for statement in split(sql)]
     assert actual == texts if texts is not None else len(actual) == 2
 
 
-def test_a_function_in_sqls_own_form_keeps_its_semicolons() -> None:
+def test_a_begin_atomic_function_is_not_split_at_its_semicolons() -> None:
     body = "BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END; SELECT 2; END"
     sql = f"CREATE FUNCTION f() RETURNS int LANGUAGE sql {body}; SELECT 3"
     assert [statement.begins_with for statement in split(sql)] == ["CREATE", "SELECT"]
@@ -65,5 +65,5 @@ def test_transaction_control_is_recognised(sql: str) -> None:
 @pytest.mark.parametrize(
     "sql", ["SELECT 'COMMIT'", "PREPARE p AS SELECT 1", 'SELECT "begin"', "UPDATE commit SET a = 1"]
 )
-def test_what_only_looks_like_it_is_not(sql: str) -> None:
+def test_similar_text_is_not_recognised_as_transaction_control(sql: str) -> None:
     assert not split(sql)[0].controls_transaction

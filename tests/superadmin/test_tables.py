@@ -26,7 +26,7 @@ def size_of(client: Client, table: str) -> dict[str, Any]:
     return next(each for each in client.get("/superadmin/tables?detail=1").json if each["name"] == table)
 
 
-def test_a_table_in_parts_is_as_big_as_its_parts(superadmin: Client) -> None:
+def test_the_size_of_a_partitioned_table_includes_its_partitions(superadmin: Client) -> None:
     before = size_of(superadmin, "activity_logs")
     db.session.execute(
         sa.text(
@@ -40,7 +40,7 @@ def test_a_table_in_parts_is_as_big_as_its_parts(superadmin: Client) -> None:
     assert after["bytes"] > before["bytes"] > 0
 
 
-def test_the_rows_of_a_large_table_in_parts_are_not_counted(
+def test_the_total_of_a_large_partitioned_table_is_an_estimate(
     superadmin: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     db.session.execute(sa.text("CREATE TABLE panjang (n int) PARTITION BY RANGE (n)"))
@@ -75,7 +75,7 @@ def test_messages_with_reset_links_are_masked(superadmin: Client) -> None:
     assert "reset-password" not in superadmin.get("/superadmin/tables/deliveries/export").get_data(as_text=True)
 
 
-def test_what_people_wrote_or_pressed_is_masked(superadmin: Client) -> None:
+def test_text_and_payload_of_inbound_messages_are_masked(superadmin: Client) -> None:
     db.session.add(
         Inbound(provider="test", event_key="1", kind="message", text="sudah", payload={"pressed": "T:tautan-sekali"})
     )
@@ -111,7 +111,7 @@ def test_hashes_of_tokens_and_codes_are_masked_in_every_table() -> None:
     ]
 
 
-def test_odd_names_of_tables_and_columns_are_just_names(superadmin: Client) -> None:
+def test_tables_with_special_characters_in_names_are_read_and_exported(superadmin: Client) -> None:
     table = '"Aneh; ""x"""'
     db.session.execute(sa.text(f'CREATE TABLE {table} ("a b" int, "%(c)s" text, "select" numeric)'))
     db.session.execute(sa.text(f"INSERT INTO {table} VALUES (1, '=1+1', -2.50)"))
@@ -121,7 +121,7 @@ def test_odd_names_of_tables_and_columns_are_just_names(superadmin: Client) -> N
     assert list(csv.reader(text.splitlines())) == [["a b", "%(c)s", "select"], ["1", "'=1+1", "-2.50"]]
 
 
-def test_formulas_within_cells_of_a_table_are_guarded(superadmin: Client) -> None:
+def test_a_table_export_escapes_formulas_inside_cells(superadmin: Client) -> None:
     db.session.execute(sa.text('CREATE TABLE sel (n int, "a;=b" text, m numeric)'))
     db.session.execute(sa.text("INSERT INTO sel VALUES (-1, E'x;=1+1\\n@y', -2.5), (-2, 'biasa', -3)"))
     text = superadmin.get("/superadmin/tables/sel/export").get_data().decode("utf-8-sig")

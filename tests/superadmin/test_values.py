@@ -55,7 +55,7 @@ VALUES: tuple[tuple[str, Any], ...] = (
 )
 
 
-def test_every_type_has_a_form_in_json(boss: Client) -> None:
+def test_postgresql_values_are_converted_to_json(boss: Client) -> None:
     columns = ", ".join(f"{sql} AS v{number}" for number, (sql, _) in enumerate(VALUES))
     response = boss.post("/superadmin/query", {"query": f"SELECT {columns}"})
     assert response.status_code == 200, response.json
@@ -64,11 +64,11 @@ def test_every_type_has_a_form_in_json(boss: Client) -> None:
     assert_none((f"{sql}: {shown!r}" for sql, value, shown in found if shown != value), "Shown otherwise:")
 
 
-def test_names_are_made_unique() -> None:
+def test_duplicate_column_names_are_made_unique() -> None:
     assert unique(["a", "a", "b", "a", "a_2"]) == ["a", "a_2", "b", "a_3", "a_2_2"]
 
 
-def test_thousands_of_equal_names_take_no_time() -> None:
+def test_making_thousands_of_equal_names_unique_is_fast() -> None:
     """The search for a free suffix must not begin at 2 again for each equal name."""
     names = ["a"] * 30_000 + ["a_2", "b", "a_29999", "b"]
     started = time.process_time()
