@@ -85,7 +85,7 @@ PERIODIC = (
     Periodic(personal_data.make_waiting_exports, every_s=60),
     Periodic(personal_data.delete_old_exports, every_s=3600),
     Periodic(personal_data.erase_due, every_s=60),
-    Periodic(personal_data.tend_tombstones, every_s=3600),
+    Periodic(personal_data.reconcile_tombstones, every_s=3600),
 )
 
 #: Functions that create the text of a delivery when it is sent, by the kind of the delivery.

@@ -68,7 +68,7 @@ class Findings:
         return "\n".join(lines) or "nothing"
 
 
-class Identity:
+class FuzzIdentity:
     """A client who logs in before each request, because the last request may have ended the session or the account."""
 
     def __init__(self, app: Flask, role: RoleName) -> None:
@@ -108,7 +108,7 @@ def fuzz(app: Flask, role: RoleName | None, *, examples: int, seed: int, edges: 
     for name in LEFT_OUT:
         getattr(schema.config.checks, name).enabled = False
     if role is not None:
-        schema.auth.providers.append(Identity(app, role))
+        schema.auth.providers.append(FuzzIdentity(app, role))
     for event in engine.from_schema(schema).execute():
         match event:
             case events.ScenarioFinished():
@@ -153,7 +153,7 @@ def main(requests: int = 20_000, seed: int = 1) -> int:
                 asked = findings.answers.total()
                 print(f"as {role or 'nobody'}, seed {seed}: {asked} requests; {findings}", flush=True)
             seed += 1
-        tokens = [Identity(bench.app, role).get() for role in WHO if role]
+        tokens = [FuzzIdentity(bench.app, role).get() for role in WHO if role]
         refused = malformed.ask(bench.app, tokens, examples=requests // 2, seed=seed)
         print(f"malformed: {refused.total()} requests")
         answers += refused

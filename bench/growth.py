@@ -72,7 +72,7 @@ class HotPath:
 
 
 @dataclass(frozen=True)
-class Table:
+class GrowthTable:
     """A table that grows.
 
     The SQL text `fill` contains `{rows}`, its number of rows, and `{people}`, the number of users.
@@ -152,7 +152,7 @@ def _tick(_: int) -> None:
 
 #: The table of users is filled first, and keeps its largest size while the other tables grow.
 TABLES = (
-    Table(
+    GrowthTable(
         "users",
         """
         INSERT INTO users (id, username, password_hash, nama_ktp)
@@ -160,7 +160,7 @@ TABLES = (
         """,
         (HotPath("login's lookup", lambda n: credentials.by_login(f"orang{n}")),),
     ),
-    Table(
+    GrowthTable(
         "forum_threads",
         """
         INSERT INTO forum_threads (id, category_id, user_id, title, content, use_pseudonym)
@@ -169,7 +169,7 @@ TABLES = (
         """,
         (HotPath("any page of the list", _list),),
     ),
-    Table(
+    GrowthTable(
         # In each thread, the second half of the replies are replies to the first reply.
         "forum_replies",
         f"""
@@ -181,7 +181,7 @@ TABLES = (
         (HotPath("thread of 10 replies", _thread),),
         empty="forum_threads",
     ),
-    Table(
+    GrowthTable(
         "faskes",
         f"""
         INSERT INTO faskes (id, nama, lat, lng, jenis, province, created_at)
@@ -195,7 +195,7 @@ TABLES = (
         ),
         empty="faskes",
     ),
-    Table(
+    GrowthTable(
         # Rows are in order of their due time: all reminders of one day, then all of the next day, until five minutes
         # ago.
         "occurrences",
@@ -218,7 +218,7 @@ TABLES = (
         (HotPath("konfirmasi", _confirm, _reopen), HotPath("clock's tick", _tick, flat=True)),
         empty="reminders, occurrences",
     ),
-    Table(
+    GrowthTable(
         # A thousand deliveries are planned for later. All other deliveries are sent.
         "deliveries",
         """
@@ -257,7 +257,7 @@ SELECT pg_prewarm(%(table)s), pg_prewarm('users'), pg_prewarm('pk_users'),
 """
 
 
-def _fill(cursor: Any, table: Table, rows: int, people: int) -> None:
+def _fill(cursor: Any, table: GrowthTable, rows: int, people: int) -> None:
     """Fill a table with new rows. Empty the table first, and all tables that reference it."""
     started = time.monotonic()
     cursor.execute("SET synchronous_commit = off; SET work_mem = '256MB'; SET maintenance_work_mem = '1GB'")

@@ -83,7 +83,7 @@ class Seen:
             return sample
 
 
-class Person:
+class SimulatedUser:
     """One simulated person, who keeps a connection and a login like a browser."""
 
     def __init__(self, site: DeployedStack, seed: int) -> None:
@@ -155,9 +155,9 @@ class OneAddress(DeployedStack):
 
 def drive(site: DeployedStack, seen: Seen, rate: float, end: float) -> None:
     """Run `CLIENTS` simulated people until the monotonic time `end`. Together they send `rate` requests a second."""
-    people = [Person(site, seed) for seed in range(CLIENTS)]
+    people = [SimulatedUser(site, seed) for seed in range(CLIENTS)]
 
-    def live(person: Person, first: float) -> None:
+    def live(person: SimulatedUser, first: float) -> None:
         due = first
         while due < end:
             time.sleep(max(0.0, due - time.monotonic()))

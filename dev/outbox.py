@@ -32,7 +32,7 @@ Row = Mapping[Any, Any]
 
 
 @dataclass(frozen=True)
-class Entry:
+class OutboxEntry:
     """All deliveries of one event, for example of a due dose, a reply in the forum or a password reset."""
 
     rows: list[Row]
@@ -52,12 +52,12 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Outbox:
-    upcoming: list[Entry]
-    latest: list[Entry]
-    withdrawn: list[Entry]
+class OutboxPage:
+    upcoming: list[OutboxEntry]
+    latest: list[OutboxEntry]
+    withdrawn: list[OutboxEntry]
     #: Incoming messages, newest first.
-    heard: Sequence[Row]
+    received: Sequence[Row]
     #: Name of each recent or upcoming recipient, by phone number.
     people: dict[str, str]
 
@@ -69,7 +69,7 @@ _shown = sa.select(deliveries, _moment.label("moment"), User.username, User.nama
     User, User.id == _rows.user_id
 )
 _upcoming = _shown.where(_is_upcoming).order_by(_rows.due_at, _rows.id).limit(SHOWN)
-_heard = (
+_received = (
     sa.select(inbound, User.username, User.nama_ktp)
     .outerjoin(User, User.phone == inbound.c.phone)
     .where(inbound.c.kind == InboundKind.MESSAGE)
@@ -79,22 +79,22 @@ _heard = (
 _latest = _shown.where(~_is_upcoming).order_by(_moment.desc(), _rows.id.desc()).limit(SHOWN)
 
 
-def read() -> Outbox:
+def read() -> OutboxPage:
     """Return the data of the page. Upcoming entries begin with the earliest, all other lists with the newest."""
     with autocommit() as connection:
         rows = [connection.execute(which).mappings().all() for which in (_upcoming, _latest)]
-        heard = [{**row, "shown": _shown_text(row)} for row in connection.execute(_heard).mappings()]
+        received = [{**row, "shown": _shown_text(row)} for row in connection.execute(_received).mappings()]
     upcoming, latest = (_entries({**row, "words": words_of(row)} for row in part) for part in rows)
     people = {
         str(entry.first["phone"]): f"{entry.first['nama_ktp']} ({entry.first['phone']})"
         for entry in [*latest, *upcoming]
         if entry.first["phone"]
     }
-    return Outbox(
+    return OutboxPage(
         upcoming,
         [entry for entry in latest if not entry.is_withdrawn],
         [entry for entry in latest if entry.is_withdrawn],
-        heard,
+        received,
         dict(list(people.items())[:PEOPLE]),
     )
 
@@ -134,10 +134,10 @@ def _shown_text(row: Row) -> str:
     return str(row["text"] or "(no words)")
 
 
-def _entries(rows: Iterable[Row]) -> list[Entry]:
+def _entries(rows: Iterable[Row]) -> list[OutboxEntry]:
     """Group the deliveries by event. The first delivery of each event decides the order."""
     entries: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         key = (row["kind"], row["about_id"] or row["dedupe_key"], row["user_id"], row["due_at"])
         entries.setdefault(key, []).append(row)
-    return [Entry(sorted(group, key=lambda row: (row["channel"], row["id"]))) for group in entries.values()]
+    return [OutboxEntry(sorted(group, key=lambda row: (row["channel"], row["id"]))) for group in entries.values()]

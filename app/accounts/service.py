@@ -114,8 +114,8 @@ def login(
     """Log in and return the session's tokens. If an erasure is scheduled, cancel it, and add a `message` about it."""
     user = _with_password(username, password)
     second_factor.check(user, otp)
-    told = {"message": STAYS} if erasure.cancel(user) else {}
-    return {**vars(sessions.begin(user, device, network)), **told}
+    message = {"message": STAYS} if erasure.cancel(user) else {}
+    return {**vars(sessions.begin(user, device, network)), **message}
 
 
 def superadmin_login(

@@ -19,7 +19,7 @@ MAX_CONTENT = 200_000
 EXAMPLE = "https://ayosehat.kemkes.go.id/mengenal-diabetes"
 
 
-class Address(fields.String):
+class ArticleUrl(fields.String):
     """A web address, converted to its canonical form."""
 
     default_error_messages = {"invalid": "isi dengan alamat http atau https."}  # noqa: RUF012
@@ -86,7 +86,7 @@ class ArticleUpdate(Form):
     """Fields of an update. Fields that are not sent stay unchanged."""
 
     title = Text(MAX_TITLE, minimum=1, example="Mengenal Diabetes Sejak Dini")
-    url = Address(allow_none=True)
+    url = ArticleUrl(allow_none=True)
     content = SafeHtml()
     kategori_id = RecordId(allow_none=True)
     image = Upload(allow_none=True)
@@ -98,7 +98,7 @@ class ArticleCreate(ArticleUpdate):
 
 
 class ArticleSave(Schema):
-    url = Address(required=True)
+    url = ArticleUrl(required=True)
     title = Text(MAX_TITLE, required=True, example="Mengenal Diabetes Sejak Dini")
 
 
@@ -112,7 +112,7 @@ class LiveArticleQuery(Schema):
 
 
 class ArticleQuery(Schema):
-    url = Address(required=True)
+    url = ArticleUrl(required=True)
 
 
 class ArticleSearch(Schema):

@@ -141,8 +141,8 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     links = sa.select(CaregiverLink.id, User.nama_ktp, CaregiverLink.scopes)
     with autocommit() as connection:
         rows = connection.execute(links.join(User, User.id == CaregiverLink.caregiver_id).where(which)).all()
-    told = {id_: (name, scopes) for id_, name, scopes in rows}
-    return {each.id: _words(each, *told[each.about_id]) for each in deliveries if each.about_id in told}
+    facts = {id_: (name, scopes) for id_, name, scopes in rows}
+    return {each.id: _words(each, *facts[each.about_id]) for each in deliveries if each.about_id in facts}
 
 
 def render_gathered(deliveries: Sequence[Claimed]) -> dict[int, Words]:

@@ -339,8 +339,8 @@ def _ask_for_words(row: Inbound, asked: Conversation) -> MessageReply:
         _rows.received_at > row.received_at - LATEST,
         _rows.outcome == f"{limits.ANSWERED}{limits.ONLY_TEXT}",
     )
-    told = {id_ for ids in db.session.scalars(before) for id_ in ids or ()}
-    if not asked.waiting - told:
+    listed = {id_ for ids in db.session.scalars(before) for id_ in ids or ()}
+    if not asked.waiting - listed:
         return MessageReply(limits.HELP, texts.HELP)
     row.payload = {**row.payload, ASKED: sorted(asked.waiting)}
     return MessageReply(limits.ONLY_TEXT, texts.ONLY_TEXT)

@@ -183,7 +183,7 @@ def erase_for(user_id: int, limit_s: float) -> bool:
     return True
 
 
-def tend_tombstones() -> list[int]:
+def reconcile_tombstones() -> list[int]:
     """Enqueue the erasure of erased people whom a restored backup brought back. Return their ids.
 
     The scheduler runs this job every hour.

@@ -29,7 +29,7 @@ _KM_PER_DEGREE = math.pi * geo.EARTH_RADIUS_KM / 180
 
 
 @dataclass(frozen=True, slots=True)
-class Area:
+class Regency:
     """A kabupaten (regency) and its province. Outside Indonesia, `kabupaten` is the country and `province` is None."""
 
     kabupaten: str
@@ -39,13 +39,13 @@ class Area:
 class Gazetteer:
     """Places in a grid of cells. The gazetteer never changes after loading, so threads can share it without a lock."""
 
-    def __init__(self, places: Iterable[tuple[float, float, Area]]) -> None:
+    def __init__(self, places: Iterable[tuple[float, float, Regency]]) -> None:
         """Sort the places into grid cells.
 
         `places` are (latitude, longitude, area) in any order. Longitudes are 90 to 145 E, latitudes 13 S to 9 N.
         """
-        self._areas: list[Area] = []
-        numbers: dict[Area, int] = {}
+        self._areas: list[Regency] = []
+        numbers: dict[Regency, int] = {}
         lats, lngs, owners, cells = array("f"), array("f"), array("H"), array("I")
         for lat, lng, area in places:
             if area not in numbers:
@@ -74,7 +74,7 @@ class Gazetteer:
         with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
             return cls(_read(file))
 
-    def nearest(self, lat: float, lng: float, within_km: float) -> Area | None:
+    def nearest(self, lat: float, lng: float, within_km: float) -> Regency | None:
         """Return the area of the nearest place. Return `None` if no place is within `within_km`."""
         if not (_SOUTH <= lat < _SOUTH + _ROWS * _CELL and _WEST <= lng < _WEST + _COLUMNS * _CELL):
             return None
@@ -119,9 +119,9 @@ def _column(lng: float) -> int:
     return min(max(int((lng - _WEST) / _CELL), 0), _COLUMNS - 1)
 
 
-def _read(lines: Iterable[str]) -> Iterator[tuple[float, float, Area]]:
+def _read(lines: Iterable[str]) -> Iterator[tuple[float, float, Regency]]:
     for lat, lng, kabupaten, province in csv.reader(lines):
-        yield float(lat), float(lng), Area(kabupaten, province or None)
+        yield float(lat), float(lng), Regency(kabupaten, province or None)
 
 
 _loading = Lock()

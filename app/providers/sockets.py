@@ -72,7 +72,7 @@ class AddressRefusedError(NewConnectionError):
     """Error: the address policy of the client forbids all addresses of the host."""
 
 
-class _Call(local):
+class _CallState(local):
     sock: socket.socket | None = None
     written = False
     write_until = 0.0
@@ -80,7 +80,7 @@ class _Call(local):
 
 #: State of the current call in this thread. `written` means that sending has begun. `write_until` is the latest time to
 #: begin sending, on the monotonic clock.
-_call = _Call()
+_call = _CallState()
 
 
 def is_written() -> bool:

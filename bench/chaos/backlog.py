@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from bench.chaos.outcome import Plan
+from bench.chaos.outcome import RowPlan
 from bench.chaos.world import SETTLE_S, World, opened
 from bench.environment import Result, at_most
 from bench.messages import add_messages
@@ -15,7 +15,7 @@ from dev.stack.waiting import wait_until
 
 
 @dataclass(frozen=True)
-class Backlog(Plan):
+class Backlog(RowPlan):
     """A plan with `waiting` deliveries that are due before the workers start, and reminders that are due afterwards."""
 
     waiting: int = 0

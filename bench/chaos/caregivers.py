@@ -66,7 +66,7 @@ WHERE d.kind = 'alert' AND d.channel = 'messaging' AND d.unknowns > 0
 
 
 @dataclass(frozen=True)
-class Link:
+class CaregiverLink:
     caregiver_id: int
     patient_id: int
     scopes: Sequence[str]
@@ -74,7 +74,7 @@ class Link:
 
 
 #: Key of an alert: user id of the recipient, and name of the missed dose.
-Told = tuple[int, str]
+AlertKey = tuple[int, str]
 
 
 class Caregivers:
@@ -82,7 +82,7 @@ class Caregivers:
 
     def __init__(self, world: World, people: People) -> None:
         self.world, self.people = world, people
-        self.links: list[Link] = []
+        self.links: list[CaregiverLink] = []
 
     def link(self) -> None:
         """Create caregivers for the patients of this round. Call this before any fault."""
@@ -92,7 +92,7 @@ class Caregivers:
             ids = self.world.new_people(len(pairs), "pendamping")
             for caregiver_id, (patient_id, (before, after)) in zip(ids, pairs, strict=True):
                 insist(partial(service.create, caregiver_id, patient_id, before))
-                self.links.append(Link(caregiver_id, patient_id, before, after))
+                self.links.append(CaregiverLink(caregiver_id, patient_id, before, after))
         owners = dict(self._rows(PHONES) + self._rows(BROWSERS))
         self.world.listeners = {address for address, owner in owners.items() if owner in ids}
 
@@ -142,7 +142,7 @@ class Caregivers:
     def _unanswered(self) -> dict[str, Medicine]:
         return {name: medicine for name, medicine in self.people.medicines.items() if not medicine.habit}
 
-    def _told(self, addresses: str, sent: Sequence[tuple[str, str]]) -> Counter[Told]:
+    def _told(self, addresses: str, sent: Sequence[tuple[str, str]]) -> Counter[AlertKey]:
         """Count the alerts by recipient and dose. Reminders to the patients themselves do not count."""
         owners = dict(self._rows(addresses))
         told = [(owners[address], name) for address, text in sent for name in named(text)]

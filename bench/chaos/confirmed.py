@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.chaos.kills import Kills
-from bench.chaos.outcome import Outcome, Plan
+from bench.chaos.outcome import RowOutcome, RowPlan
 from bench.chaos.world import opened
 from bench.environment import Result
 from dev.simulators import webhooks
@@ -21,17 +21,17 @@ SETTINGS = {
     "WHATSAPP_TEMPLATES": '{"reminder": "pengingat", "alert": "kabar"}',
 }
 
-WHOLE = Plan(reminders=2000, seconds=300, faults=80)
-SHORT = Plan(reminders=300, seconds=30, faults=12)
+WHOLE = RowPlan(reminders=2000, seconds=300, faults=80)
+SHORT = RowPlan(reminders=300, seconds=30, faults=12)
 
 
-def run(plan: Plan) -> Iterator[Result]:
+def run(plan: RowPlan) -> Iterator[Result]:
     outcome = play(plan)
     print(outcome)
     yield from outcome.results(f"{plan.faults} kills with receipts", doubled=0)
 
 
-def play(plan: Plan) -> Outcome:
+def play(plan: RowPlan) -> RowOutcome:
     with opened(plan, settings=SETTINGS) as world:
         url = world.start_web()
         world.sim.messaging.call_back(url, told=["sent", "delivered"], times=2, shuffled=True, late_s=2)

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.chaos.outcome import Plan
+from bench.chaos.outcome import RowPlan
 from bench.chaos.world import opened
 from bench.environment import Result
 
 #: `seconds` is the time during which the provider closes its connections.
-WHOLE = Plan(reminders=300, seconds=70)
-SHORT = Plan(reminders=150, seconds=25)
+WHOLE = RowPlan(reminders=300, seconds=70)
+SHORT = RowPlan(reminders=150, seconds=25)
 
 #: Maximum seconds from the end of the fault to the last message. The service pauses the provider for some seconds, and
 #: retries unknown outcomes after 30 s plus or minus a quarter.
 BACK_S = 60.0
 
 
-def run(plan: Plan) -> Iterator[Result]:
+def run(plan: RowPlan) -> Iterator[Result]:
     with opened(plan) as world:
         world.start_workers()
         world.remind()

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 import psutil
 
-from bench.chaos.outcome import Plan
+from bench.chaos.outcome import RowPlan
 from bench.chaos.world import Workers, World, opened
 from bench.environment import Result, at_most
 from dev.stack.waiting import wait_until
 
 #: In this plan `faults` is the number of ways in which a worker hangs. Each takes `seconds`.
-WHOLE = Plan(reminders=90, seconds=60, faults=2)
-SHORT = Plan(reminders=60, seconds=30, faults=1)
+WHOLE = RowPlan(reminders=90, seconds=60, faults=2)
+SHORT = RowPlan(reminders=60, seconds=30, faults=1)
 
 #: Two workers, the minimum in production.
 WORKERS = Workers(queues=("urgent", "bulk"))
@@ -26,7 +26,7 @@ LATEST_S = 15.0
 WAYS = ("a worker and its job", "a job")
 
 
-def run(plan: Plan) -> Iterator[Result]:
+def run(plan: RowPlan) -> Iterator[Result]:
     with opened(plan, workers=WORKERS) as world:
         world.sim.fault("messaging", "latency", seconds=LATENCY_S, times=None)
         world.start_workers()

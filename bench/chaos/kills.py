@@ -18,7 +18,7 @@ import psutil
 import redis
 
 from bench.chaos.caregivers import Caregivers
-from bench.chaos.outcome import Outcome, Plan
+from bench.chaos.outcome import RowOutcome, RowPlan
 from bench.chaos.people import People
 from bench.chaos.world import World, opened
 from bench.environment import Result
@@ -30,18 +30,18 @@ MAX_DOUBLED = 0.05
 #: Maximum seconds between two kills while alerts are sent.
 BESIDE_S = 1.0
 
-WHOLE = Plan(reminders=2000, seconds=300, faults=80)
-SHORT = Plan(reminders=300, seconds=30, faults=12)
+WHOLE = RowPlan(reminders=2000, seconds=300, faults=80)
+SHORT = RowPlan(reminders=300, seconds=30, faults=12)
 
 
-def run(plan: Plan) -> Iterator[Result]:
+def run(plan: RowPlan) -> Iterator[Result]:
     outcome = play(plan)
     print(outcome)
     cut = min(outcome.unknown, round(MAX_DOUBLED * plan.reminders))
     yield from outcome.results(f"{plan.faults} kills", doubled=cut, repeated=outcome.alerts.unknown)
 
 
-def play(plan: Plan) -> Outcome:
+def play(plan: RowPlan) -> RowOutcome:
     with opened(plan) as world:
         return Kills(world).play()
 
@@ -55,7 +55,7 @@ class Kills:
         #: Number of faults while alerts were sent, by kind.
         self.beside: Counter[str] = Counter()
 
-    def play(self) -> Outcome:
+    def play(self) -> RowOutcome:
         world, people = self.world, People(self.world)
         caregivers = Caregivers(world, people)
         world.start_workers()

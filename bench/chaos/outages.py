@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bench.chaos.outcome import Plan
+from bench.chaos.outcome import RowPlan
 from bench.chaos.world import opened
 from bench.environment import Result
 
 #: In this plan `seconds` is the longest outage. Reminders that fall due in the outage wait for its end.
-WHOLE = Plan(reminders=300, seconds=300)
-SHORT = Plan(reminders=150, seconds=40)
+WHOLE = RowPlan(reminders=300, seconds=300)
+SHORT = RowPlan(reminders=150, seconds=40)
 
 SHORTER_S = 60.0
 LATENCY_S = 1.0
@@ -19,7 +19,7 @@ LATENCY_S = 1.0
 BACK_S = 30.0
 
 
-def run(plan: Plan) -> Iterator[Result]:
+def run(plan: RowPlan) -> Iterator[Result]:
     with opened(plan) as world:
         world.sim.fault("messaging", "latency", seconds=LATENCY_S, times=None)
         world.start_workers()

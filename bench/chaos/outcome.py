@@ -12,7 +12,7 @@ LATEST_S = 60.0
 
 
 @dataclass(frozen=True)
-class Plan:
+class RowPlan:
     """Size of a chaos row.
 
     It contains the number of reminders, the seconds in which they fall due, the number of faults, and the random seed.
@@ -100,8 +100,8 @@ class Alerts:
 
 
 @dataclass
-class Outcome:
-    plan: Plan
+class RowOutcome:
+    plan: RowPlan
     faults: Counter[str] = field(default_factory=Counter)
     #: Number of messages that arrived for each reminder, and how many seconds the first of them was late.
     arrived: Counter[str] = field(default_factory=Counter)

@@ -30,7 +30,7 @@ from app.pengingat import service
 from app.pengingat.schemas import NewPengingat
 from app.providers import vapid
 from app.push import service as push
-from bench.chaos.outcome import Outcome, Plan
+from bench.chaos.outcome import RowOutcome, RowPlan
 from config import ROOT, Config
 from dev.servers import Postgres, Valkey, start_postgres, start_valkey, valkey_server
 from dev.simulators import Server, simulators
@@ -67,7 +67,7 @@ class World:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: RowPlan,
         folder: Path,
         supervisor: Supervisor,
         sim: Server,
@@ -77,7 +77,7 @@ class World:
     ) -> None:
         self.plan, self.folder, self.supervisor, self.sim = plan, folder, supervisor, sim
         self.random = random.Random(plan.seed)
-        self.outcome = Outcome(plan)
+        self.outcome = RowOutcome(plan)
         self._postgres_env = postgres_env
         self.postgres: Postgres = start_postgres(supervisor, folder / "postgres", env=postgres_env)
         self.valkey: Valkey = start_valkey(supervisor, folder / "valkey")
@@ -113,7 +113,7 @@ class World:
 
     def remind(self, remind_of: RemindOf | None = None) -> None:
         """Create the people and reminders of a round, and reset the results of the earlier round."""
-        self.outcome = Outcome(self.plan)
+        self.outcome = RowOutcome(self.plan)
         self.due.clear()
         self._rounds += 1
         with self.app.app_context():
@@ -241,7 +241,7 @@ class World:
 
     # --- results ---
 
-    def finish(self) -> Outcome:
+    def finish(self) -> RowOutcome:
         """Wait until no delivery is open or `SETTLE_S` seconds are over. Return the outcome."""
         while time.time() < self.last_due + SETTLE_S and not (time.time() > self.last_due + 1 and self._is_settled()):
             self.keep_up()
@@ -250,13 +250,13 @@ class World:
 
     def arrived(self) -> set[str]:
         """Return the names of reminders that have arrived both as a message and as a push."""
-        outcome = Outcome(self.plan)
+        outcome = RowOutcome(self.plan)
         self._count_arrivals(outcome)
         return outcome.arrived.keys() & outcome.pushes.keys()
 
     def all_have_arrived(self) -> bool:
         """Return whether each reminder has arrived both as a message and as a push."""
-        outcome = Outcome(self.plan)
+        outcome = RowOutcome(self.plan)
         self._count_arrivals(outcome)
         return outcome.lost == outcome.lost_pushes == 0
 
@@ -281,7 +281,7 @@ class World:
         except psycopg2.Error:
             return False
 
-    def _judge(self) -> Outcome:
+    def _judge(self) -> RowOutcome:
         self._count_arrivals(self.outcome)
         self.outcome.unsettled = self.figure(OPEN)
         self.outcome.unknown = self.figure(UNKNOWN) - self._unknown_before
@@ -294,7 +294,7 @@ class World:
             db.engine.dispose()
             self.app.extensions["autocommit"].dispose()
 
-    def _count_arrivals(self, outcome: Outcome) -> None:
+    def _count_arrivals(self, outcome: RowOutcome) -> None:
         """Count the messages and pushes of this round's reminders, for the outcome."""
         for message in list(self.sim.messaging.sent):
             for name in self._reminded_of(message.target, message.text):
@@ -314,7 +314,7 @@ def named(text: str) -> list[str]:
 
 @contextlib.contextmanager
 def opened(
-    plan: Plan,
+    plan: RowPlan,
     *,
     workers: Workers = Workers(),
     postgres_env: Mapping[str, str] | None = None,

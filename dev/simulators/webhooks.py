@@ -55,7 +55,7 @@ class Manner:
 
 
 @dataclass(frozen=True)
-class Call:
+class WebhookCall:
     path: str
     body: bytes
     tries: int = 0
@@ -69,7 +69,7 @@ class Webhooks:
         self.manner = Manner()
         #: Status codes of the service's responses, in order. 0 means that there was no response.
         self.answers: list[int] = []
-        self._due: PriorityQueue[tuple[float, int, Call]] = PriorityQueue()
+        self._due: PriorityQueue[tuple[float, int, WebhookCall]] = PriorityQueue()
         self._count = count()
         self._random = random.Random(1)
         self._ended = Event()
@@ -89,7 +89,7 @@ class Webhooks:
     def tell(self, body: dict[str, Any], *, after_s: float = 0.0) -> None:
         """Send this body to the webhook of its gateway, after `after_s` seconds."""
         if self.url is not None:
-            self._put(Call(_path(body), json.dumps(body).encode()), after_s)
+            self._put(WebhookCall(_path(body), json.dumps(body).encode()), after_s)
 
     def receipts(self, states: Callable[[str], dict[str, Any]]) -> None:
         """Send the receipts of a message. `states` returns the webhook body for a delivery state."""
@@ -101,7 +101,7 @@ class Webhooks:
             late_s = self._random.uniform(0, manner.late_s) if manner.shuffled else manner.late_s
             self.tell(states(state), after_s=late_s + n * 1e-6)
 
-    def _put(self, call: Call, after_s: float) -> None:
+    def _put(self, call: WebhookCall, after_s: float) -> None:
         self._due.put((time.monotonic() + after_s, next(self._count), call))
 
     def _run(self, ended: Event) -> None:
@@ -110,7 +110,7 @@ class Webhooks:
                 while not ended.is_set() and (call := self._next()) is not None:
                     self._make(session, call, ended)
 
-    def _next(self) -> Call | None:
+    def _next(self) -> WebhookCall | None:
         """Return the earliest call that is due, or None."""
         due = self._due
         try:
@@ -122,7 +122,7 @@ class Webhooks:
         due.put((at, n, call))
         return None
 
-    def _make(self, session: requests.Session, call: Call, ended: Event) -> None:
+    def _make(self, session: requests.Session, call: WebhookCall, ended: Event) -> None:
         headers = {"Content-Type": "application/json", "X-Hub-Signature-256": sign(call.body)}
         try:
             response = session.post(f"{self.url}/api{call.path}", data=call.body, headers=headers, timeout=TIMEOUT_S)
@@ -133,7 +133,7 @@ class Webhooks:
             return
         self.answers.append(status)
         if status != 200 and call.tries < MAX_CALLS:
-            self._put(Call(call.path, call.body, call.tries + 1), AGAIN_S)
+            self._put(WebhookCall(call.path, call.body, call.tries + 1), AGAIN_S)
 
 
 def sign(body: bytes) -> str:

@@ -137,6 +137,6 @@ def test_tombstones_missing_from_storage_are_written_from_the_database(committed
     room = storage.area(storage.Area.TOMBSTONES)
     for name, _ in list(room.names()):
         room.remove(name)
-    assert jobs.tend_tombstones() == []
+    assert jobs.reconcile_tombstones() == []
     (tombstone,) = db.session.scalars(sa.select(Tombstone.name))
     assert [name for name, _ in room.names()] == [tombstone]

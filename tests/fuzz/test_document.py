@@ -15,7 +15,7 @@ from jsonschema_rs import Draft202012Validator, meta
 from app.core.database.session import db, unit_of_work
 from app.identity.models import RoleName
 from app.providers import vapid
-from bench.fuzz import WHO, Identity, fuzz
+from bench.fuzz import WHO, FuzzIdentity, fuzz
 from bench.malformed import ask
 from dev import demo
 from dev.simulators import Server
@@ -58,7 +58,7 @@ def test_no_generated_request_gets_an_answer_that_the_document_does_not_describe
 
 
 def test_no_malformed_body_or_header_gets_anything_but_a_refusal_in_our_shape(served: Flask) -> None:
-    tokens = [Identity(served, role).get() for role in WHO if role]
+    tokens = [FuzzIdentity(served, role).get() for role in WHO if role]
     answers = ask(served, tokens, examples=600, seed=20_260_301)
     assert answers.total() >= 500
     assert answers[400] > 100, answers

@@ -22,7 +22,7 @@ def at(hour: int, minute: int = 0, day: int = 2) -> datetime:
 
 
 @pytest.mark.parametrize(
-    ("told", "since", "now", "expected"),
+    ("history", "since", "now", "expected"),
     [
         (AlertHistory(), at(8), at(8), AlertMode.AT_ONCE),
         (AlertHistory(at(8), 1), at(9), at(9), at(10)),
@@ -35,9 +35,9 @@ def at(hour: int, minute: int = 0, day: int = 2) -> datetime:
     ],
 )
 def test_next_step_returns_the_expected_alert_mode_or_time(
-    told: AlertHistory, since: datetime, now: datetime, expected: AlertMode | datetime
+    history: AlertHistory, since: datetime, now: datetime, expected: AlertMode | datetime
 ) -> None:
-    assert next_step(told, since, JAKARTA, now) == expected
+    assert next_step(history, since, JAKARTA, now) == expected
 
 
 @given(zones, st.datetimes(datetime(2026, 1, 1), datetime(2028, 12, 31), timezones=st.just(UTC)))  # noqa: DTZ001
@@ -68,8 +68,8 @@ def test_a_day_of_alerts_is_never_more_than_six_messages_and_a_digest(
         waiting, dues = waiting + arrived, dues[len(arrived) :]
         look_at = now if arrived else look_at
         if waiting and now >= look_at:
-            told = _told(messages, zone, now)
-            step: AlertMode | datetime = night_until(zone, now) or next_step(told, waiting[0], zone, now)
+            history = _told(messages, zone, now)
+            step: AlertMode | datetime = night_until(zone, now) or next_step(history, waiting[0], zone, now)
             if isinstance(step, AlertMode):
                 messages.append((now, step, len(waiting)))
                 waiting = []

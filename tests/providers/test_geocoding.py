@@ -18,7 +18,7 @@ import pytest
 
 from app.core.lib.provinces import PROVINCES
 from app.providers import gazetteer, geocoding
-from app.providers.gazetteer import Area, Gazetteer
+from app.providers.gazetteer import Gazetteer, Regency
 from app.providers.http import AddressPolicy, Http
 from config import ROOT, Config
 from dev.distance import distance_km
@@ -31,7 +31,7 @@ INSIDE_CASES = [(name, at, province) for province, places in INSIDE.items() for 
 
 BANDUNG = (-6.9025, 107.6188)
 MID_OCEAN = (-10.5, 100.0)
-MOVED = Area("Kota Denpasar", "Bali")
+MOVED = Regency("Kota Denpasar", "Bali")
 SERVICES = {"google_geocoder": geocoding.Google, "nominatim": geocoding.Nominatim}
 
 
@@ -56,27 +56,27 @@ def test_no_place_outside_indonesia_has_a_province() -> None:
     assert_none((f"{name}: {at}" for name, at in found.items() if at), "Found in a province:")
 
 
-def test_the_known_places_are_many_and_leave_no_province_out() -> None:
+def test_the_known_places_cover_every_province() -> None:
     assert len(INSIDE_CASES) >= 100
     assert set(INSIDE) == set(PROVINCES)
     assert len(OUTSIDE) >= 15
 
 
-def test_the_data_knows_every_province_by_its_canonical_name() -> None:
+def test_the_gazetteer_uses_the_canonical_name_of_every_province() -> None:
     found = {area.province for area in gazetteer.shared()._areas}
     assert found == {*PROVINCES, None}
 
 
-def test_the_data_is_under_a_megabyte_and_says_where_it_comes_from() -> None:
+def test_the_gazetteer_file_is_under_a_megabyte_and_has_an_attribution() -> None:
     assert gazetteer.PLACES.stat().st_size < 1_000_000
     attribution = (gazetteer.PLACES.parent / "ATTRIBUTION.md").read_text(encoding="utf-8")
     for words in ("geografis", "MIT License", "GeoNames", "Creative Commons Attribution 4.0"):
         assert words in attribution
 
 
-def test_the_grid_finds_what_a_look_at_every_place_finds() -> None:
+def test_the_grid_search_gives_the_same_result_as_a_full_search() -> None:
     draw = random.Random(3)
-    places = [(draw.uniform(-2, 2), draw.uniform(100, 104), Area(str(number), "Riau")) for number in range(1500)]
+    places = [(draw.uniform(-2, 2), draw.uniform(100, 104), Regency(str(number), "Riau")) for number in range(1500)]
     grid = Gazetteer(places)
     for _ in range(200):
         lat, lng = draw.uniform(-2.5, 2.5), draw.uniform(99.5, 104.5)
@@ -85,8 +85,8 @@ def test_the_grid_finds_what_a_look_at_every_place_finds() -> None:
         assert (found.kabupaten if found else None) == (area if km <= 10 else None)
 
 
-def test_a_village_counts_up_to_the_limit_and_not_beyond() -> None:
-    grid = Gazetteer([(0.0, 110.0, Area("Desa", "Kalimantan Barat"))])
+def test_a_village_beyond_the_distance_limit_is_not_found() -> None:
+    grid = Gazetteer([(0.0, 110.0, Regency("Desa", "Kalimantan Barat"))])
     degrees = 30 / 111.195
     for sign in (1, -1):
         assert grid.nearest(sign * degrees * 0.999, 110, 30)
@@ -95,7 +95,7 @@ def test_a_village_counts_up_to_the_limit_and_not_beyond() -> None:
         assert grid.nearest(0, 110 + sign * degrees * 1.001, 30) is None
 
 
-def test_a_look_up_reads_few_of_the_places(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lookup_reads_only_a_small_part_of_the_places(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(5)
     spots = [(draw.uniform(-8.5, -6), draw.uniform(106, 114)) for _ in range(1000)]  # Java has the most villages
     grid = gazetteer.shared()
@@ -115,7 +115,7 @@ def test_a_look_up_reads_few_of_the_places(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.slow
-def test_the_gazetteer_keeps_under_twenty_megabytes() -> None:
+def test_loading_the_gazetteer_uses_less_than_twenty_megabytes_of_memory() -> None:
     gc.collect()
     tracemalloc.start()
     try:
@@ -139,7 +139,7 @@ def test_importing_the_geocoder_reads_no_data() -> None:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_a_service_answers_for_a_position(sim: Server, name: str) -> None:
+def test_a_geocoding_service_returns_the_province_of_a_position(sim: Server, name: str) -> None:
     asked = service(sim, name)
     assert asked.province_at(*BANDUNG) == "Jawa Barat"
     sim.simulators[name].moved = MOVED
@@ -148,12 +148,12 @@ def test_a_service_answers_for_a_position(sim: Server, name: str) -> None:
 
 @pytest.mark.parametrize("name", SERVICES)
 @pytest.mark.parametrize("place", ["Indian Ocean", "Singapore", "Dili"])
-def test_a_service_puts_other_countries_and_the_sea_nowhere(sim: Server, name: str, place: str) -> None:
+def test_a_geocoding_service_gives_no_province_outside_indonesia(sim: Server, name: str, place: str) -> None:
     assert service(sim, name).province_at(*OUTSIDE[place]) is None
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_neighbours_share_one_call(sim: Server, name: str) -> None:
+def test_nearby_positions_share_one_call_to_the_service(sim: Server, name: str) -> None:
     asked = service(sim, name)
     for step in range(5):
         asked.province_at(BANDUNG[0] + step * 0.00001, BANDUNG[1])
@@ -164,36 +164,36 @@ def test_neighbours_share_one_call(sim: Server, name: str) -> None:
 @pytest.mark.parametrize(
     "fault", ["down", "drop", "hang", "slow", "not_http", "garbage", "wrong_type", "oversize", "redirect", "status"]
 )
-def test_the_gazetteer_answers_for_a_service_that_fails(sim: Server, name: str, fault: str) -> None:
+def test_the_gazetteer_is_used_when_a_service_fails(sim: Server, name: str, fault: str) -> None:
     sim.simulators[name].moved = MOVED
     sim.fault(name, fault, times=None)
     assert service(sim, name, fault=fault).province_at(*BANDUNG) == "Jawa Barat"
 
 
 @pytest.mark.parametrize("status", ["OVER_QUERY_LIMIT", "REQUEST_DENIED", "INVALID_REQUEST", "UNKNOWN_ERROR"])
-def test_the_gazetteer_answers_for_an_error_in_googles_words(sim: Server, status: str) -> None:
+def test_the_gazetteer_is_used_when_google_returns_an_error_status(sim: Server, status: str) -> None:
     sim.google_geocoder.moved = MOVED
     sim.fault("google_geocoder", status, times=None)
     assert service(sim, "google_geocoder").province_at(*BANDUNG) == "Jawa Barat"
 
 
-def test_the_gazetteer_answers_when_nominatim_blocks_us(sim: Server) -> None:
+def test_the_gazetteer_is_used_when_nominatim_blocks_requests(sim: Server) -> None:
     sim.nominatim.moved = MOVED
     sim.fault("nominatim", "blocked", times=None)
     assert service(sim, "nominatim").province_at(*BANDUNG) == "Jawa Barat"
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_the_gazetteer_answers_when_nobody_listens(sim: Server, name: str) -> None:
+def test_the_gazetteer_is_used_when_a_service_is_unreachable(sim: Server, name: str) -> None:
     assert service(sim, name, sim.closed_url).province_at(*BANDUNG) == "Jawa Barat"
 
 
-def test_a_province_that_nobody_knows_is_left_to_the_gazetteer(sim: Server) -> None:
-    sim.google_geocoder.moved = Area("Kota", "Wakanda")
+def test_the_gazetteer_is_used_when_a_service_returns_an_unknown_province(sim: Server) -> None:
+    sim.google_geocoder.moved = Regency("Kota", "Wakanda")
     assert service(sim, "google_geocoder").province_at(*BANDUNG) == "Jawa Barat"
 
 
-def test_a_failure_is_not_remembered(sim: Server) -> None:
+def test_a_geocoding_failure_is_not_cached(sim: Server) -> None:
     asked = service(sim, "google_geocoder")
     sim.google_geocoder.moved = MOVED
     sim.fault("google_geocoder", "OVER_QUERY_LIMIT", times=1)
@@ -201,7 +201,7 @@ def test_a_failure_is_not_remembered(sim: Server) -> None:
     assert asked.province_at(*BANDUNG) == "Bali"
 
 
-def test_nominatim_hears_who_asks_and_speaks_indonesian(sim: Server) -> None:
+def test_a_nominatim_request_has_a_user_agent_and_asks_for_indonesian(sim: Server) -> None:
     service(sim, "nominatim").province_at(*BANDUNG)
     call = sim.nominatim.calls[0]
     assert call.headers["user-agent"].startswith("health-support/")
@@ -222,7 +222,7 @@ def test_the_configuration_chooses_the_geocoder(sim: Server) -> None:
     assert chosen() is chosen()
 
 
-def test_many_who_ask_first_read_the_places_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_first_calls_load_the_gazetteer_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Gazetteer] = []
 
     def load() -> Gazetteer:

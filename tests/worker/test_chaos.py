@@ -8,14 +8,14 @@ import pytest
 
 from bench.chaos.__main__ import ROWS, main
 from bench.chaos.kills import FAULTS, play
-from bench.chaos.outcome import Alerts, Outcome, Plan
+from bench.chaos.outcome import Alerts, RowOutcome, RowPlan
 
 pytestmark = [pytest.mark.takes(seconds=47), pytest.mark.processes]
 
 
 def test_reminders_survive_one_of_each_fault() -> None:
     """`make chaos` also measures how late messages are and how many are sent twice."""
-    outcome = play(Plan(reminders=80, seconds=8, faults=len(FAULTS)))
+    outcome = play(RowPlan(reminders=80, seconds=8, faults=len(FAULTS)))
     assert outcome.keeps_promises, str(outcome)
     for faults in (outcome.faults, outcome.alerts.faults):
         assert sum(faults.values()) == len(FAULTS)  # a job that ends too early gets a fault of another kind
@@ -28,7 +28,7 @@ def test_each_kind_of_wrong_alert_fails_one_result(flaw: str) -> None:
     assert alerts.keeps_promises
     assert all(result.holds for result in alerts.results("kills", repeated=1))
     wrong = replace(alerts, **{flaw: 1})
-    assert not Outcome(Plan(reminders=0, seconds=0), alerts=wrong).keeps_promises
+    assert not RowOutcome(RowPlan(reminders=0, seconds=0), alerts=wrong).keeps_promises
     assert [result.holds for result in wrong.results("kills", repeated=1)].count(False) == 1
 
 

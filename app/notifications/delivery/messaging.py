@@ -33,7 +33,7 @@ TO_WRONG_NUMBERS = frozenset({"answer", numbers.CODE})
 
 
 @dataclass(frozen=True)
-class Address:
+class RecipientNumber:
     """A recipient's phone number, and properties of this number at the time of sending."""
 
     phone: str
@@ -94,7 +94,7 @@ def send(delivery: Claimed) -> str | None:
         raise
 
 
-def _send(delivery: Claimed, address: Address, form: message_format.MessageFormat) -> str | None:
+def _send(delivery: Claimed, address: RecipientNumber, form: message_format.MessageFormat) -> str | None:
     is_trial = sender_status.admit()
     claims.begin(delivery)
     if len(delivery.together) <= len(delivery.others):  # one or more deliveries were cancelled after the claim
@@ -139,7 +139,7 @@ def callback_of(delivery_id: int) -> str:
     return f"d:{delivery_id}"
 
 
-def _address_of(delivery: Claimed) -> Address:
+def _address_of(delivery: Claimed) -> RecipientNumber:
     if delivery.user_id is None:
         if delivery.target is None:
             raise UndeliverableError("nobody to send to")
@@ -159,20 +159,20 @@ def _address_of(delivery: Claimed) -> Address:
         raise UnwantedError(SWITCHED_OFF)
     if is_invalid and not probe_is_due:
         raise UndeliverableError(INVALID)
-    return Address(phone, is_doubted, is_open, is_invalid, is_noted)
+    return RecipientNumber(phone, is_doubted, is_open, is_invalid, is_noted)
 
 
-def _known_of(phone: str, kind: str) -> Address:
+def _known_of(phone: str, kind: str) -> RecipientNumber:
     """Return the address of a message to a number without an account."""
     with autocommit() as connection:
         rows = _number.rows(connection, {"of_phone": phone})
     wrong_at, *known = rows[0] if rows else (None,)
     if wrong_at is not None and kind not in TO_WRONG_NUMBERS:
         raise UndeliverableError(WRONG)
-    return Address(phone, *known)
+    return RecipientNumber(phone, *known)
 
 
-def _format_of(delivery: Claimed, address: Address) -> message_format.MessageFormat:
+def _format_of(delivery: Claimed, address: RecipientNumber) -> message_format.MessageFormat:
     """Return the format of a message for one or more deliveries. Store the text and its parts in `delivery.said`."""
     words = [each.words for each in delivery.together]
     delivery.said = words[0] if len(words) == 1 else routing().merge[delivery.kind](words)

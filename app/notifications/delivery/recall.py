@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 #: Maximum number of deliveries that one job takes back.
 BATCH = 200
 #: Age up to which an accepted message is taken back if no receipt has reported that Fonnte sent it.
-TOLD_WITHIN = timedelta(hours=3)
+RECEIPT_WITHIN = timedelta(hours=3)
 #: Values of `last_error` after an attempt to take a message back: Fonnte had already sent it, or Fonnte deleted it.
 TOO_LATE = "could not be taken back"
 TAKEN_BACK = "taken back"
@@ -45,14 +45,14 @@ def list_held() -> Sequence[str]:
     """Return the provider's references of expired messages that Fonnte may not have sent yet."""
     if settings.messaging_provider != "fonnte":
         return []
-    told = _now - TOLD_WITHIN if settings.fonnte_webhook_token else None
+    expected_since = _now - RECEIPT_WITHIN if settings.fonnte_webhook_token else None
     refs = (
         sa.select(_rows.provider_ref)
         .where(
             _rows.queue.in_(QUEUES),
             _rows.channel == Channel.MESSAGING,
             _rows.state == DeliveryState.SENT,
-            _rows.settled_at >= sa.func.least(_held_since, told),
+            _rows.settled_at >= sa.func.least(_held_since, expected_since),
             _rows.expires_at <= _now,
             _rows.provider_ref.is_not(None),
             sa.func.coalesce(_rows.receipt, Receipt.ACCEPTED) == Receipt.ACCEPTED,

@@ -163,7 +163,7 @@ def _apply(furthest: Mapping[int, ReceiptEvent]) -> set[int]:
     """Store the receipts that have a higher rank than the stored receipt. Return the ids of the changed deliveries."""
     if not furthest:
         return set()
-    told = sa.values(
+    reported = sa.values(
         sa.column("id", sa.BigInteger),
         sa.column("receipt", sa.Text),
         sa.column("rank", sa.Integer),
@@ -171,14 +171,14 @@ def _apply(furthest: Mapping[int, ReceiptEvent]) -> set[int]:
         sa.column("code", sa.Text),
         sa.column("ref", sa.Text),
         sa.column("state_ref", sa.Text),
-        name="told",
+        name="reported",
     ).data(
         [
             (delivery_id, one.receipt.value, RANKS[one.receipt], one.at, one.code, one.ref, one.state_ref)
             for delivery_id, one in furthest.items()
         ]
     )
-    new = told.c
+    new = reported.c
     was_open = _rows.state != DeliveryState.SENT
     values = {
         "receipt": new.receipt,
@@ -203,8 +203,8 @@ def _name(state_refs: Mapping[int, str]) -> None:
     """Store `provider_state_ref`, which later receipts contain, for deliveries that `_apply` has not changed."""
     if not state_refs:
         return
-    told = sa.values(sa.column("id", sa.BigInteger), sa.column("state_ref", sa.Text), name="told")
-    new = told.data(sorted(state_refs.items())).c
+    reported = sa.values(sa.column("id", sa.BigInteger), sa.column("state_ref", sa.Text), name="reported")
+    new = reported.data(sorted(state_refs.items())).c
     which = _rows.id == new.id, _rows.provider_state_ref.is_(None)
     db.session.execute(sa.update(deliveries).where(*which).values(provider_state_ref=new.state_ref))
 

@@ -58,13 +58,13 @@ def receipts(ref: str) -> Iterator[tuple[Receipt, str | None]]:
     Stop after a receipt of rank `FAILED` or higher, or after `WAIT_S` seconds.
     """
     rows = inbound.c
-    told = sa.select(rows.payload).where(
+    query = sa.select(rows.payload).where(
         rows.provider == settings.messaging_provider, rows.kind == InboundKind.RECEIPT, rows.ref == ref
     )
     furthest, ends = -1, monotonic() + WAIT_S
     while furthest < RANKS[Receipt.FAILED] and monotonic() < ends:
         with autocommit() as connection:
-            payloads = connection.scalars(told).all()
+            payloads = connection.scalars(query).all()
         for payload in sorted(payloads, key=_rank):
             if _rank(payload) > furthest:
                 furthest = _rank(payload)

@@ -153,8 +153,8 @@ def start() -> None:
 
 def record_health(health: Health) -> None:
     """Store the result of the check. A sender whose recovery the check cannot detect stays down."""
-    told = {name: getattr(health, name) for name in ("quality", "limit_24h", "quota")}
-    values: dict[str, object] = {**told, "checked_at": _now}
+    reported = {name: getattr(health, name) for name in ("quality", "limit_24h", "quota")}
+    values: dict[str, object] = {**reported, "checked_at": _now}
     if health.problem is not None:
         _record({**values, **_down(health.problem, is_seen=True)})
         return
@@ -169,8 +169,8 @@ def record_health(health: Health) -> None:
 
 def record_quality(quality: str | None, limit_24h: int | None) -> None:
     """Store the quality rating or the 24-hour limit from an event of the provider."""
-    told = {"quality": quality, "limit_24h": limit_24h}
-    if values := {name: value for name, value in told.items() if value is not None}:
+    reported = {"quality": quality, "limit_24h": limit_24h}
+    if values := {name: value for name, value in reported.items() if value is not None}:
         _record(values)
 
 

@@ -63,8 +63,8 @@ def is_any_due(now: datetime) -> bool:
 def delete_waiting(patient_id: int) -> None:
     """Delete all unsent alerts about this patient, including queued ones. The caller has locked the patient."""
     theirs = sa.select(Occurrence.id).where(Occurrence.user_id == patient_id).scalar_subquery()
-    untold = sa.delete(CaregiverAlert).where(_alerts.occurrence_id.in_(theirs), _alerts.told_at.is_(None))
-    db.session.execute(untold.execution_options(synchronize_session=False))
+    unsent = sa.delete(CaregiverAlert).where(_alerts.occurrence_id.in_(theirs), _alerts.told_at.is_(None))
+    db.session.execute(unsent.execution_options(synchronize_session=False))
     # Cancel queued alerts last, to include alerts that `notify_caregiver` has just moved to the outbox.
     outbox.cancel(Of(care.PATIENT, patient_id))
 
@@ -246,7 +246,7 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 def _words(delivery: Claimed) -> Words | None:
     news = dict(delivery.payload["news"])  # type: ignore[call-overload]  # pairs, see `_message`
-    told = (
+    query = (
         sa.select(
             *(CaregiverLink.scopes, User.nama_ktp, _NAMES_OF_OTHERS, db_time.now_sql()),
             *(CaregiverAlert.id, CaregiverAlert.about),
@@ -263,7 +263,7 @@ def _words(delivery: Claimed) -> Words | None:
         .order_by(Occurrence.due_at, CaregiverAlert.id)
     )
     with autocommit() as connection:
-        rows = connection.execute(told).all()
+        rows = connection.execute(query).all()
     if not rows or Scope.ALERTS not in rows[0].scopes:
         raise UnwantedError(NOT_ALLOWED)
     scopes, patient, others, now, *_ = rows[0]

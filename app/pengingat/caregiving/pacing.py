@@ -45,18 +45,18 @@ def midnight(zone: ZoneInfo, now: datetime) -> datetime:
     return moment_of(now.astimezone(zone).date(), time(), zone)
 
 
-def next_step(told: AlertHistory, since: datetime, zone: ZoneInfo, now: datetime) -> AlertMode | datetime:
+def next_step(history: AlertHistory, since: datetime, zone: ZoneInfo, now: datetime) -> AlertMode | datetime:
     """Return how to send the unsent alerts, or the moment at which to check again.
 
     `since` is the creation time of the oldest unsent alert.
     """
     today = now.astimezone(zone).date()
-    if told.messages >= MAX_PER_DAY:
+    if history.messages >= MAX_PER_DAY:
         digest_at = moment_of(today, DIGEST_AT, zone)
         if now < digest_at:
             return digest_at
-        return moment_of(today + DAY, time(), zone) if told.has_digest else AlertMode.DIGEST
-    ends = told.at_once_at + WINDOW if told.at_once_at else since
+        return moment_of(today + DAY, time(), zone) if history.has_digest else AlertMode.DIGEST
+    ends = history.at_once_at + WINDOW if history.at_once_at else since
     if now < ends:
         return ends
     return AlertMode.TOGETHER if since < ends else AlertMode.AT_ONCE

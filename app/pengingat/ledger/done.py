@@ -19,8 +19,8 @@ def current(pengingat: Pengingat, now: datetime) -> list[Due]:
     schedule = pengingat.schedule
     if not schedule.repeats:
         notices = schedule.dues(pengingat.active_from, NEVER)
-        told = [due for due in notices if due.at <= now + AHEAD]
-        return told[-1:] or notices[:1]
+        due_now = [due for due in notices if due.at <= now + AHEAD]
+        return due_now[-1:] or notices[:1]
     moment = schedule.current_occurrence(pengingat.active_from, now)
     return schedule.dues(moment - timedelta(seconds=1), moment) if moment else []
 

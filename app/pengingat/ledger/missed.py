@@ -120,8 +120,8 @@ def record_undelivered(occurrence_ids: Sequence[int]) -> None:
 
 def record_failed_receipt(delivery_id: int, _: str | None) -> None:
     """Record that a message failed after it had counted as sent. See `record_undelivered`."""
-    told_of = sa.select(deliveries.c.occurrence_id).where(deliveries.c.id == delivery_id)
-    occurrence_id = db.session.scalar(told_of)
+    query = sa.select(deliveries.c.occurrence_id).where(deliveries.c.id == delivery_id)
+    occurrence_id = db.session.scalar(query)
     if occurrence_id is not None:
         record_undelivered([occurrence_id])
 
@@ -144,8 +144,8 @@ def create_late_alerts(occurrence_ids: Sequence[int], now: datetime) -> None:
 def _following_up(about: AlertReason, now: datetime, *which: sa.ColumnElement[bool]) -> sa.Insert:
     """Return a statement that inserts a correction (a follow-up alert) for each sent `MISSED` alert."""
     values = (sa.literal(about.value), sa.literal(now), sa.literal(now))
-    told = sa.select(_alert.link_id, _alert.occurrence_id, *values).where(
+    alerts = sa.select(_alert.link_id, _alert.occurrence_id, *values).where(
         *which, _alert.about == AlertReason.MISSED.value, _alert.told_at.is_not(None)
     )
     columns = ["link_id", "occurrence_id", "about", "due_at", "created_at"]
-    return insert(CaregiverAlert).from_select(columns, told).on_conflict_do_nothing()
+    return insert(CaregiverAlert).from_select(columns, alerts).on_conflict_do_nothing()

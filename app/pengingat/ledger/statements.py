@@ -43,7 +43,7 @@ _reminders = reminders.c
 
 
 @dataclass(frozen=True)
-class Entry:
+class NewOccurrence:
     reminder_id: int
     user_id: int
     tipe: str
@@ -55,7 +55,7 @@ class Entry:
     link_hash: str | None = None
 
 
-def record(entries: Sequence[Entry]) -> list[Occurrence]:
+def record(entries: Sequence[NewOccurrence]) -> list[Occurrence]:
     """Insert occurrences, and return their rows. If a row exists, update its title, type, day, zone and link.
 
     A cancelled row (`void`) becomes pending again. Other rows keep their state.

@@ -68,8 +68,8 @@ def _dues(pengingat: Pengingat, after: datetime, now: datetime) -> list[Due]:
     return [due for due in schedule.dues(after, until) if not pengingat.counts_as_done(due.occurrence)]
 
 
-def entry(pengingat: Pengingat, due: Due) -> statements.Entry:
-    return statements.Entry(
+def entry(pengingat: Pengingat, due: Due) -> statements.NewOccurrence:
+    return statements.NewOccurrence(
         reminder_id=pengingat.id,
         user_id=pengingat.user_id,
         tipe=pengingat.tipe,

@@ -143,7 +143,7 @@ class RemindedTime:
 
 
 @dataclass(frozen=True)
-class Message:
+class SentMessage:
     """Message with one or more occurrences, in the order of their numbers in the message."""
 
     times: tuple[RemindedTime, ...]
@@ -281,12 +281,12 @@ def _for_each_person(
 
 
 def _conversation(
-    message: Message,
+    message: SentMessage,
     meant: Sequence[RemindedTime],
     now: datetime,
     *,
-    newer: Sequence[Message],
-    others: Sequence[Message],
+    newer: Sequence[SentMessage],
+    others: Sequence[SentMessage],
     aside: Sequence[RemindedTime],
 ) -> Conversation:
     """Return what a person can answer in reply to this message.
@@ -304,7 +304,7 @@ def _conversation(
     )
 
 
-def _last(messages: Sequence[Message]) -> Message | None:
+def _last(messages: Sequence[SentMessage]) -> SentMessage | None:
     """Return the last message with a pending occurrence, or else the last message with a missed occurrence.
 
     If all occurrences are answered, return the last message.
@@ -315,7 +315,7 @@ def _last(messages: Sequence[Message]) -> Message | None:
     return next(iter(messages), None)
 
 
-def _others_of_its_minute(message: Message, aside: Sequence[RemindedTime]) -> list[RemindedTime]:
+def _others_of_its_minute(message: SentMessage, aside: Sequence[RemindedTime]) -> list[RemindedTime]:
     """Return the occurrences in `aside` that have the people and the due minutes of the message.
 
     If the message has pending occurrences, return only pending occurrences. Otherwise return only missed occurrences.
@@ -343,7 +343,7 @@ def _was_reminder(user_id: int, ref: str) -> bool | None:
 
 
 def _undoable(
-    messages: Sequence[Message], newer: Sequence[Message], aside: Sequence[RemindedTime], now: datetime
+    messages: Sequence[SentMessage], newer: Sequence[SentMessage], aside: Sequence[RemindedTime], now: datetime
 ) -> tuple[RemindedTime, ...]:
     """Return the occurrences of the last answer to these messages, for an undo.
 
@@ -380,7 +380,7 @@ def _is_pending(time: RemindedTime) -> bool:
     return time.row.state == OccurrenceState.PENDING
 
 
-def _messages(user_id: int, now: datetime, wrote_at: datetime) -> tuple[list[Message], list[RemindedTime]]:
+def _messages(user_id: int, now: datetime, wrote_at: datetime) -> tuple[list[SentMessage], list[RemindedTime]]:
     """Return the messages sent to the person's present number, newest first, and the result of the query `_aside`.
 
     A message counts as sent if its outcome is unknown, because the person may have received it.
@@ -403,7 +403,7 @@ def _messages(user_id: int, now: datetime, wrote_at: datetime) -> tuple[list[Mes
         else:
             messages.setdefault(claim_token or delivery_id, []).append((time, sent_at, ref))
     sent = [
-        Message(
+        SentMessage(
             times=tuple({time.row.id: time for time, *_ in parts}.values()),
             sent_at=max(sent_at for _, sent_at, _ in parts),
             refs=frozenset(ref for *_, ref in parts if ref),
