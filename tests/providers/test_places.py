@@ -15,6 +15,7 @@ from dev.simulators import Server
 from dev.simulators.places import KEY
 from dev.stack.waiting import PATIENCE_S
 from tests.providers.patience import PATIENT, patience_with
+from tests.providers.raw_server import raw
 
 CIMAHI = (-6.88, 107.55)
 JAYAPURA = (-2.5330, 140.7180)
@@ -127,8 +128,10 @@ def test_every_fault_raises_a_provider_error_of_its_kind(sim: Server, fault: str
     assert refusal(sim, fault=fault).kind == kind
 
 
-def test_a_response_without_a_known_status_is_an_error(sim: Server) -> None:
-    assert refusal(sim, url=f"{sim.url}/captcha").kind in ("garbage", "status")
+@pytest.mark.parametrize("body", [b"{}", b'{"status": 7}', b'{"status": "STRANGE"}'])
+def test_a_response_without_a_known_status_is_garbage(sim: Server, body: bytes) -> None:
+    with raw(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body) as server:
+        assert refusal(sim, url=server.url).kind == "garbage"
 
 
 @pytest.mark.parametrize(

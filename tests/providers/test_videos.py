@@ -185,4 +185,6 @@ def test_an_sd_video_does_not_use_the_maxres_thumbnail() -> None:
 
 def test_an_invalid_item_is_left_out_of_the_channel(sim: Server, platform: VideoPlatform) -> None:
     sim.videos.catalogue["kanal000099"] = Video("kanal000099", "", extra={"title": None, "thumbnails": 7})
-    assert "kanal000099" not in [video.video_id for video in platform.channel(CHANNEL) or []]
+    videos = platform.channel(CHANNEL)
+    assert videos
+    assert "kanal000099" not in [video.video_id for video in videos]
