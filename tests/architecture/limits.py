@@ -17,7 +17,7 @@ class Limit(NamedTuple):
 
 
 #: Test of all limits that only count the calls of a route.
-GENERIC = "architecture/test_limits.py::test_a_full_window_refuses_the_call"
+GENERIC = "architecture/test_limits.py::test_a_route_whose_rate_limit_is_exceeded_returns_429"
 
 _LOGIN = "accounts/test_limits.py::test_"
 _STOLEN = "accounts/test_stolen_session.py::test_"
@@ -202,10 +202,10 @@ LIMITS: dict[str, Limit] = {
     "logs/buffer.py _has_room f'{MAX_PER_MINUTE} per minute'": Limit(
         "the database",
         "records of a sender",
-        "logs/test_limits.py::test_a_person_is_counted_wherever_they_send_from",
+        "logs/test_limits.py::test_the_record_limit_of_a_person_covers_all_ip_addresses",
     ),
     "logs/buffer.py _has_room f'{MAX_PER_DAY} per day'": Limit(
-        "the database", "records of a sender", "logs/test_limits.py::test_a_day_has_5000"
+        "the database", "records of a sender", "logs/test_limits.py::test_records_above_5000_per_day_are_dropped"
     ),
     # Limits: broadcasts
     "config.py broadcast_per_minute": Limit(
@@ -223,21 +223,21 @@ LIMITS: dict[str, Limit] = {
     "push/routes.py subscribe '30 per hour'": Limit(
         "people from browsers that only claim to be theirs",
         "claims for a person, from any address",
-        "push/test_limits.py::test_one_person_is_claimed_thirty_times_an_hour",
+        "push/test_limits.py::test_unverified_subscriptions_of_a_person_are_limited_to_30_per_hour",
     ),
     "push/routes.py unsubscribe '60 per minute'": Limit("addresses of browsers", "an address", GENERIC),
     "push/routes.py send_push '20 per minute'": Limit(
         "the person",
         "pushes to a person, from any address",
-        "push/test_limits.py::test_a_target_has_one_limit_however_its_id_is_written",
+        "push/test_limits.py::test_the_push_limit_of_a_person_ignores_the_spelling_of_the_id",
     ),
     "push/routes.py send_push '60 per minute'": Limit(
-        "people", "an address", "push/test_limits.py::test_one_address_sends_sixty_a_minute"
+        "people", "an address", "push/test_limits.py::test_an_ip_address_sends_at_most_60_pushes_per_minute"
     ),
     "push/service.py MAX_PER_USER": Limit(
         "the outbox, and the person's own browsers",
         "browsers of a person, unproven ones last",
-        "push/test_subscriptions.py::test_claims_never_crowd_out_proven_browsers",
+        "push/test_subscriptions.py::test_unverified_subscriptions_do_not_replace_verified_ones",
     ),
     # Limits: calls of providers that cost money or work
     "articles/routes.py get_live_article '60 per minute'": Limit("the ministry's site", "an address", GENERIC),

@@ -41,7 +41,7 @@ IDENTITIES = (
 )
 
 
-def test_the_table_names_every_route_and_no_other(real_app: Flask) -> None:
+def test_the_access_table_has_exactly_the_routes_of_the_application(real_app: Flask) -> None:
     assert set(ACCESS) == routes(real_app)
 
 
@@ -72,7 +72,7 @@ def _is_right(identity: str, access: str, status: int) -> bool:
 
 
 @pytest.mark.parametrize("identity", IDENTITIES)
-def test_every_route_lets_in_whom_the_table_names(client: Client, identity: str) -> None:
+def test_every_route_allows_only_the_callers_in_the_access_table(client: Client, identity: str) -> None:
     login = _login(client, identity)
     statuses = {route: _status(login(), route) for route in ACCESS}
     assert_none(
@@ -86,7 +86,7 @@ def test_every_route_lets_in_whom_the_table_names(client: Client, identity: str)
 
 
 @pytest.mark.parametrize("kind", ["bad", "of a session that has ended"])
-def test_a_wrong_token_is_refused_wherever_tokens_count(client: Client, kind: str) -> None:
+def test_an_invalid_token_gets_401_on_every_route_that_is_not_public(client: Client, kind: str) -> None:
     wrong = client.with_token("bad" if kind == "bad" else sessions.begin(make_user()).access_token)
     assert kind == "bad" or wrong.post("/logout").status_code == 200
     statuses = {route: _status(wrong, route) for route in ACCESS}

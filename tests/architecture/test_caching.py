@@ -23,13 +23,13 @@ def kept(app: Flask) -> set[str]:
     }
 
 
-def test_every_public_read_is_kept_or_says_why_not(real_app: Flask) -> None:
+def test_every_public_read_declares_caching_or_is_a_listed_exception(real_app: Flask) -> None:
     assert kept(real_app) == PUBLIC_READS - set(NOT_KEPT)
     assert set(NOT_KEPT) <= PUBLIC_READS
 
 
 @pytest.mark.parametrize(("method", "access"), [("get", authenticated), ("post", public), ("delete", optional)])
-def test_what_is_not_a_public_read_cannot_declare_caching(method: str, access: object) -> None:
+def test_only_a_public_read_can_declare_caching(method: str, access: object) -> None:
     bp = Blueprint("broken", __name__)
 
     @access  # type: ignore[operator]
@@ -40,7 +40,7 @@ def test_what_is_not_a_public_read_cannot_declare_caching(method: str, access: o
         getattr(bp, method)("/broken")(view)
 
 
-def test_the_document_tells_which_reads_are_kept(client: Client, real_app: Flask) -> None:
+def test_the_openapi_document_describes_which_reads_are_cached(client: Client, real_app: Flask) -> None:
     paths = client.get("/api/openapi.json").json["paths"]
     gets = {path: item["get"]["responses"] for path, item in paths.items() if "get" in item}
     reads = {path: responses for path, responses in gets.items() if "304" in responses}
@@ -52,7 +52,9 @@ def test_the_document_tells_which_reads_are_kept(client: Client, real_app: Flask
 
 
 @pytest.mark.parametrize("identity", [None, "pasien", "admin"])
-def test_no_other_response_may_be_kept(client: Client, real_app: Flask, identity: str | None) -> None:
+def test_only_declared_public_reads_without_a_token_allow_caching(
+    client: Client, real_app: Flask, identity: str | None
+) -> None:
     """nginx caches every response whose headers allow it, so all other responses must have `no-store`."""
     reads = kept(real_app)
     keepable = set()

@@ -24,14 +24,14 @@ def import_rules() -> list[set[str]]:
     return [set(re.split(r"\s*[:|]\s*", layer)) for layer in layers]
 
 
-def test_the_rooms_are_drawn_in_the_order_of_the_import_rules() -> None:
+def test_the_package_diagram_matches_the_order_of_the_import_rules() -> None:
     rooms = dict(re.findall(r'^\s*(\w+)\["(.+?)"\]', drawing("flowchart TB"), re.MULTILINE))
     arrows = re.search(r"^\s*(\w+(?: --> \w+)+)$", drawing("flowchart TB"), re.MULTILINE)
     assert arrows
     assert [set(rooms[name].split(" · ")) for name in arrows[1].split(" --> ")] == import_rules()
 
 
-def test_every_room_of_core_is_described() -> None:
+def test_every_package_of_core_is_described() -> None:
     rooms = {path.parent.name for path in (ROOT / "app/core").glob("*/__init__.py")}
     assert rooms == set(re.findall(r"^\| `app/core/(\w+)` \|", TEXT, re.MULTILINE))
 
@@ -43,12 +43,12 @@ def test_every_package_is_described() -> None:
     assert described == packages, "a row of `The rooms` says what is in it"
 
 
-def test_the_states_of_a_delivery_are_those_of_the_model() -> None:
+def test_the_state_diagram_has_the_delivery_states_of_the_model() -> None:
     arrows = re.findall(r"^ *(\S+) --> (\w+):", drawing("stateDiagram-v2"), re.MULTILINE)
     assert {name for arrow in arrows for name in arrow} - {"[*]"} == set(DeliveryState)
 
 
-def test_every_place_that_is_named_is_there() -> None:
+def test_every_file_and_name_in_the_architecture_page_exists() -> None:
     for line in TEXT.splitlines():
         paths = re.findall(r"`((?:app|tests|dev|deploy)/[\w/.]+|config\.py)`", line)
         assert all((ROOT / path).exists() for path in paths), line

@@ -23,10 +23,10 @@ def codes(module: Module) -> Iterator[str]:
                             yield code
 
 
-def test_the_list_has_every_code_and_no_other(modules: list[Module]) -> None:
+def test_the_error_code_list_has_exactly_the_codes_in_the_source(modules: list[Module]) -> None:
     raised = {code for module in modules for code in codes(module)}
     assert set(ERROR_CODES) == raised | {code for code, _ in HTTP_ERRORS.values()}
 
 
-def test_the_list_is_in_order_and_names_each_code_once() -> None:
+def test_the_error_code_list_is_sorted_and_has_no_duplicates() -> None:
     assert list(ERROR_CODES) == sorted(set(ERROR_CODES))

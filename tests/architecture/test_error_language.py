@@ -114,12 +114,12 @@ def wrong_in(error: ValidationFailed) -> Iterator[str]:
                 yield f"{sentence!r} begins with a capital, or has no full stop"
 
 
-def test_the_walk_sees_every_section() -> None:
+def test_the_search_finds_enough_schemas_and_fields() -> None:
     assert len(SCHEMAS) > 50
     assert len(PLACES) > 250
 
 
-def test_every_field_has_a_name_that_a_person_knows() -> None:
+def test_every_field_has_a_label_or_a_plain_indonesian_name() -> None:
     def is_known(part: str) -> bool:
         return part.isdigit() or part in LABELS or set(part.split("_")) <= PLAIN
 
@@ -132,7 +132,7 @@ def test_every_field_has_a_name_that_a_person_knows() -> None:
     )
 
 
-def test_every_wrong_value_is_refused_in_indonesian() -> None:
+def test_every_validation_error_of_a_field_is_in_indonesian() -> None:
     assert_none(
         (
             f"{place} {fault}"
@@ -144,7 +144,7 @@ def test_every_wrong_value_is_refused_in_indonesian() -> None:
     )
 
 
-def test_every_wrong_whole_is_refused_in_indonesian() -> None:
+def test_a_body_that_is_no_json_object_is_refused_in_indonesian() -> None:
     refusals = [(type(each).__name__, sent, refusal(each, sent)) for each in SCHEMAS for sent in ({}, *NO_OBJECTS)]
     assert_none((f"{name} {sent!r}" for name, sent, error in refusals if not error and sent != {}), "It is accepted:")
     assert_none(
@@ -153,7 +153,7 @@ def test_every_wrong_whole_is_refused_in_indonesian() -> None:
     )
 
 
-def test_how_long_a_list_may_be_is_not_told_in_characters() -> None:
+def test_a_length_limit_of_a_list_counts_items_not_characters() -> None:
     assert_none(
         (
             f"{place} {validator!r}"

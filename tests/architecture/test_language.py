@@ -90,11 +90,11 @@ def prose(modules: list[Module]) -> list[tuple[str, str]]:
     ]
 
 
-def test_every_module_speaks_plain_indonesian_to_people(prose: list[tuple[str, str]]) -> None:
+def test_every_text_for_people_is_in_plain_indonesian(prose: list[tuple[str, str]]) -> None:
     assert_none((f"{place} {fault}" for place, text in prose for fault in faults(text)), ADVICE)
 
 
-def test_the_walk_hears_what_the_modules_say(prose: list[tuple[str, str]]) -> None:
+def test_the_search_finds_known_texts_for_people(prose: list[tuple[str, str]]) -> None:
     heard = {text for _, text in prose}
     assert {"Nama pengguna atau kata sandi salah.", "Utas tidak ditemukan.", "Video baru: {title}"} <= heard
     assert len(heard) > 150
@@ -106,7 +106,7 @@ def errors(base: type[AppError] = AppError) -> Iterator[type[AppError]]:
         yield from errors(each)
 
 
-def test_every_error_says_what_it_is_in_indonesian() -> None:
+def test_every_default_error_message_is_in_indonesian() -> None:
     messages = {
         **{error.__qualname__: error.message for error in errors()},
         **{f"HTTP {status}": message for status, (_, message) in HTTP_ERRORS.items()},

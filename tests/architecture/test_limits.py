@@ -68,7 +68,7 @@ def limits_in_code() -> set[str]:
     return found
 
 
-def test_the_table_names_every_limit_and_no_other() -> None:
+def test_the_limit_table_has_exactly_the_limits_in_the_code() -> None:
     in_code = limits_in_code()
     assert_none(sorted(in_code - set(LIMITS)), "Add a row to tests/architecture/limits.py for:")
     assert_none(
@@ -77,7 +77,7 @@ def test_the_table_names_every_limit_and_no_other() -> None:
     )
 
 
-def test_every_row_names_a_test_that_is_there() -> None:
+def test_every_row_of_the_limit_table_names_an_existing_test() -> None:
     there = {
         f"{module.name}::{node.name}"
         for module in modules_of(TESTS)
@@ -88,7 +88,7 @@ def test_every_row_names_a_test_that_is_there() -> None:
 
 
 @pytest.mark.parametrize("limit", [limit for limit, row in LIMITS.items() if row.test == GENERIC])
-def test_a_full_window_refuses_the_call(
+def test_a_route_whose_rate_limit_is_exceeded_returns_429(
     limit: str,
     app: Flask,
     client: Client,

@@ -38,7 +38,7 @@ def bounds_seconds(node: ast.AST) -> bool:
     return bool(calls & CLOCKS) and number(node.comparators[-1]) > 0
 
 
-def test_no_test_gives_an_event_so_many_seconds() -> None:
+def test_no_test_has_a_timeout_of_a_fixed_number_of_seconds() -> None:
     assert_none(
         (
             module.at(node.lineno)

@@ -73,7 +73,7 @@ def privileges(without: set[int]) -> list[Any]:
 
 
 @pytest.mark.parametrize("route", BODIES)
-def test_privilege_words_beside_a_good_body_change_nothing(client: Client, words: dict[str, Any], route: str) -> None:
+def test_privilege_fields_in_a_valid_body_give_no_privileges(client: Client, words: dict[str, Any], route: str) -> None:
     siti = make_user()
     as_siti = client.as_(siti)
     thread = as_siti.post("/forum/threads", BODIES["POST /forum/threads"]).json["id"]
@@ -105,7 +105,7 @@ def test_privilege_words_beside_a_good_body_change_nothing(client: Client, words
     ],
     ids=["register by id", "register by name", "profile", "profile form", "admin route"],
 )
-def test_a_role_that_is_asked_for_outright_is_refused(
+def test_a_request_for_an_admin_or_superadmin_role_is_forbidden(
     client: Client, name: str, send: Callable[[Client, Role], Any]
 ) -> None:
     role = db.session.scalars(sa.select(Role).where(Role.name == name)).one()

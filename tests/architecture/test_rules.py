@@ -66,7 +66,7 @@ def commits(module: Module, call: ast.Call) -> bool:
     return (is_session or called(call) == "commit") and module.name != "core/database/session.py"
 
 
-def test_nobody_commits_but_the_edge(modules: list[Module]) -> None:
+def test_only_the_allowed_modules_commit_transactions(modules: list[Module]) -> None:
     assert_none(
         (
             f"{module.at(call.lineno)} {ast.unparse(call.func)}()"
@@ -78,7 +78,7 @@ def test_nobody_commits_but_the_edge(modules: list[Module]) -> None:
     )
 
 
-def test_little_is_of_any_type(modules: list[Module]) -> None:
+def test_the_type_any_is_used_at_most_150_times(modules: list[Module]) -> None:
     """Only values from libraries without types should need `Any`, so the number of uses is limited."""
     named = [node for each in modules for node in each.nodes if isinstance(node, ast.Name) and node.id == "Any"]
     assert len(named) <= 150, "use a type, or `object`, instead of `Any`"
@@ -104,7 +104,7 @@ def private_names(module: Module) -> Iterator[tuple[int, str]]:
                 yield from ((node.lineno, str(arg.value)) for arg in args if isinstance(arg, ast.Constant))
 
 
-def test_private_names_of_libraries_are_those_of_the_list(modules: list[Module]) -> None:
+def test_only_the_listed_private_names_of_libraries_are_used(modules: list[Module]) -> None:
     used = {
         f"{module.name} {name}": f"{module.at(line)} {name}"
         for module in modules
@@ -164,14 +164,14 @@ def test_migrations_are_numbered_with_one_head(real_app: Flask) -> None:
     assert names == set(revisions)
 
 
-def test_the_models_are_what_the_migrations_make(real_app: Flask) -> None:
+def test_the_models_match_the_migrations(real_app: Flask) -> None:
     with real_app.app_context(), db.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True, "include_name": is_declared})
         assert compare_metadata(context, db.metadata) == []
 
 
 @pytest.mark.slow
-def test_importing_the_application_connects_to_nothing() -> None:
+def test_creating_the_application_opens_no_connection() -> None:
     program = (
         "import socket\n"
         "def refuse(*_): raise SystemExit('connected')\n"

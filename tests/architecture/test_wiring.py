@@ -78,7 +78,7 @@ def _root(node: ast.AST) -> str:
     return node.id
 
 
-def test_no_module_registers_itself_by_being_imported(modules: list[Module]) -> None:
+def test_no_module_registers_itself_on_import(modules: list[Module]) -> None:
     assert_none(
         (
             f"{module.at(line)} {effect}"
@@ -101,11 +101,11 @@ def test_no_module_registers_itself_by_being_imported(modules: list[Module]) -> 
         "from app.core import health\nif True:\n    health.checks['x'] = print",
     ],
 )
-def test_the_ways_of_registering_oneself_are_seen(line: str) -> None:
+def test_the_check_finds_each_kind_of_self_registration(line: str) -> None:
     assert self_registrations(ast.parse(line))
 
 
-def test_every_job_is_wired_or_called(modules: list[Module]) -> None:
+def test_every_job_is_listed_in_the_wiring_or_called(modules: list[Module]) -> None:
     used = {
         node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", getattr(node, "name", ""))
         for module in modules
@@ -124,12 +124,12 @@ def test_every_job_is_wired_or_called(modules: list[Module]) -> None:
     )
 
 
-def test_the_application_runs_what_the_wiring_says(real_app: Flask) -> None:
+def test_the_application_has_the_jobs_and_routing_of_the_wiring(real_app: Flask) -> None:
     clock: schedule.Scheduler = real_app.extensions["schedule"]
     assert (clock.ticks, clock.periodic) == (wiring.TICKS, wiring.PERIODIC)
     assert real_app.extensions["routing"] is wiring.ROUTING
     assert identity.delete_expired_sessions in {periodic.job for periodic in wiring.PERIODIC}
 
 
-def test_create_app_is_short() -> None:
+def test_the_module_of_create_app_has_at_most_60_lines() -> None:
     assert len((APP / "__init__.py").read_text(encoding="utf-8").splitlines()) <= 60

@@ -21,7 +21,7 @@ def problems(**changes: str) -> str:
     return str(caught.value)
 
 
-def test_good_settings_are_typed() -> None:
+def test_valid_settings_are_converted_to_their_types() -> None:
     config = Config.from_env(GOOD)
     assert config.is_production
     assert config.database_url == "postgresql+psycopg2://u:p@db/health"
@@ -31,17 +31,17 @@ def test_good_settings_are_typed() -> None:
     assert config.rate_limits is True
 
 
-def test_the_environment_is_production_unless_it_is_said() -> None:
+def test_the_default_environment_is_production() -> None:
     assert Config.from_env({k: v for k, v in GOOD.items() if k != "ENVIRONMENT"}).is_production
 
 
-def test_a_bucket_without_boto3_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_s3_bucket_without_boto3_is_refused_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Config.from_env({**GOOD, "MEDIA_S3_BUCKET": "pictures"}).media_s3_bucket == "pictures"
     monkeypatch.setitem(sys.modules, "boto3", None)
     assert "MEDIA_S3_BUCKET needs boto3: pip install --no-deps -r requirements-s3.txt" in problems(MEDIA_S3_BUCKET="p")
 
 
-def test_everything_missing_is_named_at_once() -> None:
+def test_one_error_names_all_missing_settings() -> None:
     with pytest.raises(ConfigError) as caught:
         Config.from_env({})
     for name in ("DATABASE_URL", "REDIS_URL", "FRONTEND_URL", "SECRET_KEY", "JWT_SECRET_KEYS", "NIK_KEYS"):
@@ -58,7 +58,7 @@ def test_everything_missing_is_named_at_once() -> None:
         ("MESSAGING_PROVIDER", "pigeon"), ("CORS_ORIGINS", "*"), ("TRUSTED_PROXIES", "-1"), ("JWT_SECRET_KEYS", " , "),
     ],
 )  # fmt: skip
-def test_a_wrong_value_is_named(name: str, value: str) -> None:
+def test_the_error_names_the_setting_with_an_invalid_value(name: str, value: str) -> None:
     assert name in problems(**{name: value})
 
 
@@ -74,18 +74,18 @@ def test_production_refuses_weak_and_default_secrets(name: str, value: str) -> N
     assert f"{name} is weak" in problems(**{name: value})
 
 
-def test_production_refuses_a_secret_for_two_purposes() -> None:
+def test_production_refuses_the_same_secret_in_two_settings() -> None:
     assert "repeats a secret" in problems(SECRET_KEY=GOOD["JWT_SECRET_KEYS"].split(",")[0])
 
 
-def test_what_goes_together_is_asked_for_together() -> None:
+def test_the_error_names_a_setting_that_another_setting_requires() -> None:
     assert "MESSAGING_TOKEN" in problems(MESSAGING_PROVIDER="fonnte")
     assert "MESSAGING_SENDER_ID" in problems(MESSAGING_PROVIDER="whatsapp_cloud", MESSAGING_TOKEN="x")
     assert "GEOCODER_KEY" in problems(GEOCODER="google")
     assert "VAPID_PRIVATE_KEY is missing" in problems(VAPID_PRIVATE_KEY="")
 
 
-def test_the_public_key_of_web_push_is_that_of_the_private_key() -> None:
+def test_the_vapid_public_key_must_belong_to_the_private_key() -> None:
     public, private = vapid.new_keys()
     assert Config.from_env({**GOOD, "VAPID_PRIVATE_KEY": private}).vapid_public_key == public
     both = {"VAPID_PUBLIC_KEY": public, "VAPID_PRIVATE_KEY": private}
@@ -94,20 +94,20 @@ def test_the_public_key_of_web_push_is_that_of_the_private_key() -> None:
 
 
 @pytest.mark.parametrize("key", ["x", "_" * 43, "A" * 43, pytest.param(vapid.new_keys()[0], id="a public key")])
-def test_a_wrong_private_key_of_web_push_is_refused_and_not_shown(key: str) -> None:
+def test_an_invalid_vapid_private_key_is_refused_and_not_in_the_error(key: str) -> None:
     found = problems(VAPID_PRIVATE_KEY=key)
     assert "VAPID_PRIVATE_KEY must be" in found
     assert key not in found.split()
 
 
 @pytest.mark.parametrize("hosts", ["h1:5432,h2:5432", "h1,h2"])
-def test_several_hosts_in_libpq_s_own_form_are_refused_with_the_right_form(hosts: str) -> None:
+def test_a_comma_separated_host_list_is_refused_with_the_right_form(hosts: str) -> None:
     found = problems(DATABASE_URL=f"postgresql://u:se,cret@{hosts}/health")
     assert "?host=h1:5432&host=h2:5432&target_session_attrs=read-write" in found
     assert "se,cret" not in found
 
 
-def test_several_hosts_are_named_in_the_query() -> None:
+def test_several_database_hosts_in_the_url_query_are_accepted() -> None:
     query = "host=h1:5432&host=h2:5433&target_session_attrs=read-write"
     url = Config.from_env({**GOOD, "DATABASE_URL": f"postgresql://u:p@/health?{query}"}).database_url
     dialect = sa.make_url(url).get_dialect()()
@@ -116,7 +116,7 @@ def test_several_hosts_are_named_in_the_query() -> None:
     assert "," not in Config.from_env({**GOOD, "DATABASE_URL": "postgresql://u:p%2C@db/health"}).database_url
 
 
-def test_production_chooses_its_sender() -> None:
+def test_production_requires_the_setting_messaging_provider() -> None:
     (line,) = [line for line in problems(MESSAGING_PROVIDER="").splitlines() if "MESSAGING_PROVIDER is missing" in line]
     assert {"fonnte", "whatsapp_cloud", "outbox"} <= set(re.findall(r"\w+", line))
     assert Config.from_env(GOOD).messaging_provider == "outbox"
@@ -132,17 +132,17 @@ def test_a_secret_may_come_from_a_file(tmp_path: Path) -> None:
         Config.from_env({**given, "SECRET_KEY_FILE": str(tmp_path / "gone")})
 
 
-def test_no_secret_shows_in_the_representation() -> None:
+def test_the_repr_of_the_configuration_contains_no_secret() -> None:
     shown = repr(Config.from_env(GOOD))
     for name in ("SECRET_KEY", "DATABASE_URL", "VAPID_PRIVATE_KEY"):
         assert GOOD[name] not in shown
 
 
-def test_development_needs_nothing() -> None:
+def test_development_needs_no_other_settings() -> None:
     assert Config.from_env({"ENVIRONMENT": "development"}).is_development
 
 
-def test_the_countries_of_messages_are_calling_codes() -> None:
+def test_messaging_countries_must_be_calling_codes() -> None:
     assert Config.from_env(GOOD).messaging_countries == ("62",)
     assert Config.from_env({**GOOD, "MESSAGING_COUNTRIES": "+62, 65"}).messaging_countries == ("62", "65")
     assert Config.from_env({**GOOD, "MESSAGING_COUNTRIES": "*"}).messaging_countries == ("*",)
@@ -150,13 +150,13 @@ def test_the_countries_of_messages_are_calling_codes() -> None:
         assert "MESSAGING_COUNTRIES must be" in problems(MESSAGING_COUNTRIES=wrong)
 
 
-def test_what_is_wrong_with_one_and_between_two_comes_in_one_answer() -> None:
+def test_one_error_lists_invalid_values_and_missing_required_settings() -> None:
     found = problems(PORT="x", MESSAGING_PROVIDER="fonnte", GEOCODER="google", SECRET_KEY="short", VAPID_SUBJECT="")
     for name in ("PORT", "MESSAGING_TOKEN", "GEOCODER_KEY", "SECRET_KEY", "VAPID_SUBJECT"):
         assert f"  {name} " in found
 
 
-def test_a_wrong_setting_is_named_once() -> None:
+def test_the_error_lists_each_invalid_setting_once() -> None:
     found = problems(SECRET_KEY="", VAPID_PRIVATE_KEY="x", VAPID_PUBLIC_KEY="y", MESSAGING_PROVIDER="pigeon")
     assert [line.split()[0] for line in found.splitlines()[1:-1]] == [
         "SECRET_KEY", "MESSAGING_PROVIDER", "VAPID_PRIVATE_KEY",
@@ -164,7 +164,7 @@ def test_a_wrong_setting_is_named_once() -> None:
 
 
 @pytest.mark.parametrize("spec", fields(Config), ids=lambda spec: spec.name)
-def test_the_example_of_a_refusal_fits_its_reader(spec: Field[object]) -> None:
+def test_the_example_in_a_setting_error_is_a_valid_value(spec: Field[object]) -> None:
     try:
         spec.metadata["read"]("?,?")
     except ValueError as error:
@@ -173,13 +173,13 @@ def test_the_example_of_a_refusal_fits_its_reader(spec: Field[object]) -> None:
             spec.metadata["read"](example[1])
 
 
-def test_new_keys_are_advised_where_one_is_missing_alone() -> None:
+def test_the_error_advises_flask_keys_new_if_a_key_is_missing() -> None:
     assert "flask keys new" in problems(NIK_KEYS="")
     assert "flask keys new" not in problems(BROADCAST_HOURS="20-8")
 
 
 @pytest.mark.parametrize("subject", ["operator@example.org", "mailto:", "http://example.org", "https://"])
-def test_the_subject_of_web_push_is_an_address(subject: str) -> None:
+def test_an_invalid_vapid_subject_is_refused(subject: str) -> None:
     assert "VAPID_SUBJECT must be" in problems(VAPID_SUBJECT=subject)
 
 
@@ -191,18 +191,18 @@ def test_the_subject_of_web_push_is_an_address(subject: str) -> None:
         ("WHATSAPP_APP_SECRET_FILES", "WHATSAPP_APP_SECRET_FILE"),
     ],
 )  # fmt: skip
-def test_a_name_that_is_nearly_ours_is_asked_about(name: str, meant: str) -> None:
+def test_a_misspelled_setting_name_gets_a_suggestion(name: str, meant: str) -> None:
     assert near_names({name: "secret-value"}) == [f"{name} is not a setting: did you mean {meant}?"]
 
 
-def test_names_of_ours_and_of_others_are_left_alone() -> None:
+def test_setting_names_and_unrelated_variables_get_no_suggestion() -> None:
     others = ["PATH", "HOME", "LANG", "HOSTNAME", "TMPDIR", "QUEUE", "FLASK_APP", "INVOCATION_ID", "JOURNAL_STREAM"]
     ours = [spec.name.upper() for spec in fields(Config)]
     assert near_names(dict.fromkeys([*others, *ours, "SECRET_KEY_FILE", "BIND", "WEB_CONCURRENCY"], "x")) == []
     assert near_names({"REDIS_URL": "x", "REDIS_URI": "of another program"}) == []
 
 
-def test_production_warns_of_each_risky_choice() -> None:
+def test_production_warns_about_each_risky_setting() -> None:
     names = ("PROFILE_REAUTH", "ADMIN_OTP", "SUPERADMIN_SQL_MODE", "PHONE_VERIFICATION")
     assert [line.split("=")[0] for line in warnings(Config.from_env(GOOD), GOOD)] == list(names)
     safe = {"PROFILE_REAUTH": "required", "ADMIN_OTP": "required", "SUPERADMIN_SQL_MODE": "ro"}
@@ -211,6 +211,6 @@ def test_production_warns_of_each_risky_choice() -> None:
     assert warnings(Config.from_env({"ENVIRONMENT": "development"}), {}) == []
 
 
-def test_the_safer_choice_is_one() -> None:
+def test_the_safer_value_of_each_risky_setting_is_valid() -> None:
     for (name, risky), (_, safer) in RISKS.items():
         assert getattr(Config.from_env({**GOOD, name.upper(): safer}), name) == safer != risky

@@ -53,7 +53,7 @@ def contact(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("contact")
 @pytest.mark.parametrize("name", SENTENCES)
-def test_people_read_whom_to_ask(name: str) -> None:
+def test_a_sentence_about_the_administrator_ends_with_the_contact(name: str) -> None:
     text = SENTENCES[name]()
     assert text.endswith(f" hubungi administrator ({CONTACT}).")
     assert_readable(text.removesuffix(f" ({CONTACT})."))
@@ -61,14 +61,16 @@ def test_people_read_whom_to_ask(name: str) -> None:
 
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("name", SENTENCES)
-def test_without_the_setting_nobody_is_sent_anywhere(name: str) -> None:
+def test_without_a_contact_no_sentence_says_whom_to_contact(name: str) -> None:
     text = SENTENCES[name]()
     assert "hubungi" not in text
     assert text.endswith(".")
     assert_readable(text)
 
 
-def test_a_crash_says_whom_to_ask(app: Flask, client: Client, contact: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_500_response_contains_the_administrator_contact(
+    app: Flask, client: Client, contact: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def crash(*_: object) -> None:
         raise RuntimeError
 
@@ -81,7 +83,7 @@ def test_a_crash_says_whom_to_ask(app: Flask, client: Client, contact: None, mon
     )
 
 
-def test_no_sentence_names_the_administrator_without_the_contact() -> None:
+def test_only_the_contact_module_contains_the_text_hubungi_administrator() -> None:
     """Only the module of `ask_administrator` contains the phrase "hubungi administrator"."""
     root = Path(__file__).resolve().parents[2] / "app"
     files = [path for path in root.rglob("*") if path.suffix in (".py", ".html", ".js")]
@@ -95,5 +97,5 @@ def test_a_contact_has_one_to_eighty_characters(text: str) -> None:
         Config.from_env({**GOOD, "CONTACT": text})
 
 
-def test_a_contact_is_one_line() -> None:
+def test_a_line_break_in_the_contact_is_replaced_by_a_space() -> None:
     assert Config.from_env({**GOOD, "CONTACT": "a\n b"}).contact == "a b"

@@ -9,14 +9,14 @@ from app.core.operations.settings_table import env_example, is_needed, markdown_
 from config import ROOT, Config
 
 
-def test_the_page_of_settings_has_the_table() -> None:
+def test_the_settings_page_has_the_current_settings_table() -> None:
     text = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
     found = re.search(r"<!-- settings -->\n(.*?)\n<!-- /settings -->", text, re.DOTALL)
     assert found
     assert found[1] == markdown_table(), "run `flask settings` and paste"
 
 
-def test_the_readme_names_what_production_needs() -> None:
+def test_the_readme_lists_the_settings_that_production_needs() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.partition("## Settings\n")[2].partition("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
@@ -26,17 +26,17 @@ def test_the_readme_names_what_production_needs() -> None:
     assert {name for name, spec in settings.items() if is_needed(spec)} <= named <= set(settings)
 
 
-def test_the_example_environment_names_every_setting() -> None:
+def test_the_example_environment_file_matches_the_settings() -> None:
     assert (ROOT / ".env.example").read_text(encoding="utf-8") == env_example(), "run `flask settings --env`"
 
 
-def test_the_commands_of_the_readme_exist() -> None:
+def test_the_make_commands_in_the_readme_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for name in re.findall(r"make ([a-z-]+)", (ROOT / "README.md").read_text(encoding="utf-8")):
         assert name == "alone" or re.search(rf"^{name}:", makefile, re.MULTILINE), name
 
 
-def test_the_folders_of_the_map_exist() -> None:
+def test_the_folders_in_the_readme_exist() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for path in re.findall(r"^(?:app|dev|deploy|bench|tests)[\w/.]*", text, re.MULTILINE):
         assert (ROOT / path).exists(), path

@@ -48,7 +48,7 @@ def served(committed: Flask, variables: dict[str, str], sim: Server) -> Iterator
 
 
 @pytest.mark.parametrize("role", WHO, ids=lambda role: role or "nobody")
-def test_no_generated_request_gets_an_answer_that_the_document_does_not_describe(
+def test_every_response_to_a_generated_request_matches_the_openapi_document(
     served: Flask, role: RoleName | None
 ) -> None:
     found = fuzz(served, role, examples=1, seed=20_260_301, edges=False)
@@ -57,21 +57,21 @@ def test_no_generated_request_gets_an_answer_that_the_document_does_not_describe
     assert found.answers[200] > 30, found.answers
 
 
-def test_no_malformed_body_or_header_gets_anything_but_a_refusal_in_our_shape(served: Flask) -> None:
+def test_a_malformed_body_or_header_is_refused_in_the_error_format(served: Flask) -> None:
     tokens = [FuzzIdentity(served, role).get() for role in WHO if role]
     answers = ask(served, tokens, examples=600, seed=20_260_301)
     assert answers.total() >= 500
     assert answers[400] > 100, answers
 
 
-def test_every_schema_is_sound(document: dict[str, Any]) -> None:
+def test_every_schema_is_valid_and_rejects_a_string(document: dict[str, Any]) -> None:
     for name, schema in document["components"]["schemas"].items():
         meta.validate(schema)
         asked = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
         assert not Draft202012Validator(asked).is_valid("a text, which no schema of ours is"), name
 
 
-def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+def test_every_reference_in_the_openapi_document_resolves(document: dict[str, Any]) -> None:
     waiting: list[Any] = [document]
     while waiting:
         match waiting.pop():
@@ -84,7 +84,7 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
                 waiting.extend(nodes)
 
 
-def test_a_body_is_required_where_a_field_is_and_may_hold_unknown_fields(document: dict[str, Any]) -> None:
+def test_a_body_is_required_if_a_field_is_and_allows_unknown_fields(document: dict[str, Any]) -> None:
     bodies = {
         (path, method): operation["requestBody"]
         for path, operations in document["paths"].items()

@@ -24,7 +24,7 @@ def send(client: Client, count: int, *, address: str = "10.0.0.1", route: str = 
     return {client.post(route, RECORD, environ_base=environment).status_code for _ in range(count)}
 
 
-def test_of_more_than_120_a_minute_only_a_count_is_kept(client: Client, limited: None) -> None:
+def test_records_above_120_per_minute_are_only_counted(client: Client, limited: None) -> None:
     before = dropped()
     assert send(client, 125) == {202}
     assert (waiting(), dropped() - before) == (120, 5)
@@ -34,7 +34,7 @@ def test_of_more_than_120_a_minute_only_a_count_is_kept(client: Client, limited:
     assert waiting() == 121
 
 
-def test_a_person_is_counted_wherever_they_send_from(client: Client, limited: None) -> None:
+def test_the_record_limit_of_a_person_covers_all_ip_addresses(client: Client, limited: None) -> None:
     person, other = client.as_(make_user()), client.as_(make_user())
     for n in range(125):
         send(person, 1, address=f"10.0.1.{n}")
@@ -44,7 +44,7 @@ def test_a_person_is_counted_wherever_they_send_from(client: Client, limited: No
     assert waiting() == 126
 
 
-def test_a_day_has_5000(app: Flask, client: Client, limited: None) -> None:
+def test_records_above_5000_per_day_are_dropped(app: Flask, client: Client, limited: None) -> None:
     send(client, 1)
     redis = queue.connection()
     for key, count in (("minute", 1), ("day", 4999)):
@@ -55,7 +55,7 @@ def test_a_day_has_5000(app: Flask, client: Client, limited: None) -> None:
     assert 0 < redis.ttl(f"{buffer.COUNTS}:day:address:10.0.0.1") <= 86400
 
 
-def test_without_redis_the_process_counts(
+def test_without_redis_the_process_enforces_the_record_limit(
     app: Flask, client: Client, limited: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     away = connect("redis://127.0.0.1:1/0", **WEB)
@@ -65,7 +65,7 @@ def test_without_redis_the_process_counts(
     assert (len(rows()), dropped() - before) == (120, 2)
 
 
-def test_without_rate_limits_everything_is_kept(client: Client) -> None:
+def test_without_rate_limits_all_records_are_kept(client: Client) -> None:
     assert send(client, 130) == {202}
     assert waiting() == 130
     assert not queue.connection().keys(f"{buffer.COUNTS}:*")

@@ -23,7 +23,7 @@ def put(count: int) -> None:
         buffer.put({**RECORD, "log": "user", "session_id": str(n), "created_at": local_time.now(), "extra": {}})
 
 
-def test_a_drain_that_died_before_its_insert_is_made_good(app: Flask) -> None:
+def test_records_of_a_drain_that_crashed_before_its_insert_are_stored(app: Flask) -> None:
     put(5)
     assert len(buffer.claim()) == 1  # simulates a job that dies after its claim
     put(2)
@@ -32,7 +32,7 @@ def test_a_drain_that_died_before_its_insert_is_made_good(app: Flask) -> None:
     assert not buffer.has_records()
 
 
-def test_a_drain_that_died_after_its_insert_doubles_nothing(app: Flask) -> None:
+def test_records_of_a_drain_that_crashed_after_its_insert_are_stored_once(app: Flask) -> None:
     put(5)
     (key,) = buffer.claim()
     with unit_of_work():
@@ -43,7 +43,7 @@ def test_a_drain_that_died_after_its_insert_doubles_nothing(app: Flask) -> None:
     assert not buffer.has_records()
 
 
-def test_a_record_that_redis_took_although_it_seemed_away_is_one_row(
+def test_a_record_that_redis_stored_despite_a_timeout_becomes_one_row(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from redis.exceptions import TimeoutError as RedisTimeoutError
@@ -62,7 +62,7 @@ def test_a_record_that_redis_took_although_it_seemed_away_is_one_row(
     assert len(rows()) == 1
 
 
-def test_the_clock_enqueues_only_when_there_is_something(app: Flask) -> None:
+def test_the_ingest_job_is_enqueued_only_if_records_are_waiting(app: Flask) -> None:
     jobs.enqueue_ingest()
     assert queue.connection().llen("rq:queue:bulk") == 0
     put(1)
@@ -71,7 +71,7 @@ def test_the_clock_enqueues_only_when_there_is_something(app: Flask) -> None:
     assert queue.connection().llen("rq:queue:bulk") == 1
 
 
-def test_many_drains_at_once_store_every_record_once(committed: Flask) -> None:
+def test_concurrent_drains_store_every_record_once(committed: Flask) -> None:
     put(3000)
 
     def work() -> None:
@@ -92,7 +92,7 @@ def test_many_drains_at_once_store_every_record_once(committed: Flask) -> None:
     assert db.session.scalar(sa.select(sa.func.sum(LogDay.events))) == 3000
 
 
-def test_the_days_sums_count_events_and_people_by_jakartas_day(app: Flask) -> None:
+def test_daily_sums_count_events_and_users_by_the_jakarta_day(app: Flask) -> None:
     evening = datetime(2026, 3, 1, 16, 59, tzinfo=UTC)  # 23:59 in Jakarta
     for user_id, at in ((1, evening), (1, evening), (2, evening), (None, evening), (1, evening + timedelta(minutes=1))):
         buffer.put({"log": "user", "user_id": user_id, "created_at": at, "extra": {}})
@@ -101,7 +101,7 @@ def test_the_days_sums_count_events_and_people_by_jakartas_day(app: Flask) -> No
     assert sums == {date(2026, 3, 1): (4, 2), date(2026, 3, 2): (1, 1)}
 
 
-def test_a_command_prunes_rows_and_keeps_the_sums(app: Flask) -> None:
+def test_pruning_deletes_old_rows_and_keeps_the_daily_sums(app: Flask) -> None:
     for days in (1, 29, 31, 400):
         buffer.put({"log": "user", "created_at": local_time.now() - timedelta(days=days), "extra": {}})
     jobs.ingest()
@@ -112,7 +112,7 @@ def test_a_command_prunes_rows_and_keeps_the_sums(app: Flask) -> None:
     assert result.exit_code == 2
 
 
-def test_who_was_active_on_which_day_goes_with_the_rows(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pruning_deletes_old_active_user_rows_and_keeps_the_sums(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_time, "now", lambda: datetime(2026, 3, 31, 17, 30, tzinfo=UTC))  # 1 April in Jakarta
     for day in (date(2026, 3, 1), date(2026, 3, 2), date(2026, 3, 31)):
         at = datetime.combine(day, time(23), local_time.JAKARTA)

@@ -27,7 +27,7 @@ def partitions() -> dict[str, int]:
     return {name: counts.get(name, 0) for name in db.session.scalars(months._PARTITIONS)}
 
 
-def test_a_record_lies_in_the_month_of_jakarta_that_it_came_in(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_is_stored_in_the_partition_of_its_jakarta_month(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_time, "now", lambda: datetime(2031, 5, 20, tzinfo=UTC))
     jobs.make_months_ahead()
     last_of_may = datetime(2031, 5, 31, 16, 59, 59, tzinfo=UTC)  # 23:59:59 in Jakarta
@@ -37,7 +37,7 @@ def test_a_record_lies_in_the_month_of_jakarta_that_it_came_in(app: Flask, monke
     assert counts["activity_logs_2031_07"] == counts["activity_logs_rest"] == 0
 
 
-def test_a_record_of_a_month_without_a_partition_is_kept_and_moves_there(
+def test_a_record_is_moved_when_the_partition_of_its_month_is_created(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(datetime(2031, 5, 20, tzinfo=UTC), datetime(2031, 9, 1, tzinfo=UTC))
@@ -49,7 +49,7 @@ def test_a_record_of_a_month_without_a_partition_is_kept_and_moves_there(
     assert (counts["activity_logs_2031_05"], counts["activity_logs_rest"]) == (1, 1)
 
 
-def test_a_record_that_comes_twice_is_one_row(app: Flask) -> None:
+def test_storing_the_same_record_twice_makes_one_row(app: Flask) -> None:
     put(local_time.now())
     record = {"event_id": str(db.session.scalar(sa.select(ActivityLog.event_id))), "log": "user", "extra": {}}
     row = db.session.scalars(sa.select(ActivityLog)).one()
@@ -57,7 +57,7 @@ def test_a_record_that_comes_twice_is_one_row(app: Flask) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(ActivityLog)) == 1
 
 
-def test_whole_months_are_dropped_and_the_one_in_between_loses_rows(
+def test_pruning_drops_whole_months_and_deletes_rows_of_a_partial_month(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local_time, "now", lambda: datetime(2031, 3, 15, 12, tzinfo=UTC))
@@ -76,7 +76,7 @@ def test_whole_months_are_dropped_and_the_one_in_between_loses_rows(
     assert "activity_logs_2031_03" not in partitions()
 
 
-def test_the_partition_from_before_holds_the_months_that_it_covers(app: Flask) -> None:
+def test_the_partition_made_by_the_migration_keeps_its_months(app: Flask) -> None:
     """The migration put all rows of an unpartitioned table into one partition, which ends with the next month."""
     for name in months._partitions():
         if name != months.REST:
@@ -93,7 +93,9 @@ def test_the_partition_from_before_holds_the_months_that_it_covers(app: Flask) -
     assert jobs.prune(30) == ([], 1)
 
 
-def test_a_reader_holds_up_a_partition_and_nobody_who_writes(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_read_delays_a_new_partition_but_blocks_no_writes(
+    committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A transaction that has read the table stays open, as in a long export."""
     monkeypatch.setattr(local_time, "now", lambda: datetime(2031, 5, 20, tzinfo=UTC))
     with db.engine.connect() as reader:
@@ -113,7 +115,7 @@ def test_a_reader_holds_up_a_partition_and_nobody_who_writes(committed: Flask, m
                 connection.execute(sa.text(f"DROP TABLE IF EXISTS activity_logs_2031_{month}"))
 
 
-def test_the_command_says_what_went(app: Flask) -> None:
+def test_the_prune_command_reports_dropped_months_and_deleted_rows(app: Flask) -> None:
     put(local_time.now() - timedelta(days=400))
     result = app.test_cli_runner().invoke(args=["logs", "prune", "--days", "30"])
     assert result.output == "0 whole months dropped, 1 rows of the month in between deleted.\n"

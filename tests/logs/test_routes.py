@@ -18,23 +18,23 @@ from tests.logs.records import RECORD, rows, waiting
 class TestCreateUserLog:
     """POST /log/user-log"""
 
-    def test_costs_no_statement(self, client: Client, statements: Any) -> None:
+    def test_needs_no_database_statement(self, client: Client, statements: Any) -> None:
         with statements.at_most(0):
             client.post("/log/user-log", RECORD)
 
-    def test_a_good_token_names_the_user(self, siti: Client) -> None:
+    def test_a_valid_token_sets_the_user_of_the_record(self, siti: Client) -> None:
         siti.post("/log/user-log", {**RECORD, "user_id": 999})
         jobs.ingest()
         assert (rows()[0].user_id, rows()[0].extra) == (siti.id, {"user_id": 999})
 
     @pytest.mark.parametrize("header", ["Bearer falsch", "Bearer ", "Basic x", ", ,", ""])
-    def test_a_bad_token_loses_no_record(self, client: Client, header: str) -> None:
+    def test_a_record_with_an_invalid_token_is_stored_without_a_user(self, client: Client, header: str) -> None:
         response = client.post("/log/user-log", RECORD, headers={"Authorization": header})
         assert response.status_code == 202
         jobs.ingest()
         assert rows()[0].user_id is None
 
-    def test_fields_have_other_names_too(self, client: Client) -> None:
+    def test_fields_are_accepted_under_alternative_names(self, client: Client) -> None:
         client.post("/log/user-log", {"activity": "a", "ip": "1.2.3.4"})
         client.post("/log/user-log", {"description": "b", "ip_address": "5.6.7.8"})
         client.post("/log/user-log", {"user_ip": "9.9.9.9", "ip": "1.1.1.1"})
@@ -44,13 +44,13 @@ class TestCreateUserLog:
         assert texts == [("a", "1.2.3.4"), ("b", "5.6.7.8"), (None, "9.9.9.9"), (None, "9.9.9.9")]
         assert all(row.extra == {} for row in rows())
 
-    def test_odd_values_are_kept_as_text(self, client: Client) -> None:
+    def test_values_of_other_types_are_stored_as_text(self, client: Client) -> None:
         client.post("/log/user-log", {"event_type": 7, "event_name": ["a"], "screen_name": None, "session_id": True})
         jobs.ingest()
         row = rows()[0]
         assert (row.event_type, row.event_name, row.screen_name, row.session_id) == ("7", '["a"]', None, "true")
 
-    def test_what_is_no_record_is_refused(self, client: Client) -> None:
+    def test_an_invalid_record_is_refused(self, client: Client) -> None:
         assert_error(client.post("/log/user-log", {"event_name": "x" * 9000}), 400)
         assert_error(client.post("/log/user-log", data="[1]", content_type="application/json"), 400)
         assert_error(client.post("/log/user-log", data="{", content_type="application/json"), 400)
@@ -59,7 +59,7 @@ class TestCreateUserLog:
         assert_error(client.post("/log/user-log", data=huge, content_type="application/json"), 400)
         assert waiting() == 0
 
-    def test_without_redis_a_record_is_stored_at_once(
+    def test_without_redis_a_record_is_stored_immediately(
         self, client: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setitem(app.extensions, "redis", connect("redis://127.0.0.1:1/0", **WEB))
@@ -72,7 +72,7 @@ class TestCreateAdminLog:
     """POST /log/admin-log"""
 
     @pytest.mark.parametrize(("route", "log"), [("/log/user-log", "user"), ("/log/admin-log", "admin")])
-    def test_this_and_the_other_route_queue_a_record_that_is_then_stored(
+    def test_both_log_routes_queue_a_record_that_the_ingest_job_stores(
         self, client: Client, route: str, log: str
     ) -> None:
         response = client.post(route, {**RECORD, "perangkat": {"os": "android"}}, headers={"User-Agent": "Uji/1"})
@@ -85,6 +85,6 @@ class TestCreateAdminLog:
         assert (row.remote_ip, row.user_agent) == ("127.0.0.1", "Uji/1")
         assert local_time.now() - row.created_at < timedelta(minutes=1)
 
-    def test_what_is_no_record_is_refused(self, client: Client) -> None:
+    def test_a_record_that_is_too_large_is_refused(self, client: Client) -> None:
         assert_error(client.post("/log/admin-log", {"event_name": "x" * 9000}), 400)
         assert waiting() == 0

@@ -24,13 +24,13 @@ def waiting_jobs() -> int:
     return int(queue.connection().llen("rq:queue:urgent"))
 
 
-def test_one_key_is_one_delivery(app: Flask) -> None:
+def test_adding_the_same_dedupe_key_twice_makes_one_delivery(app: Flask) -> None:
     add(dedupe_key="once")
     add(dedupe_key="once")
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1
 
 
-def test_the_tick_enqueues_one_drain_for_many_deliveries(app: Flask) -> None:
+def test_one_drain_job_is_enqueued_for_many_due_deliveries(app: Flask) -> None:
     with unit_of_work():
         for n in range(5):
             messages.send_message(
@@ -42,7 +42,7 @@ def test_the_tick_enqueues_one_drain_for_many_deliveries(app: Flask) -> None:
     assert waiting_jobs() == 1
 
 
-def test_a_rollback_leaves_neither_row_nor_job(app: Flask) -> None:
+def test_a_rollback_leaves_no_delivery_and_no_job(app: Flask) -> None:
     with pytest.raises(ZeroDivisionError), unit_of_work():  # noqa: PT012  # the error must come after the effect
         messages.send_message("+62811", kind="test", dedupe_key="rolled back", expires_in=timedelta(minutes=5))
         raise ZeroDivisionError
@@ -51,14 +51,14 @@ def test_a_rollback_leaves_neither_row_nor_job(app: Flask) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
 
 
-def test_a_delivery_for_later_enqueues_nothing(app: Flask) -> None:
+def test_a_delivery_that_is_not_yet_due_is_not_enqueued_or_claimed(app: Flask) -> None:
     add(due_at=local_time.now() + timedelta(hours=1), expires_at=local_time.now() + timedelta(hours=2))
     jobs.enqueue_due()
     assert waiting_jobs() == 0
     assert claims.claim("urgent", Channel.MESSAGING) is None
 
 
-def test_what_is_cancelled_is_not_claimed(app: Flask) -> None:
+def test_a_cancelled_delivery_is_not_claimed(app: Flask) -> None:
     row = add(about=RESET)
     with unit_of_work():
         outbox.cancel(RESET)
@@ -72,7 +72,7 @@ def test_what_is_cancelled_is_not_claimed(app: Flask) -> None:
     assert before[0] == DeliveryState.CANCELLED
 
 
-def test_what_was_cancelled_and_is_added_again_goes_out(app: Flask) -> None:
+def test_a_cancelled_delivery_that_is_added_again_can_be_claimed(app: Flask) -> None:
     row = add(dedupe_key="back", about=RESET, words={"text": "lama"})
     with unit_of_work():
         outbox.cancel(RESET)
@@ -81,7 +81,7 @@ def test_what_was_cancelled_and_is_added_again_goes_out(app: Flask) -> None:
     assert (claimed.id, claimed.words) == (row.id, {"text": "baru"})
 
 
-def test_what_was_sent_does_not_come_back(app: Flask) -> None:
+def test_a_sent_delivery_that_is_added_again_stays_sent(app: Flask) -> None:
     add(dedupe_key="sent", about=RESET)
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
@@ -92,7 +92,7 @@ def test_what_was_sent_does_not_come_back(app: Flask) -> None:
     assert reread("sent").state == DeliveryState.SENT
 
 
-def test_one_cancelled_under_a_worker_and_added_again_waits_for_that_worker(app: Flask) -> None:
+def test_a_claimed_delivery_cancelled_and_added_again_waits_for_the_lease(app: Flask) -> None:
     add(dedupe_key="busy", about=RESET)
     before = local_time.now()
     assert claims.claim("urgent", Channel.MESSAGING) is not None
@@ -104,7 +104,7 @@ def test_one_cancelled_under_a_worker_and_added_again_waits_for_that_worker(app:
 
 
 @pytest.mark.parametrize(("environment", "kept"), [("testing", {"text": "rahasia"}), ("production", None)])
-def test_words_are_forgotten_once_they_are_settled_and_production_keeps_none(
+def test_settling_deletes_the_sealed_text_and_production_keeps_no_copy(
     app: Flask, monkeypatch: pytest.MonkeyPatch, environment: str, kept: dict[str, str] | None
 ) -> None:
     from dataclasses import replace

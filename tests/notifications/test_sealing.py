@@ -22,7 +22,7 @@ def use_keys(app: Flask, monkeypatch: pytest.MonkeyPatch, keys: str) -> None:
     monkeypatch.setitem(app.extensions, "config", config)
 
 
-def test_another_key_seals_what_waits_anew(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_texts_are_reencrypted_with_the_new_key(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     use_keys(committed, monkeypatch, OLD)
     rows = [add(words={"text": "rahasia"}), add(words={"text": "rahasia"}, user_id=committed_user().id, target=None)]
     use_keys(committed, monkeypatch, f"{NEW},{OLD}")
@@ -32,14 +32,16 @@ def test_another_key_seals_what_waits_anew(committed: Flask, monkeypatch: pytest
     assert [words_of(reread(row.dedupe_key)) for row in rows] == [{"text": "rahasia"}] * 2
 
 
-def test_words_are_bound_to_their_person(app: Flask) -> None:
+def test_a_sealed_text_cannot_be_decrypted_for_another_user(app: Flask) -> None:
     sealed = sealing.seal({"text": "rahasia"}, 7)
     assert "rahasia" not in sealed
     with pytest.raises(field_encryption.UndecryptableField):
         sealing.unseal(sealed, 8)
 
 
-def test_what_was_said_is_kept_in_development_alone(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_production_does_not_keep_the_text_of_a_sent_delivery(
+    committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for environment, kept in (("testing", {"text": "rahasia"}), ("production", None)):
         config = replace(committed.extensions["config"], environment=environment)
         monkeypatch.setitem(committed.extensions, "config", config)

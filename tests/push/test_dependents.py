@@ -41,7 +41,7 @@ def release(user_id: int) -> None:
         user.guardian_id, user.password_hash = None, "x"
 
 
-def test_a_reminder_reaches_every_browser_of_the_caregiver(
+def test_a_reminder_for_a_dependent_reaches_all_browsers_of_the_caregiver(
     client: Client, sim: Server, keys: str, people: tuple[int, int]
 ) -> None:
     browsers = [sim.push.subscribe(keys) for _ in range(2)]
@@ -53,7 +53,7 @@ def test_a_reminder_reaches_every_browser_of_the_caregiver(
     assert [shown(sim, browser) for browser in browsers] == [[SAID], [SAID]]
 
 
-def test_a_browser_that_claims_to_be_hers_shows_nothing(
+def test_an_unverified_browser_of_a_dependent_shows_no_reminder(
     client: Client, sim: Server, browser: dict[str, Any], people: tuple[int, int]
 ) -> None:
     subscribe(client, browser, people[1])
@@ -63,7 +63,7 @@ def test_a_browser_that_claims_to_be_hers_shows_nothing(
     assert shown(sim, browser) == []
 
 
-def test_after_the_handover_the_caregivers_browsers_show_nothing(
+def test_after_the_handover_the_browsers_of_the_caregiver_show_no_push(
     client: Client, sim: Server, browser: dict[str, Any], people: tuple[int, int]
 ) -> None:
     """The caregiver's browsers also get no pushes that were created before the handover."""
@@ -77,7 +77,7 @@ def test_after_the_handover_the_caregivers_browsers_show_nothing(
     assert db.session.get_one(Delivery, row.id).state == DeliveryState.FAILED
 
 
-def test_what_anybody_pushes_to_her_reaches_the_caregiver(
+def test_a_public_push_to_a_dependent_reaches_the_caregiver(
     client: Client, sim: Server, browser: dict[str, Any], people: tuple[int, int]
 ) -> None:
     subscribe(client, browser, people[0], proven=True)

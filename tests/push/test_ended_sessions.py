@@ -98,7 +98,7 @@ ENDS: list[Callable[[Client, Client], None]] = [sign_out, sign_out_all, change_p
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_a_thiefs_browser_reads_nothing_once_the_session_is_ended(
+def test_the_browser_of_an_ended_session_is_unsubscribed_and_shows_no_push(
     client: Client,
     sim: Server,
     user_id: int,
@@ -116,7 +116,7 @@ def test_a_thiefs_browser_reads_nothing_once_the_session_is_ended(
     assert endpoints() == [browser["endpoint"]]
 
 
-def test_a_push_that_waits_does_not_reach_a_session_that_has_ended(
+def test_a_waiting_push_is_not_shown_after_its_session_has_ended(
     client: Client, sim: Server, user_id: int, browser: dict[str, Any]
 ) -> None:
     device = sign_in(client, user_id)
@@ -128,14 +128,16 @@ def test_a_push_that_waits_does_not_reach_a_session_that_has_ended(
     assert shown(sim, browser) == []
 
 
-def test_leaving_the_service_ends_the_subscriptions(client: Client, user_id: int, browser: dict[str, Any]) -> None:
+def test_deleting_the_account_deletes_its_push_subscriptions(
+    client: Client, user_id: int, browser: dict[str, Any]
+) -> None:
     device = sign_in(client, user_id)
     subscribe(device, browser)
     assert device.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
     assert endpoints() == []
 
 
-def test_a_subscription_outlives_the_refreshes_of_its_session(
+def test_a_subscription_remains_active_after_refreshes_of_its_session(
     client: Client, sim: Server, user_id: int, browser: dict[str, Any]
 ) -> None:
     with unit_of_work():
@@ -147,7 +149,7 @@ def test_a_subscription_outlives_the_refreshes_of_its_session(
     assert shown(sim, browser) == TEXT
 
 
-def test_a_browser_that_signs_in_again_belongs_to_the_new_session(
+def test_a_browser_that_subscribes_again_belongs_to_the_new_session(
     client: Client, sim: Server, user_id: int, browser: dict[str, Any]
 ) -> None:
     first, second = sign_in(client, user_id), sign_in(client, user_id)
@@ -158,7 +160,9 @@ def test_a_browser_that_signs_in_again_belongs_to_the_new_session(
     assert shown(sim, browser) == TEXT
 
 
-def test_a_claim_belongs_to_no_session(client: Client, user_id: int, browser: dict[str, Any]) -> None:
+def test_an_unverified_subscription_remains_after_a_logout(
+    client: Client, user_id: int, browser: dict[str, Any]
+) -> None:
     device = sign_in(client, user_id)
     assert client.post("/push/subscribe", {**browser, "user_id": user_id}).json["is_verified"] is False
     device.post("/logout")
@@ -174,7 +178,7 @@ def test_a_claim_belongs_to_no_session(client: Client, user_id: int, browser: di
         (RoleName.ADMIN, timedelta(minutes=31), NEUTRAL),
     ],
 )
-def test_a_session_that_was_idle_too_long_shows_no_personal_text(
+def test_the_browser_of_a_session_idle_too_long_shows_no_personal_text(
     client: Client,
     sim: Server,
     browser: dict[str, Any],
@@ -192,7 +196,7 @@ def test_a_session_that_was_idle_too_long_shows_no_personal_text(
     assert shown(sim, browser) == seen * (2 if seen == TEXT else 1)
 
 
-def test_the_sweep_of_sessions_deletes_their_subscriptions(
+def test_deleting_expired_sessions_deletes_their_subscriptions(
     client: Client, user_id: int, browser: dict[str, Any], other_browser: dict[str, Any]
 ) -> None:
     left, used = sign_in(client, user_id), sign_in(client, user_id)
@@ -203,7 +207,9 @@ def test_the_sweep_of_sessions_deletes_their_subscriptions(
     assert endpoints() == [other_browser["endpoint"]]
 
 
-def test_a_moderator_gets_cases_after_the_idle_time(client: Client, sim: Server, browser: dict[str, Any]) -> None:
+def test_a_moderator_gets_case_pushes_after_the_session_was_idle_too_long(
+    client: Client, sim: Server, browser: dict[str, Any]
+) -> None:
     """Such a push has no personal text and is the only notice of an urgent case, so it needs no active session."""
     with unit_of_work():
         user_id = make_user(RoleName.ADMIN).id
@@ -221,7 +227,7 @@ def test_a_moderator_gets_cases_after_the_idle_time(client: Client, sim: Server,
 
 
 @pytest.mark.parametrize("end", [sign_out_all, change_password])
-def test_a_proven_subscription_without_a_session_ends_with_all_sessions(
+def test_a_verified_subscription_without_a_session_ends_with_all_sessions(
     client: Client, sim: Server, user_id: int, browser: dict[str, Any], end: Callable[[Client, Client], None]
 ) -> None:
     """Old subscriptions have no session, because they are older than the column `session_id`."""
@@ -237,7 +243,9 @@ def test_a_proven_subscription_without_a_session_ends_with_all_sessions(
     assert endpoints() == []
 
 
-def test_nobody_subscribes_with_a_session_that_has_ended(client: Client, user_id: int, browser: dict[str, Any]) -> None:
+def test_subscribing_with_an_ended_session_is_refused_with_401(
+    client: Client, user_id: int, browser: dict[str, Any]
+) -> None:
     device = sign_in(client, user_id)
     device.post("/logout")
     assert_error(device.post("/push/subscribe", browser), 401, "session_ended")
@@ -245,7 +253,7 @@ def test_nobody_subscribes_with_a_session_that_has_ended(client: Client, user_id
 
 
 @pytest.mark.parametrize("is_subscribed_first", [True, False])
-def test_a_subscription_that_meets_the_end_of_its_session_does_not_stay(
+def test_a_subscription_concurrent_with_the_session_end_does_not_remain(
     committed: Flask, user_id: int, browser: dict[str, Any], is_subscribed_first: bool
 ) -> None:
     caller = signed_in(user_id)

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("limited")
 PAYLOAD = {"title": "Halo", "body": "Ada kabar"}
 
 
-def test_one_target_gets_twenty_pushes_a_minute_from_wherever(client: Client) -> None:
+def test_a_person_gets_at_most_20_pushes_per_minute_from_all_ip_addresses(client: Client) -> None:
     user_id, other_id = make_user().id, make_user().id
     body: dict[str, Any] = {"user_id": user_id, "payload": PAYLOAD}
     for n in range(20):
@@ -27,7 +27,7 @@ def test_one_target_gets_twenty_pushes_a_minute_from_wherever(client: Client) ->
 
 
 @pytest.mark.parametrize("spelling", ["{}", "0{}", " {} ", "+{}", "000{}"])
-def test_a_target_has_one_limit_however_its_id_is_written(client: Client, spelling: str) -> None:
+def test_the_push_limit_of_a_person_ignores_the_spelling_of_the_id(client: Client, spelling: str) -> None:
     user_id = make_user().id
     for n in range(20):
         body: dict[str, Any] = {"user_id": user_id, "payload": PAYLOAD}
@@ -36,14 +36,16 @@ def test_a_target_has_one_limit_however_its_id_is_written(client: Client, spelli
     assert_error(client.post("/push/send", body, environ_base={"REMOTE_ADDR": "10.0.1.1"}), 429)
 
 
-def test_one_address_sends_sixty_a_minute(client: Client) -> None:
+def test_an_ip_address_sends_at_most_60_pushes_per_minute(client: Client) -> None:
     statuses = [client.post("/push/send", {"user_id": 1000 + n, "payload": PAYLOAD}).status_code for n in range(62)]
     # On a busy machine, Redis may confirm a count too late. The service may then count the call twice.
     assert statuses[:55] == [200] * 55
     assert statuses[60:] == [429] * 2
 
 
-def test_one_person_is_claimed_thirty_times_an_hour(client: Client, sim: Server, keys: str) -> None:
+def test_unverified_subscriptions_of_a_person_are_limited_to_30_per_hour(
+    client: Client, sim: Server, keys: str
+) -> None:
     user = make_user()
     claim = {**sim.push.subscribe(keys), "user_id": user.id}
     for n in range(30):

@@ -26,7 +26,7 @@ def client(committed: Flask, keys: str) -> Client:
 
 
 @pytest.mark.parametrize("status", [404, 410])
-def test_a_browser_that_is_gone_is_forgotten(
+def test_a_404_or_410_from_the_push_service_deletes_the_subscription(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int, status: int
 ) -> None:
     subscription_id = subscribe(client, browser, user_id)
@@ -38,7 +38,7 @@ def test_a_browser_that_is_gone_is_forgotten(
 
 
 @pytest.mark.parametrize("status", [400, 401, 403])
-def test_a_browser_of_other_keys_is_forgotten_the_second_time(
+def test_the_second_refusal_by_the_push_service_deletes_the_subscription(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int, status: int
 ) -> None:
     subscription_id = subscribe(client, browser, user_id)
@@ -50,7 +50,7 @@ def test_a_browser_of_other_keys_is_forgotten_the_second_time(
         assert (db.session.get(PushSubscription, subscription_id) is not None) is left
 
 
-def test_a_push_that_went_through_forgives_the_refusals_before(
+def test_a_successful_push_resets_the_count_of_refusals(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int
 ) -> None:
     subscription_id = subscribe(client, browser, user_id)
@@ -63,7 +63,7 @@ def test_a_push_that_went_through_forgives_the_refusals_before(
     assert db.session.get_one(PushSubscription, subscription_id).refusals == 1
 
 
-def test_too_large_is_final_but_no_reason_to_forget(
+def test_a_push_refused_as_too_large_fails_and_keeps_the_subscription(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int
 ) -> None:
     subscription_id = subscribe(client, browser, user_id)
@@ -76,7 +76,7 @@ def test_too_large_is_final_but_no_reason_to_forget(
 
 @pytest.mark.parametrize(("kind", "options"), [("status", {"status": 429, "retry_after": 120}),
     ("status", {"status": 503}), ("status", {"status": 408}), ("drop", {})])  # fmt: skip
-def test_passing_trouble_is_retried_and_never_forgets(
+def test_a_temporary_push_error_is_retried_and_keeps_the_subscription(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int, kind: str, options: dict[str, Any]
 ) -> None:
     subscription_id = subscribe(client, browser, user_id)
@@ -102,7 +102,7 @@ def test_a_redirect_is_not_followed(client: Client, sim: Server, browser: dict[s
     assert len(sim.push.calls) == 1
 
 
-def test_a_name_that_leads_inside_is_not_called(client: Client, sim: Server, user_id: int, keys: str) -> None:
+def test_a_push_to_a_private_ip_address_is_refused(client: Client, sim: Server, user_id: int, keys: str) -> None:
     browser = sim.push.subscribe(keys)
     subscription_id = subscribe(client, browser, user_id)
     port = browser["endpoint"].split("//")[1].split("/")[0].partition(":")[2]
@@ -115,7 +115,9 @@ def test_a_name_that_leads_inside_is_not_called(client: Client, sim: Server, use
     assert (row.state, row.last_error) == (DeliveryState.FAILED, "push: refused")
 
 
-def test_one_dead_browser_does_not_hold_up_the_others(client: Client, sim: Server, keys: str, user_id: int) -> None:
+def test_an_expired_subscription_does_not_stop_pushes_to_other_browsers(
+    client: Client, sim: Server, keys: str, user_id: int
+) -> None:
     browsers = [sim.push.subscribe(keys) for _ in range(3)]
     for browser in browsers:
         subscribe(client, browser, user_id)

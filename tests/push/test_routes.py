@@ -23,29 +23,33 @@ class TestGetPublicKey:
     def test_the_public_key_is_the_configured_one(self, client: Client, keys: str) -> None:
         assert client.get("/push/public-key").json == {"public_key": keys}
 
-    def test_without_keys_there_is_no_web_push(self, client: Client) -> None:
+    def test_without_vapid_keys_is_502(self, client: Client) -> None:
         assert_error(client.get("/push/public-key"), 502, "provider_not_configured")
 
 
 class TestSubscribe:
     """POST /push/subscribe"""
 
-    def test_anybody_may_subscribe(self, client: Client, browser: dict[str, Any]) -> None:
+    def test_a_browser_can_subscribe_without_a_token(self, client: Client, browser: dict[str, Any]) -> None:
         response = client.post("/push/subscribe", browser)
         assert response.status_code == 201
         assert response.json["endpoint"] == browser["endpoint"]
         assert response.json["user_id"] is None
         assert response.json["is_verified"] is False
 
-    def test_a_token_proves_whose_browser_it_is(self, siti: Client, browser: dict[str, Any], user_id: int) -> None:
+    def test_a_token_sets_the_user_and_verifies_the_subscription(
+        self, siti: Client, browser: dict[str, Any], user_id: int
+    ) -> None:
         response = siti.post("/push/subscribe", {**browser, "user_id": user_id})
         assert (response.json["user_id"], response.json["is_verified"]) == (siti.id, True)
 
-    def test_a_user_id_alone_is_a_claim(self, client: Client, browser: dict[str, Any], user_id: int) -> None:
+    def test_a_user_id_without_a_token_makes_an_unverified_subscription(
+        self, client: Client, browser: dict[str, Any], user_id: int
+    ) -> None:
         response = client.post("/push/subscribe", {**browser, "user_id": user_id})
         assert (response.json["user_id"], response.json["is_verified"]) == (user_id, False)
 
-    def test_a_known_endpoint_gets_its_new_owner_and_keys(
+    def test_a_known_endpoint_keeps_its_id_and_gets_the_new_owner(
         self, client: Client, siti: Client, browser: dict[str, Any], sim: Server, keys: str
     ) -> None:
         first = client.post("/push/subscribe", browser).json
@@ -53,7 +57,7 @@ class TestSubscribe:
         assert (again.status_code, again.json["id"]) == (200, first["id"])
         assert (again.json["user_id"], again.json["is_verified"]) == (siti.id, True)
 
-    def test_a_claim_takes_no_verified_subscription(
+    def test_a_verified_subscription_cannot_be_taken_without_a_token(
         self, client: Client, siti: Client, budi: Client, browser: dict[str, Any], user_id: int
     ) -> None:
         siti.post("/push/subscribe", browser)
@@ -64,10 +68,10 @@ class TestSubscribe:
         # If another person subscribes the browser with a token, that person becomes its owner.
         assert budi.post("/push/subscribe", browser).json["user_id"] == budi.id
 
-    def test_a_bad_token_is_told_so_that_the_client_refreshes(self, client: Client, browser: dict[str, Any]) -> None:
+    def test_an_invalid_token_is_401(self, client: Client, browser: dict[str, Any]) -> None:
         assert_error(client.with_token("falsch").post("/push/subscribe", browser), 401)
 
-    def test_nobodys_id_is_refused(self, client: Client, browser: dict[str, Any]) -> None:
+    def test_an_unknown_or_invalid_user_id_is_refused(self, client: Client, browser: dict[str, Any]) -> None:
         assert_error(client.post("/push/subscribe", {**browser, "user_id": 999_999}), 400, field="user_id")
         assert_error(client.post("/push/subscribe", {**browser, "user_id": "1; DROP"}), 400, field="user_id")
 
@@ -87,7 +91,7 @@ class TestSubscribe:
             {"auth": None},
         ],
     )
-    def test_keys_that_no_browser_has_are_refused(
+    def test_invalid_browser_keys_are_refused(
         self, client: Client, browser: dict[str, Any], change: dict[str, Any]
     ) -> None:
         sent = {**browser, "keys": {**browser["keys"], **change}}
@@ -97,7 +101,7 @@ class TestSubscribe:
 class TestUnsubscribe:
     """DELETE /push/subscribe"""
 
-    def test_unsubscribing_forgets(self, client: Client, browser: dict[str, Any]) -> None:
+    def test_deletes_the_subscription(self, client: Client, browser: dict[str, Any]) -> None:
         client.post("/push/subscribe", browser)
         sent = {"endpoint": browser["endpoint"]}
         assert client.delete("/push/subscribe", sent).json == {"message": "Langganan dihapus."}
@@ -110,7 +114,7 @@ class TestUnsubscribe:
 class TestSendPush:
     """POST /push/send"""
 
-    def test_counts_the_browsers_of_a_person(self, client: Client, browser: dict[str, Any], user_id: int) -> None:
+    def test_returns_the_number_of_queued_pushes(self, client: Client, browser: dict[str, Any], user_id: int) -> None:
         for target in (user_id, 999_999):  # a person without subscriptions, and an unknown id
             response = client.post("/push/send", {"user_id": target, "payload": PAYLOAD})
             assert response.status_code == 200
@@ -118,7 +122,7 @@ class TestSendPush:
         client.post("/push/subscribe", {**browser, "user_id": user_id})
         assert client.post("/push/send", {"user_id": user_id, "payload": PAYLOAD}).json["queued"] == 1
 
-    def test_only_administrators_may_where_the_setting_says_so(
+    def test_the_setting_push_send_restricts_the_route_to_administrators(
         self,
         app: Flask,
         client: Client,
@@ -137,18 +141,18 @@ class TestSendPush:
         assert admin.post("/push/send", sent).status_code == 200
         assert superadmin.post("/push/send", sent).status_code == 200
 
-    def test_a_bad_token_is_told(self, client: Client, user_id: int) -> None:
+    def test_an_invalid_token_is_401(self, client: Client, user_id: int) -> None:
         sent = {"user_id": user_id, "payload": PAYLOAD}
         assert_error(client.with_token("falsch").post("/push/send", sent), 401)
 
-    def test_payloads_are_bounded(self, client: Client, user_id: int) -> None:
+    def test_a_payload_that_is_too_large_is_413(self, client: Client, user_id: int) -> None:
         sent = {"title": "T", "body": "x" * 2600}
         assert client.post("/push/send", {"user_id": user_id, "payload": sent}).status_code == 200
         sent["body"] = "☺" * 1000
         assert_error(client.post("/push/send", {"user_id": user_id, "payload": sent}), 413)
 
     @pytest.mark.parametrize("url", ["/", "/forum/5?a=b#c", "http://localhost:5173/forum", "http://localhost:5173"])
-    def test_links_into_the_front_end_are_fine(self, client: Client, user_id: int, url: str) -> None:
+    def test_links_to_the_front_end_are_accepted(self, client: Client, user_id: int, url: str) -> None:
         assert client.post("/push/send", {"user_id": user_id, "payload": {**PAYLOAD, "url": url}}).status_code == 200
 
     @pytest.mark.parametrize(
@@ -159,7 +163,7 @@ class TestSendPush:
             "/a\tb",
         ],
     )  # fmt: skip
-    def test_links_elsewhere_are_refused(self, client: Client, user_id: int, url: str) -> None:
+    def test_links_outside_the_front_end_are_refused(self, client: Client, user_id: int, url: str) -> None:
         assert_error(client.post("/push/send", {"user_id": user_id, "payload": {**PAYLOAD, "url": url}}), 400)
 
     @pytest.mark.parametrize(
@@ -167,5 +171,5 @@ class TestSendPush:
         [{}, {"user_id": 1}, {"user_id": "x", "payload": PAYLOAD}, {"user_id": 1, "payload": {"title": "T"}},
          {"user_id": 1, "payload": "teks"}, {"user_id": 1, "payload": {**PAYLOAD, "title": ""}}],
     )  # fmt: skip
-    def test_wrong_pushes_are_refused(self, client: Client, sent: dict[str, Any]) -> None:
+    def test_invalid_pushes_are_refused(self, client: Client, sent: dict[str, Any]) -> None:
         assert_error(client.post("/push/send", sent), 400)

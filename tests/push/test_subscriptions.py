@@ -27,7 +27,7 @@ def endpoints(user_id: int | None) -> list[str]:
     )
 
 
-def test_a_person_keeps_the_ten_newest(client: Client, sim: Server, keys: str) -> None:
+def test_a_person_keeps_the_ten_newest_subscriptions(client: Client, sim: Server, keys: str) -> None:
     user = make_user()
     browsers = [sim.push.subscribe(keys) for _ in range(12)]
     for browser in browsers:
@@ -35,7 +35,7 @@ def test_a_person_keeps_the_ten_newest(client: Client, sim: Server, keys: str) -
     assert endpoints(user.id) == [browser["endpoint"] for browser in browsers[2:]]
 
 
-def test_claims_never_crowd_out_proven_browsers(client: Client, sim: Server, keys: str) -> None:
+def test_unverified_subscriptions_do_not_replace_verified_ones(client: Client, sim: Server, keys: str) -> None:
     user = make_user()
     proven = [sim.push.subscribe(keys) for _ in range(3)]
     for browser in proven:
@@ -47,7 +47,7 @@ def test_claims_never_crowd_out_proven_browsers(client: Client, sim: Server, key
     assert {browser["endpoint"] for browser in proven} <= set(left)
 
 
-def test_the_keys_that_the_documentation_shows_are_accepted(client: Client, browser: dict[str, Any]) -> None:
+def test_the_example_keys_of_the_openapi_document_are_accepted(client: Client, browser: dict[str, Any]) -> None:
     document = client.get("/api/openapi.json").json["components"]["schemas"]["PushKeys"]["properties"]
     shown = {name: document[name]["example"] for name in ("p256dh", "auth")}
     assert client.post("/push/subscribe", {**browser, "keys": shown}).status_code == 201
@@ -112,10 +112,10 @@ def test_an_endpoint_that_is_no_public_push_service_is_refused(
         "https://push.example.com:8443/a?b=c",
     ],
 )
-def test_real_push_services_are_welcome(endpoint: str) -> None:
+def test_endpoints_of_real_push_services_are_accepted(endpoint: str) -> None:
     assert webpush.may_be_endpoint(endpoint, config_for_tests())
 
 
-def test_loopback_is_for_development_and_tests_alone() -> None:
+def test_tests_accept_a_loopback_endpoint_but_no_private_ip_address() -> None:
     assert webpush.may_be_endpoint("http://127.0.0.1:8080/push/a", config_for_tests())
     assert not webpush.may_be_endpoint("http://10.0.0.1:8080/push/a", config_for_tests())

@@ -49,7 +49,7 @@ def test_a_push_reaches_every_browser_of_the_person(client: Client, sim: Server,
         ("Klaim klaim.help", "Klaim"),
     ],
 )
-def test_a_push_of_anybody_shows_no_web_address(
+def test_web_addresses_are_removed_from_a_push_by_a_user(
     siti: Client, sim: Server, browser: dict[str, Any], text: str, seen: str
 ) -> None:
     subscribe(siti, browser, siti.id)
@@ -59,7 +59,7 @@ def test_a_push_of_anybody_shows_no_web_address(
     assert shown(sim, browser) == [{**PAYLOAD, "title": seen, "body": seen}]
 
 
-def test_lines_of_a_push_stay_lines(siti: Client, sim: Server, browser: dict[str, Any]) -> None:
+def test_line_breaks_in_a_push_are_kept(siti: Client, sim: Server, browser: dict[str, Any]) -> None:
     subscribe(siti, browser, siti.id)
     payload = {**PAYLOAD, "body": "Buka judi.com\nPukul 07.30, dr. Ani, Sp.PD"}
     siti.post("/push/send", {"user_id": siti.id, "payload": payload})
@@ -67,7 +67,7 @@ def test_lines_of_a_push_stay_lines(siti: Client, sim: Server, browser: dict[str
     assert shown(sim, browser) == [{**PAYLOAD, "body": "Buka\nPukul 07.30, dr. Ani, Sp.PD"}]
 
 
-def test_a_push_of_nobody_says_that_it_is_not_ours(
+def test_a_push_without_a_token_is_marked_as_from_outside_the_service(
     client: Client, siti: Client, sim: Server, browser: dict[str, Any]
 ) -> None:
     subscribe(siti, browser, siti.id)
@@ -78,7 +78,7 @@ def test_a_push_of_nobody_says_that_it_is_not_ours(
     assert shown(sim, browser) == [{"title": theirs, "body": theirs}]
 
 
-def test_a_reminder_is_urgent_short_lived_and_collapses_by_topic(
+def test_a_reminder_push_has_high_urgency_a_short_ttl_and_its_own_topic(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int
 ) -> None:
     subscribe(client, browser, user_id, proven=True)
@@ -97,7 +97,7 @@ def test_a_reminder_is_urgent_short_lived_and_collapses_by_topic(
     assert sim.push.messages[1].topic != message.topic
 
 
-def test_a_machine_whose_clock_is_ahead_shortens_the_life_of_no_push(
+def test_a_machine_clock_that_is_ahead_does_not_shorten_the_ttl_of_a_push(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     subscribe(client, browser, user_id, proven=True)
@@ -115,7 +115,7 @@ def test_a_machine_whose_clock_is_ahead_shortens_the_life_of_no_push(
 
 
 @pytest.mark.parametrize("kind", ["reminder", "stock"])
-def test_a_claimed_browser_learns_only_that_there_is_a_reminder(
+def test_an_unverified_browser_shows_only_a_neutral_reminder_text(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int, kind: str
 ) -> None:
     subscribe(client, browser, user_id)
@@ -126,7 +126,7 @@ def test_a_claimed_browser_learns_only_that_there_is_a_reminder(
 
 
 @pytest.mark.parametrize("kind", ["security_notice", "moderation", "broadcast"])
-def test_a_claimed_browser_gets_no_other_kinds_of_pushes(
+def test_an_unverified_browser_gets_no_other_kinds_of_pushes(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int, kind: str
 ) -> None:
     """A browser that only claims to be the person's gets no security notices, moderation cases or broadcasts."""
@@ -137,7 +137,7 @@ def test_a_claimed_browser_gets_no_other_kinds_of_pushes(
     assert shown(sim, browser) == []
 
 
-def test_a_push_that_waits_is_not_for_the_next_person_at_the_browser(
+def test_a_waiting_push_is_not_shown_to_the_next_user_of_the_browser(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int
 ) -> None:
     """A push for a person waits. Then another person logs in at the same browser, which must not get the push."""
@@ -154,7 +154,7 @@ def test_a_push_that_waits_is_not_for_the_next_person_at_the_browser(
 
 
 @pytest.mark.parametrize("is_refused", [True, False])
-def test_the_push_of_somebody_whom_messages_do_not_reach_says_so(
+def test_a_push_warns_a_user_whose_phone_number_is_invalid(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int, is_refused: bool
 ) -> None:
     subscribe(client, browser, user_id, proven=True)
@@ -169,7 +169,7 @@ def test_the_push_of_somebody_whom_messages_do_not_reach_says_so(
     assert [each["body"] for each in shown(sim, browser)] == [f"Waktunya minum Metformin.{more}"]
 
 
-def test_a_claimed_browser_is_not_told_that_messages_do_not_arrive(
+def test_an_unverified_browser_gets_no_warning_about_the_phone_number(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int
 ) -> None:
     subscribe(client, browser, user_id)
@@ -181,7 +181,7 @@ def test_a_claimed_browser_is_not_told_that_messages_do_not_arrive(
     assert shown(sim, browser) == [{"title": "Pengingat", "body": "Anda punya pengingat"}]
 
 
-def test_a_browser_subscribed_after_the_planning_is_reminded_too(
+def test_a_browser_that_subscribes_after_the_planning_gets_the_reminder(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int
 ) -> None:
     remind(user_id)
@@ -191,7 +191,7 @@ def test_a_browser_subscribed_after_the_planning_is_reminded_too(
     assert len(shown(sim, browser)) == 1
 
 
-def test_a_cancelled_reminder_takes_its_pushes_along(
+def test_cancelling_a_reminder_cancels_its_pushes(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int
 ) -> None:
     from app.notifications import outbox
