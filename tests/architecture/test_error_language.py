@@ -144,6 +144,11 @@ def test_every_validation_error_of_a_field_is_in_indonesian() -> None:
     )
 
 
+def test_every_field_rejects_a_wrong_value() -> None:
+    accepting = (place for place in PLACES if not any(refusal(place.schema, place.wrap(value)) for value in WRONG))
+    assert_none(map(str, accepting), "A field accepts each wrong value:")
+
+
 def test_a_body_that_is_no_json_object_is_refused_in_indonesian() -> None:
     refusals = [(type(each).__name__, sent, refusal(each, sent)) for each in SCHEMAS for sent in ({}, *NO_OBJECTS)]
     assert_none((f"{name} {sent!r}" for name, sent, error in refusals if not error and sent != {}), "It is accepted:")

@@ -221,7 +221,7 @@ def test_a_moderator_gets_case_pushes_after_the_session_was_idle_too_long(
     assert shown(sim, browser) == TEXT
     with unit_of_work():
         db.session.execute(sa.update(LoginSession).values(expires_at=sa.func.now() + timedelta(minutes=1)))
-    device.post("/logout")
+    assert device.post("/logout").status_code == 200
     push(user_id, cases.KIND)
     assert shown(sim, browser) == TEXT
 
