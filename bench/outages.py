@@ -109,9 +109,9 @@ def lost_logs(isolated: IsolatedStack, load: Load, before: int, name: str) -> Re
 
 
 def through(world: World, server: str, how: str, meanwhile: Callable[[], object]) -> RowOutcome:
-    """Stop or freeze `server` ("redis" or "postgres") from the first due reminder on, and return the outcome.
+    """Stop or freeze `server` ("redis" or "postgres") when the first reminder is due, and call `meanwhile`.
 
-    `how` is "stopped" or "frozen". The server continues when the function `meanwhile` returns.
+    Then start or continue the server, and return what happened to the reminders. `how` is "stopped" or "frozen".
     """
     world.remind()
     world.go_on_until(world.first_due)

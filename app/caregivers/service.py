@@ -102,7 +102,7 @@ def allow_nobody(patient_id: int) -> None:
 def leave(patient_id: int) -> None:
     """Cancel queued alerts about a patient who requests erasure or withdraws the consent for health data.
 
-    The caregiver links stay. The caller has locked the patient.
+    The caregiver links stay. The caller has locked the patient's row.
     """
     for link in _locked(CaregiverLink.patient_id == patient_id):
         _end(link.caregiver_id, patient_id, link.scopes)

@@ -22,7 +22,7 @@ def delete_expired_sessions() -> None:
 
 def delete_old_idempotency_keys() -> None:
     """Delete expired idempotency keys. A request that repeats a deleted key counts as a new request."""
-    # This job is defined here, because the package `core`, which has the table, defines no periodic jobs.
+    # The table belongs to `core`. The job is here, because `core` defines no periodic jobs.
     with unit_of_work():
         idempotency.delete_old()
 

@@ -176,7 +176,7 @@ def _end_reset(user_id: int) -> None:
 
 
 def _lock_person(user_id: int) -> None:
-    """Lock the person's row before the rows of other tables that are deleted with a session."""
+    """Lock the person's row. A transaction does this before it deletes sessions and the rows that depend on them."""
     db.session.execute(sa.select(User.id).where(User.id == user_id).with_for_update(key_share=True))
 
 

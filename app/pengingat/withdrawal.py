@@ -19,7 +19,7 @@ KINDS = (upcoming.KIND, stock.KIND)
 
 
 def stop(user_id: int) -> None:
-    """Stop all messages about the person's reminders, and keep the reminders. The caller has locked the person."""
+    """Stop all messages about a person's reminders, and keep the reminders. The caller has locked the person's row."""
     _locked(user_id)
     outbox.cancel_kinds(user_id, KINDS)
     statements.void_all(user_id)
@@ -40,7 +40,7 @@ def resume(user_id: int) -> None:
 
 
 def delete_all(user_id: int) -> None:
-    """Delete the person's reminders, their history and their deliveries. The caller has locked the person."""
+    """Delete the person's reminders, their history and their deliveries. The caller has locked the person's row."""
     outbox.cancel_kinds(user_id, KINDS)
     for table in (Pengingat, Occurrence, OccurrenceDay):
         db.session.execute(sa.delete(table).where(table.user_id == user_id))

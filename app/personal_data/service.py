@@ -77,7 +77,7 @@ def _begin(user: User, posts: Posts, message: str) -> dict[str, object]:
 
 
 def erase_now(user: User) -> None:
-    """Erase a person immediately, in the open transaction, which has locked the person's posts and then the person.
+    """Erase a person immediately, in the open transaction. The caller has locked their posts, then their row.
 
     If the person is a caregiver, dependents that are already deleted are erased first. Raise `HasDependents` if there
     are other dependents.

@@ -24,7 +24,7 @@ _STOLEN = "accounts/test_stolen_session.py::test_"
 
 #: Rows of the table. The key is a limit: file, function and value as written in the code. Files are relative to `app`.
 LIMITS: dict[str, Limit] = {
-    # Limits: accounts
+    # Limits on requests about accounts
     "accounts/routes.py login '10 per 5 minutes; 20 per hour'": Limit(
         "passwords", "wrong guesses for an account from a network", f"{_LOGIN}a_network_is_24_bits_or_64_of_ipv6"
     ),
@@ -90,7 +90,7 @@ LIMITS: dict[str, Limit] = {
         "a person's wrong passwords on all routes together",
         "personal_data/test_exports.py::test_wrong_passwords_are_counted_across_all_routes_that_require_one",
     ),
-    # Limits: pictures
+    # Limits on pictures
     "identity/upload_limits.py limit_uploads '20 per minute; 50 per day'": Limit(
         "processors and disks",
         "pictures of a person on all routes together",
@@ -106,7 +106,7 @@ LIMITS: dict[str, Limit] = {
         "all pictures that a person has",
         "identity/test_own_pictures.py::test_two_concurrent_uploads_cannot_exceed_the_quota",
     ),
-    # Limits: caregivers
+    # Limits on requests about caregivers
     "caregivers/routes.py create_link '100 per hour; 200 per day'": Limit(
         "patients who do not know the caregiver", "a caregiver", GENERIC
     ),
@@ -140,7 +140,7 @@ LIMITS: dict[str, Limit] = {
         "notices of new caregivers to a patient, whoever the caregivers are",
         "caregivers/test_many_caregivers.py::test_eight_new_caregivers_cause_three_single_notices_and_one_summary",
     ),
-    # Limits: reminders
+    # Limits on requests about reminders
     "pengingat/routes.py limit_writes '60 per minute; 2000 per day'": Limit(
         "the database",
         "writes of a person to all routes of reminders together",
@@ -170,7 +170,7 @@ LIMITS: dict[str, Limit] = {
         "answers by one token",
         "pengingat/test_links.py::test_link_pages_are_rate_limited_by_token_and_refused_with_html",
     ),
-    # Limits: texts of users
+    # Limits on how many texts a user may write
     "forum/routes.py create_thread '10 per minute; 60 per day'": Limit("readers", "an author", GENERIC),
     "forum/routes.py create_reply '30 per minute; 300 per day'": Limit("readers and authors", "an author", GENERIC),
     "forum/routes.py report '20 per day'": Limit(
@@ -207,7 +207,7 @@ LIMITS: dict[str, Limit] = {
     "logs/buffer.py _has_room f'{MAX_PER_DAY} per day'": Limit(
         "the database", "records of a sender", "logs/test_limits.py::test_records_above_5000_per_day_are_dropped"
     ),
-    # Limits: broadcasts
+    # Limits on broadcasts
     "config.py broadcast_per_minute": Limit(
         "the sender's reputation",
         "broadcast messages to all people",
@@ -218,7 +218,7 @@ LIMITS: dict[str, Limit] = {
         "broadcast messages to a person, of all authors",
         "notifications/broadcasts/test_broadcasts.py::test_one_a_day_and_person",
     ),
-    # Limits: pushes
+    # Limits on pushes
     "push/routes.py subscribe '60 per minute'": Limit("the database", "an address", GENERIC),
     "push/routes.py subscribe '30 per hour'": Limit(
         "people from browsers that only claim to be theirs",
@@ -239,7 +239,7 @@ LIMITS: dict[str, Limit] = {
         "browsers of a person, unproven ones last",
         "push/test_subscriptions.py::test_unverified_subscriptions_do_not_replace_verified_ones",
     ),
-    # Limits: calls of providers that cost money or work
+    # Limits on calls of providers, which cost money or work
     "articles/routes.py get_live_article '60 per minute'": Limit("the ministry's site", "an address", GENERIC),
     "articles/routes.py save_article '120 per minute; 2000 per day'": Limit(
         "the database",

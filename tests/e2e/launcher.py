@@ -78,7 +78,7 @@ class Launcher:
         return self._run("flask", *words)
 
     def beside(self, *words: str) -> str:
-        """Run a command that starts servers if no servers run, like `make migration`. Return its output."""
+        """Run a command as `make migration` does, and return its output. PostgreSQL and Redis start if necessary."""
         return self._run("dev.command", *words)
 
     def _run(self, *words: str) -> str:

@@ -65,7 +65,7 @@ class Grown(Stack):
         self.env |= {
             "DATABASE_POOLER_URL": f"postgresql://health@127.0.0.1:{self.pooler_port}/pooled",
             "REDIS_URL": f"redis://127.0.0.1:{self.redis_port}/3",
-            "WEB_CONCURRENCY": "3",  # 24 threads, enough to use all connections of the pool
+            "WEB_CONCURRENCY": "3",  # 24 operating system threads, enough to use all connections of the pool
         }
 
     def start(self) -> None:

@@ -28,7 +28,10 @@ SETTINGS = (
 
 @pytest.fixture
 def configure(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Configure]:
-    """Return a function that sends messages to the simulator. Its arguments are additional settings."""
+    """Return a function that makes the service send its messages to the simulator.
+
+    The arguments of the function are additional settings of the service.
+    """
 
     def change(**settings: str) -> None:
         config = config_for_tests(**{**sim.messaging.env(), **settings})

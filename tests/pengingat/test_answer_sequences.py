@@ -69,7 +69,7 @@ def say(user_id: int, reminder_id: int, status: str, **named: Any) -> str:
 
 
 def tap(draw: random.Random, user_id: int, reminder_id: int, status: str) -> None:
-    """Answer by the link or the push of one of the latest occurrences."""
+    """Choose one of the latest occurrences, and answer it with the token of its link or of its push."""
     moments = sa.select(Occurrence.due_at).filter_by(reminder_id=reminder_id).order_by(Occurrence.due_at.desc())
     push = push_token(user_id, draw.choice(db.session.scalars(moments.limit(8)).all()))
     with suppress(AppError), unit_of_work():

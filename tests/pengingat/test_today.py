@@ -55,7 +55,7 @@ def test_next_at_skips_a_done_occurrence(siti: Client, moment: Time, obat: dict[
     assert siti.get(f"/pengingat/{visit['id']}").json["next_at"] is None
 
 
-# --- `waktu` from the details ---------------------------------------------------------------------------------------
+# --- the service computes `waktu` from `details` --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

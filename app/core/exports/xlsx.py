@@ -45,7 +45,7 @@ def stream(table: Table, connect: Connect = own_connection, *, title: str) -> Ch
     with EXPORTS.slot(), export_folder() as folder:
         with connect() as connection:
             rows = connection.execute(table.statement, execution_options={"yield_per": ROWS_AHEAD})
-            # Yield an empty chunk after the query, so that an error of the query still becomes an error response.
+            # An error before the first chunk becomes an error response. So the first chunk comes after the query.
             yield b""
             path = folder / "export.xlsx"
             _write(path, table.columns, rows, title)

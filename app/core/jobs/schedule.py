@@ -85,8 +85,8 @@ class Scheduler:
         period_ms = periodic.every_s * 1000 - 500
         if connection().set(key, 1, nx=True, px=min(TURN_MS, period_ms)):
             enqueue_once_now(periodic.job, queue=periodic.queue)
-            # Extend the key only after the job is enqueued. If this process dies before, the job is late by seconds,
-            # not by a period.
+            # The key first expires after seconds, and after a whole period only once the job is enqueued. So if this
+            # process dies in between, another scheduler enqueues the job seconds later.
             connection().pexpire(key, period_ms)
             left_s = float(periodic.every_s)
         else:

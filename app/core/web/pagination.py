@@ -62,7 +62,7 @@ class Listing(Generic[T]):
 class KeysetListing(Listing[T]):
     """A page of a list that is read with `?before=<id>`.
 
-    `before` is the id of the last row on this page. It is None on the last page.
+    The attribute `before` is the value of this parameter for the next page. It is None if there is no next page.
     """
 
     before: int | None

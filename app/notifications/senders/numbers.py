@@ -158,9 +158,9 @@ def refused(phone: str) -> bool:
 
 
 def wrong(phone: str) -> bool:
-    """Record that somebody answered SALAH NOMOR from this number. Return whether this is new.
+    """Record the answer SALAH NOMOR (wrong number) from this number. Return whether it is the first such answer.
 
-    The number is no longer proven. Messages to the number stop, and it gets no probe.
+    The number is then unverified, and no messages are sent to it, not even a probe.
     """
     is_new = _record(
         phone,

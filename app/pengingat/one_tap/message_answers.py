@@ -86,9 +86,9 @@ _sent = (
     .limit(LATEST)
     .subquery()
 )
-#: Query of occurrences, even of those without a sent message. It returns unanswered occurrences, because an answer to a
-#: message also applies to other occurrences of the same minute. For an undo, it also returns occurrences that were
-#: answered by message in the last hour.
+#: Query of the occurrences that a message can answer or undo. They are the unanswered occurrences, and those that were
+#: answered by message in the last hour. An occurrence needs no sent message of its own, because an answer also applies
+#: to other occurrences of the same minute.
 _aside = (
     sa.select(*_time, *(sa.cast(sa.null(), column.type).label(column.name) for column in _delivery))
     .join_from(occurrences, Pengingat, Pengingat.id == _rows.reminder_id)
