@@ -66,7 +66,7 @@ def move(user: User, nomor_hp: str, phone: str, holder: User | None) -> None:
     user.phone_verified_at, user.phone_invalid_at = db_time.now(), None
     db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.user_id == user.id))
     db.session.flush()
-    numbers.proven(phone)
+    numbers.record_proven(phone)
     if user.phone != before:
         notices.account_changed(user, {"nomor_hp"}, phone_before=before)
 
@@ -79,7 +79,7 @@ def refuse(phone: str) -> bool:
     holder = lock_holder(phone)
     if _take_back(holder, phone):
         return True
-    is_new = numbers.wrong(phone)
+    is_new = numbers.record_wrong(phone)
     if holder is not None:
         holder.phone_verified_at = None
         _end_resets(holder)

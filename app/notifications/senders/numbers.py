@@ -157,7 +157,7 @@ def refused(phone: str) -> bool:
     return is_dead
 
 
-def wrong(phone: str) -> bool:
+def record_wrong(phone: str) -> bool:
     """Record the answer SALAH NOMOR (wrong number) from this number. Return whether it is the first such answer.
 
     The number is then unverified, and no messages are sent to it, not even a probe.
@@ -202,8 +202,8 @@ def is_stopped(user_id: int) -> bool:
     return bool(db.session.scalar(sa.select(sa.exists().where(User.id == user_id, IS_STOPPED))))
 
 
-def proven(phone: str) -> None:
-    """Delete the refusal, the probe, and the flags "wrong" and "stopped" of a number that was just proven."""
+def record_proven(phone: str) -> None:
+    """Record that a number was just proven: delete its refusal, its probe, and its flags "wrong" and "stopped"."""
     values = {"wrong_at": None, "wrong_codes": 0, "stopped_at": None, "refused_at": None, "probed_at": None}
     db.session.execute(sa.update(phone_numbers).where(_numbers.phone == phone).values(**values))
 

@@ -107,7 +107,7 @@ def test_a_valid_number_needs_no_probe(siti: Client) -> None:
 
 
 def test_a_wrong_number_is_left_alone_whoever_writes_from_it(siti: Client) -> None:
-    numbers.wrong(phone_of(siti.user))
+    numbers.record_wrong(phone_of(siti.user))
     numbers.record_message(phone_of(siti.user), local_time.now())
     pass_time(siti.user, days=8)
     assert is_invalid(siti.user)
