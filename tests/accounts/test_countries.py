@@ -18,7 +18,7 @@ ABROAD = "+65 9123 4567"
 
 
 @pytest.mark.parametrize("number", [ABROAD, "+1 202 555 0123", "+44 7400 123456"])
-def test_a_number_from_elsewhere_is_refused_at_registration_and_in_the_profile(client: Client, number: str) -> None:
+def test_registration_and_profile_refuse_numbers_of_other_countries(client: Client, number: str) -> None:
     refused = client.post("/register", {**SITI, "nomor_hp": number})
     assert_error(refused, 400, "validation_error", "nomor_hp")
     assert "+62" in refused.json["message"]
@@ -28,7 +28,7 @@ def test_a_number_from_elsewhere_is_refused_at_registration_and_in_the_profile(c
 
 
 @pytest.mark.parametrize("countries", [("*",), ("62", "65")])
-def test_the_operator_may_allow_others(
+def test_the_operator_can_allow_numbers_of_other_countries(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, countries: tuple[str, ...]
 ) -> None:
     config = replace(app.extensions["config"], messaging_countries=countries)
@@ -36,7 +36,7 @@ def test_the_operator_may_allow_others(
     assert client.post("/register", {**SITI, "nomor_hp": ABROAD}).status_code == 201
 
 
-def test_whoever_has_such_a_number_keeps_it(client: Client) -> None:
+def test_an_existing_foreign_number_is_kept_when_the_profile_is_saved(client: Client) -> None:
     user = make_user()
     db.session.execute(sa.update(User).values(nomor_hp=ABROAD, phone="+6591234567"))
     changed = client.as_(user).put("/profile", {"nomor_hp": "+6591234567", "nama_ktp": "Siti"})

@@ -37,7 +37,7 @@ def log_in(client: Client, username: str = "siti", address: str = "10.0.0.1") ->
     return client.post("/login", body, environ_base={"REMOTE_ADDR": address})
 
 
-def test_ten_wrong_guesses_shut_out_the_network_and_no_other(client: Client, limited: None) -> None:
+def test_ten_wrong_passwords_block_the_account_for_that_network_only(client: Client, limited: None) -> None:
     make_user(username="siti")
     for n in range(10):
         assert guess(client, address=f"10.0.0.{n}").status_code == 401
@@ -57,7 +57,7 @@ def test_ten_wrong_guesses_shut_out_the_network_and_no_other(client: Client, lim
         ("2001:db8:0:7::1", "2001:db8:0:7:ffff::2", "2001:db8:0:8::1"),
     ],
 )
-def test_a_network_is_24_bits_or_64_of_ipv6(
+def test_login_limits_count_ipv4_by_24_bits_and_ipv6_by_64_bits(
     client: Client, limited: None, guesser: str, neighbour: str, elsewhere: str
 ) -> None:
     for _ in range(10):
@@ -66,7 +66,7 @@ def test_a_network_is_24_bits_or_64_of_ipv6(
     assert guess(client, address=elsewhere).status_code == 401
 
 
-def test_guesses_of_all_the_world_shut_out_strangers_and_not_the_owner(client: Client, limited: None) -> None:
+def test_a_distributed_attack_does_not_block_logins_from_a_known_network(client: Client, limited: None) -> None:
     make_user(username="siti")
     assert log_in(client, address="10.9.9.1").status_code == 200
     for network in range(10):
@@ -81,14 +81,14 @@ def test_guesses_of_all_the_world_shut_out_strangers_and_not_the_owner(client: C
     assert_error(log_in(client, address="10.9.9.1"), 429)
 
 
-def test_an_account_that_nobody_has_is_shut_out_in_the_same_way(client: Client, limited: None) -> None:
+def test_login_attempts_for_an_unknown_account_have_the_same_limit(client: Client, limited: None) -> None:
     for network in range(10):
         for _ in range(10):
             guess(client, "tidak-ada", address=f"10.0.{network}.1")
     assert_error(guess(client, "tidak-ada", address="10.0.77.1"), 429)
 
 
-def test_a_network_is_known_for_thirty_days_to_the_account_that_logged_in(client: Client, limited: None) -> None:
+def test_a_network_is_no_longer_known_30_days_after_the_last_login(client: Client, limited: None) -> None:
     siti, _ = make_user(username="siti"), make_user(username="ani")
     for username in ("siti", "ani"):
         assert log_in(client, username, address="10.9.9.1").status_code == 200
@@ -104,7 +104,7 @@ def test_a_network_is_known_for_thirty_days_to_the_account_that_logged_in(client
     assert len(db.session.scalars(sa.select(LoginNetwork)).all()) == 1
 
 
-def test_what_is_kept_of_a_network_is_no_address(client: Client) -> None:
+def test_login_networks_are_stored_hashed(client: Client) -> None:
     make_user(username="siti")
     for n in range(3):
         log_in(client, address=f"10.9.9.{n}")
@@ -112,7 +112,7 @@ def test_what_is_kept_of_a_network_is_no_address(client: Client) -> None:
     assert re.fullmatch(r"[0-9a-f]{64}", row.network_hash)
 
 
-def test_every_way_to_name_an_account_counts_together(client: Client, limited: None) -> None:
+def test_username_email_and_phone_share_one_login_limit(client: Client, limited: None) -> None:
     make_user(username="siti", email="siti@example.com", nomor_hp="081234567890")
     logins = ["siti", "SITI", "siti@example.com", "Siti@Example.COM", "081234567890", "0812-3456-7890",
               "0 8 1 2 3 4 5 6 7 8 9 0", "+62 812 3456 7890", "6281234567890", "(0812) 34567890"]  # fmt: skip
@@ -122,7 +122,7 @@ def test_every_way_to_name_an_account_counts_together(client: Client, limited: N
         assert_error(guess(client, login, address=f"10.0.0.{100 + n}"), 429)
 
 
-def test_a_field_whose_name_has_blanks_counts_as_the_same(client: Client, limited: None) -> None:
+def test_blanks_in_the_field_name_do_not_bypass_the_login_limit(client: Client, limited: None) -> None:
     make_user(username="siti")
     for n in range(10):
         body = {f"username{' ' * n}": "siti", "password": "salah-sekali"}
@@ -140,7 +140,7 @@ def test_an_ipv6_network_counts_as_one_address(client: Client, limited: None) ->
     assert refresh("2001:db8:0:8::1") == 401
 
 
-def test_ipv4_addresses_in_the_form_of_ipv6_count_apart(client: Client, limited: None) -> None:
+def test_ipv4_mapped_ipv6_addresses_are_limited_as_ipv4_addresses(client: Client, limited: None) -> None:
     def refresh(address: str) -> int:
         body = {"refresh_token": "x"}
         return client.post("/refresh", body, environ_base={"REMOTE_ADDR": address}).status_code
@@ -150,21 +150,21 @@ def test_ipv4_addresses_in_the_form_of_ipv6_count_apart(client: Client, limited:
     assert refresh("::ffff:192.0.2.2") == 401
 
 
-def test_right_logins_do_not_count(client: Client, limited: None) -> None:
+def test_successful_logins_do_not_count_for_the_login_limit(client: Client, limited: None) -> None:
     make_user(username="siti")
     for n in range(15):
         body = {"username": "siti", "password": PASSWORD}
         assert client.post("/login", body, environ_base={"REMOTE_ADDR": f"10.0.0.{n}"}).status_code == 200
 
 
-def test_five_wrong_guesses_for_a_superadmin_are_enough(client: Client, limited: None) -> None:
+def test_superadmin_login_is_blocked_after_five_wrong_passwords(client: Client, limited: None) -> None:
     make_superadmin(username="bos")
     for _ in range(5):
         assert client.post("/superadmin/login", {"username": "bos", "password": "x"}).status_code == 401
     assert_error(client.post("/superadmin/login", {"username": "bos", "password": "x"}), 429)
 
 
-def test_a_superadmin_keeps_guesses_of_their_own_where_they_have_logged_in(client: Client, limited: None) -> None:
+def test_a_superadmin_can_log_in_from_a_known_network_during_an_attack(client: Client, limited: None) -> None:
     make_superadmin(username="bos")
 
     def try_in(password: str, address: str) -> int:
@@ -178,7 +178,7 @@ def test_a_superadmin_keeps_guesses_of_their_own_where_they_have_logged_in(clien
     assert try_in(PASSWORD, "10.9.9.2") == 200
 
 
-def test_one_number_gets_ten_links_a_day(client: Client, app: Flask, limited: None) -> None:
+def test_a_phone_number_can_request_ten_reset_links_a_day(client: Client, app: Flask, limited: None) -> None:
     def let_an_hour_pass() -> None:
         for key in app.extensions["redis"].keys("LIMITS:*/5/1/hour"):
             app.extensions["redis"].delete(key)
@@ -194,7 +194,7 @@ def test_one_number_gets_ten_links_a_day(client: Client, app: Flask, limited: No
     assert int(refused.headers["Retry-After"]) > 80_000
 
 
-def test_one_number_gets_five_links_an_hour(client: Client, limited: None) -> None:
+def test_a_phone_number_can_request_five_reset_links_an_hour(client: Client, limited: None) -> None:
     for n in range(5):
         query = {"phone": "081234567890"}
         address = {"REMOTE_ADDR": f"10.0.0.{n}"}
@@ -202,7 +202,7 @@ def test_one_number_gets_five_links_an_hour(client: Client, limited: None) -> No
     assert_error(client.get("/send-verification-code", query_string={"phone": "081234567890"}), 429)
 
 
-def test_a_number_has_one_limit_whatever_the_method(client: Client, limited: None) -> None:
+def test_head_and_get_requests_share_the_reset_link_limit(client: Client, limited: None) -> None:
     """A HEAD request sends a reset link too, so it must count like a GET request."""
     query = {"phone": "081234567890"}
     for n in range(5):
@@ -214,7 +214,7 @@ def test_a_number_has_one_limit_whatever_the_method(client: Client, limited: Non
 
 
 @pytest.mark.parametrize("spelling", ["0812-3456-7890", "+62 812 3456 7890", "6281234567890", "0 8 1 2 34567890"])
-def test_a_number_has_one_limit_however_it_is_written(client: Client, limited: None, spelling: str) -> None:
+def test_all_spellings_of_a_number_share_the_reset_link_limit(client: Client, limited: None, spelling: str) -> None:
     for n in range(5):
         query = {"phone": "081234567890"}
         address = {"REMOTE_ADDR": f"10.0.0.{n}"}
@@ -222,7 +222,7 @@ def test_a_number_has_one_limit_however_it_is_written(client: Client, limited: N
     assert_error(client.get("/send-verification-code", query_string={"phone": spelling}), 429)
 
 
-def test_mistyped_numbers_do_not_count_together(client: Client, limited: None) -> None:
+def test_invalid_phone_numbers_do_not_share_a_rate_limit(client: Client, limited: None) -> None:
     for n in range(8):
         query = {"phone": f"08{n}"}
         assert_error(client.get("/send-verification-code", query_string=query), 400, "validation_error", "phone")
@@ -238,7 +238,7 @@ print(*[client.post("/api/login", json=body).status_code for _ in range(12)])
 
 
 @pytest.mark.processes
-def test_limits_hold_while_redis_is_away(real_app: Flask, variables: dict[str, str]) -> None:
+def test_the_login_limit_works_while_redis_is_unavailable(real_app: Flask, variables: dict[str, str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", AWAY % variables], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -246,7 +246,9 @@ def test_limits_hold_while_redis_is_away(real_app: Flask, variables: dict[str, s
 
 
 @pytest.mark.slow
-def test_an_unknown_person_takes_as_long_as_a_known_one(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_login_needs_the_same_cpu_time_for_known_and_unknown_users(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(passwords, "HASHER", HASHER)
     make_user(username="siti", password="rahasia-siti")
     assert_alike(
@@ -256,7 +258,7 @@ def test_an_unknown_person_takes_as_long_as_a_known_one(client: Client, monkeypa
 
 
 @pytest.mark.slow
-def test_a_reset_link_for_an_unknown_number_takes_as_long(client: Client, statements: Statements) -> None:
+def test_a_reset_needs_the_same_cpu_time_for_known_and_unknown_numbers(client: Client, statements: Statements) -> None:
     make_user(nomor_hp="081234567890")
 
     def ask(phone: str) -> list[str]:

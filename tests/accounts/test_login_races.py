@@ -88,7 +88,7 @@ def test_a_login_that_began_with_the_old_password_is_refused(
     assert logins.statuses == [401] * LOGINS
 
 
-def test_no_token_of_the_old_password_works_after_its_change(committed: Flask) -> None:
+def test_a_password_change_revokes_tokens_of_concurrent_logins(committed: Flask) -> None:
     user_id = register()
     for attempt in range(4):
         logins = Logins(committed)
@@ -101,9 +101,7 @@ def test_no_token_of_the_old_password_works_after_its_change(committed: Flask) -
         change_password(user_id, PASSWORD)
 
 
-def test_a_login_of_somebody_who_was_deleted_meanwhile_is_refused(
-    committed: Flask, verified: tuple[Barrier, Event]
-) -> None:
+def test_a_login_of_a_concurrently_deleted_user_is_refused(committed: Flask, verified: tuple[Barrier, Event]) -> None:
     all_verified, go_on = verified
     user_id = register()
     logins = Logins(committed)
@@ -116,7 +114,7 @@ def test_a_login_of_somebody_who_was_deleted_meanwhile_is_refused(
     assert logins.statuses == [401] * LOGINS
 
 
-def test_an_old_hash_does_not_return_with_its_new_parameters(
+def test_a_concurrent_rehash_does_not_restore_the_old_password(
     committed: Flask, verified: tuple[Barrier, Event], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passwords, "is_outdated", lambda _: True)

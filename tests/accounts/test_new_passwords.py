@@ -50,20 +50,22 @@ def test_the_sixth_new_password_of_an_hour_is_refused(owner: Client, limited: No
     assert owner.put("/profile", {"nama_ktp": "Siti A."}).status_code == 200
 
 
-def test_passwords_that_are_refused_do_not_count(owner: Client, limited: None) -> None:
+def test_refused_passwords_do_not_count_for_the_limit(owner: Client, limited: None) -> None:
     for _ in range(6):
         assert_error(owner.put("/profile", {"password": "12345678"}), 400, "validation_error", "password")
     change(owner, 1)
 
 
-def test_a_thief_who_uses_them_up_stops_no_reset_by_link(client: Client, owner: Client, limited: None) -> None:
+def test_an_exhausted_password_limit_does_not_block_a_reset_by_link(
+    client: Client, owner: Client, limited: None
+) -> None:
     for n in range(5):
         change(owner, n)
     code = ask(client, PHONE)
     assert client.post("/update-password", {"code": code, "new_password": "milik-saya-lagi"}).status_code == 200
 
 
-def test_several_changes_before_a_notice_leaves_are_one_notice(owner: Client) -> None:
+def test_several_changes_before_a_notice_is_sent_share_one_notice(owner: Client) -> None:
     for n in range(5):
         change(owner, n)
     owner.put("/profile", {"email": "maling@example.com"})
@@ -71,7 +73,7 @@ def test_several_changes_before_a_notice_leaves_are_one_notice(owner: Client) ->
     assert words_of(notice)["text"].startswith("Data akun Anda baru saja diubah: kata sandi, alamat e-mail.")
 
 
-def test_changes_after_a_notice_are_told_together_ten_minutes_after_it(owner: Client) -> None:
+def test_changes_after_a_sent_notice_share_one_notice_ten_minutes_later(owner: Client) -> None:
     change(owner, 1)
     send_one()
     change(owner, 2)
@@ -84,7 +86,7 @@ def test_changes_after_a_notice_are_told_together_ten_minutes_after_it(owner: Cl
     assert words_of(second)["text"].startswith("Data akun Anda baru saja diubah: kata sandi, alamat e-mail.")
 
 
-def test_a_change_ten_minutes_later_is_told_at_once(owner: Client) -> None:
+def test_a_change_over_ten_minutes_after_a_notice_is_due_immediately(owner: Client) -> None:
     change(owner, 1)
     send_one()
     (first,) = notices()
@@ -95,14 +97,14 @@ def test_a_change_ten_minutes_later_is_told_at_once(owner: Client) -> None:
     assert second.due_at <= db.session.scalar(sa.select(sa.func.clock_timestamp()))
 
 
-def test_the_numbers_of_two_accounts_are_told_apart(client: Client, owner: Client) -> None:
+def test_changes_of_two_accounts_create_separate_notices(client: Client, owner: Client) -> None:
     other = client.as_(make_user())
     change(owner, 1)
     change(other, 1)
     assert {notice.user_id for notice in notices()} == {owner.id, other.id}
 
 
-def test_two_changes_at_once_are_one_notice(committed: Flask) -> None:
+def test_two_concurrent_changes_create_one_notice(committed: Flask) -> None:
     user = make_user()
     db.session.commit()
     user_id = user.id
@@ -117,7 +119,7 @@ def test_two_changes_at_once_are_one_notice(committed: Flask) -> None:
     assert len(notices()) == 1
 
 
-def test_of_six_new_passwords_at_once_five_are_taken(committed: Flask) -> None:
+def test_only_five_of_six_concurrent_password_changes_are_accepted(committed: Flask) -> None:
     user = make_user()
     client = Client(committed).as_(user)
     db.session.commit()

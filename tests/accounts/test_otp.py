@@ -83,7 +83,7 @@ def required(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(app.extensions, "config", dataclasses.replace(app.extensions["config"], admin_otp="required"))
 
 
-def test_setting_up_gives_an_address_for_an_app_and_ten_codes_once(own: Client, holder: User) -> None:
+def test_otp_setup_returns_a_uri_and_ten_codes_and_stores_no_plain_text(own: Client, holder: User) -> None:
     response = own.post("/profile/otp", {"password": PASSWORD})
     assert response.json["uri"].startswith("otpauth://totp/Health-support:admin?secret=")
     codes = response.json["recovery_codes"]
@@ -95,14 +95,14 @@ def test_setting_up_gives_an_address_for_an_app_and_ten_codes_once(own: Client, 
     assert not set(codes) & set(stored.recovery_hashes)
 
 
-def test_until_a_code_confirms_it_nothing_is_asked(client: Client, own: Client, phone: Phone) -> None:
+def test_a_login_needs_no_code_before_the_second_factor_is_confirmed(client: Client, own: Client, phone: Phone) -> None:
     begin(own, phone)
     assert log_in(client).status_code == 200
     assert_error(own.put("/profile/otp", {"otp": "000000"}), 400, "invalid_otp")
     assert log_in(client).status_code == 200
 
 
-def test_before_it_is_confirmed_it_can_be_set_up_anew(own: Client, phone: Phone) -> None:
+def test_an_unconfirmed_second_factor_can_be_replaced(own: Client, phone: Phone) -> None:
     begin(own, phone)
     old = phone.code()
     begin(own, phone)
@@ -117,7 +117,7 @@ def test_a_login_asks_for_a_code(client: Client, codes: list[str], phone: Phone)
     assert log_in(client, otp=phone.code()).status_code == 200
 
 
-def test_a_wrong_password_is_never_told_that_there_is_a_factor(client: Client, codes: list[str], phone: Phone) -> None:
+def test_a_wrong_password_does_not_reveal_the_second_factor(client: Client, codes: list[str], phone: Phone) -> None:
     body = {"username": "admin", "password": "salah-sekali"}
     assert_error(client.post("/login", body), 401, "wrong_credentials")
     assert_error(client.post("/login", {**body, "otp": phone.code()}), 401, "wrong_credentials")
@@ -132,33 +132,33 @@ def test_a_code_works_once(client: Client, codes: list[str], phone: Phone) -> No
     assert log_in(client, otp=phone.code()).status_code == 200
 
 
-def test_the_code_that_confirmed_is_used_up(client: Client, own: Client, phone: Phone) -> None:
+def test_the_confirmation_code_cannot_be_used_for_a_login(client: Client, own: Client, phone: Phone) -> None:
     begin(own, phone)
     own.put("/profile/otp", {"otp": phone.code()})
     assert_error(log_in(client, otp=phone.code()), 401, "invalid_otp")
 
 
 @pytest.mark.parametrize(("steps", "status"), [(-2, 401), (-1, 200), (0, 200), (1, 200), (2, 401)])
-def test_a_phone_may_be_half_a_minute_ahead_or_behind(
+def test_codes_of_a_clock_30_seconds_ahead_or_behind_are_accepted(
     client: Client, codes: list[str], phone: Phone, steps: int, status: int
 ) -> None:
     phone.pass_time(300)
     assert log_in(client, otp=phone.code(steps)).status_code == status
 
 
-def test_a_step_before_the_last_one_used_is_refused(client: Client, codes: list[str], phone: Phone) -> None:
+def test_a_code_older_than_the_last_used_code_is_refused(client: Client, codes: list[str], phone: Phone) -> None:
     assert log_in(client, otp=phone.code(1)).status_code == 200
     assert_error(log_in(client, otp=phone.code()), 401, "invalid_otp")
 
 
-def test_a_recovery_code_works_once_however_it_is_typed(client: Client, codes: list[str]) -> None:
+def test_a_recovery_code_works_once_and_in_another_spelling(client: Client, codes: list[str]) -> None:
     typed = f" {codes[3].upper().replace('-', ' ')} "
     assert log_in(client, otp=typed).status_code == 200
     assert_error(log_in(client, otp=codes[3]), 401, "invalid_otp")
     assert log_in(client, otp=codes[4]).status_code == 200
 
 
-def test_turning_it_on_ends_the_sessions_that_passed_none(client: Client, own: Client, phone: Phone) -> None:
+def test_activating_the_second_factor_ends_other_sessions(client: Client, own: Client, phone: Phone) -> None:
     thief = client.with_token(log_in(client).json["access_token"])
     begin(own, phone)
     assert thief.get("/profile").status_code == 200
@@ -167,14 +167,14 @@ def test_turning_it_on_ends_the_sessions_that_passed_none(client: Client, own: C
     assert own.get("/profile").status_code == 200
 
 
-def test_the_superadmin_login_tells_an_administrator_nothing_of_a_code(
+def test_superadmin_login_does_not_reveal_if_the_code_of_an_admin_is_valid(
     client: Client, codes: list[str], phone: Phone
 ) -> None:
     for otp in (phone.code(), "000000", codes[0]):
         assert_error(log_in(client, "/superadmin/login", otp=otp), 403, "superadmin_only")
 
 
-def test_the_superadmin_login_asks_too(client: Client, phone: Phone) -> None:
+def test_the_superadmin_login_requires_a_code_too(client: Client, phone: Phone) -> None:
     boss = make_superadmin(username="admin")
     begin(client.as_(boss), phone)
     client.as_(boss).put("/profile/otp", {"otp": phone.code()})
@@ -183,7 +183,7 @@ def test_the_superadmin_login_asks_too(client: Client, phone: Phone) -> None:
     assert log_in(client, "/superadmin/login", otp=phone.code()).status_code == 200
 
 
-def test_of_two_logins_with_one_code_one_gets_in(committed: Flask, phone: Phone) -> None:
+def test_two_concurrent_logins_cannot_use_the_same_code(committed: Flask, phone: Phone) -> None:
     with committed.app_context():
         with unit_of_work():
             admin = make_admin()
@@ -201,12 +201,14 @@ def test_of_two_logins_with_one_code_one_gets_in(committed: Flask, phone: Phone)
     assert sorted(admitted) == [False, True]
 
 
-def test_another_one_is_set_up_only_when_the_present_one_is_off(own: Client, codes: list[str], phone: Phone) -> None:
+def test_an_active_second_factor_cannot_be_replaced(own: Client, codes: list[str], phone: Phone) -> None:
     assert_error(own.post("/profile/otp", {"password": PASSWORD}), 409, "otp_active")
     assert_error(own.put("/profile/otp", {"otp": phone.code()}), 404)
 
 
-def test_turning_it_off_takes_password_and_code(client: Client, own: Client, codes: list[str], phone: Phone) -> None:
+def test_deactivating_the_second_factor_requires_password_and_code(
+    client: Client, own: Client, codes: list[str], phone: Phone
+) -> None:
     def end(**body: str) -> TestResponse:
         return own.delete("/profile/otp", json={"password": PASSWORD, **body})
 
@@ -219,18 +221,18 @@ def test_turning_it_off_takes_password_and_code(client: Client, own: Client, cod
     assert_error(end(otp=codes[1]), 404)
 
 
-def test_a_wrong_password_sets_nothing_up(own: Client) -> None:
+def test_otp_setup_with_a_wrong_password_stores_no_second_factor(own: Client) -> None:
     assert_error(own.post("/profile/otp", {"password": "salah-sekali"}), 400, "wrong_current_password")
     assert not db.session.scalars(sa.select(SecondFactor)).all()
 
 
-def test_guesses_are_limited(limited: None, client: Client, codes: list[str], phone: Phone) -> None:
+def test_wrong_codes_are_rate_limited(limited: None, client: Client, codes: list[str], phone: Phone) -> None:
     for _ in range(10):
         assert_error(log_in(client, otp="000000"), 401, "invalid_otp")
     assert_error(log_in(client, otp=phone.code()), 429)
 
 
-def test_where_it_is_required_an_administrator_without_one_can_only_set_one_up(
+def test_an_admin_without_a_required_second_factor_can_only_set_it_up(
     app: Flask, client: Client, own: Client, phone: Phone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_user(username="siti")
@@ -247,7 +249,7 @@ def test_where_it_is_required_an_administrator_without_one_can_only_set_one_up(
     assert siti.status_code == 200, "other roles need no second factor"
 
 
-def test_where_it_is_required_a_superadmin_without_one_gets_no_console(
+def test_a_superadmin_without_a_required_second_factor_gets_no_console(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     boss = make_superadmin(username="admin")
@@ -258,7 +260,7 @@ def test_where_it_is_required_a_superadmin_without_one_gets_no_console(
     assert log_in(client).status_code == 200, "the normal login still works, to set a factor up"
 
 
-def test_an_operator_takes_a_lost_factor_away(app: Flask, client: Client, codes: list[str]) -> None:
+def test_an_operator_can_remove_a_second_factor(app: Flask, client: Client, codes: list[str]) -> None:
     runner = app.test_cli_runner()
     db.session.commit()
     assert "by password alone" in runner.invoke(remove_otp, ["admin"]).output
@@ -267,7 +269,7 @@ def test_an_operator_takes_a_lost_factor_away(app: Flask, client: Client, codes:
     assert "nobody is called" in runner.invoke(remove_otp, ["tidakada"]).output
 
 
-def test_a_new_nik_key_encrypts_the_secret_anew(
+def test_nik_key_rotation_encrypts_the_otp_secret_with_the_new_key(
     app: Flask, client: Client, codes: list[str], holder: User, phone: Phone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = app.extensions["config"]
@@ -281,7 +283,7 @@ def test_a_new_nik_key_encrypts_the_secret_anew(
     assert log_in(client, otp=phone.code()).status_code == 200
 
 
-def test_verification_names_whose_secret_cannot_be_read_and_recovery_codes_still_let_them_in(
+def test_verify_nik_lists_unreadable_secrets_and_recovery_codes_still_work(
     app: Flask, client: Client, codes: list[str], holder: User, phone: Phone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner, admin_id = app.test_cli_runner(), holder.id

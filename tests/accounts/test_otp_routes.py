@@ -25,7 +25,7 @@ def begin(admin: Client) -> tuple[str, list[str]]:
 class TestGetOtp(TokenNeeded):
     """GET /profile/otp"""
 
-    def test_counts_the_codes_that_are_left(self, client: Client, admin: Client) -> None:
+    def test_returns_the_number_of_unused_recovery_codes(self, client: Client, admin: Client) -> None:
         off = {"active": False, "recovery_codes_left": 0}
         assert admin.get(PATH).json == off
         digits, codes = begin(admin)
@@ -44,7 +44,7 @@ class TestGetOtp(TokenNeeded):
 class TestBeginOtp(TokenNeeded):
     """POST /profile/otp"""
 
-    def test_gives_an_address_and_recovery_codes(self, admin: Client) -> None:
+    def test_returns_a_uri_and_ten_recovery_codes(self, admin: Client) -> None:
         assert len(begin(admin)[1]) == 10
 
     def test_is_for_administrators(self, siti: Client, budi: Client) -> None:
@@ -59,24 +59,24 @@ class TestBeginOtp(TokenNeeded):
 class TestConfirmOtp(TokenNeeded):
     """PUT /profile/otp"""
 
-    def test_takes_the_digits_of_the_app(self, admin: Client) -> None:
+    def test_a_valid_code_activates_the_second_factor(self, admin: Client) -> None:
         digits, _ = begin(admin)
         assert_error(admin.put(PATH, {"otp": "x"}), 400, "invalid_otp")
         response = admin.put(PATH, {"otp": digits})
         assert (response.status_code, response.json) == (200, {"message": "Verifikasi dua langkah aktif."})
 
-    def test_needs_a_beginning(self, admin: Client) -> None:
+    def test_without_a_started_setup_is_404(self, admin: Client) -> None:
         assert_error(admin.put(PATH, {"otp": "000000"}), 404)
 
     @pytest.mark.parametrize("body", [{}, {"otp": "1" * 41}, {"otp": 492039}])
-    def test_wrong_digits_are_bad_input(self, admin: Client, body: dict[str, Any]) -> None:
+    def test_a_malformed_code_is_bad_input(self, admin: Client, body: dict[str, Any]) -> None:
         assert_error(admin.put(PATH, body), 400, "validation_error", "otp")
 
 
 class TestEndOtp(TokenNeeded):
     """DELETE /profile/otp"""
 
-    def test_takes_the_password_and_a_recovery_code(self, admin: Client) -> None:
+    def test_the_password_and_a_recovery_code_deactivate_the_second_factor(self, admin: Client) -> None:
         digits, codes = begin(admin)
         admin.put(PATH, {"otp": digits})
         assert_error(admin.delete(PATH, {"password": "salah", "otp": codes[0]}), 400, "wrong_current_password")
@@ -84,11 +84,11 @@ class TestEndOtp(TokenNeeded):
         response = admin.delete(PATH, {"password": PASSWORD, "otp": codes[0]})
         assert (response.status_code, response.json) == (200, {"message": "Verifikasi dua langkah dimatikan."})
 
-    def test_needs_a_factor(self, admin: Client) -> None:
+    def test_without_a_second_factor_is_404(self, admin: Client) -> None:
         assert_error(admin.delete(PATH, {"password": PASSWORD, "otp": "000000"}), 404)
 
     @pytest.mark.parametrize(("body", "field"), [({"otp": "492039"}, "password"), ({"password": PASSWORD}, "otp")])
-    def test_both_are_needed(self, admin: Client, body: dict[str, Any], field: str) -> None:
+    def test_password_and_code_are_required(self, admin: Client, body: dict[str, Any], field: str) -> None:
         assert_error(admin.delete(PATH, body), 400, "validation_error", field)
 
 
@@ -97,7 +97,7 @@ class TestReplaceRecoveryCodes(TokenNeeded):
 
     PATH = f"{PATH}/recovery-codes"
 
-    def test_new_codes_end_the_old_ones(self, client: Client, admin: Client) -> None:
+    def test_new_recovery_codes_replace_the_old_codes(self, client: Client, admin: Client) -> None:
         digits, old = begin(admin)
         admin.put(PATH, {"otp": digits})
         response = admin.post(self.PATH, {"password": PASSWORD, "otp": old[0]})
@@ -116,7 +116,7 @@ class TestReplaceRecoveryCodes(TokenNeeded):
         assert_error(admin.post(self.PATH, {"password": PASSWORD, "otp": "000000"}), 400, "invalid_otp")
         assert admin.get(PATH).json == {"active": True, "recovery_codes_left": 10}
 
-    def test_needs_a_factor_that_is_confirmed(self, admin: Client) -> None:
+    def test_without_a_confirmed_second_factor_is_404(self, admin: Client) -> None:
         assert_error(admin.post(self.PATH, {"password": PASSWORD, "otp": "000000"}), 404)
         _, codes = begin(admin)
         assert_error(admin.post(self.PATH, {"password": PASSWORD, "otp": codes[0]}), 404)
@@ -126,5 +126,5 @@ class TestReplaceRecoveryCodes(TokenNeeded):
             assert_error(other.post(self.PATH, {"password": PASSWORD, "otp": "000000"}), 403, "forbidden")
 
     @pytest.mark.parametrize(("body", "field"), [({"otp": "492039"}, "password"), ({"password": PASSWORD}, "otp")])
-    def test_both_are_needed(self, admin: Client, body: dict[str, Any], field: str) -> None:
+    def test_password_and_code_are_required(self, admin: Client, body: dict[str, Any], field: str) -> None:
         assert_error(admin.post(self.PATH, body), 400, "validation_error", field)

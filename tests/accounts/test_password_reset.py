@@ -16,7 +16,7 @@ from tests.helpers.factories import PASSWORD
 
 
 @pytest.mark.parametrize("phone", ["+62 812-3456-7890", "6281234567890", "0812 3456 7890"])
-def test_the_number_may_have_any_form_and_the_message_goes_to_the_normal_one(
+def test_a_reset_link_for_any_spelling_is_sent_to_the_normalized_number(
     client: Client, owner: Client, phone: str
 ) -> None:
     ask(client, phone)
@@ -26,7 +26,9 @@ def test_the_number_may_have_any_form_and_the_message_goes_to_the_normal_one(
     assert message.state == DeliveryState.PENDING
 
 
-def test_known_and_unknown_numbers_cost_the_same_statements(client: Client, owner: Client, statements: object) -> None:
+def test_known_and_unknown_numbers_need_the_same_number_of_statements(
+    client: Client, owner: Client, statements: object
+) -> None:
     counts = []
     for phone in (PHONE, "081999999999"):
         before = len(statements.seen)
@@ -35,14 +37,14 @@ def test_known_and_unknown_numbers_cost_the_same_statements(client: Client, owne
     assert counts[0] == counts[1]
 
 
-def test_a_second_link_makes_the_first_useless_and_cancels_its_message(client: Client, owner: Client) -> None:
+def test_a_second_link_invalidates_the_first_and_cancels_its_delivery(client: Client, owner: Client) -> None:
     first, second = ask(client), ask(client)
     assert [message.state for message in messages()] == [DeliveryState.CANCELLED, DeliveryState.PENDING]
     assert_error(client.post("/update-password", {"code": first, "new_password": "baru123"}), 400, "invalid_code")
     assert client.post("/update-password", {"code": second, "new_password": "baru123"}).status_code == 200
 
 
-def test_a_password_that_is_changed_otherwise_makes_the_link_useless(client: Client, owner: Client) -> None:
+def test_a_password_change_in_the_profile_invalidates_the_reset_link(client: Client, owner: Client) -> None:
     """A person who found the lost phone requested the link. The owner then changed the password."""
     code = ask(client)
     assert client.as_(owner.user).put("/profile", {"password": "baru-sekali"}).status_code == 200
@@ -51,7 +53,7 @@ def test_a_password_that_is_changed_otherwise_makes_the_link_useless(client: Cli
 
 
 @pytest.mark.parametrize("way", ["logout", "from afar"])
-def test_a_session_that_is_ended_takes_an_open_link_along(client: Client, owner: Client, way: str) -> None:
+def test_ending_a_session_invalidates_an_open_reset_link(client: Client, owner: Client, way: str) -> None:
     own = client.as_(owner.user)
     code = ask(client)
     if way == "logout":
@@ -63,7 +65,7 @@ def test_a_session_that_is_ended_takes_an_open_link_along(client: Client, owner:
     assert client.post("/update-password", {"code": ask(client), "new_password": "baru123"}).status_code == 200
 
 
-def test_a_link_lives_30_minutes(client: Client, owner: Client) -> None:
+def test_a_reset_link_expires_after_30_minutes(client: Client, owner: Client) -> None:
     code = ask(client)
     reset = db.session.scalars(db.select(PasswordReset)).one()
     assert abs(reset.expires_at - messages()[0].due_at - timedelta(minutes=30)) < timedelta(seconds=5)
@@ -73,6 +75,6 @@ def test_a_link_lives_30_minutes(client: Client, owner: Client) -> None:
     assert credentials.authenticate("siti", PASSWORD) is not None
 
 
-def test_the_code_is_stored_hashed(client: Client, owner: Client) -> None:
+def test_the_reset_code_is_stored_hashed(client: Client, owner: Client) -> None:
     code = ask(client)
     assert code not in db.session.scalars(db.select(PasswordReset.token_hash)).one()

@@ -23,13 +23,13 @@ def picture(size: tuple[int, int] = (900, 600)) -> io.BytesIO:
     return data
 
 
-def test_a_nik_that_cannot_be_read_keeps_nobody_out(siti: Client) -> None:
+def test_an_unreadable_nik_is_null_in_the_profile(siti: Client) -> None:
     siti.user.nik = "v1:gone:AAAA"
     response = siti.get("/profile")
     assert (response.status_code, response.json["nik"]) == (200, None)
 
 
-def test_a_form_with_a_picture_changes_what_it_names(siti: Client) -> None:
+def test_a_form_with_a_picture_changes_only_the_given_fields(siti: Client) -> None:
     form = {
         "nama_ktp": "Siti A.",
         "preferences": json.dumps({"medical": "true", "religion": ["hindu"]}),
@@ -57,18 +57,18 @@ def test_a_new_picture_replaces_the_old_one_and_null_removes_it(siti: Client) ->
     assert siti.get(second).status_code == 404
 
 
-def test_roles_may_be_repeated_fields(siti: Client) -> None:
+def test_role_ids_can_be_repeated_form_fields(siti: Client) -> None:
     form = {"role_ids": [str(role_id("pasien")), str(role_id("pendamping"))]}
     response = siti.put("/profile", data=form, content_type="multipart/form-data")
     assert response.json["role"] == "pendamping"
 
 
-def test_a_blank_email_is_removed(siti: Client) -> None:
+def test_a_blank_email_removes_the_stored_email(siti: Client) -> None:
     siti.put("/profile", {"email": "siti@example.com"})
     assert siti.put("/profile", data={"email": ""}).json["email"] is None
 
 
-def test_a_new_password_ends_every_session_but_the_one_that_changed_it(client: Client, siti: Client) -> None:
+def test_a_new_password_ends_all_sessions_except_the_current_one(client: Client, siti: Client) -> None:
     laptop = client.as_(siti.user)
     assert siti.put("/profile", {"password": "baru-sekali"}).status_code == 200
     assert_error(laptop.get("/profile"), 401, "session_ended")
@@ -77,7 +77,7 @@ def test_a_new_password_ends_every_session_but_the_one_that_changed_it(client: C
     assert credentials.authenticate("siti", PASSWORD) is None
 
 
-def test_what_the_profile_shows_may_be_sent_back(client: Client) -> None:
+def test_a_profile_with_old_or_empty_values_can_be_saved_again(client: Client) -> None:
     """A form sends the whole profile back. It may contain a NIK of an old format, and an empty number and pseudonym."""
     user = make_user(username="budi", nama_samaran=None, nomor_hp=None)
     user.nik = "12-34/x"
@@ -93,7 +93,7 @@ def test_what_the_profile_shows_may_be_sent_back(client: Client) -> None:
     assert_error(budi.put("/profile", {"nik": "12-34/x"}), 400, "validation_error", "nik")
 
 
-def test_the_address_of_the_picture_that_is_there_is_no_change(siti: Client) -> None:
+def test_sending_back_the_picture_url_keeps_the_picture(siti: Client) -> None:
     with_picture = siti.put("/profile", data={"image": (BytesIO(plain()), "a.jpg")}).json
     for body in ({"image": with_picture["image"]}, {**with_picture, "nama_ktp": "Siti A."}):
         assert siti.put("/profile", body).json["image"] == with_picture["image"]
@@ -103,13 +103,13 @@ def test_the_address_of_the_picture_that_is_there_is_no_change(siti: Client) -> 
     assert siti.put("/profile", {"image": None}).json["image"] is None
 
 
-def test_a_nik_that_cannot_be_read_outlives_the_form_that_shows_none(siti: Client) -> None:
+def test_saving_a_null_nik_keeps_an_unreadable_nik(siti: Client) -> None:
     siti.user.nik = "v1:gone:AAAA"
     assert siti.put("/profile", {"nik": None, "nama_ktp": "Siti A."}).status_code == 200
     assert siti.user.nik == "v1:gone:AAAA"
 
 
-def test_a_password_left_blank_in_a_form_stays(client: Client, siti: Client) -> None:
+def test_a_blank_password_in_a_form_keeps_the_password(client: Client, siti: Client) -> None:
     laptop = client.as_(siti.user)
     form = {"nama_ktp": "Siti A.", "password": "", "current_password": ""}
     assert siti.put("/profile", data=form, content_type="multipart/form-data").json["nama_ktp"] == "Siti A."
@@ -117,14 +117,14 @@ def test_a_password_left_blank_in_a_form_stays(client: Client, siti: Client) -> 
     assert laptop.get("/profile").status_code == 200
 
 
-def test_preferences_are_measured_as_they_are_sent(siti: Client) -> None:
+def test_the_size_limit_of_preferences_applies_to_the_sent_json(siti: Client) -> None:
     # The body has 8,191 bytes. The maximum is 8,192 bytes.
     assert siti.put("/profile", {"preferences": [1] * 4095}).status_code == 200
     assert_error(siti.put("/profile", {"preferences": [1] * 4096}), 400, "validation_error", "preferences")
 
 
 @pytest.mark.parametrize("text", ["[" * 4000 + "]" * 4000, '{"a":' * 1000 + "1" + "}" * 1000])
-def test_preferences_whose_text_nests_too_deep_say_nothing(siti: Client, text: str) -> None:
+def test_too_deeply_nested_preferences_are_stored_without_tags(siti: Client, text: str) -> None:
     response = siti.put("/profile", {"preferences": text})
     assert response.status_code == 200
     assert (response.json["preferences"], siti.user.preference_tags) == (text, [])
@@ -133,26 +133,26 @@ def test_preferences_whose_text_nests_too_deep_say_nothing(siti: Client, text: s
 
 @pytest.mark.parametrize("field", ["nama_ktp", "nama_samaran"])
 @pytest.mark.parametrize("name", ["\u200b\u200b", "\u3164", "Budi\n\nPENTING", "\u202eimaleM", "\u0301"])
-def test_a_name_can_be_read(client: Client, siti: Client, field: str, name: str) -> None:
+def test_an_unreadable_name_is_refused(client: Client, siti: Client, field: str, name: str) -> None:
     """A name must be readable, because patients see only the name of a new caregiver."""
     assert_error(siti.put("/profile", {field: name}), 400, "validation_error", field)
 
 
 @pytest.mark.parametrize("name", ["Siti 'Aisyah", "مريم", "🌸", "👩\u200d⚕️ Ani", "M. Si\u200bti"])
-def test_a_name_may_have_any_letters(siti: Client, name: str) -> None:
+def test_a_name_can_contain_letters_of_any_script_and_emoji(siti: Client, name: str) -> None:
     assert siti.put("/profile", {"nama_samaran": name}).json["nama_samaran"] == name
 
 
-def test_an_admin_stays_one_whatever_roles_the_profile_names(client: Client) -> None:
+def test_an_admin_cannot_lose_the_admin_role_by_a_profile_change(client: Client) -> None:
     admin = client.as_(make_admin())
     assert admin.put("/profile", {"role_ids": [role_id("pasien")]}).json["role"] == "admin"
 
 
-def test_one_role_must_remain(siti: Client) -> None:
+def test_removing_all_roles_is_refused(siti: Client) -> None:
     assert_error(siti.put("/profile", {"role_ids": []}), 400, "role_needed")
 
 
-def test_who_has_no_role_may_send_that_back_and_choose_one(client: Client) -> None:
+def test_a_user_without_a_role_can_save_the_profile_and_choose_a_role(client: Client) -> None:
     user = make_user(username="budi")
     user.roles = []
     budi = client.as_(user)
@@ -160,7 +160,7 @@ def test_who_has_no_role_may_send_that_back_and_choose_one(client: Client) -> No
     assert budi.put("/profile", {"role_ids": [role_id("pasien")]}).json["role"] == "pasien"
 
 
-def test_privilege_words_change_nothing(siti: Client) -> None:
+def test_protected_profile_fields_are_ignored(siti: Client) -> None:
     words = {"role": "admin", "roles": [1], "is_verified": True, "id": 1, "user_id": 1, "username": "bos",
              "password_hash": "x", "created_at": "2000-01-01T00:00:00Z"}  # fmt: skip
     before = siti.get("/profile").json
@@ -168,7 +168,7 @@ def test_privilege_words_change_nothing(siti: Client) -> None:
     assert siti.get("/profile").json == {**before, "updated_at": siti.get("/profile").json["updated_at"]}
 
 
-def test_a_changed_number_is_trusted_again(siti: Client) -> None:
+def test_a_changed_phone_number_is_no_longer_marked_as_invalid(siti: Client) -> None:
     siti.user.phone_invalid_at = siti.user.created_at
     siti.put("/profile", {"nomor_hp": siti.user.nomor_hp})
     assert siti.user.phone_invalid_at is not None

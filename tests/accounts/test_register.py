@@ -60,11 +60,11 @@ def test_blank_optional_fields_are_absent(client: Client) -> None:
         ("preferences", {"x": "y" * 9000}),
     ],
 )
-def test_a_wrong_value_is_named(client: Client, field: str, value: object) -> None:
+def test_an_invalid_value_is_refused_with_the_name_of_its_field(client: Client, field: str, value: object) -> None:
     assert_error(client.post("/register", {**SITI, field: value}), 400, "validation_error", field)
 
 
-def test_no_role_id_gives_a_privilege(client: Client) -> None:
+def test_registration_with_the_admin_role_id_is_refused(client: Client) -> None:
     admin = db.session.scalars(db.select(Role.id).where(Role.name == RoleName.ADMIN)).one()
     assert_error(client.post("/register", {**SITI, "role_ids": [admin]}), 403, "role_not_allowed")
     assert credentials.by_login("siti") is None
@@ -84,14 +84,16 @@ class TestHumanVerification:
             monkeypatch.setitem(app.extensions, "config", config_for_tests(**names))
             yield sim
 
-    def test_a_human_registers(self, client: Client, sim: Server) -> None:
+    def test_registration_with_a_solved_captcha_succeeds(self, client: Client, sim: Server) -> None:
         assert client.post("/register", {**SITI, "captcha-response": sim.captcha.solve()}).status_code == 201
 
     @pytest.mark.parametrize("token", [None, "", "robot"])
-    def test_nobody_else_does(self, client: Client, sim: Server, token: str | None) -> None:
+    def test_registration_without_a_valid_captcha_is_refused(
+        self, client: Client, sim: Server, token: str | None
+    ) -> None:
         assert_error(client.post("/register", {**SITI, "captcha-response": token}), 400, "captcha_failed")
 
-    def test_a_token_works_once_and_not_for_long(self, client: Client, sim: Server) -> None:
+    def test_a_used_or_expired_captcha_token_is_refused(self, client: Client, sim: Server) -> None:
         token = sim.captcha.solve()
         assert client.post("/register", {**SITI, "captcha-response": token}).status_code == 201
         again = {**SITI, "username": "ani", "nomor_hp": "081999999999"}
@@ -100,7 +102,7 @@ class TestHumanVerification:
         assert_error(client.post("/register", {**again, "captcha-response": old}), 400, "captcha_failed")
 
     @pytest.mark.parametrize("fault", ["down", "drop", "garbage", "not_http", "oversize", "status", "wrong_type"])
-    def test_a_verifier_out_of_reach_is_said_and_nobody_is_registered(
+    def test_a_captcha_service_failure_is_503_and_registers_no_user(
         self, client: Client, sim: Server, fault: str
     ) -> None:
         sim.fault("captcha", fault, times=5)

@@ -60,7 +60,9 @@ class TestLogin:
     @pytest.mark.parametrize(
         ("username", "password"), [("siti", "salah-sekali"), ("tidakada", PASSWORD), ("siti", " " + PASSWORD)]
     )
-    def test_wrong_credentials_are_refused_alike(self, client: Client, username: str, password: str) -> None:
+    def test_all_wrong_credentials_get_the_same_error_message(
+        self, client: Client, username: str, password: str
+    ) -> None:
         make_user(username="siti")
         response = client.post("/login", {"username": username, "password": password})
         assert_error(response, 401, "wrong_credentials")
@@ -89,7 +91,7 @@ class TestSuperadminLogin:
         assert set(response.json) == {"access_token", "message"}
 
     @pytest.mark.parametrize("role", [RoleName.ADMIN, RoleName.PASIEN, RoleName.PENDAMPING])
-    def test_right_credentials_that_are_no_superadmins_are_forbidden(self, client: Client, role: RoleName) -> None:
+    def test_valid_credentials_of_another_role_are_403(self, client: Client, role: RoleName) -> None:
         make_user(role, username="siti")
         response = client.post("/superadmin/login", {"username": "siti", "password": PASSWORD})
         assert_error(response, 403, "superadmin_only")
@@ -106,7 +108,7 @@ class TestSuperadminLogin:
 class TestRegister:
     """POST /register"""
 
-    def test_the_required_fields_are_enough_and_log_in(self, client: Client) -> None:
+    def test_registration_with_only_required_fields_logs_the_user_in(self, client: Client) -> None:
         response = client.post("/register", SITI)
         assert response.status_code == 201
         assert set(response.json) == {"access_token", "refresh_token"}
@@ -117,7 +119,7 @@ class TestRegister:
         assert registered().phone == "+6281234567890"
 
     @pytest.mark.parametrize("missing", ["username", "password", "nama_ktp", "nama_samaran", "nomor_hp"])
-    def test_each_required_field_is_required(self, client: Client, missing: str) -> None:
+    def test_a_missing_required_field_is_refused(self, client: Client, missing: str) -> None:
         body = {name: value for name, value in SITI.items() if name != missing}
         assert_error(client.post("/register", body), 400, "validation_error", missing)
 
@@ -129,15 +131,13 @@ class TestRegister:
             ({"nomor_hp": "+6281234567890"}, "phone_taken"),
         ],
     )
-    def test_username_email_and_phone_belong_to_one_person(
-        self, client: Client, changes: dict[str, str], code: str
-    ) -> None:
+    def test_username_email_and_phone_must_be_unique(self, client: Client, changes: dict[str, str], code: str) -> None:
         make_user(username="siti", email="siti@example.com", nomor_hp="081234567890")
         body = {**SITI, "username": "ani", "nomor_hp": "081999999999", "email": "ani@example.com", **changes}
         assert_error(client.post("/register", body), 409, code)
 
     @pytest.mark.parametrize("role", ["admin", "superadmin", "Admin", "relawan"])
-    def test_nobody_registers_with_another_role(self, client: Client, role: str) -> None:
+    def test_registration_with_a_privileged_or_unknown_role_is_refused(self, client: Client, role: str) -> None:
         assert_error(client.post("/register", {**SITI, "role": role}), 403, "role_not_allowed")
         assert credentials.by_login("siti") is None
 
@@ -158,7 +158,7 @@ class TestRefresh:
     def test_an_unknown_refresh_token_is_refused(self, client: Client, token: str) -> None:
         assert_error(client.post("/refresh", {"refresh_token": token}), 401, "invalid_refresh_token")
 
-    def test_an_access_token_does_not_refresh(self, client: Client) -> None:
+    def test_an_access_token_is_refused_as_a_refresh_token(self, client: Client) -> None:
         make_user(username="siti")
         access = log_in(client, "siti")["access_token"]
         assert_error(client.post("/refresh", {"refresh_token": access}), 401, "invalid_refresh_token")
@@ -180,14 +180,14 @@ class TestCheckUsername:
     @pytest.mark.parametrize(
         ("username", "available"), [("siti", False), ("SITI", False), ("ani", True), ("x", False), ("users", False)]
     )
-    def test_a_username_can_be_checked(self, client: Client, username: str, available: bool) -> None:
+    def test_returns_whether_a_username_is_available(self, client: Client, username: str, available: bool) -> None:
         make_user(username="siti")
         response = client.post("/auth/check-username", {"username": username})
         assert response.status_code == 200
         assert response.json["available"] is available
         assert response.json["message"]
 
-    def test_checking_no_username_is_bad_input(self, client: Client) -> None:
+    def test_a_missing_username_is_bad_input(self, client: Client) -> None:
         assert_error(client.post("/auth/check-username", {}), 400, "validation_error", "username")
 
 
@@ -202,7 +202,7 @@ class TestSendVerificationCode:
         assert db.session.scalars(sa.select(PasswordReset.user_id)).all() == [owner.id]
 
     @pytest.mark.parametrize("query", [{}, {"phone": ""}, {"phone": "bukan nomor"}])
-    def test_a_link_needs_a_phone_number(self, client: Client, query: dict[str, str]) -> None:
+    def test_a_missing_or_invalid_phone_number_is_bad_input(self, client: Client, query: dict[str, str]) -> None:
         assert_error(client.get("/send-verification-code", query_string=query), 400, "validation_error", "phone")
 
 
@@ -232,14 +232,14 @@ class TestUpdatePassword:
             ({"code": 5, "new_password": "rahasia"}, "code"),
         ],
     )
-    def test_a_reset_without_code_or_good_password_is_bad_input(self, client: Client, body: object, field: str) -> None:
+    def test_a_missing_or_invalid_code_or_password_is_bad_input(self, client: Client, body: object, field: str) -> None:
         assert_error(client.post("/update-password", body), 400, "validation_error", field)
 
 
 class TestLogout(TokenNeeded):
     """POST /logout"""
 
-    def test_logout_ends_this_device_alone_access_token_included(self, client: Client) -> None:
+    def test_logout_ends_both_tokens_of_the_current_session_only(self, client: Client) -> None:
         make_user(username="siti")
         phone, laptop = log_in(client, "siti"), log_in(client, "siti")
         assert client.with_token(phone["access_token"]).post("/logout").status_code == 200
@@ -251,7 +251,7 @@ class TestLogout(TokenNeeded):
 class TestGetProfile(TokenNeeded):
     """GET /profile"""
 
-    def test_the_profile_is_the_whole_record_with_the_nik_decrypted(self, siti: Client) -> None:
+    def test_the_profile_has_all_fields_and_the_decrypted_nik(self, siti: Client) -> None:
         assert siti.put("/profile", {"nik": NIK}).status_code == 200
         response = siti.get("/profile")
         assert response.status_code == 200
@@ -261,7 +261,7 @@ class TestGetProfile(TokenNeeded):
         assert response.json["created_at"].endswith("Z")
         assert response.headers["Cache-Control"] == "no-store"
 
-    def test_a_profile_costs_four_statements(self, siti: Client, statements: Any) -> None:
+    def test_a_profile_needs_at_most_four_statements(self, siti: Client, statements: Any) -> None:
         siti.get("/profile")
         with statements.at_most(4):  # SQL statements: session, person, roles, number
             siti.get("/profile")
@@ -277,14 +277,14 @@ class TestUpdateProfile(TokenNeeded):
         assert response.json["domicile"] == "Bali"
 
     @pytest.mark.parametrize(("field", "code"), [("email", "email_taken"), ("nomor_hp", "phone_taken")])
-    def test_what_belongs_to_somebody_else_is_refused(self, siti: Client, field: str, code: str) -> None:
+    def test_the_email_or_phone_number_of_another_user_is_refused(self, siti: Client, field: str, code: str) -> None:
         make_user(email="ani@example.com", nomor_hp="081999999999")
         value = {"email": "ANI@example.com", "nomor_hp": "+62 819-9999-9999"}[field]
         assert_error(siti.put("/profile", {field: value}), 409, code)
         assert siti.get("/profile").status_code == 200
 
     @pytest.mark.parametrize("name", [RoleName.ADMIN, RoleName.SUPERADMIN])
-    def test_nobody_gives_themselves_a_privilege(self, siti: Client, name: str) -> None:
+    def test_a_user_cannot_give_themselves_a_privileged_role(self, siti: Client, name: str) -> None:
         assert_error(siti.put("/profile", {"role_ids": [role_id(name)]}), 403, "role_not_allowed")
         assert siti.get("/profile").json["role"] == "pasien"
 
@@ -306,12 +306,14 @@ class TestUpdateProfile(TokenNeeded):
             ({"domicile": "Mars"}, "domicile"),
         ],
     )
-    def test_a_wrong_value_is_named_and_changes_nothing(self, siti: Client, body: dict[str, Any], field: str) -> None:
+    def test_an_invalid_value_names_its_field_and_changes_nothing(
+        self, siti: Client, body: dict[str, Any], field: str
+    ) -> None:
         before = siti.get("/profile").json
         assert_error(siti.put("/profile", body), 400, "validation_error", field)
         assert siti.get("/profile").json == before
 
-    def test_what_is_no_picture_is_refused(self, siti: Client) -> None:
+    def test_an_upload_that_is_not_an_image_is_refused(self, siti: Client) -> None:
         response = siti.put("/profile", data={"image": (io.BytesIO(b"%!PS-Adobe"), "foto.jpg")})
         assert_error(response, 415, "not_an_image")
 
@@ -323,7 +325,7 @@ class TestUpdateProfile(TokenNeeded):
 class TestCreatePhoneVerification(TokenNeeded):
     """POST /profile/phone/verification"""
 
-    def test_gives_a_code_to_write_or_sends_digits(self, owner: Client) -> None:
+    def test_returns_a_code_or_sends_digits_by_message(self, owner: Client) -> None:
         assert ask(owner)["code"]
         assert digits(owner)
 
@@ -343,7 +345,7 @@ class TestCreatePhoneVerification(TokenNeeded):
 class TestConfirmPhoneVerification(TokenNeeded):
     """PUT /profile/phone/verification"""
 
-    def test_six_digits_prove_a_number(self, owner: Client) -> None:
+    def test_the_sent_digits_verify_the_phone_number_once(self, owner: Client) -> None:
         code = digits(owner)
         response = owner.put(PATH, {"code": code})
         assert response.status_code == 200
@@ -359,7 +361,9 @@ class TestConfirmPhoneVerification(TokenNeeded):
 class TestGetUserRoles(TokenNeeded):
     """GET /users/<user_id>"""
 
-    def test_people_see_their_own_roles_and_admins_everybodys(self, siti: Client, budi: Client, admin: Client) -> None:
+    def test_users_see_their_own_roles_and_admins_see_the_roles_of_others(
+        self, siti: Client, budi: Client, admin: Client
+    ) -> None:
         role = {"id": role_id("pasien"), "name": "pasien", "is_editable": False}
         for asker in (siti, admin):
             assert asker.get(f"/users/{siti.id}").json == {"id": siti.id, "username": "siti", "roles": [role]}

@@ -36,7 +36,9 @@ CHANGES = [{"password": "baru-sekali"}, {"email": "maling@example.com"}, {"email
 
 @pytest.mark.usefixtures("_required")
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_opens_the_account_changes_with_the_password_alone(owner: Client, change: dict[str, str | None]) -> None:
+def test_a_change_of_password_email_or_phone_requires_the_current_password(
+    owner: Client, change: dict[str, str | None]
+) -> None:
     before = (owner.user.password_hash, owner.user.email, owner.user.phone)
     assert_error(owner.put("/profile", change), 400, "current_password_required")
     wrong = {**change, "current_password": "salah-sekali"}
@@ -47,36 +49,36 @@ def test_what_opens_the_account_changes_with_the_password_alone(owner: Client, c
 
 
 @pytest.mark.usefixtures("_required")
-def test_a_form_that_sends_everything_again_needs_no_password(owner: Client) -> None:
+def test_a_form_with_unchanged_email_and_phone_needs_no_password(owner: Client) -> None:
     form = {"nama_ktp": "Siti A.", "email": "SITI@example.com", "nomor_hp": "+62 812-3456-7890"}
     assert owner.put("/profile", form).status_code == 200
     assert not messages()
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_without_the_setting_no_password_is_needed(owner: Client, change: dict[str, str | None]) -> None:
+def test_changes_need_no_current_password_without_required_reauth(owner: Client, change: dict[str, str | None]) -> None:
     assert owner.put("/profile", change).status_code == 200
 
 
-def test_a_wrong_current_password_is_refused_without_the_setting_too(owner: Client) -> None:
+def test_a_wrong_current_password_is_refused_without_required_reauth_too(owner: Client) -> None:
     body = {"password": "baru-sekali", "current_password": "salah-sekali"}
     assert_error(owner.put("/profile", body), 400, "wrong_current_password")
 
 
-def test_ten_wrong_current_passwords_are_enough(owner: Client, limited: None) -> None:
+def test_ten_wrong_current_passwords_trigger_the_rate_limit(owner: Client, limited: None) -> None:
     body = {"password": "baru-sekali", "current_password": "salah-sekali"}
     for _ in range(10):
         assert_error(owner.put("/profile", body), 400, "wrong_current_password")
     assert_error(owner.put("/profile", {**body, "current_password": PASSWORD}), 429)
 
 
-def test_a_current_password_keeps_its_blanks(client: Client) -> None:
+def test_blanks_around_the_current_password_are_not_stripped(client: Client) -> None:
     as_ani = client.as_(make_user(password=" rahasia ani "))
     body = {"password": "baru-sekali", "current_password": " rahasia ani "}
     assert as_ani.put("/profile", body).status_code == 200
 
 
-def test_taken_numbers_and_emails_are_told_ten_times_an_hour(owner: Client, limited: None) -> None:
+def test_profile_changes_to_taken_numbers_and_emails_are_rate_limited(owner: Client, limited: None) -> None:
     make_user(nomor_hp="081999999999", email="ani@example.com")
     for _ in range(5):
         assert_error(owner.put("/profile", {"nomor_hp": "081999999999"}), 409, "phone_taken")
@@ -87,13 +89,13 @@ def test_taken_numbers_and_emails_are_told_ten_times_an_hour(owner: Client, limi
         assert owner.put("/profile", {"nama_ktp": "S", "nomor_hp": "0812 3456 7890"}).status_code == 200
 
 
-def test_the_number_is_told_of_a_new_password_and_email(owner: Client) -> None:
+def test_a_new_password_and_email_send_a_notice_to_the_phone_number(owner: Client) -> None:
     owner.put("/profile", {"password": "baru-sekali", "email": "maling@example.com"})
     assert set(messages()) == {PHONE}
     assert messages()[PHONE].startswith("Data akun Anda baru saja diubah: kata sandi, alamat e-mail.")
 
 
-def test_the_old_number_and_the_new_are_told_of_a_new_number(owner: Client) -> None:
+def test_a_new_number_sends_a_notice_to_the_old_and_the_new_number(owner: Client) -> None:
     owner.put("/profile", {"nomor_hp": "081311112222"})
     assert set(messages()) == {PHONE, NEW_PHONE}
     for text in messages().values():
@@ -101,7 +103,7 @@ def test_the_old_number_and_the_new_are_told_of_a_new_number(owner: Client) -> N
         assert "siti" not in text.lower()
 
 
-def test_the_number_is_told_of_a_password_that_was_reset(client: Client, owner: Client) -> None:
+def test_a_password_reset_sends_a_notice_to_the_phone_number(client: Client, owner: Client) -> None:
     client.get("/send-verification-code", query_string={"phone": PHONE})
     match = re.search(r"code=([\w-]+)", messages("password_reset")[PHONE])
     assert match
@@ -115,7 +117,7 @@ def ask_for_reset(client: Client, phone: str) -> dict[str, object]:
     return response.json
 
 
-def test_a_new_number_gets_no_reset_link_for_a_day_and_the_old_one_is_told(client: Client, owner: Client) -> None:
+def test_a_new_number_gets_no_reset_link_and_the_old_number_gets_a_notice(client: Client, owner: Client) -> None:
     known = ask_for_reset(client, PHONE)
     owner.put("/profile", {"nomor_hp": NEW_PHONE})
     assert ask_for_reset(client, NEW_PHONE) == known
@@ -125,21 +127,21 @@ def test_a_new_number_gets_no_reset_link_for_a_day_and_the_old_one_is_told(clien
     assert refusals[PHONE].startswith("Permintaan mengatur ulang kata sandi akun Anda ditolak")
 
 
-def test_after_a_day_a_new_number_gets_the_link(client: Client, owner: Client) -> None:
+def test_a_new_number_gets_the_reset_link_after_one_day(client: Client, owner: Client) -> None:
     owner.put("/profile", {"nomor_hp": NEW_PHONE})
     owner.user.phone_changed_at -= timedelta(hours=24)
     ask_for_reset(client, NEW_PHONE)
     assert set(messages("password_reset")) == {NEW_PHONE}
 
 
-def test_of_several_new_numbers_the_first_one_before_is_told(client: Client, owner: Client) -> None:
+def test_after_several_number_changes_the_original_number_gets_the_notice(client: Client, owner: Client) -> None:
     owner.put("/profile", {"nomor_hp": NEW_PHONE})
     owner.put("/profile", {"nomor_hp": NEWER_PHONE})
     ask_for_reset(client, NEWER_PHONE)
     assert set(messages("password_reset")) == {PHONE}
 
 
-def test_a_number_that_came_back_gets_its_link(client: Client, owner: Client) -> None:
+def test_a_restored_original_number_gets_the_reset_link(client: Client, owner: Client) -> None:
     owner.put("/profile", {"nomor_hp": NEW_PHONE})
     owner.put("/profile", {"nomor_hp": PHONE})
     assert (owner.user.phone_changed_at, owner.user.phone_before) == (None, None)
@@ -147,20 +149,22 @@ def test_a_number_that_came_back_gets_its_link(client: Client, owner: Client) ->
     assert messages("password_reset")[PHONE].startswith("Gunakan tautan ini")
 
 
-def test_a_first_number_gets_no_link_for_a_day_either(client: Client) -> None:
+def test_a_newly_added_first_number_gets_no_reset_link(client: Client) -> None:
     user = make_user(nomor_hp=None)
     client.as_(user).put("/profile", {"nomor_hp": NEW_PHONE})
     ask_for_reset(client, NEW_PHONE)
     assert not messages("password_reset")
 
 
-def test_another_spelling_of_the_number_is_no_new_number(client: Client, owner: Client) -> None:
+def test_another_spelling_of_the_number_is_not_a_number_change(client: Client, owner: Client) -> None:
     owner.put("/profile", {"nomor_hp": "+62 812-3456-7890"})
     assert owner.user.nomor_hp == "+62 812-3456-7890"
     assert owner.user.phone_changed_at is None
 
 
-def test_a_new_number_costs_the_same_statements(client: Client, owner: Client, statements: object) -> None:
+def test_a_reset_for_a_new_number_needs_the_same_number_of_statements(
+    client: Client, owner: Client, statements: object
+) -> None:
     owner.put("/profile", {"nomor_hp": NEW_PHONE})
     make_user(nomor_hp="081999999999")
     counts = []
@@ -171,6 +175,6 @@ def test_a_new_number_costs_the_same_statements(client: Client, owner: Client, s
     assert len(set(counts)) == 1
 
 
-def test_somebody_who_registers_has_no_changed_number(client: Client) -> None:
+def test_a_new_user_has_no_phone_change_time(client: Client) -> None:
     assert make_user().phone_changed_at is None
     assert timedelta(hours=24) == users.NEW_PHONE

@@ -63,12 +63,12 @@ LIMITS: dict[str, Limit] = {
     "accounts/service.py notify_of_change NEW_PASSWORDS": Limit(
         "the person's number from notices",
         "new passwords of a person, without a reset link",
-        "accounts/test_new_passwords.py::test_a_thief_who_uses_them_up_stops_no_reset_by_link",
+        "accounts/test_new_passwords.py::test_an_exhausted_password_limit_does_not_block_a_reset_by_link",
     ),
     "accounts/notices.py TOGETHER": Limit(
         "the person's number from notices",
         "notices of changes to a number",
-        "accounts/test_new_passwords.py::test_changes_after_a_notice_are_told_together_ten_minutes_after_it",
+        "accounts/test_new_passwords.py::test_changes_after_a_sent_notice_share_one_notice_ten_minutes_later",
     ),
     "accounts/service.py check_may_change CONTACT_CHANGES": Limit(
         "the list of numbers and e-mails",
@@ -148,12 +148,14 @@ LIMITS: dict[str, Limit] = {
     ),
     "pengingat/routes.py export_adherence '30 per hour'": Limit("processors", "a person", GENERIC),
     "pengingat/timetable/limits.py MAX_REMINDERS": Limit(
-        "the database", "reminders of a person", "pengingat/test_limits.py::test_the_reminder_after_the_last_is_refused"
+        "the database",
+        "reminders of a person",
+        "pengingat/test_limits.py::test_a_reminder_over_the_limit_of_a_person_is_refused",
     ),
     "pengingat/timetable/limits.py MAX_PER_DAY": Limit(
         "the person, and whoever has their number by mistake",
         "dues of a person's day, those of deleted reminders that fell due too",
-        "pengingat/test_limits_of_what_fell_due.py::test_deleted_reminders_count_on_the_day_on_which_they_fell_due",
+        "pengingat/test_limits_of_what_fell_due.py::test_reminders_deleted_after_being_sent_still_count_for_that_day",
     ),
     "pengingat/caregiving/pacing.py MAX_PER_DAY": Limit(
         "caregivers",

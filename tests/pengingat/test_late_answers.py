@@ -17,7 +17,7 @@ from tests.pengingat.ledgers import Time, settle
 LATE = "Siti sudah menandai obat pukul 19.00 WIB, walau terlambat."
 
 
-def test_a_late_answer_is_told_at_once_to_who_heard_of_the_dose(
+def test_a_late_answer_after_the_alert_sends_one_correction(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     path = make(siti, obat)
@@ -28,7 +28,9 @@ def test_a_late_answer_is_told_at_once_to_who_heard_of_the_dose(
     assert told() == [MISSED, LATE]
 
 
-def test_is_done_is_a_late_answer_too(siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int) -> None:
+def test_setting_is_done_after_the_alert_also_sends_a_correction(
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
+) -> None:
     path = make(siti, obat)
     tick(moment, "13:00")
     siti.put(path, {"is_done": True})
@@ -36,7 +38,7 @@ def test_is_done_is_a_late_answer_too(siti: Client, moment: Time, obat: dict[str
     assert told() == [MISSED, LATE]
 
 
-def test_an_answer_before_the_alert_left_is_what_is_told(
+def test_a_late_answer_before_a_delayed_alert_replaces_the_alert(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat, "02:00")
@@ -51,7 +53,7 @@ def test_an_answer_before_the_alert_left_is_what_is_told(
     assert told()[1:] == ["Siti sudah menandai obat pukul 09.30 WIB, walau terlambat."]
 
 
-def test_who_says_otherwise_again_is_not_told_of_twice(
+def test_repeated_changes_of_is_done_send_no_second_correction(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     path = make(siti, obat)
@@ -63,7 +65,7 @@ def test_who_says_otherwise_again_is_not_told_of_twice(
     assert told() == [MISSED, LATE]
 
 
-def test_who_was_told_too_soon_hears_that_it_was_us(
+def test_a_delivery_failure_after_the_alert_sends_one_correction(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat)
@@ -77,7 +79,7 @@ def test_who_was_told_too_soon_hears_that_it_was_us(
     assert told() == [MISSED, "Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Boleh tolong diingatkan?"]
 
 
-def test_who_heard_that_it_was_us_hears_it_once(
+def test_the_alert_about_an_undelivered_reminder_is_sent_once(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat)
@@ -89,7 +91,7 @@ def test_who_heard_that_it_was_us_hears_it_once(
     assert told() == ["Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Boleh tolong diingatkan?"]
 
 
-def test_what_reached_the_patient_by_another_channel_was_not_us(
+def test_no_correction_is_sent_if_another_channel_delivered_the_reminder(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat)

@@ -24,7 +24,9 @@ def states(state: str, *dues: str) -> list[str]:
     return [f"{due} {state}" for due in dues]
 
 
-def test_every_due_of_the_next_36_hours_is_one_row(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_each_due_time_of_the_next_36_hours_has_one_ledger_row(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     created = siti.post("/pengingat/obat", obat).json
     assert ledger() == states("pending", *COMING)
     row = db.session.scalars(sa.select(Occurrence).order_by(Occurrence.due_at)).first()
@@ -34,7 +36,9 @@ def test_every_due_of_the_next_36_hours_is_one_row(siti: Client, moment: Time, o
     assert sorted(told) == ["messaging", "push_fan_out"]
 
 
-def test_the_clock_tops_up_the_ledger_and_the_outbox_alike(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_top_up_plans_the_same_due_times_in_the_ledger_and_the_outbox(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     siti.post("/pengingat/obat", obat)
     for _ in range(20):
         moment.move(hours=5)
@@ -43,13 +47,17 @@ def test_the_clock_tops_up_the_ledger_and_the_outbox_alike(siti: Client, moment:
     assert [line.rsplit(" ", 2)[0] for line in ledger()] == waiting()
 
 
-def test_the_day_is_that_of_the_reminders_own_zone(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_the_day_of_an_occurrence_is_in_the_time_zone_of_the_reminder(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     siti.post("/pengingat/obat", {**obat, "timezone": "Pacific/Kiritimati"})  # the offset of this zone is UTC+14
     days = db.session.scalars(sa.select(Occurrence.day).order_by(Occurrence.due_at)).all()
     assert days == [date(2026, 3, 3), date(2026, 3, 3), date(2026, 3, 4)]
 
 
-def test_nobody_answering_within_the_hour_is_missed(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_an_occurrence_without_an_answer_is_missed_after_one_hour(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     siti.post("/pengingat/obat", obat)
     moment.move(hours=11, minutes=59)
     jobs.miss_overdue()
@@ -69,7 +77,7 @@ def test_nobody_answering_within_the_hour_is_missed(siti: Client, moment: Time, 
         (Channel.MESSAGING, "missed", True),
     ],
 )
-def test_what_no_channel_got_out_is_undelivered(
+def test_a_missed_occurrence_that_no_channel_delivered_is_undelivered(
     siti: Client, moment: Time, obat: dict[str, Any], channel: str, state: str, is_undelivered: bool
 ) -> None:
     siti.post("/pengingat/obat", obat)
@@ -83,7 +91,7 @@ def test_what_no_channel_got_out_is_undelivered(
     assert row.undelivered is is_undelivered
 
 
-def test_what_was_said_to_be_done_until_it_was_too_late_to_tell_is_no_failure_of_ours(
+def test_an_occurrence_reopened_too_late_to_send_is_not_undelivered(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
@@ -100,7 +108,7 @@ def test_what_was_said_to_be_done_until_it_was_too_late_to_tell_is_no_failure_of
     ("receipt", "is_undelivered"),
     [(None, False), ("accepted", False), ("sent", False), ("failed", True), ("delivered", False), ("read", False)],
 )
-def test_a_message_that_failed_after_it_was_accepted_is_undelivered(
+def test_only_a_failed_receipt_makes_a_missed_occurrence_undelivered(
     siti: Client, moment: Time, obat: dict[str, Any], receipt: str | None, is_undelivered: bool
 ) -> None:
     siti.post("/pengingat/obat", obat)
@@ -114,7 +122,7 @@ def test_a_message_that_failed_after_it_was_accepted_is_undelivered(
     assert row.undelivered is is_undelivered
 
 
-def test_a_failure_that_is_told_after_the_dose_was_missed_counts_too(
+def test_a_failed_receipt_after_the_miss_makes_the_occurrence_undelivered(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     siti.post("/pengingat/obat", obat)
@@ -131,7 +139,9 @@ def test_a_failure_that_is_told_after_the_dose_was_missed_counts_too(
     assert row.undelivered is True
 
 
-def test_a_message_under_way_is_waited_for(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_an_occurrence_with_a_claimed_delivery_is_not_yet_missed(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     siti.post("/pengingat/obat", obat)
     moment.move(hours=12)
     db.session.execute(
@@ -147,7 +157,9 @@ def test_a_message_under_way_is_waited_for(siti: Client, moment: Time, obat: dic
     assert row.undelivered is False
 
 
-def test_a_new_schedule_voids_what_nobody_answered(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_new_schedule_voids_pending_occurrences_of_the_old_schedule(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     created = siti.post("/pengingat/obat", obat).json
     details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
     siti.put(f"/pengingat/{created['id']}", {"details": details})
@@ -156,7 +168,7 @@ def test_a_new_schedule_voids_what_nobody_answered(siti: Client, moment: Time, o
     assert ledger() == sorted([*states("pending", *COMING), *states("void", "02 05:00 0", "03 05:00 0")])
 
 
-def test_a_new_title_changes_what_is_still_to_come(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_new_title_changes_only_future_occurrences(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     created = siti.post("/pengingat/obat", obat).json
     moment.move(hours=11, minutes=5)
     siti.put(f"/pengingat/{created['id']}", {"judul": "Gula darah"})
@@ -165,7 +177,9 @@ def test_a_new_title_changes_what_is_still_to_come(siti: Client, moment: Time, o
     assert titles == ["Obat diabetes", "Gula darah", "Gula darah"]
 
 
-def test_a_deleted_reminder_leaves_its_history(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_deleting_a_reminder_keeps_its_past_occurrences_in_the_ledger(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
     created = siti.post("/pengingat/obat", obat).json
     moment.move(hours=12)
     jobs.miss_overdue()
@@ -190,7 +204,7 @@ def test_is_done_answers_the_current_occurrence_and_false_reopens_it(
     assert ledger()[0] == "02 12:00 1 pending"
 
 
-def test_is_done_long_before_a_weekly_session_is_kept_for_it(siti: Client, moment: Time) -> None:
+def test_is_done_days_before_a_weekly_session_marks_the_next_session_done(siti: Client, moment: Time) -> None:
     sent = {"tipe": "terapi", "judul": "T", "waktu": "2026-03-02T00:00:00Z"}
     details = {"jadwal": [{"hari": "minggu", "jam": "02:00"}]}
     created = siti.post("/pengingat/", {**sent, "details": details}).json
@@ -205,7 +219,9 @@ def test_is_done_long_before_a_weekly_session_is_kept_for_it(siti: Client, momen
     assert waiting() == []
 
 
-def test_is_done_ends_a_visit_with_all_its_notices(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
+def test_is_done_on_an_appointment_closes_all_its_occurrences(
+    siti: Client, moment: Time, kontrol: dict[str, Any]
+) -> None:
     created = siti.post("/pengingat/", kontrol).json
     moment.move(hours=2, minutes=5)  # the notice of one day before was sent
     siti.put(f"/pengingat/{created['id']}", {"is_done": True})
@@ -218,7 +234,7 @@ def test_is_done_ends_a_visit_with_all_its_notices(siti: Client, moment: Time, k
 # --- compaction -----------------------------------------------------------------------------------------------------
 
 
-def test_after_400_days_the_rows_become_daily_sums(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_old_ledger_rows_are_compacted_into_daily_sums(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     created = siti.post("/pengingat/obat", obat).json
     for state in ("done", "skipped", "missed", "missed", "void"):
         db.session.add(
@@ -244,5 +260,5 @@ def test_after_400_days_the_rows_become_daily_sums(siti: Client, moment: Time, o
     assert (row.day, row.reminder_id, row.judul) == (date(2025, 1, 25), created["id"], "Obat diabetes")
 
 
-def test_the_command_sums_up_what_is_old(app: Flask) -> None:
+def test_the_compact_command_reports_the_number_of_occurrences(app: Flask) -> None:
     assert app.test_cli_runner().invoke(args=["pengingat", "compact"]).output == "0 occurrences summed up.\n"

@@ -68,7 +68,9 @@ def open_deliveries(row: Occurrence) -> int:
     return db.session.scalar(open_) or 0
 
 
-def test_two_answers_at_once_leave_one_state(committed: Flask, owned: tuple[int, list[int]]) -> None:
+def test_two_concurrent_answers_leave_one_state_and_no_open_delivery(
+    committed: Flask, owned: tuple[int, list[int]]
+) -> None:
     user_id, ids = owned
     done, skipped = Outcomes(), Outcomes()
     run_together(committed, answering(user_id, ids, "done", done), answering(user_id, ids, "skipped", skipped))
@@ -79,7 +81,9 @@ def test_two_answers_at_once_leave_one_state(committed: Flask, owned: tuple[int,
         assert open_deliveries(row) == 0
 
 
-def test_an_answer_against_an_edit(committed: Flask, owned: tuple[int, list[int]], obat: dict[str, Any]) -> None:
+def test_an_answer_concurrent_with_an_edit_leaves_a_consistent_occurrence(
+    committed: Flask, owned: tuple[int, list[int]], obat: dict[str, Any]
+) -> None:
     user_id, ids = owned
     details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
     outcomes = Outcomes()
@@ -96,7 +100,9 @@ def test_an_answer_against_an_edit(committed: Flask, owned: tuple[int, list[int]
         assert open_deliveries(row) == 0
 
 
-def test_an_answer_against_a_deletion(committed: Flask, owned: tuple[int, list[int]]) -> None:
+def test_an_answer_concurrent_with_a_deletion_is_recorded_or_refused(
+    committed: Flask, owned: tuple[int, list[int]]
+) -> None:
     user_id, ids = owned
     outcomes = Outcomes()
 
@@ -113,7 +119,9 @@ def test_an_answer_against_a_deletion(committed: Flask, owned: tuple[int, list[i
     assert states["void"] == answered["not_found"] == COUNT - states["done"]
 
 
-def test_an_answer_against_the_sweep(committed: Flask, owned: tuple[int, list[int]], moment: Time) -> None:
+def test_an_answer_concurrent_with_miss_overdue_is_recorded_or_refused(
+    committed: Flask, owned: tuple[int, list[int]], moment: Time
+) -> None:
     user_id, ids = owned
     moment.move(minutes=55)
     outcomes = Outcomes()
@@ -124,7 +132,9 @@ def test_an_answer_against_the_sweep(committed: Flask, owned: tuple[int, list[in
         assert (row.state, outcomes[reminder_id]) in (("skipped", "skipped"), ("missed", "already_closed"))
 
 
-def test_an_answer_against_the_clocks_planning(committed: Flask, owned: tuple[int, list[int]], moment: Time) -> None:
+def test_an_answer_concurrent_with_top_up_creates_no_duplicate_occurrence(
+    committed: Flask, owned: tuple[int, list[int]], moment: Time
+) -> None:
     user_id, ids = owned
     moment.move(hours=20)  # fewer than 24 planned hours are left, so the job plans more occurrences
     jobs.miss_overdue()
@@ -137,7 +147,7 @@ def test_an_answer_against_the_clocks_planning(committed: Flask, owned: tuple[in
             assert open_deliveries(row) == (2 if row.state == OccurrenceState.PENDING else 0)
 
 
-def test_answers_at_once_leave_the_stock_right_to_the_unit(
+def test_concurrent_answers_and_purchases_leave_the_correct_stock(
     committed: Flask, moment: Time, obat: dict[str, Any]
 ) -> None:
     doses = [{**dose, "jam": jam} for dose, jam in zip(obat["details"]["jadwal"], ("12:50", "12:00"), strict=True)]
@@ -176,7 +186,9 @@ def test_answers_at_once_leave_the_stock_right_to_the_unit(
         assert details["persediaan"]["sisa"] == 100 + 4 * 2.5 - sum(row.stock_deducted or 0 for row in rows)
 
 
-def test_four_clocks_tell_of_a_stock_once(committed: Flask, moment: Time, obat: dict[str, Any]) -> None:
+def test_four_concurrent_jobs_create_each_stock_notice_once(
+    committed: Flask, moment: Time, obat: dict[str, Any]
+) -> None:
     stocked = {**obat, "details": {**obat["details"], "persediaan": {"sisa": 3}}}
     for _ in range(3):
         make_reminders(20, stocked)
@@ -186,7 +198,7 @@ def test_four_clocks_tell_of_a_stock_once(committed: Flask, moment: Time, obat: 
     assert len(told) == len(set(told)) == 60
 
 
-def test_snoozes_and_answers_at_once_leave_nothing_to_be_sent_of_what_is_answered(
+def test_concurrent_snoozes_leave_no_open_delivery_of_answered_occurrences(
     committed: Flask, owned: tuple[int, list[int]]
 ) -> None:
     user_id, ids = owned

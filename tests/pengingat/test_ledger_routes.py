@@ -32,7 +32,7 @@ WRONG_DAYS = [
 class TestAnswerReminder:
     """POST /pengingat/<pengingat_id>/konfirmasi"""
 
-    def test_an_answer_gives_the_occurrence(self, metformin: Reminder, moment: Time) -> None:
+    def test_an_answer_returns_the_occurrence(self, metformin: Reminder, moment: Time) -> None:
         moment.move(hours=11, minutes=5)
         answer = metformin.say("done", note="sesudah bubur")
         assert answer.status_code == 200
@@ -54,15 +54,17 @@ class TestAnswerReminder:
         assert row.note == "sesudah bubur"
         assert metformin.is_done
 
-    def test_long_before_the_next_dose_nothing_is_meant(self, metformin: Reminder) -> None:
+    def test_an_answer_long_before_the_next_dose_is_404(self, metformin: Reminder) -> None:
         assert_error(metformin.say("done"), 404, "not_found")
         assert ledger()[0] == "02 12:00 1 pending"
 
-    def test_what_names_no_occurrence_is_no_record(self, metformin: Reminder) -> None:
+    def test_an_answer_to_an_unknown_occurrence_is_404(self, metformin: Reminder) -> None:
         for named in ({"due_at": "2026-03-02T12:00:01Z"}, {"due_at": "2026-03-02T12:00:00Z", "slot": "0"}):
             assert_error(metformin.say("done", **named), 404, "not_found")
 
-    def test_what_was_edited_away_cannot_be_answered(self, metformin: Reminder, obat: dict[str, Any]) -> None:
+    def test_an_occurrence_removed_by_an_edit_cannot_be_answered(
+        self, metformin: Reminder, obat: dict[str, Any]
+    ) -> None:
         details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
         metformin.client.put(f"/pengingat/{metformin.id}", {"details": details})
         assert_error(metformin.say("done", due_at="2026-03-02T12:00:00Z"), 409, "already_closed")
@@ -91,7 +93,9 @@ class TestAnswerReminder:
     def test_an_answer_without_a_status_is_refused(self, metformin: Reminder) -> None:
         assert_error(metformin.client.post(f"/pengingat/{metformin.id}/konfirmasi", {}), 400, field="status")
 
-    def test_nobody_answers_for_somebody_else(self, metformin: Reminder, client: Client, moment: Time) -> None:
+    def test_the_reminder_of_another_person_cannot_be_answered(
+        self, metformin: Reminder, client: Client, moment: Time
+    ) -> None:
         moment.move(hours=11, minutes=5)
         path = f"/pengingat/{metformin.id}/konfirmasi"
         assert_error(metformin.client.as_(make_user()).post(path, {"status": "done"}), 404)
@@ -110,7 +114,7 @@ class TestAnswerReminder:
         ],
     )
     @pytest.mark.parametrize("query", ["", "?patient_id=1", "?patient_id=entah"])
-    def test_who_is_logged_out_answers_nothing(
+    def test_an_answer_after_the_session_ended_is_401_despite_other_errors(
         self, metformin: Reminder, siti_id: int, moment: Time, data: dict[str, str], query: str
     ) -> None:
         """The response is 401 without a valid session, even if the request has other errors."""
@@ -125,7 +129,7 @@ class TestAnswerReminder:
 class TestListHistory:
     """GET /pengingat/riwayat"""
 
-    def test_the_history_holds_what_has_fallen_due_newest_first(
+    def test_the_history_lists_past_occurrences_newest_first(
         self, siti: Client, moment: Time, obat: dict[str, Any]
     ) -> None:
         created = siti.post("/pengingat/obat", obat).json
@@ -140,7 +144,7 @@ class TestListHistory:
             "snoozed_until", "undelivered",
         }  # fmt: skip
 
-    def test_the_history_is_narrowed_and_paged(self, siti: Client, siti_id: int, moment: Time) -> None:
+    def test_the_history_can_be_filtered_and_paged(self, siti: Client, siti_id: int, moment: Time) -> None:
         past(siti_id, 19, "done", tipe="makan")
         for day in (20, 21, 22):
             past(siti_id, day, "missed" if day == 21 else "done")
@@ -156,7 +160,7 @@ class TestListHistory:
     def test_wrong_days_and_filters_are_refused(self, siti: Client, moment: Time, query: str, field: str) -> None:
         assert_error(siti.get(f"/pengingat/riwayat?{query}"), 400, field=field)
 
-    def test_nobody_sees_somebody_elses_history(
+    def test_a_stranger_cannot_see_the_history_or_adherence_of_a_patient(
         self, siti: Client, client: Client, moment: Time, obat: dict[str, Any]
     ) -> None:
         created = siti.post("/pengingat/obat", obat).json
@@ -191,7 +195,9 @@ class TestListReminderHistory:
 class TestGetAdherence:
     """GET /pengingat/kepatuhan"""
 
-    def test_the_sums(self, siti: Client, siti_id: int, moment: Time, obat: dict[str, Any]) -> None:
+    def test_adherence_is_summed_in_total_by_day_and_by_reminder(
+        self, siti: Client, siti_id: int, moment: Time, obat: dict[str, Any]
+    ) -> None:
         created = siti.post("/pengingat/obat", obat).json
         for state, undelivered in [
             ("done", False),
@@ -226,7 +232,7 @@ class TestGetAdherence:
             ],
         }  # fmt: skip
 
-    def test_92_days_are_not_too_many(self, siti: Client, moment: Time) -> None:
+    def test_a_range_of_92_days_is_accepted(self, siti: Client, moment: Time) -> None:
         answer = siti.get("/pengingat/kepatuhan?start=2026-01-01&end=2026-04-02")
         assert len(answer.json["days"]) == 92
 
@@ -246,14 +252,18 @@ class TestExportAdherence:
             ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
         ],
     )
-    def test_each_format_is_a_file(self, siti: Client, siti_id: int, moment: Time, format_: str, mimetype: str) -> None:
+    def test_the_report_can_be_downloaded_in_each_format(
+        self, siti: Client, siti_id: int, moment: Time, format_: str, mimetype: str
+    ) -> None:
         past(siti_id, 1, "done")
         response = report(siti, format_)
         assert response.mimetype == mimetype
         name = f"kepatuhan_2026-02-01_2026-02-28.{format_}"
         assert response.headers["Content-Disposition"] == f'attachment; filename="{name}"'
 
-    def test_the_report_is_the_callers(self, siti: Client, siti_id: int, moment: Time, client: Client) -> None:
+    def test_the_report_contains_only_data_of_the_caller(
+        self, siti: Client, siti_id: int, moment: Time, client: Client
+    ) -> None:
         past(siti_id, 1, "done")
         assert "Belum ada jadwal" in text_of(report(siti.as_(make_user()), "pdf"))
         assert_error(client.get("/pengingat/kepatuhan/laporan"), 401)
@@ -262,5 +272,7 @@ class TestExportAdherence:
         ("query", "field"),
         [("format=docx", "format"), ("start=2026-03-02&end=2026-03-01", "start"), ("start=2025-01-01", "start")],
     )
-    def test_a_wrong_choice_is_refused(self, siti: Client, moment: Time, query: str, field: str) -> None:
+    def test_an_invalid_format_or_date_range_is_refused(
+        self, siti: Client, moment: Time, query: str, field: str
+    ) -> None:
         assert_error(siti.get(f"/pengingat/kepatuhan/laporan?{query}"), 400, field=field)

@@ -61,7 +61,7 @@ def once(days: float, *before: str, zone: str = "Asia/Jakarta") -> Schedule:
         ([once(0.6), once(0.6, zone="Asia/Jayapura")], 1),  # 22.24 in Jakarta, 00.24 on the next day in Jayapura
     ],
 )
-def test_the_busiest_day_is_that_of_most_dues(schedules: list[Schedule], most: int) -> None:
+def test_busiest_day_returns_the_highest_number_of_due_times_on_a_day(schedules: list[Schedule], most: int) -> None:
     assert busiest_day(schedules, NOW) == most
 
 
@@ -92,7 +92,7 @@ plans = st.one_of(
 
 
 @given(st.lists(plans, max_size=8))
-def test_the_busiest_day_is_what_counting_each_day_gives(schedules: list[Schedule]) -> None:
+def test_busiest_day_equals_the_maximum_of_a_count_by_day(schedules: list[Schedule]) -> None:
     days = [TODAY + timedelta(days=n) for n in range(1, 30)]
     counts = dict.fromkeys([TODAY, *days], 0)
     start = datetime.combine(TODAY, time(), JAKARTA)
@@ -126,7 +126,7 @@ def fill(client: Client, *reminders: dict[str, Any]) -> int:
     return last
 
 
-def test_the_reminder_after_the_last_is_refused(siti: Client, moment: Time) -> None:
+def test_a_reminder_over_the_limit_of_a_person_is_refused(siti: Client, moment: Time) -> None:
     fill(siti, *(visit(day) for day in range(1, MAX_REMINDERS)))
     last = fill(siti, visit(MAX_REMINDERS))
     refused = siti.post("/pengingat", visit(MAX_REMINDERS + 1))
@@ -138,7 +138,7 @@ def test_the_reminder_after_the_last_is_refused(siti: Client, moment: Time) -> N
     fill(siti, visit(MAX_REMINDERS + 1))
 
 
-def test_the_due_after_the_last_of_a_day_is_refused(siti: Client, moment: Time) -> None:
+def test_a_due_time_over_the_daily_limit_is_refused(siti: Client, moment: Time) -> None:
     fill(siti, *[medicine()] * 20)
     before = waiting()
     refused = siti.post("/pengingat/obat", medicine(1))
@@ -163,7 +163,7 @@ def test_the_due_after_the_last_of_a_day_is_refused(siti: Client, moment: Time) 
         (sessions(60), visit(2), 201),
     ],
 )
-def test_only_what_falls_on_one_day_counts_together(
+def test_only_due_times_of_the_same_day_count_for_the_daily_limit(
     siti: Client, moment: Time, there: dict[str, Any], more: dict[str, Any], status: int
 ) -> None:
     # A therapy has at most 50 sessions.
@@ -182,7 +182,7 @@ def _halves(details: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"jadwal": jadwal[:50]}, {"jadwal": jadwal[50:]}]
 
 
-def test_a_change_into_too_much_is_refused(siti: Client, moment: Time) -> None:
+def test_an_edit_that_exceeds_the_daily_limit_is_refused(siti: Client, moment: Time) -> None:
     fill(siti, *[medicine()] * 19)
     last = fill(siti, medicine(2))
     path = f"/pengingat/{last}"
@@ -195,7 +195,7 @@ def test_a_change_into_too_much_is_refused(siti: Client, moment: Time) -> None:
     assert siti.put(path, {"details": medicine(1)["details"], "is_done": True}).status_code == 200
 
 
-def test_a_visit_that_is_done_makes_room_and_is_not_reopened_without(siti: Client, moment: Time) -> None:
+def test_a_done_appointment_does_not_count_and_cannot_reopen_over_the_limit(siti: Client, moment: Time) -> None:
     fill(siti, *[medicine()] * 19, medicine(2))
     path = f"/pengingat/{fill(siti, visit(1))}"
     assert_error(siti.post("/pengingat", visit(1)), 409, "too_many_reminders")
@@ -205,7 +205,7 @@ def test_a_visit_that_is_done_makes_room_and_is_not_reopened_without(siti: Clien
     assert siti.get(path).json["is_done"] is True
 
 
-def test_whoever_has_more_already_keeps_it_and_may_have_less(
+def test_reminders_over_a_lowered_limit_can_be_edited_but_not_increased(
     siti: Client, moment: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -221,7 +221,7 @@ def test_whoever_has_more_already_keeps_it_and_may_have_less(
     assert_error(siti.post("/pengingat", visit(200)), 409, "too_many_reminders")
 
 
-def test_the_limits_cost_the_same_however_many_reminders_there_are(
+def test_the_number_of_statements_does_not_grow_with_the_reminders(
     siti: Client, moment: Time, statements: Statements
 ) -> None:
     path = f"/pengingat/{fill(siti, medicine(2))}"
@@ -236,7 +236,7 @@ def test_the_limits_cost_the_same_however_many_reminders_there_are(
     assert counts[0] == counts[1]
 
 
-def test_of_two_creates_at_once_one_gets_the_last_place(committed: Flask, moment: Time) -> None:
+def test_two_concurrent_creates_cannot_exceed_the_daily_limit(committed: Flask, moment: Time) -> None:
     with unit_of_work():
         user_id = make_user().id
     data: Any = {**visit(3), "waktu": NOW + timedelta(days=3), "timezone": "UTC"}
@@ -249,6 +249,6 @@ def test_of_two_creates_at_once_one_gets_the_last_place(committed: Flask, moment
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Pengingat)) == MAX_PER_DAY
 
 
-def test_a_reminder_in_year_8999_is_on_a_day_too() -> None:
+def test_busiest_day_accepts_due_times_in_the_year_8999() -> None:
     far = Schedule(ZoneInfo("UTC"), single_at=datetime(8999, 1, 1, tzinfo=UTC))
     assert busiest_day([far, far], NOW) == 2

@@ -46,21 +46,21 @@ def spent(siti: Client, moment: Time) -> list[str]:
     return paths
 
 
-def test_deleted_reminders_count_on_the_day_on_which_they_fell_due(siti: Client, spent: list[str]) -> None:
+def test_reminders_deleted_after_being_sent_still_count_for_that_day(siti: Client, spent: list[str]) -> None:
     for path in spent:
         assert siti.delete(path).status_code == 200
     assert_error(siti.post("/pengingat", visit(2)), 409, "too_many_reminders")
     make(siti, 24 * 60)  # an appointment tomorrow is still accepted
 
 
-def test_a_reminder_that_is_moved_after_it_fell_due_counts_again(siti: Client, spent: list[str]) -> None:
+def test_a_sent_reminder_moved_to_later_that_day_counts_again(siti: Client, spent: list[str]) -> None:
     later = (NOW + timedelta(minutes=2)).isoformat()
     assert_error(siti.put(spent[0], {"waktu": later}), 409, "too_many_reminders")
     tomorrow = (NOW + timedelta(days=1)).isoformat()
     assert siti.put(spent[0], {"waktu": tomorrow}).status_code == 200
 
 
-def test_what_was_never_sent_does_not_count(siti: Client, moment: Time) -> None:
+def test_reminders_deleted_before_they_were_sent_do_not_count(siti: Client, moment: Time) -> None:
     for _ in range(3):
         paths = [make(siti, 60) for _ in range(MAX_PER_DAY)]
         for path in paths:
@@ -68,13 +68,15 @@ def test_what_was_never_sent_does_not_count(siti: Client, moment: Time) -> None:
     make(siti, 60)
 
 
-def test_the_day_is_that_of_the_reminder(siti: Client, moment: Time, spent: list[str]) -> None:
+def test_sent_reminders_count_for_a_new_reminder_in_another_time_zone(
+    siti: Client, moment: Time, spent: list[str]
+) -> None:
     for path in spent:
         siti.delete(path)
     assert_error(siti.post("/pengingat", {**visit(2), "timezone": "Asia/Jayapura"}), 409, "too_many_reminders")
 
 
-def test_the_next_day_has_room_again(siti: Client, moment: Time, spent: list[str]) -> None:
+def test_sent_reminders_do_not_count_for_the_next_day(siti: Client, moment: Time, spent: list[str]) -> None:
     moment.move(hours=16)  # 00.01 in Jakarta, on the next day
     for path in spent:
         siti.delete(path)
@@ -83,7 +85,7 @@ def test_the_next_day_has_room_again(siti: Client, moment: Time, spent: list[str
     assert_error(siti.post("/pengingat", visit(16 * 60 + 6)), 409, "too_many_reminders")
 
 
-def test_of_two_at_once_after_deletions_one_gets_the_last_place(committed: Flask, moment: Time) -> None:
+def test_concurrent_creates_after_deletions_cannot_exceed_the_daily_limit(committed: Flask, moment: Time) -> None:
     with unit_of_work():
         user_id = make_user().id
     data: Any = {**visit(1), "waktu": NOW + timedelta(minutes=1)}

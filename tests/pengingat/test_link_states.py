@@ -36,7 +36,7 @@ def beside(token: str, siti: Client, moment: Time, obat: dict[str, Any]) -> Besi
     return made
 
 
-def test_the_page_says_what_became_of_each_time_of_its_link(token: str, client: Client, beside: Beside) -> None:
+def test_the_page_shows_the_state_of_each_due_time_of_the_link(token: str, client: Client, beside: Beside) -> None:
     beside.say(beside.medicine, "done")
     beside.say(beside.meal, "snooze", minutes=20)
     assert said(client, token) == (
@@ -64,14 +64,14 @@ def test_the_page_says_what_became_of_each_time_of_its_link(token: str, client: 
 @pytest.mark.parametrize(
     ("status", "sentence"), [("done", "Tercatat, terima kasih."), ("skipped", "Tercatat: kali ini dilewati.")]
 )
-def test_what_became_of_all_times_is_said_once(
+def test_one_common_state_of_all_due_times_is_shown_once(
     token: str, client: Client, beside: Beside, status: str, sentence: str
 ) -> None:
     tap(client, token, status)
     assert said(client, token)[0] == sentence
 
 
-def test_many_times_of_one_state_are_counted(
+def test_due_times_with_the_same_state_are_grouped_with_a_count(
     token: str, client: Client, siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     moment.move(minutes=-10)
@@ -83,7 +83,7 @@ def test_many_times_of_one_state_are_counted(
     assert len(page(client, token).get_data()) < 6000
 
 
-def test_a_missed_time_is_answered_and_the_skipped_one_beside_it_stays(
+def test_an_answer_to_missed_occurrences_does_not_change_a_skipped_one(
     token: str, client: Client, beside: Beside, moment: Time
 ) -> None:
     beside.say(beside.medicine, "skipped")

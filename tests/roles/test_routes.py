@@ -38,7 +38,7 @@ class TestListRoles:
         assert response.headers["X-Total-Count"] == "4"
         assert client.get(f"/roles/{response.json[0]['id']}").json["name"] == "superadmin"
 
-    def test_roles_come_oldest_first_as_the_documentation_says(self, client: Client, admin: Client) -> None:
+    def test_roles_are_listed_oldest_first_as_documented(self, client: Client, admin: Client) -> None:
         added = [admin.post("/roles", {"name": name}).json["id"] for name in ("relawan", "ahli-gizi")]
         ids = [role["id"] for role in client.get("/roles").json]
         assert ids == sorted(ids)
@@ -53,7 +53,7 @@ class TestListRoles:
         assert 'rel="prev"' in response.headers["Link"]
         assert 'rel="next"' not in response.headers["Link"]
 
-    def test_links_of_pages_repeat_no_host_that_the_caller_sent(self, client: Client) -> None:
+    def test_page_links_ignore_the_host_headers_of_the_request(self, client: Client) -> None:
         response = client.get(
             "/roles?page=2&per_page=3", headers={"Host": "evil.example", "X-Forwarded-Host": "evil.example"}
         )
@@ -75,7 +75,7 @@ class TestCreateRole(ForAdmins):
         assert created.json == {"id": created.json["id"], "name": "relawan", "is_editable": True}
 
     @pytest.mark.parametrize("name", ["pasien", "PASIEN", "Relawan"])
-    def test_a_role_name_is_unique_whatever_its_case(self, admin: Client, relawan: int, name: str) -> None:
+    def test_role_names_are_unique_ignoring_case(self, admin: Client, relawan: int, name: str) -> None:
         assert_error(admin.post("/roles", {"name": name}), 409, "role_taken")
 
     @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ class TestCreateRole(ForAdmins):
         assert_error(admin.post("/roles", body), 400, "validation_error")
         assert_error(admin.put(f"/roles/{relawan}", body), 400, "validation_error")
 
-    def test_a_superadmins_ordinary_login_opens_no_superadmin_route_but_the_admins(self, client: Client) -> None:
+    def test_a_superadmin_with_an_ordinary_login_can_create_a_role(self, client: Client) -> None:
         make_superadmin(username="boss")
         token = client.post("/login", {"username": "boss", "password": PASSWORD}).json["access_token"]
         assert client.with_token(token).post("/roles", {"name": "satu"}).status_code == 201
@@ -109,7 +109,7 @@ class TestUpdateRole(ForAdmins):
         assert admin.put(f"/roles/{relawan}", {"name": "sukarelawan"}).json["name"] == "sukarelawan"
 
     @pytest.mark.parametrize("name", SEEDED)
-    def test_a_seeded_role_is_neither_changed_nor_deleted(self, admin: Client, name: str) -> None:
+    def test_a_seeded_role_cannot_be_changed_or_deleted(self, admin: Client, name: str) -> None:
         url = f"/roles/{role_id(name)}"
         assert_error(admin.put(url, {"name": "lain", "is_editable": True}), 403, "role_not_editable")
         assert_error(admin.delete(url), 403, "role_not_editable")
@@ -130,11 +130,11 @@ class TestDeleteRole(ForAdmins):
         for number in UNKNOWN:
             assert_error(admin.delete(f"/roles/{number}"), 404)
 
-    def test_a_role_set_not_editable_stays_as_it_is(self, admin: Client, relawan: int) -> None:
+    def test_a_role_that_is_not_editable_cannot_be_deleted(self, admin: Client, relawan: int) -> None:
         assert admin.put(f"/roles/{relawan}", {"name": "relawan", "is_editable": False}).status_code == 200
         assert_error(admin.delete(f"/roles/{relawan}"), 403, "role_not_editable")
 
-    def test_a_role_that_somebody_has_is_not_deleted(self, admin: Client, relawan: int) -> None:
+    def test_a_role_in_use_cannot_be_deleted(self, admin: Client, relawan: int) -> None:
         user = make_user()
         admin.post(f"/admins/{user.id}/roles", {"role_ids": [relawan]})
         assert_error(admin.delete(f"/roles/{relawan}"), 409, "role_in_use")
@@ -152,7 +152,7 @@ class TestListUserRoles:
 class TestAddUserRoles(ForAdmins):
     """POST /admins/<user_id>/roles"""
 
-    def test_roles_are_given_and_removed_and_repeats_are_ignored(self, admin: Client, relawan: int) -> None:
+    def test_adding_and_removing_roles_is_idempotent(self, admin: Client, relawan: int) -> None:
         user = make_user()
         url = f"/admins/{user.id}/roles"
         for _ in range(2):
@@ -169,7 +169,7 @@ class TestAddUserRoles(ForAdmins):
             assert response.status_code == 200
             assert relawan not in response.json["role_ids"]
 
-    def test_only_a_superadmin_hands_out_superadmin(self, client: Client, admin: Client) -> None:
+    def test_only_a_superadmin_can_give_or_remove_the_superadmin_role(self, client: Client, admin: Client) -> None:
         user = make_user()
         body = {"role_ids": [role_id("superadmin")]}
         assert_error(admin.post(f"/admins/{user.id}/roles", body), 403, "superadmin_only")
@@ -194,14 +194,14 @@ class TestAddUserRoles(ForAdmins):
 class TestRemoveUserRoles(ForAdmins):
     """DELETE /admins/<user_id>/roles"""
 
-    def test_a_removed_role_ends_its_rights_at_once(self, client: Client, admin: Client) -> None:
+    def test_removing_the_admin_role_revokes_its_rights_immediately(self, client: Client, admin: Client) -> None:
         other = make_admin()
         other_client = client.as_(other)
         assert other_client.post("/roles", {"name": "satu"}).status_code == 201
         admin.delete(f"/admins/{other.id}/roles", {"role_ids": [role_id("admin")]})
         assert_error(other_client.post("/roles", {"name": "dua"}), 403, "forbidden")
 
-    def test_the_last_admin_stays_one(self, client: Client) -> None:
+    def test_the_last_admin_cannot_lose_the_admin_role(self, client: Client) -> None:
         last = make_admin()
         response = client.as_(last).delete(f"/admins/{last.id}/roles", {"role_ids": [role_id("admin")]})
         assert_error(response, 409, "last_admin")
