@@ -26,23 +26,25 @@ _STOLEN = "accounts/test_stolen_session.py::test_"
 LIMITS: dict[str, Limit] = {
     # Limits on requests about accounts
     "accounts/routes.py login '10 per 5 minutes; 20 per hour'": Limit(
-        "passwords", "wrong guesses for an account from a network", f"{_LOGIN}a_network_is_24_bits_or_64_of_ipv6"
+        "passwords",
+        "wrong guesses for an account from a network",
+        f"{_LOGIN}login_limits_count_ipv4_by_24_bits_and_ipv6_by_64_bits",
     ),
     "accounts/routes.py login '100 per hour'": Limit(
         "passwords, and the owner's own login",
         "wrong guesses for an account from networks that it has not logged in from",
-        f"{_LOGIN}guesses_of_all_the_world_shut_out_strangers_and_not_the_owner",
+        f"{_LOGIN}a_distributed_attack_does_not_block_logins_from_a_known_network",
     ),
     "accounts/routes.py login '60 per minute'": Limit("passwords of many accounts", "an address", GENERIC),
     "accounts/routes.py superadmin_login '5 per 5 minutes; 10 per hour'": Limit(
         "passwords",
         "wrong guesses for an account from a network",
-        f"{_LOGIN}five_wrong_guesses_for_a_superadmin_are_enough",
+        f"{_LOGIN}superadmin_login_is_blocked_after_five_wrong_passwords",
     ),
     "accounts/routes.py superadmin_login '50 per hour'": Limit(
         "passwords, and the owner's own login",
         "wrong guesses for an account from networks that it has not logged in from",
-        f"{_LOGIN}a_superadmin_keeps_guesses_of_their_own_where_they_have_logged_in",
+        f"{_LOGIN}a_superadmin_can_log_in_from_a_known_network_during_an_attack",
     ),
     "accounts/routes.py superadmin_login '20 per minute'": Limit("passwords of many accounts", "an address", GENERIC),
     "accounts/routes.py register '20 per minute; 200 per day'": Limit(
@@ -54,7 +56,9 @@ LIMITS: dict[str, Limit] = {
     "accounts/routes.py check_username '60 per minute'": Limit("the list of usernames", "an address", GENERIC),
     "accounts/routes.py send_verification_code '10 per minute'": Limit("numbers of strangers", "an address", GENERIC),
     "accounts/routes.py send_verification_code '5 per hour; 10 per day'": Limit(
-        "whoever has the number", "a number, however it is written", f"{_LOGIN}one_number_gets_ten_links_a_day"
+        "whoever has the number",
+        "a number, however it is written",
+        f"{_LOGIN}a_phone_number_can_request_ten_reset_links_a_day",
     ),
     "accounts/routes.py update_password '20 per minute'": Limit("codes of reset links", "an address", GENERIC),
     "accounts/routes.py create_phone_verification '20 per hour'": Limit("numbers of strangers", "a person", GENERIC),
@@ -73,7 +77,7 @@ LIMITS: dict[str, Limit] = {
     "accounts/service.py check_may_change CONTACT_CHANGES": Limit(
         "the list of numbers and e-mails",
         "numbers and e-mails that a person tries",
-        f"{_STOLEN}taken_numbers_and_emails_are_told_ten_times_an_hour",
+        f"{_STOLEN}profile_changes_to_taken_numbers_and_emails_are_rate_limited",
     ),
     "accounts/verification.py _count_code SENT": Limit(
         "whoever has the number",
@@ -184,22 +188,22 @@ LIMITS: dict[str, Limit] = {
     "inbox/limits.py MAX_PER_HOUR": Limit(
         "the number, and the sender's reputation",
         "answers to what a number decides",
-        "inbox/test_limits.py::test_the_limit_is_exact_when_many_work_at_once",
+        "inbox/test_limits.py::test_concurrent_workers_do_not_exceed_the_reply_limit",
     ),
     "inbox/limits.py MAX_PER_DAY": Limit(
         "the number, and the sender's reputation",
         "answers to what a number decides",
-        "inbox/test_limits.py::test_and_sixty_times_a_day",
+        "inbox/test_limits.py::test_replies_to_commands_are_limited_to_sixty_per_day",
     ),
     "inbox/limits.py MAX_TALK_PER_HOUR": Limit(
         "the number, and the sender's reputation",
         "answers to a number that change nothing",
-        "inbox/test_limits.py::test_two_robots_that_answer_each_other_come_to_an_end",
+        "inbox/test_limits.py::test_a_reply_loop_with_an_automatic_responder_ends",
     ),
     "inbox/limits.py MAX_TALK_PER_DAY": Limit(
         "the number, and the sender's reputation",
         "answers to a number that change nothing",
-        "inbox/test_limits.py::test_and_ten_times_a_day_together",
+        "inbox/test_limits.py::test_replies_to_small_talk_are_limited_to_ten_per_day",
     ),
     "logs/buffer.py _has_room f'{MAX_PER_MINUTE} per minute'": Limit(
         "the database",

@@ -21,9 +21,7 @@ from tests.notifications.deliveries import add
 from tests.pengingat.ledgers import Time
 
 
-def test_what_reaches_us_late_answers_what_had_been_sent_when_it_was_written(
-    phone: Phone, sent: Sent, moment: Time
-) -> None:
+def test_a_late_message_answers_the_reminder_sent_before_it_was_written(phone: Phone, sent: Sent, moment: Time) -> None:
     """The service was down, so the provider repeated the webhook. By then, the next reminder had been sent."""
     (first,), (second,) = sent("Metformin", ago=20), sent("Amlodipin", ago=1)
     received_at = datetime.now(UTC)  # the real time, because the database cannot use the test's clock
@@ -40,14 +38,14 @@ def test_what_reaches_us_late_answers_what_had_been_sent_when_it_was_written(
     assert state(second) == "done"
 
 
-def test_whatsapps_hours_begin_when_a_message_was_written(phone: Phone) -> None:
+def test_last_inbound_at_is_the_time_a_message_was_written(phone: Phone) -> None:
     for hours in (30, 3):
         wrote_at = datetime.now(UTC) - timedelta(hours=hours)
         phone.write("SUDAH", at=wrote_at.isoformat())
         assert db.session.scalars(sa.select(PhoneNumber.last_inbound_at)).one() == wrote_at
 
 
-def test_done_is_noted_and_thanked_for(phone: Phone, sent: Sent) -> None:
+def test_done_is_recorded_and_gets_a_thank_you_reply(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
     said = phone.write("SUDAH")
     assert said.text == "Terima kasih, Siti. Obat pukul 07.55 WIB sudah kami catat."
@@ -55,7 +53,7 @@ def test_done_is_noted_and_thanked_for(phone: Phone, sent: Sent) -> None:
     assert (state(row), read(row).answered_via) == ("done", "message")
 
 
-def test_the_same_word_twice_is_as_good_as_once(phone: Phone, sent: Sent) -> None:
+def test_a_repeated_done_message_is_idempotent(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
     first = phone.write("SUDAH")
     answered_at = read(row).answered_at
@@ -64,48 +62,48 @@ def test_the_same_word_twice_is_as_good_as_once(phone: Phone, sent: Sent) -> Non
 
 
 @pytest.mark.parametrize("word", ["LEWATI", "NANTI"])
-def test_another_word_changes_no_answer_when_nothing_is_open(phone: Phone, sent: Sent, word: str) -> None:
+def test_skip_or_snooze_does_not_change_an_answered_reminder(phone: Phone, sent: Sent, word: str) -> None:
     (row,) = sent("Metformin")
     phone.write("SUDAH")
     assert phone.write(word).text == "Saat ini tidak ada pengingat yang perlu dijawab."
     assert (state(row), read(row).snoozes) == ("done", 0)
 
 
-def test_a_quoted_message_can_still_get_another_answer(phone: Phone, sent: Sent) -> None:
+def test_a_reply_quoting_a_reminder_can_change_its_answer(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     phone.write("SUDAH")
     phone.write("LEWATI", about="wamid.a")
     assert state(row) == "skipped"
 
 
-def test_skipped_is_noted(phone: Phone, sent: Sent) -> None:
+def test_skip_is_recorded(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
     assert phone.write("LEWATI").text == "Baik, Siti. Obat pukul 07.55 WIB kali ini dilewati."
     assert state(row) == "skipped"
 
 
-def test_later_asks_again(phone: Phone, sent: Sent, moment: Time) -> None:
+def test_snooze_postpones_the_reminder_by_the_given_minutes(phone: Phone, sent: Sent, moment: Time) -> None:
     (row,) = sent("Metformin")
     assert phone.write("TUNDA 20").text == "Baik, Siti. Kami ingatkan lagi pukul 08.20 WIB."
     assert (state(row), read(row).snoozed_until) == ("pending", moment.now + timedelta(minutes=20))
 
 
 @pytest.mark.parametrize("minutes", [0, 4, 121, 10**9])
-def test_later_has_a_range(phone: Phone, sent: Sent, minutes: int) -> None:
+def test_snooze_minutes_outside_the_range_are_refused(phone: Phone, sent: Sent, minutes: int) -> None:
     (row,) = sent("Metformin")
     said = phone.write(f"TUNDA {minutes}")
     assert said.text == "Waktu tunda harus 5 sampai 120 menit. Contoh: TUNDA 30."
     assert (state(row), read(row).snoozes) == ("pending", 0)
 
 
-def test_put_off_too_often_is_refused_in_words(phone: Phone, sent: Sent) -> None:
+def test_a_snooze_over_the_maximum_count_is_refused(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
     read(row).snoozes = statements.MAX_SNOOZES
     db.session.commit()
     assert phone.write("TUNDA 5").text == "Pengingat ini tidak dapat ditunda lagi."
 
 
-def test_not_yet_changes_nothing(phone: Phone, sent: Sent) -> None:
+def test_not_yet_leaves_the_reminder_open(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
     assert phone.write("BELUM").text == "Baik, Siti, kami tunggu."
     assert (state(row), read(row).snoozes) == ("pending", 0)
@@ -113,11 +111,11 @@ def test_not_yet_changes_nothing(phone: Phone, sent: Sent) -> None:
 
 
 @pytest.mark.parametrize("word", ["SUDAH", "LEWATI", "TUNDA", "BELUM"])
-def test_where_nothing_was_asked_that_is_said(phone: Phone, moment: Time, word: str) -> None:
+def test_an_answer_without_a_sent_reminder_gets_an_explanation(phone: Phone, moment: Time, word: str) -> None:
     assert phone.write(word).text == "Saat ini tidak ada pengingat yang perlu dijawab."
 
 
-def test_a_word_concerns_what_was_sent_last_and_then_what_was_sent_before(phone: Phone, sent: Sent) -> None:
+def test_done_answers_the_latest_open_reminder_then_the_previous_one(phone: Phone, sent: Sent) -> None:
     (first,), (last,) = sent("Metformin", ago=30), sent("Amlodipin", ago=5)
     phone.write("SUDAH")
     assert (state(first), state(last)) == ("pending", "done")
@@ -125,7 +123,7 @@ def test_a_word_concerns_what_was_sent_last_and_then_what_was_sent_before(phone:
     assert (state(first), state(last)) == ("done", "done")
 
 
-def test_what_was_missed_can_still_be_done(phone: Phone, sent: Sent) -> None:
+def test_a_missed_reminder_can_be_marked_done_late(phone: Phone, sent: Sent) -> None:
     (missed,), (done,) = sent("Metformin", ago=90), sent("Amlodipin", ago=30)
     db.session.execute(sa.update(Occurrence).where(Occurrence.id == missed).values(state="missed"))
     db.session.commit()
@@ -135,7 +133,7 @@ def test_what_was_missed_can_still_be_done(phone: Phone, sent: Sent) -> None:
     assert (state(missed), read(missed).late) == ("done", True)
 
 
-def test_what_was_missed_cannot_be_skipped_any_more(phone: Phone, sent: Sent) -> None:
+def test_a_missed_reminder_cannot_be_skipped(phone: Phone, sent: Sent) -> None:
     (missed,) = sent("Metformin", ago=90)
     db.session.execute(sa.update(Occurrence).where(Occurrence.id == missed).values(state="missed"))
     db.session.commit()
@@ -143,13 +141,13 @@ def test_what_was_missed_cannot_be_skipped_any_more(phone: Phone, sent: Sent) ->
     assert state(missed) == "missed"
 
 
-def test_a_message_of_several_is_answered_whole(phone: Phone, sent: Sent) -> None:
+def test_done_answers_all_reminders_of_one_message(phone: Phone, sent: Sent) -> None:
     rows = sent("Metformin", "Amlodipin", "Simvastatin")
     assert phone.write("SUDAH").text == "Terima kasih, Siti. 3 pengingat sudah kami catat."
     assert [state(row) for row in rows] == ["done"] * 3
 
 
-def test_or_by_the_numbers_of_its_text(phone: Phone, sent: Sent) -> None:
+def test_numbers_select_reminders_within_one_message(phone: Phone, sent: Sent) -> None:
     rows = sent("Metformin", "Amlodipin", "Simvastatin")
     phone.write("SUDAH 2")
     assert [state(row) for row in rows] == ["pending", "done", "pending"]
@@ -158,7 +156,7 @@ def test_or_by_the_numbers_of_its_text(phone: Phone, sent: Sent) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "3", "99999999"])
-def test_a_number_that_the_text_does_not_have_is_told(phone: Phone, sent: Sent, number: str) -> None:
+def test_a_number_outside_the_list_of_the_message_is_refused(phone: Phone, sent: Sent, number: str) -> None:
     rows = sent("Metformin", "Amlodipin")
     said = phone.write(f"SUDAH {number}")
     assert said.text == "Pesan terakhir memuat 2 pengingat. Balas dengan nomor 1 sampai 2."
@@ -166,7 +164,7 @@ def test_a_number_that_the_text_does_not_have_is_told(phone: Phone, sent: Sent, 
 
 
 @pytest.mark.parametrize("word", ["OK", "ya", "siap", "👍"])
-def test_ok_is_read_and_not_taken(phone: Phone, sent: Sent, word: str) -> None:
+def test_ok_is_not_recorded_as_done(phone: Phone, sent: Sent, word: str) -> None:
     (row,) = sent("Metformin")
     said = phone.write(word)
     assert (said.outcome, said.text) == ("answered:ok", "Baik, Siti. Kalau sudah, balas SUDAH.")
@@ -177,7 +175,7 @@ def test_ok_is_read_and_not_taken(phone: Phone, sent: Sent, word: str) -> None:
     assert (said.outcome, said.text) == ("nothing asked", None)
 
 
-def test_a_dose_that_was_missed_is_still_waited_for(phone: Phone, sent: Sent) -> None:
+def test_ok_and_not_yet_are_accepted_for_a_missed_dose(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin", ago=90)
     db.session.execute(sa.update(Occurrence).where(Occurrence.id == row).values(state="missed"))
     db.session.commit()
@@ -185,7 +183,7 @@ def test_a_dose_that_was_missed_is_still_waited_for(phone: Phone, sent: Sent) ->
     assert phone.write("belum").text == "Baik, Siti, kami tunggu."
 
 
-def test_what_is_not_clear_is_asked_back(phone: Phone, sent: Sent) -> None:
+def test_an_unclear_message_gets_a_request_to_clarify(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
     said = phone.write("sudah muntah")
     assert said.outcome == "answered:doubt"
@@ -194,7 +192,7 @@ def test_what_is_not_clear_is_asked_back(phone: Phone, sent: Sent) -> None:
 
 
 @pytest.mark.parametrize("text", ["tidak", "gak mau minum", "nanti malam"])
-def test_a_refusal_is_told_how_to_put_off_or_leave_out(phone: Phone, sent: Sent, text: str) -> None:
+def test_a_refusal_gets_instructions_for_snooze_and_skip(phone: Phone, sent: Sent, text: str) -> None:
     (row,) = sent("Metformin")
     said = phone.write(text)
     assert (said.outcome, said.text) == (
@@ -205,7 +203,7 @@ def test_a_refusal_is_told_how_to_put_off_or_leave_out(phone: Phone, sent: Sent,
 
 
 @pytest.mark.parametrize("text", ["terima kasih bu", "makasih", "🙏 makasih"])
-def test_courtesy_gets_no_answer(phone: Phone, sent: Sent, text: str) -> None:
+def test_a_thank_you_message_gets_no_reply(phone: Phone, sent: Sent, text: str) -> None:
     sent("Metformin")
     said = phone.write(text)
     assert (said.outcome, said.text) == ("courtesy", None)
@@ -214,43 +212,43 @@ def test_courtesy_gets_no_answer(phone: Phone, sent: Sent, text: str) -> None:
 # --- the reminders that a message is about --------------------------------------------------------------------------
 
 
-def test_a_name_means_its_medicine_alone(phone: Phone, sent: Sent) -> None:
+def test_a_medicine_name_limits_the_answer_to_that_medicine(phone: Phone, sent: Sent) -> None:
     rows = sent("Metformin", "Amlodipin")
     phone.write("sudah amlodipin")
     assert [state(row) for row in rows] == ["pending", "done"]
 
 
-def test_a_name_means_its_medicine_also_if_another_was_sent_later(phone: Phone, sent: Sent) -> None:
+def test_a_medicine_name_selects_an_older_reminder(phone: Phone, sent: Sent) -> None:
     (older,), (newer,) = sent("Metformin", ago=30), sent("Amlodipin")
     phone.write("sudah metformin")
     assert (state(older), state(newer)) == ("done", "pending")
 
 
-def test_a_title_of_one_word_is_no_name(phone: Phone, sent: Sent, siti: Client) -> None:
+def test_a_one_word_title_is_not_accepted_as_a_reminder_name(phone: Phone, sent: Sent, siti: Client) -> None:
     rows = sent("Metformin", "Amlodipin")
     siti.put(f"/pengingat/{read(rows[0]).reminder_id}", {"judul": "Pagi"})
     assert phone.write("sudah pagi").outcome == "answered:doubt"
 
 
-def test_one_message_of_a_minute_means_the_others_too(phone: Phone, sent: Sent) -> None:
+def test_an_answer_covers_all_messages_sent_in_the_same_minute(phone: Phone, sent: Sent) -> None:
     (older,), (first,), (second,) = sent("Aspirin", ago=6), sent("Metformin"), sent("Amlodipin")
     assert phone.write("LEWATI").text == "Baik, Siti. 2 pengingat kali ini dilewati."
     assert [state(row) for row in (older, first, second)] == ["pending", "skipped", "skipped"]
 
 
-def test_a_quoted_message_means_its_own_times_alone(phone: Phone, sent: Sent) -> None:
+def test_a_reply_with_a_quote_answers_only_the_quoted_message(phone: Phone, sent: Sent) -> None:
     (first,), (second,) = sent("Metformin", ref="wamid.a"), sent("Amlodipin", ref="wamid.b")
     phone.write("SUDAH", about="wamid.a")
     assert [state(row) for row in (first, second)] == ["done", "pending"]
 
 
-def test_numbers_are_those_of_the_quoted_message(phone: Phone, sent: Sent) -> None:
+def test_a_number_refers_to_the_list_in_the_quoted_message(phone: Phone, sent: Sent) -> None:
     older, newer = sent("Metformin", "Aspirin", ago=30, ref="wamid.a"), sent("Amlodipin", "Simvastatin", ref="wamid.b")
     phone.write("2", about="wamid.a")
     assert [state(row) for row in (*older, *newer)] == ["pending", "done", "pending", "pending"]
 
 
-def test_a_quoted_reminder_of_yesterday_answers_nothing_of_today(phone: Phone, sent: Sent, moment: Time) -> None:
+def test_quoting_an_expired_reminder_answers_no_newer_reminder(phone: Phone, sent: Sent, moment: Time) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     moment.move(hours=25)
     (today,) = sent("Amlodipin")
@@ -260,14 +258,16 @@ def test_a_quoted_reminder_of_yesterday_answers_nothing_of_today(phone: Phone, s
 
 
 @pytest.mark.parametrize("about", ["wamid.unknown", "wamid.in.1"])
-def test_what_is_quoted_and_no_reminder_of_ours_is_as_nothing(phone: Phone, sent: Sent, about: str) -> None:
+def test_a_quote_of_a_message_that_the_service_did_not_send_is_ignored(phone: Phone, sent: Sent, about: str) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     phone.write("SUDAH", about=about)
     assert state(row) == "done"
 
 
 @pytest.mark.parametrize("text", ["sudah", "✅", "nanti", "lewati"])
-def test_who_quotes_another_message_of_ours_is_asked_back(phone: Phone, sent: Sent, siti: Client, text: str) -> None:
+def test_quoting_a_caregiver_alert_does_not_answer_a_reminder(
+    phone: Phone, sent: Sent, siti: Client, text: str
+) -> None:
     """A caregiver who answers an alert about a patient does not mean their own medicine."""
     (row,) = sent("Metformin", ref="wamid.a")
     alert = add(user_id=siti.id, kind="caregiver_alert", target=None)
@@ -281,7 +281,7 @@ def test_who_quotes_another_message_of_ours_is_asked_back(phone: Phone, sent: Se
     assert state(row) == "done"
 
 
-def test_nobody_answers_for_another_by_quoting(phone: Phone, sent: Sent) -> None:
+def test_a_quote_or_reaction_cannot_answer_another_users_reminder(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     make_user(nomor_hp="081234567891")
     db.session.commit()
@@ -299,36 +299,34 @@ def react(phone: Phone, emoji: str, about: str = "wamid.a") -> tuple[str | None,
 
 
 @pytest.mark.parametrize("emoji", ["✅", "☑️", "✔️", "💯"])
-def test_a_check_mark_on_a_reminder_is_done(phone: Phone, sent: Sent, emoji: str) -> None:
+def test_a_check_mark_reaction_marks_the_reminder_as_done(phone: Phone, sent: Sent, emoji: str) -> None:
     (older,), (newer,) = sent("Metformin", ago=30, ref="wamid.a"), sent("Amlodipin", ref="wamid.b")
     assert react(phone, emoji)[0] == "answered:done"
     assert (state(older), state(newer)) == ("done", "pending")
 
 
 @pytest.mark.parametrize("emoji", ["👍", "👍🏽", "👌🏻", "🙏🏿"])
-def test_a_thumb_on_a_reminder_is_read(phone: Phone, sent: Sent, emoji: str) -> None:
+def test_an_ok_reaction_does_not_mark_the_reminder_as_done(phone: Phone, sent: Sent, emoji: str) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     assert react(phone, emoji) == ("answered:ok", "Baik, Siti. Kalau sudah, balas SUDAH.")
     assert state(row) == "pending"
 
 
 @pytest.mark.parametrize("emoji", ["❤️", "😂", "❌", ""])
-def test_another_reaction_means_nothing(phone: Phone, sent: Sent, emoji: str) -> None:
+def test_an_unsupported_reaction_is_ignored(phone: Phone, sent: Sent, emoji: str) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     assert react(phone, emoji) == ("reaction", None)
     assert state(row) == "pending"
 
 
-def test_a_reaction_on_another_message_means_nothing(phone: Phone, sent: Sent) -> None:
+def test_a_reaction_to_an_unknown_message_is_ignored(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     assert react(phone, "✅", "wamid.other") == ("reaction", None)
     assert state(row) == "pending"
 
 
 @pytest.mark.parametrize("emoji", ["", "❤️", "👍"])
-def test_a_check_mark_that_is_taken_away_or_replaced_takes_its_answer_back(
-    phone: Phone, sent: Sent, emoji: str
-) -> None:
+def test_removing_or_replacing_a_check_mark_reaction_undoes_the_answer(phone: Phone, sent: Sent, emoji: str) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     react(phone, "✅")
     assert react(phone, emoji) == ("answered:undo", "Baik, kami batalkan catatannya.")
@@ -336,14 +334,14 @@ def test_a_check_mark_that_is_taken_away_or_replaced_takes_its_answer_back(
     assert react(phone, "💯")[0] == "answered:done"
 
 
-def test_a_check_mark_that_another_replaces_stays(phone: Phone, sent: Sent) -> None:
+def test_replacing_one_done_reaction_by_another_keeps_the_answer(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     react(phone, "✅")
     react(phone, "💯")
     assert state(row) == "done"
 
 
-def test_a_heart_that_is_taken_away_takes_no_answer_back(phone: Phone, sent: Sent) -> None:
+def test_removing_a_heart_reaction_does_not_undo_an_answer(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     react(phone, "❤️")
     phone.write("SUDAH")
@@ -351,9 +349,7 @@ def test_a_heart_that_is_taken_away_takes_no_answer_back(phone: Phone, sent: Sen
     assert state(row) == "done"
 
 
-def test_a_check_mark_that_is_taken_away_leaves_what_was_answered_elsewhere(
-    phone: Phone, sent: Sent, siti: Client
-) -> None:
+def test_removing_a_check_mark_keeps_an_answer_given_through_the_api(phone: Phone, sent: Sent, siti: Client) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     siti.post(f"/pengingat/{read(row).reminder_id}/konfirmasi", {"status": "done"})
     react(phone, "✅")
@@ -361,7 +357,7 @@ def test_a_check_mark_that_is_taken_away_leaves_what_was_answered_elsewhere(
     assert state(row) == "done"
 
 
-def test_a_check_mark_that_is_told_of_after_its_end_records_nothing(phone: Phone, sent: Sent) -> None:
+def test_a_check_mark_received_after_its_removal_is_ignored(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     early, late = (datetime.now(UTC) - timedelta(seconds=seconds) for seconds in (20, 10))
     phone.write("", type="reaction", about="wamid.a", at=late.isoformat())
@@ -372,7 +368,7 @@ def test_a_check_mark_that_is_told_of_after_its_end_records_nothing(phone: Phone
 # --- "not yet" undoes an answer -------------------------------------------------------------------------------------
 
 
-def test_not_yet_takes_back_all_that_the_last_answer_answered(phone: Phone, sent: Sent) -> None:
+def test_not_yet_undoes_all_reminders_of_the_last_answer(phone: Phone, sent: Sent) -> None:
     (older,), rows = sent("Aspirin", ago=30), sent("Metformin", "Amlodipin")
     phone.write("SUDAH")
     said = phone.write("belum kak")
@@ -380,7 +376,7 @@ def test_not_yet_takes_back_all_that_the_last_answer_answered(phone: Phone, sent
     assert [state(row) for row in (older, *rows)] == ["pending"] * 3
 
 
-def test_not_yet_takes_an_answer_back_for_an_hour(phone: Phone, sent: Sent, moment: Time) -> None:
+def test_not_yet_undoes_an_answer_only_within_one_hour(phone: Phone, sent: Sent, moment: Time) -> None:
     (row,) = sent("Metformin")
     phone.write("SUDAH")
     moment.move(minutes=60)
@@ -391,7 +387,7 @@ def test_not_yet_takes_an_answer_back_for_an_hour(phone: Phone, sent: Sent, mome
     assert state(row) == "missed"
 
 
-def test_while_something_newer_is_open_not_yet_is_about_that(phone: Phone, sent: Sent) -> None:
+def test_not_yet_applies_to_a_newer_open_reminder_and_undoes_nothing(phone: Phone, sent: Sent) -> None:
     (older,) = sent("Metformin", ago=30)
     phone.write("SUDAH")
     (newer,) = sent("Amlodipin")
@@ -400,7 +396,7 @@ def test_while_something_newer_is_open_not_yet_is_about_that(phone: Phone, sent:
 
 
 @pytest.mark.parametrize("text", ["belum sempat tadi", "belum?", "belum makan"])
-def test_not_yet_with_other_words_takes_nothing_back(phone: Phone, sent: Sent, text: str) -> None:
+def test_not_yet_with_other_words_does_not_undo_the_answer(phone: Phone, sent: Sent, text: str) -> None:
     (row,) = sent("Metformin")
     phone.write("SUDAH")
     phone.write(text)
@@ -410,7 +406,7 @@ def test_not_yet_with_other_words_takes_nothing_back(phone: Phone, sent: Sent, t
 # --- sent messages --------------------------------------------------------------------------------------------------
 
 
-def test_only_what_left_in_the_last_day_is_meant(phone: Phone, sent: Sent, moment: Time) -> None:
+def test_a_reminder_sent_over_a_day_ago_cannot_be_answered_by_message(phone: Phone, sent: Sent, moment: Time) -> None:
     (row,) = sent("Metformin")
     moment.move(hours=25)
     assert phone.write("SUDAH").outcome == "answered:refused not_found"
@@ -427,7 +423,9 @@ def test_only_what_left_in_the_last_day_is_meant(phone: Phone, sent: Sent, momen
         {"channel": "push"},
     ],
 )
-def test_what_did_not_reach_the_number_is_not_meant(phone: Phone, sent: Sent, changes: dict[str, Any]) -> None:
+def test_an_answer_ignores_a_reminder_not_delivered_to_the_number(
+    phone: Phone, sent: Sent, changes: dict[str, Any]
+) -> None:
     (reached,), (other,) = sent("Metformin", ago=30), sent("Amlodipin")
     db.session.execute(sa.update(Delivery).where(Delivery.occurrence_id == other).values(**changes))
     db.session.commit()
@@ -436,7 +434,9 @@ def test_what_did_not_reach_the_number_is_not_meant(phone: Phone, sent: Sent, ch
 
 
 @pytest.mark.parametrize("state_", [DeliveryState.CLAIMED, DeliveryState.PENDING, DeliveryState.FAILED])
-def test_what_may_have_reached_the_number_is_meant(phone: Phone, sent: Sent, state_: DeliveryState) -> None:
+def test_a_reminder_with_an_unconfirmed_delivery_can_be_answered(
+    phone: Phone, sent: Sent, state_: DeliveryState
+) -> None:
     """If the connection breaks after the provider accepted a message, the message may have reached the number."""
     (row,) = sent("Metformin")
     values = {"state": state_, "unconfirmed_calls": 1, "settled_at": None}
@@ -446,7 +446,9 @@ def test_what_may_have_reached_the_number_is_meant(phone: Phone, sent: Sent, sta
     assert state(row) == "done"
 
 
-def test_what_went_to_the_number_before_is_not_meant(phone: Phone, sent: Sent, siti: Client, moment: Time) -> None:
+def test_a_reminder_sent_before_a_phone_number_change_is_not_answered(
+    phone: Phone, sent: Sent, siti: Client, moment: Time
+) -> None:
     (row,) = sent("Metformin")
     siti.user.phone_changed_at = moment.now - timedelta(minutes=1)
     db.session.commit()
@@ -454,7 +456,7 @@ def test_what_went_to_the_number_before_is_not_meant(phone: Phone, sent: Sent, s
     assert state(row) == "pending"
 
 
-def test_nobody_answers_for_another(phone: Phone, sent: Sent) -> None:
+def test_a_user_cannot_answer_another_users_reminder(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
     make_user(nomor_hp="081234567891")
     db.session.commit()
@@ -470,7 +472,7 @@ def token(occurrence_id: int) -> str:
 @pytest.mark.parametrize(
     ("what", "expected"), [("", "done"), (":skip", "skipped"), (":snooze", "pending")], ids=["done", "skip", "snooze"]
 )
-def test_a_button_answers_what_stands_above_it(phone: Phone, sent: Sent, what: str, expected: str) -> None:
+def test_a_button_answers_the_reminder_of_its_own_message(phone: Phone, sent: Sent, what: str, expected: str) -> None:
     (older,), (newer,) = sent("Metformin", ago=30), sent("Amlodipin")
     said = phone.write("Sudah diminum", pressed=f"T:{token(older)}{what}")
     assert said.text is not None
@@ -478,7 +480,7 @@ def test_a_button_answers_what_stands_above_it(phone: Phone, sent: Sent, what: s
     assert (read(older).snoozed_until is not None) == (what == ":snooze")
 
 
-def test_a_button_of_somebody_elses_message_is_none(phone: Phone, sent: Sent) -> None:
+def test_a_button_of_another_users_message_is_refused(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
     make_user(nomor_hp="081234567891")
     db.session.commit()
@@ -487,7 +489,7 @@ def test_a_button_of_somebody_elses_message_is_none(phone: Phone, sent: Sent) ->
     assert state(row) == "pending"
 
 
-def test_a_button_that_is_too_old_says_so(phone: Phone, sent: Sent, moment: Time) -> None:
+def test_an_expired_or_unknown_button_token_gets_an_explanation(phone: Phone, sent: Sent, moment: Time) -> None:
     (row,) = sent("Metformin")
     moment.move(hours=25)
     assert phone.write("Sudah", pressed=f"T:{token(row)}").text == "Tautan ini sudah tidak berlaku."
@@ -496,7 +498,7 @@ def test_a_button_that_is_too_old_says_so(phone: Phone, sent: Sent, moment: Time
     )
 
 
-def test_times_are_those_of_the_reminders_zone(phone: Phone, sent: Sent, siti: Client) -> None:
+def test_reply_times_use_the_time_zone_of_the_reminder(phone: Phone, sent: Sent, siti: Client) -> None:
     (row,) = sent("Metformin")
     zone = sa.update(Pengingat).where(Pengingat.id == read(row).reminder_id).values(timezone="Asia/Jayapura")
     db.session.execute(zone)
@@ -505,7 +507,7 @@ def test_times_are_those_of_the_reminders_zone(phone: Phone, sent: Sent, siti: C
 
 
 @pytest.mark.parametrize("name", ["promo.com Siti", "http://jahat.id", "promo.help Siti", "jahat.рф"])
-def test_no_address_in_a_name_leaves(phone: Phone, sent: Sent, siti: Client, name: str) -> None:
+def test_a_web_address_in_a_user_name_is_not_sent_in_a_reply(phone: Phone, sent: Sent, siti: Client, name: str) -> None:
     sent("Metformin")
     siti.user.nama_ktp = name
     db.session.commit()

@@ -25,7 +25,7 @@ STRANGER = "+6281299999999"
 @pytest.mark.parametrize(
     "text", [CRISIS, f"BERHENTI, {CRISIS}", f"sudah minum, {CRISIS}", f"{CRISIS}?", f"SUDAH\n{CRISIS}\npingsan"]
 )
-def test_a_crisis_is_answered_with_help_and_nothing_else_is_done(phone: Phone, sent: Sent, text: str) -> None:
+def test_a_crisis_message_gets_help_and_answers_no_reminder(phone: Phone, sent: Sent, text: str) -> None:
     (row,) = sent("Metformin")
     said = phone.write(text)
     assert said.outcome == "answered:crisis"
@@ -34,7 +34,7 @@ def test_a_crisis_is_answered_with_help_and_nothing_else_is_done(phone: Phone, s
     assert db.session.scalar(sa.select(sa.func.count()).select_from(ForumCase)) == 0
 
 
-def test_an_emergency_is_told_whom_to_call_and_nothing_is_recorded(phone: Phone, sent: Sent) -> None:
+def test_an_emergency_message_gets_help_and_answers_no_reminder(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
     said = phone.write(f"sudah. {EMERGENCY}")
     assert said.outcome == "answered:emergency"
@@ -51,13 +51,13 @@ def test_help_in_danger_is_not_repeated_within_ten_minutes(phone: Phone, text: s
     assert phone.write(text).outcome == f"answered:{kind}"
 
 
-def test_an_emergency_does_not_silence_the_help_of_a_crisis(phone: Phone) -> None:
+def test_emergency_help_does_not_suppress_later_crisis_help(phone: Phone) -> None:
     phone.write(EMERGENCY)
     assert phone.write(CRISIS).outcome == "answered:crisis"
 
 
 @pytest.mark.parametrize(("text", "kind"), [(CRISIS, "crisis"), (EMERGENCY, "emergency")])
-def test_help_in_danger_is_outside_every_limit_and_counts_in_none(phone: Phone, text: str, kind: str) -> None:
+def test_danger_help_is_exempt_from_the_hourly_limit_and_not_counted(phone: Phone, text: str, kind: str) -> None:
     for _ in range(limits.MAX_PER_HOUR + 1):
         phone.write("BERHENTI")
     assert phone.write(text).outcome == f"answered:{kind}"
@@ -67,7 +67,7 @@ def test_help_in_danger_is_outside_every_limit_and_counts_in_none(phone: Phone, 
     assert outcomes == ["answered:stop"] * limits.MAX_PER_HOUR
 
 
-def test_a_stranger_is_helped_in_a_crisis_alone(app: Flask) -> None:
+def test_an_unknown_sender_gets_a_reply_only_in_a_crisis(app: Flask) -> None:
     stranger = Phone(STRANGER)
     assert stranger.write(EMERGENCY).outcome == "unknown sender"
     assert stranger.write(CRISIS).outcome == "answered:crisis"
@@ -79,18 +79,18 @@ def test_a_stranger_is_helped_in_a_crisis_alone(app: Flask) -> None:
 @pytest.mark.parametrize(
     "text", ["mati lampu", "kakiku mati rasa", "sudah stroke2 gambar", "tidak pingin makan", "sudah"]
 )
-def test_what_only_sounds_like_danger_is_none(phone: Phone, text: str) -> None:
+def test_a_text_that_resembles_danger_is_not_treated_as_danger(phone: Phone, text: str) -> None:
     assert phone.write(text).outcome not in ("answered:crisis", "answered:emergency")
 
 
-def test_the_name_of_a_medicine_is_no_emergency(phone: Phone, sent: Sent) -> None:
+def test_a_medicine_name_with_an_emergency_phrase_is_not_an_emergency(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Obat sesak napas")
     assert phone.write("sudah obat sesak napas").outcome == "answered:done"
     assert state(row) == "done"
     assert phone.write("obat sesak napas habis, saya sesak napas").outcome == "answered:emergency"
 
 
-def test_dangers_are_counted(phone: Phone, client: Client) -> None:
+def test_crisis_messages_are_counted_in_the_metrics(phone: Phone, client: Client) -> None:
     def counted() -> float:
         metrics.hand_over()
         page = client.get("/metrics").text
@@ -102,7 +102,7 @@ def test_dangers_are_counted(phone: Phone, client: Client) -> None:
     assert counted() == before + 2
 
 
-def test_the_help_leaves_to_a_stranger(app: Flask) -> None:
+def test_crisis_help_to_an_unknown_sender_uses_the_urgent_queue(app: Flask) -> None:
     Phone(STRANGER).write(CRISIS)
     (delivery,) = db.session.scalars(sa.select(Delivery)).all()
     assert (delivery.target, delivery.user_id, delivery.queue) == (STRANGER, None, "urgent")

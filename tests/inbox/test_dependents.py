@@ -64,7 +64,7 @@ def answered(row_id: int) -> tuple[str, str | None]:
     return row.state, row.answered_via
 
 
-def test_done_counts_for_her_by_the_caregiver(budi: Client, budis: Phone, ibu: int) -> None:
+def test_done_from_the_caregiver_is_recorded_for_the_dependent(budi: Client, budis: Phone, ibu: int) -> None:
     dose = remind(budi, 5, patient_id=ibu)
     said = budis.write("SUDAH")
     assert answered(dose) == ("done", "caregiver")
@@ -72,7 +72,9 @@ def test_done_counts_for_her_by_the_caregiver(budi: Client, budis: Phone, ibu: i
 
 
 @pytest.mark.parametrize("hers_is_last", [True, False])
-def test_done_means_the_person_who_was_told_of_last(budi: Client, budis: Phone, ibu: int, hers_is_last: bool) -> None:
+def test_done_answers_the_person_of_the_latest_reminder_first(
+    budi: Client, budis: Phone, ibu: int, hers_is_last: bool
+) -> None:
     own, hers = remind(budi, 10 if hers_is_last else 5), remind(budi, 5 if hers_is_last else 10, patient_id=ibu)
     budis.write("SUDAH")
     first, second = (hers, own) if hers_is_last else (own, hers)
@@ -82,7 +84,7 @@ def test_done_means_the_person_who_was_told_of_last(budi: Client, budis: Phone, 
     assert answered(second) == ("done", "message" if hers_is_last else "caregiver")
 
 
-def test_two_people_of_one_minute_are_answered_one_by_one(budi: Client, budis: Phone, ibu: int) -> None:
+def test_reminders_of_two_people_in_one_minute_need_separate_answers(budi: Client, budis: Phone, ibu: int) -> None:
     own, hers = remind(budi, 5), remind(budi, 5, patient_id=ibu)
     budis.write("SUDAH")
     assert sorted(state for state, _ in (answered(own), answered(hers))) == ["done", "pending"]
@@ -90,13 +92,13 @@ def test_two_people_of_one_minute_are_answered_one_by_one(budi: Client, budis: P
     assert (answered(own), answered(hers)) == (("done", "message"), ("done", "caregiver"))
 
 
-def test_a_name_means_the_medicine_of_whoever_has_it(budi: Client, budis: Phone, ibu: int) -> None:
+def test_a_medicine_name_selects_the_dependents_reminder(budi: Client, budis: Phone, ibu: int) -> None:
     own, hers = remind(budi, 5, "Amlodipin"), remind(budi, 10, "Metformin", patient_id=ibu)
     budis.write("sudah metformin")
     assert (answered(own), answered(hers)) == (("pending", None), ("done", "caregiver"))
 
 
-def test_a_refusal_for_one_person_keeps_the_answer_for_another(budi: Client, budis: Phone, ibu: int) -> None:
+def test_a_void_dependent_occurrence_does_not_block_the_caregivers_answer(budi: Client, budis: Phone, ibu: int) -> None:
     own, hers = remind(budi, 5, "Amlodipin"), remind(budi, 5, "Metformin", patient_id=ibu)
     asked = message_answers.read(budi.id)
     times = [time for group in (asked.meant, *asked.others) for time in group]
@@ -110,20 +112,20 @@ def test_a_refusal_for_one_person_keeps_the_answer_for_another(budi: Client, bud
         message_answers.answer([time for time in times if time.row.id == hers], QuickAnswer("done"))
 
 
-def test_not_yet_takes_her_answer_back(budi: Client, budis: Phone, ibu: int) -> None:
+def test_not_yet_undoes_the_answer_for_the_dependent(budi: Client, budis: Phone, ibu: int) -> None:
     dose = remind(budi, 5, patient_id=ibu)
     budis.write("SUDAH")
     budis.write("belum")
     assert answered(dose) == ("pending", None)
 
 
-def test_a_quoted_message_of_hers_is_meant(budi: Client, budis: Phone, ibu: int) -> None:
+def test_a_quote_of_the_dependents_reminder_answers_that_reminder(budi: Client, budis: Phone, ibu: int) -> None:
     own, hers = remind(budi, 5), remind(budi, 10, patient_id=ibu)
     budis.write("sudah", about=f"ref-{hers}")
     assert (answered(own), answered(hers)) == (("pending", None), ("done", "caregiver"))
 
 
-def test_a_check_mark_on_her_message_and_its_removal(budi: Client, budis: Phone, ibu: int) -> None:
+def test_a_check_mark_and_its_removal_answer_and_undo_for_the_dependent(budi: Client, budis: Phone, ibu: int) -> None:
     dose = remind(budi, 5, patient_id=ibu)
     budis.write("✅", type="reaction", about=f"ref-{dose}")
     assert answered(dose) == ("done", "caregiver")
@@ -131,7 +133,9 @@ def test_a_check_mark_on_her_message_and_its_removal(budi: Client, budis: Phone,
     assert answered(dose) == ("pending", None)
 
 
-def test_another_caregiver_answers_nothing_of_hers(client: Client, siti: Client, budi: Client, ibu: int) -> None:
+def test_another_user_cannot_answer_the_dependents_reminder(
+    client: Client, siti: Client, budi: Client, ibu: int
+) -> None:
     dose = remind(budi, 5, patient_id=ibu)
     number = siti.user.phone
     assert number is not None
@@ -140,7 +144,9 @@ def test_another_caregiver_answers_nothing_of_hers(client: Client, siti: Client,
     assert answered(dose) == ("pending", None)
 
 
-def test_after_the_handover_the_caregiver_answers_nothing_of_hers(budi: Client, budis: Phone, ibu: int) -> None:
+def test_after_a_handover_an_earlier_reminder_cannot_be_answered_by_message(
+    budi: Client, budis: Phone, ibu: int
+) -> None:
     dose = remind(budi, 5, patient_id=ibu)
     with unit_of_work():
         values = {"guardian_id": None, "password_hash": "x", "phone": "+6281355550001"}

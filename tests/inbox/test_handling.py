@@ -60,7 +60,7 @@ def outcomes() -> list[str | None]:
     return [row.outcome for row in rows()]
 
 
-def test_what_came_in_is_handled_once_in_its_order(app: Flask, ear: Ear) -> None:
+def test_inbound_messages_are_handled_once_in_order(app: Flask, ear: Ear) -> None:
     for text in ("satu", "dua", "tiga"):
         came(text)
     jobs.handle()
@@ -70,13 +70,13 @@ def test_what_came_in_is_handled_once_in_its_order(app: Flask, ear: Ear) -> None
     assert all(row.handled_at for row in rows())
 
 
-def test_a_kind_that_nobody_listens_to_is_closed(app: Flask, ear: Ear) -> None:
+def test_an_inbound_row_without_a_handler_is_ignored(app: Flask, ear: Ear) -> None:
     came(kind=InboundKind.DEVICE)
     jobs.handle()
     assert outcomes() == ["ignored"]
 
 
-def test_a_row_that_breaks_its_handler_holds_up_nobody(app: Flask, ear: Ear) -> None:
+def test_a_failing_handler_does_not_block_later_rows(app: Flask, ear: Ear) -> None:
     came("satu")
     came("dua", phone="+6281200000002")
     ear.broken = ZeroDivisionError
@@ -92,7 +92,7 @@ class KilledError(BaseException):
 
 
 @pytest.mark.parametrize("moment", ["in the handler", "before the commit"])
-def test_a_worker_that_dies_leaves_the_row_as_it_was(
+def test_a_killed_worker_leaves_the_row_unhandled_for_a_retry(
     committed: Flask, ear: Ear, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     came()
@@ -113,7 +113,7 @@ def test_a_worker_that_dies_leaves_the_row_as_it_was(
     assert outcomes() == ["heard"]
 
 
-def test_a_database_that_goes_away_leaves_the_row_as_it_was(app: Flask, ear: Ear) -> None:
+def test_a_database_connection_error_leaves_the_row_unhandled(app: Flask, ear: Ear) -> None:
     class Away(OperationalError):
         def __init__(self) -> None:
             super().__init__("", None, Exception("away"))
@@ -125,7 +125,7 @@ def test_a_database_that_goes_away_leaves_the_row_as_it_was(app: Flask, ear: Ear
     assert outcomes() == [None]
 
 
-def test_a_row_that_waits_too_long_for_a_lock_holds_up_its_sender_alone(app: Flask, ear: Ear) -> None:
+def test_a_statement_timeout_delays_only_rows_of_the_same_sender(app: Flask, ear: Ear) -> None:
     came("satu")
     came("dua")
     came("tiga", phone="+6281200000002")
@@ -137,7 +137,7 @@ def test_a_row_that_waits_too_long_for_a_lock_holds_up_its_sender_alone(app: Fla
     assert outcomes() == ["heard"] * 3
 
 
-def test_many_workers_handle_each_row_once_and_each_persons_in_order(committed: Flask, ear: Ear) -> None:
+def test_concurrent_workers_handle_each_row_once_in_order_per_sender(committed: Flask, ear: Ear) -> None:
     for n in range(60):
         came(f"{n % 3}:{n}", phone=f"+62812000000{n % 3}")
 
@@ -155,9 +155,7 @@ def test_many_workers_handle_each_row_once_and_each_persons_in_order(committed: 
         assert numbers == sorted(numbers)
 
 
-def test_a_message_that_fails_after_it_was_accepted_is_told_of_once(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repeated_failure_receipt_notifies_each_listener_once(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[int, str | None]] = []
     listeners = (lambda *call: told.append(call),) * 2
     monkeypatch.setitem(app.extensions, "inbound_handlers", InboundHandlers({}, listeners))
@@ -168,7 +166,7 @@ def test_a_message_that_fails_after_it_was_accepted_is_told_of_once(
     assert told == [(row.id, "131026")] * 2
 
 
-def test_what_waits_is_shown_to_operators(app: Flask, ear: Ear, client: Client) -> None:
+def test_the_number_of_waiting_rows_is_in_the_metrics(app: Flask, ear: Ear, client: Client) -> None:
     for _ in range(2):
         came()
     page = client.get("/metrics").text
@@ -178,7 +176,7 @@ def test_what_waits_is_shown_to_operators(app: Flask, ear: Ear, client: Client) 
     assert 'inbound_waiting{kind="message"} 0.0' in client.get("/metrics").text
 
 
-def test_the_clock_rings_for_what_is_open(app: Flask, ear: Ear) -> None:
+def test_one_job_is_enqueued_only_when_inbound_rows_are_waiting(app: Flask, ear: Ear) -> None:
     jobs.enqueue_open()
     assert queue.connection().llen("rq:queue:urgent") == 0
     came()
@@ -187,7 +185,7 @@ def test_the_clock_rings_for_what_is_open(app: Flask, ear: Ear) -> None:
     assert queue.connection().llen("rq:queue:urgent") == 1
 
 
-def test_without_redis_the_clock_handles_by_itself(app: Flask, ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_redis_the_rows_are_handled_directly(app: Flask, ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: object, **__: object) -> None:
         raise RedisAwayError
 
@@ -197,7 +195,7 @@ def test_without_redis_the_clock_handles_by_itself(app: Flask, ear: Ear, monkeyp
     assert outcomes() == ["heard"]
 
 
-def test_words_are_forgotten_after_thirty_days_and_receipts_with_them(app: Flask, ear: Ear) -> None:
+def test_message_texts_and_receipts_are_deleted_after_thirty_days(app: Flask, ear: Ear) -> None:
     for days in (29, 31, 401):
         moment = local_time.now() - timedelta(days=days)
         came(str(days), received_at=moment)
@@ -206,7 +204,9 @@ def test_words_are_forgotten_after_thirty_days_and_receipts_with_them(app: Flask
     assert [(row.kind, row.text) for row in rows()] == [("message", "29"), ("receipt", None), ("message", None)]
 
 
-def test_many_are_forgotten_in_batches(app: Flask, ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deletion_of_old_texts_continues_over_several_batches(
+    app: Flask, ear: Ear, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(jobs, "FORGET_BATCH", 2)
     for _ in range(5):
         came(received_at=local_time.now() - timedelta(days=31))

@@ -60,14 +60,16 @@ def tell(provider: Client, sender: str, part: dict[str, Any]) -> str | None:
 
 
 @pytest.mark.parametrize("kind", OUTCOMES)
-def test_each_kind_of_whatsapp_has_its_outcome(provider: Client, siti: Client, sent: Sent, kind: str) -> None:
+def test_each_whatsapp_message_type_has_its_expected_outcome(
+    provider: Client, siti: Client, sent: Sent, kind: str
+) -> None:
     (row,) = sent("Metformin", ref="wamid.7")
     outcome = tell(provider, number_of(siti), WHATSAPP_KINDS[kind][0])
     assert outcome == OUTCOMES[kind]
     assert state(row) == ("done" if outcome == "answered:done" else "pending")
 
 
-def test_a_check_mark_that_is_taken_away_undoes(provider: Client, siti: Client, sent: Sent) -> None:
+def test_removing_a_check_mark_reaction_undoes_the_answer(provider: Client, siti: Client, sent: Sent) -> None:
     (row,) = sent("Metformin", ref="wamid.7")
     for kind, outcome, expected in (
         ("reaction", "answered:done", "done"),
@@ -79,7 +81,9 @@ def test_a_check_mark_that_is_taken_away_undoes(provider: Client, siti: Client, 
 
 
 @pytest.mark.parametrize("kind", FONNTE_OUTCOMES)
-def test_each_kind_of_fonnte_has_its_outcome(provider: Client, siti: Client, sent: Sent, kind: str) -> None:
+def test_each_fonnte_message_type_has_its_expected_outcome(
+    provider: Client, siti: Client, sent: Sent, kind: str
+) -> None:
     sent("Metformin")
     post_fonnte(provider, "message", {**fonnte_message(sender=number_of(siti)), **FONNTE_KINDS[kind][0]})
     jobs.handle()

@@ -23,14 +23,14 @@ def answers() -> int:
 
 
 @pytest.mark.parametrize("text", ["SUDAH", "BANTUAN", "RESET", "BERHENTI", "halo", "VERIFIKASI ABCDEF", "SALAH NOMOR"])
-def test_a_stranger_is_stored_and_never_answered(app: Flask, text: str) -> None:
+def test_a_message_from_an_unknown_sender_is_stored_without_a_reply(app: Flask, text: str) -> None:
     said = Phone("+6281299999999").write(text)
     assert (said.outcome, said.text) == ("unknown sender", None)
     assert rows()[0].text == text
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
 
 
-def test_decisions_are_answered_twenty_times_an_hour(phone: Phone) -> None:
+def test_replies_to_commands_are_limited_to_twenty_per_hour(phone: Phone) -> None:
     for _ in range(22):
         phone.write("BERHENTI")
     assert answers() == 20
@@ -40,7 +40,7 @@ def test_decisions_are_answered_twenty_times_an_hour(phone: Phone) -> None:
     assert answers() == 40
 
 
-def test_and_sixty_times_a_day(phone: Phone) -> None:
+def test_replies_to_commands_are_limited_to_sixty_per_day(phone: Phone) -> None:
     for _ in range(4):
         for _ in range(20):
             phone.write("BERHENTI")
@@ -52,7 +52,7 @@ def test_and_sixty_times_a_day(phone: Phone) -> None:
 
 
 @pytest.mark.parametrize("text", ["ok", "sudah muntah"])
-def test_what_changes_nothing_is_answered_three_times_an_hour(phone: Phone, sent: Sent, text: str) -> None:
+def test_replies_to_small_talk_are_limited_to_three_per_hour(phone: Phone, sent: Sent, text: str) -> None:
     sent("Metformin")
     for _ in range(5):
         phone.write(text)
@@ -62,7 +62,7 @@ def test_what_changes_nothing_is_answered_three_times_an_hour(phone: Phone, sent
     assert answers() == 4
 
 
-def test_and_ten_times_a_day_together(phone: Phone, sent: Sent) -> None:
+def test_replies_to_small_talk_are_limited_to_ten_per_day(phone: Phone, sent: Sent) -> None:
     sent("Metformin")
     phone.write("apa kabar")
     for _ in range(6):
@@ -72,7 +72,7 @@ def test_and_ten_times_a_day_together(phone: Phone, sent: Sent) -> None:
     assert answers() == limits.MAX_TALK_PER_DAY == 10
 
 
-def test_small_talk_takes_nothing_from_decisions_nor_they_from_it(phone: Phone, sent: Sent) -> None:
+def test_small_talk_and_commands_have_separate_rate_limits(phone: Phone, sent: Sent) -> None:
     sent("Metformin")
     for _ in range(4):
         phone.write("ok")
@@ -87,19 +87,19 @@ def test_small_talk_takes_nothing_from_decisions_nor_they_from_it(phone: Phone, 
 @pytest.mark.parametrize(
     "text", ["tidak", "belum", "TUNDA 1", "lewat dulu", "BERHENTI", "RESET", "VERIFIKASI ABCDEF", "PUTUS"]
 )
-def test_refusals_and_proofs_are_answered_more_often_than_small_talk(phone: Phone, sent: Sent, text: str) -> None:
+def test_refusals_and_commands_are_not_limited_as_small_talk(phone: Phone, sent: Sent, text: str) -> None:
     sent("Metformin")
     outcomes = [str(phone.write(text).outcome) for _ in range(6)]
     assert all(outcome.startswith("answered:") for outcome in outcomes)
 
 
-def test_what_is_not_answered_any_more_is_done_all_the_same(phone: Phone) -> None:
+def test_a_command_over_the_reply_limit_is_handled_without_a_reply(phone: Phone) -> None:
     for text in ("BERHENTI", "MULAI") * 11:
         said = phone.write(text)
     assert (said.outcome, said.text) == ("start", None)
 
 
-def test_the_limit_is_each_numbers_own(phone: Phone) -> None:
+def test_each_phone_number_has_its_own_reply_limit(phone: Phone) -> None:
     make_user(nomor_hp="081234567899")
     db.session.commit()
     for number in (phone.number, "+6281234567899"):
@@ -108,7 +108,7 @@ def test_the_limit_is_each_numbers_own(phone: Phone) -> None:
     assert answers() == 40
 
 
-def test_the_limit_is_exact_when_many_work_at_once(committed: Flask) -> None:
+def test_concurrent_workers_do_not_exceed_the_reply_limit(committed: Flask) -> None:
     with unit_of_work():
         make_user(nomor_hp="081234567890")
     phone = Phone("+6281234567890")
@@ -127,7 +127,7 @@ def test_the_limit_is_exact_when_many_work_at_once(committed: Flask) -> None:
 
 
 @pytest.mark.parametrize("robot", ["{}", "Terima kasih telah menghubungi kami. {}", "SUDAH {}", "BERHENTI", "TUNDA 1"])
-def test_two_robots_that_answer_each_other_come_to_an_end(phone: Phone, robot: str) -> None:
+def test_a_reply_loop_with_an_automatic_responder_ends(phone: Phone, robot: str) -> None:
     text, heard = "BANTUAN", 0
     for _ in range(50):
         said = phone.write(text)
@@ -139,7 +139,7 @@ def test_two_robots_that_answer_each_other_come_to_an_end(phone: Phone, robot: s
     assert answers() == heard
 
 
-def test_a_backlog_that_is_handled_late_counts_when_it_is_answered(phone: Phone) -> None:
+def test_the_limit_counts_a_late_backlog_by_the_time_of_the_reply(phone: Phone) -> None:
     for _ in range(25):
         phone.send("BERHENTI")
     with unit_of_work():

@@ -13,7 +13,9 @@ CRISIS, EMERGENCY = "saya mau bunuh diri", "tolong, ibu saya pingsan"
 
 
 @pytest.mark.parametrize(("cry", "outcome"), [(CRISIS, "answered:crisis"), (EMERGENCY, "answered:emergency")])
-def test_the_whole_text_is_read_before_it_is_cut(provider: Client, siti: Client, cry: str, outcome: str) -> None:
+def test_danger_is_detected_in_the_whole_text_before_it_is_shortened(
+    provider: Client, siti: Client, cry: str, outcome: str
+) -> None:
     sender = str(siti.user.phone)[1:]
     long = f"{'panjang ' * 150}{cry}"
     post_whatsapp(provider, whatsapp(heard(messages=[message(long, sender=sender)])))
@@ -23,12 +25,12 @@ def test_the_whole_text_is_read_before_it_is_cut(provider: Client, siti: Client,
     assert rows()[0].outcome == outcome
 
 
-def test_so_is_a_long_one_of_fonnte(provider: Client, siti: Client) -> None:
+def test_danger_is_detected_in_a_long_fonnte_message(provider: Client, siti: Client) -> None:
     post_fonnte(provider, "message", fonnte_message("x " * 900 + CRISIS, sender=str(siti.user.phone)[1:]))
     assert rows()[0].payload["danger"] == "crisis"
 
 
-def test_a_long_text_without_danger_is_cut_and_read(provider: Client, siti: Client) -> None:
+def test_a_long_text_without_danger_is_shortened_and_not_flagged(provider: Client, siti: Client) -> None:
     post_whatsapp(provider, whatsapp(heard(messages=[message("sudah " * 500)])))
     (row,) = rows()
     assert len(str(row.text)) == 1000

@@ -12,7 +12,7 @@ KINDS = ["audio", "image", "video", "sticker", "document", "location", "contacts
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_has_no_words_is_asked_for_words(phone: Phone, sent: Sent, kind: str) -> None:
+def test_a_message_without_text_gets_a_request_for_text(phone: Phone, sent: Sent, kind: str) -> None:
     (row,) = sent("Metformin")
     said = phone.write("", type=kind)
     assert said.outcome == "answered:only text"
@@ -20,7 +20,7 @@ def test_what_has_no_words_is_asked_for_words(phone: Phone, sent: Sent, kind: st
     assert state(row) == "pending"
 
 
-def test_that_is_said_once_for_each_time_and_then_as_help(phone: Phone, sent: Sent) -> None:
+def test_the_request_for_text_is_sent_once_per_reminder_and_then_help(phone: Phone, sent: Sent) -> None:
     sent("Metformin", ago=30)
     phone.write("", type="audio")
     assert phone.write("", type="audio").text == texts.HELP
@@ -29,13 +29,13 @@ def test_that_is_said_once_for_each_time_and_then_as_help(phone: Phone, sent: Se
     assert phone.write("", type="audio").text == texts.ONLY_TEXT
 
 
-def test_once_it_is_answered_it_is_as_help(phone: Phone, sent: Sent) -> None:
+def test_a_voice_note_after_the_answer_gets_the_help_text(phone: Phone, sent: Sent) -> None:
     sent("Metformin")
     phone.write("SUDAH")
     assert phone.write("", type="audio").text == texts.HELP
 
 
-def test_the_limits_hold(phone: Phone, sent: Sent) -> None:
+def test_replies_to_media_obey_the_hourly_limit(phone: Phone, sent: Sent) -> None:
     for ago in (50, 40, 30, 20):
         sent("Metformin", ago=ago)
         last = phone.write("", type="audio")
@@ -45,7 +45,7 @@ def test_the_limits_hold(phone: Phone, sent: Sent) -> None:
 
 
 @pytest.mark.parametrize("kind", ["image", "video", "document", "media"])
-def test_what_is_written_under_a_picture_is_read(phone: Phone, sent: Sent, kind: str) -> None:
+def test_a_media_caption_is_read_as_an_answer(phone: Phone, sent: Sent, kind: str) -> None:
     (row,) = sent("Metformin")
     assert phone.write("sudah diminum", type=kind).outcome == "answered:done"
     assert state(row) == "done"

@@ -41,18 +41,18 @@ def test_stop_ends_broadcasts_and_not_reminders(phone: Phone, siti: Client) -> N
     assert wishes(siti) == (False, True)
 
 
-def test_stop_reminders_ends_both(phone: Phone, siti: Client) -> None:
+def test_stop_reminders_ends_reminders_and_broadcasts(phone: Phone, siti: Client) -> None:
     assert phone.write("STOP PENGINGAT").text == texts.STOPPED_ALL
     assert wishes(siti) == (False, False)
 
 
-def test_start_brings_both_back(phone: Phone, siti: Client) -> None:
+def test_start_restores_reminders_and_broadcasts(phone: Phone, siti: Client) -> None:
     phone.write("BERHENTI PENGINGAT")
     assert phone.write("MULAI").text == texts.STARTED
     assert wishes(siti) == (True, True)
 
 
-def test_how_it_was_said_is_kept_with_the_consent(phone: Phone, siti: Client) -> None:
+def test_a_consent_change_records_that_it_came_by_message(phone: Phone, siti: Client) -> None:
     phone.write("BERHENTI")
     rows = db.session.execute(
         sa.select(consents.Consent.purpose, consents.Consent.granted, consents.Consent.way).where(
@@ -63,13 +63,13 @@ def test_how_it_was_said_is_kept_with_the_consent(phone: Phone, siti: Client) ->
 
 
 @pytest.mark.parametrize("text", ["mulia", "start", "ya", "ok", "mau", "saya mulai", "dimulai", "👍", "BANTUAN"])
-def test_nobody_is_opted_in_by_a_guess(phone: Phone, siti: Client, text: str) -> None:
+def test_a_text_other_than_start_does_not_opt_the_user_in(phone: Phone, siti: Client, text: str) -> None:
     phone.write("BERHENTI PENGINGAT")
     phone.write(text)
     assert wishes(siti) == (False, False)
 
 
-def test_the_answer_goes_out_although_nothing_else_does(committed: Flask, gateway: Server) -> None:
+def test_after_stop_reminders_only_the_confirmation_is_sent(committed: Flask, gateway: Server) -> None:
     with unit_of_work():
         user_id = make_user(nama_ktp="Siti", nomor_hp="081234567890").id
     phone = Phone("+6281234567890")
@@ -80,7 +80,7 @@ def test_the_answer_goes_out_although_nothing_else_does(committed: Flask, gatewa
 
 
 @pytest.mark.parametrize(("wish", "accepts"), [("stop", False), ("resume", True)])
-def test_a_wish_of_whatsapps_own_menu_is_followed_and_not_answered(
+def test_a_whatsapp_menu_preference_is_applied_without_a_reply(
     phone: Phone, siti: Client, wish: str, accepts: bool
 ) -> None:
     notification_settings.switch_broadcasts(siti.id, not accepts, way=consents.ConsentSource.APP)
@@ -96,7 +96,7 @@ def test_a_wish_of_whatsapps_own_menu_is_followed_and_not_answered(
 
 
 @pytest.mark.parametrize("text", ["BANTUAN", "tolong saya", "apa kabar", "???", ""])
-def test_who_asks_for_help_or_is_not_understood_is_told_whom_to_call(phone: Phone, text: str) -> None:
+def test_help_requests_and_unknown_texts_get_the_emergency_numbers(phone: Phone, text: str) -> None:
     said = phone.write(text)
     assert said.text is not None
     assert said.text.startswith(
@@ -104,7 +104,7 @@ def test_who_asks_for_help_or_is_not_understood_is_told_whom_to_call(phone: Phon
     )
 
 
-def test_help_is_told_once_in_twelve_hours(phone: Phone) -> None:
+def test_the_help_text_is_repeated_only_after_its_interval(phone: Phone) -> None:
     assert phone.write("BANTUAN").text == texts.HELP
     for text in ("BANTUAN", "apa kabar"):
         said = phone.write(text)
@@ -114,14 +114,14 @@ def test_help_is_told_once_in_twelve_hours(phone: Phone) -> None:
 
 
 @pytest.mark.parametrize("kind", ["reaction", "system", "unsupported"])
-def test_a_smile_is_not_talked_to(phone: Phone, kind: str) -> None:
+def test_a_reaction_or_system_message_gets_no_reply(phone: Phone, kind: str) -> None:
     assert phone.write("", type=kind).text is None
 
 
 # --- the number and the account -------------------------------------------------------------------------------------
 
 
-def test_a_wrong_number_is_not_written_to_any_more(committed: Flask, gateway: Server) -> None:
+def test_after_a_wrong_number_report_no_reminder_is_sent_to_that_number(committed: Flask, gateway: Server) -> None:
     with unit_of_work():
         user_id = make_user(nomor_hp="081234567890").id
     assert Phone("+6281234567890").write("SALAH NOMOR").text == texts.WRONG_NUMBER
@@ -135,7 +135,7 @@ def test_a_wrong_number_is_not_written_to_any_more(committed: Flask, gateway: Se
     (False, "password_reset", False),
     (True, "reminder", True),
 ])  # fmt: skip
-def test_a_wrong_number_stays_wrong_for_whoever_gives_it_again_without_proof(
+def test_a_wrong_number_entered_again_gets_messages_only_if_verified(
     committed: Flask, gateway: Server, *, is_proven: bool, kind: str, arrives: bool
 ) -> None:
     with unit_of_work():
@@ -153,7 +153,7 @@ def test_a_wrong_number_stays_wrong_for_whoever_gives_it_again_without_proof(
     assert sent == ({texts.WRONG_NUMBER, "Pengingat"} if arrives else {texts.WRONG_NUMBER})
 
 
-def test_a_wrong_number_is_not_promised_anything_before_it_is_proven(committed: Flask, gateway: Server) -> None:
+def test_start_from_a_wrong_number_is_refused_until_it_is_verified(committed: Flask, gateway: Server) -> None:
     with unit_of_work():
         user_id = make_user(nomor_hp="081234567890").id
     phone = Phone("+6281234567890")
@@ -179,13 +179,13 @@ def test_reset_sends_a_link_to_the_accounts_own_number(phone: Phone, siti: Clien
     assert "/reset-password?code=" in str(words_of(reset)["text"])
 
 
-def test_reset_of_a_stranger_is_silent(phone: Phone) -> None:
+def test_reset_from_an_unknown_sender_gets_no_reply_and_no_link(phone: Phone) -> None:
     stranger = Phone("+6281299999999").write("RESET")
     assert (stranger.outcome, stranger.text) == ("unknown sender", None)
     assert resets() == []
 
 
-def test_reset_counts_among_what_is_sent(phone: Phone) -> None:
+def test_reset_counts_towards_the_reply_limit(phone: Phone) -> None:
     for _ in range(22):
         phone.write("RESET")
     assert [row.outcome for row in rows()] == ["answered:reset"] * 20 + ["reset"] * 2
@@ -217,7 +217,7 @@ def caregivers() -> list[int]:
     return sorted(db.session.scalars(sa.select(CaregiverLink.caregiver_id)))
 
 
-def test_cut_ends_the_link_that_was_told_last(phone: Phone, siti: Client) -> None:
+def test_cut_deletes_the_most_recently_announced_caregiver_link(phone: Phone, siti: Client) -> None:
     older, newer = link(siti.id, "Budi Santoso", days=2), link(siti.id, "Ani Lestari", hours=2)
     said = phone.write("PUTUS")
     assert said.text is not None
@@ -236,7 +236,7 @@ def test_cut_ends_the_link_that_was_told_last(phone: Phone, siti: Client) -> Non
     ],
     ids=["refused", "not delivered", "unknown", "sent"],
 )
-def test_a_link_whose_message_reached_nobody_is_not_the_one_told_last(
+def test_cut_deletes_the_latest_link_whose_notice_may_have_arrived(
     phone: Phone, siti: Client, fate: dict[str, Any], is_cut: bool
 ) -> None:
     older = link(siti.id, "Budi Santoso", days=2)
@@ -248,7 +248,7 @@ def test_a_link_whose_message_reached_nobody_is_not_the_one_told_last(
     assert caregivers() == [older if is_cut else newer]
 
 
-def test_a_link_that_no_message_told_of_is_cut_where_there_is_no_other(phone: Phone, siti: Client) -> None:
+def test_cut_deletes_the_only_link_although_its_notice_failed(phone: Phone, siti: Client) -> None:
     """The message failed, but the patient may have seen the caregiver in the app."""
     link(siti.id, "Budi Santoso", hours=2)
     with unit_of_work():
@@ -257,7 +257,7 @@ def test_a_link_that_no_message_told_of_is_cut_where_there_is_no_other(phone: Ph
     assert caregivers() == []
 
 
-def test_who_says_cut_twice_keeps_the_caregiver_told_before(phone: Phone, siti: Client) -> None:
+def test_a_repeated_cut_does_not_delete_an_earlier_link(phone: Phone, siti: Client) -> None:
     """The patient repeats PUTUS because no answer came at once."""
     older = link(siti.id, "Budi Santoso", days=2)
     link(siti.id, "Ani Lestari", hours=2)
@@ -266,7 +266,7 @@ def test_who_says_cut_twice_keeps_the_caregiver_told_before(phone: Phone, siti: 
     assert caregivers() == [older]
 
 
-def test_what_an_older_link_may_do_now_was_told_last(phone: Phone, siti: Client) -> None:
+def test_cut_deletes_an_older_link_with_the_latest_scope_notice(phone: Phone, siti: Client) -> None:
     link(siti.id, "Budi Santoso", days=9)
     newer = link(siti.id, "Ani Lestari", hours=2)
     with unit_of_work():
@@ -280,13 +280,13 @@ def test_what_an_older_link_may_do_now_was_told_last(phone: Phone, siti: Client)
     assert caregivers() == [newer]
 
 
-def test_an_older_link_is_not_cut_by_a_word(phone: Phone, siti: Client) -> None:
+def test_cut_does_not_delete_an_old_caregiver_link(phone: Phone, siti: Client) -> None:
     older = link(siti.id, "Budi Santoso", days=8)
     assert phone.write("PUTUS").text == texts.NOTHING_TO_CUT
     assert caregivers() == [older]
 
 
-def test_nobody_cuts_the_link_of_another(phone: Phone, siti: Client) -> None:
+def test_cut_does_not_delete_another_users_caregiver_link(phone: Phone, siti: Client) -> None:
     other = make_user(nomor_hp="081234567899")
     theirs = link(other.id, "Budi Santoso", hours=1)
     assert phone.write("PUTUS").text == texts.NOTHING_TO_CUT
@@ -294,7 +294,7 @@ def test_nobody_cuts_the_link_of_another(phone: Phone, siti: Client) -> None:
 
 
 @pytest.mark.parametrize("text", ["putuskan", "putu", "cut", "PUTUSS asa"])
-def test_a_link_is_cut_by_the_very_word_alone(phone: Phone, siti: Client, text: str) -> None:
+def test_cut_is_accepted_only_as_the_first_word(phone: Phone, siti: Client, text: str) -> None:
     link(siti.id, "Budi Santoso", hours=1)
     phone.write(text)
     assert len(caregivers()) == (0 if text.startswith("PUTUSS") else 1)

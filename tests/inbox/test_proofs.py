@@ -32,7 +32,7 @@ def proven(user_id: int) -> bool:
 
 
 @pytest.mark.parametrize("text", ["VERIFIKASI {}", "verifikasi {}", "Verifikasi: {}.", "verivikasi {}"])
-def test_the_code_proves_the_number_that_it_comes_from(siti: Client, phone: Phone, text: str) -> None:
+def test_a_code_sent_by_message_verifies_the_phone_number(siti: Client, phone: Phone, text: str) -> None:
     user_id, code = siti.id, ask(siti)
     said = phone.write(text.format(code))
     assert (said.outcome, said.text) == (
@@ -42,7 +42,7 @@ def test_the_code_proves_the_number_that_it_comes_from(siti: Client, phone: Phon
     assert proven(user_id)
 
 
-def test_another_number_proves_nothing(siti: Client, phone: Phone) -> None:
+def test_a_code_from_another_number_does_not_verify_the_number(siti: Client, phone: Phone) -> None:
     user_id, code = siti.id, ask(siti)
     make_user(nomor_hp="081234567899")
     db.session.commit()
@@ -52,7 +52,7 @@ def test_another_number_proves_nothing(siti: Client, phone: Phone) -> None:
     assert phone.write(f"VERIFIKASI {code}").outcome == "answered:verify proven"
 
 
-def test_a_new_number_is_known_from_the_moment_that_it_is_proven(siti: Client) -> None:
+def test_a_new_number_is_known_only_after_its_verification(siti: Client) -> None:
     user_id, code = siti.id, ask(siti, nomor_hp="081277778888")
     new = Phone("+6281277778888")
     assert new.write("BANTUAN").outcome == "unknown sender"
@@ -68,10 +68,10 @@ def test_a_code_works_once(siti: Client, phone: Phone) -> None:
 
 
 @pytest.mark.parametrize("text", ["VERIFIKASI", "VERIFIKASI XXXXXX", "VERIFIKASI " + "A" * 900])
-def test_a_wrong_code_is_told(phone: Phone, text: str) -> None:
+def test_a_wrong_or_missing_code_is_refused(phone: Phone, text: str) -> None:
     assert phone.write(text).outcome == "answered:verify unknown_code"
 
 
-def test_the_words_are_plain() -> None:
+def test_verification_replies_are_plain_indonesian() -> None:
     for text in texts.PROOFS.values():
         assert_readable(text)

@@ -71,7 +71,7 @@ COMMANDS: dict[str, Meaning] = {
 # --- the table of sentences -----------------------------------------------------------------------------------------
 
 
-def test_every_sentence_means_what_the_table_has() -> None:
+def test_every_sentence_has_its_expected_meaning() -> None:
     sentences = [(text, word) for word, texts in TABLE.items() for text in texts]
     assert_none(
         (f"{text!r}: {read(text, ONE).word}, not {word}" for text, word in sentences if read(text, ONE).word != word),
@@ -80,14 +80,14 @@ def test_every_sentence_means_what_the_table_has() -> None:
     assert len(sentences) >= 300
 
 
-def test_no_sentence_is_recorded_wrongly() -> None:
+def test_no_sentence_with_another_meaning_is_read_as_done() -> None:
     taken = {*DONE, *ASKED_BACK}
     others = [text for texts in TABLE.values() for text in texts if text not in taken]
     assert len(others) >= 300
     assert_none((repr(text) for text in others if read(text, ONE).word is Word.DONE), "Recorded as taken:")
 
 
-def test_few_who_say_that_they_took_it_are_asked_back() -> None:
+def test_at_most_fifteen_percent_of_done_sentences_are_not_read_as_done() -> None:
     taken = [*DONE, *ASKED_BACK]
     asked_back = [text for text in taken if read(text, ONE).word is not Word.DONE]
     assert len(taken) >= 100
@@ -95,12 +95,12 @@ def test_few_who_say_that_they_took_it_are_asked_back() -> None:
 
 
 @pytest.mark.parametrize("context", [Context(), ONE, TWO], ids=["nothing", "one", "two"])
-def test_commands_go_by_the_first_word(context: Context) -> None:
+def test_a_command_is_recognized_by_its_first_word(context: Context) -> None:
     read_otherwise = (f"{text!r}: {read(text, context)}" for text in COMMANDS if read(text, context) != COMMANDS[text])
     assert_none(read_otherwise, "Read otherwise:")
 
 
-def test_the_vocabulary_has_each_word_as_the_reader_has_it() -> None:
+def test_the_vocabulary_has_no_words_with_doubled_letters() -> None:
     groups = [each for name, each in vars(words).items() if name.isupper() and isinstance(each, frozenset)]
     spellings = [word for group in [*groups, *words.COMMANDS.values()] for word in group if isinstance(word, str)]
     assert len(spellings) > 150
@@ -139,7 +139,7 @@ def test_the_vocabulary_has_each_word_as_the_reader_has_it() -> None:
         ("sudah makan dan metformin", LUNCH_LAST, (1, 3)),
     ],
 )
-def test_names_and_kinds_choose_among_what_is_open(text: str, context: Context, ids: tuple[int, ...]) -> None:
+def test_names_and_types_select_among_the_open_reminders(text: str, context: Context, ids: tuple[int, ...]) -> None:
     meaning = read(text, context)
     assert (meaning.word, tuple(sorted(meaning.ids))) == (Word.DONE, ids)
 
@@ -158,19 +158,19 @@ def test_names_and_kinds_choose_among_what_is_open(text: str, context: Context, 
         ("sudah metformin", Context((AMLODIPIN,), is_open=True)),
     ],
 )
-def test_what_is_named_and_not_open_is_asked_back(text: str, context: Context) -> None:
+def test_done_with_no_matching_open_reminder_is_read_as_doubt(text: str, context: Context) -> None:
     assert read(text, context).word is Word.DOUBT
 
 
 @pytest.mark.parametrize("name", ["Sudah makan", "Belum sarapan", "Nanti malam", "Tidak wajib", "2", "...", ""])
-def test_no_name_hides_what_a_text_says(name: str) -> None:
+def test_an_ambiguous_reminder_name_does_not_hide_a_refusal(name: str) -> None:
     context = Context((replace(METFORMIN, names=(name,)),), is_open=True)
     assert read(f"sudah {name} belum", context).word is not Word.DONE
     if name.strip(".") and name != "Sudah makan":
         assert read(f"sudah {name}", context).word is Word.DOUBT
 
 
-def test_a_title_that_begins_as_a_phrase_of_ours_is_a_title() -> None:
+def test_a_title_equal_to_a_known_phrase_selects_its_reminder() -> None:
     context = Context((CandidateTime(1, "obat", ("Minum obat",)), AMLODIPIN), is_open=True)
     assert read("sudah minum obat", context) == Meaning(Word.DONE, (1,))
     assert read("minum obat", context).word is Word.DOUBT
@@ -178,11 +178,11 @@ def test_a_title_that_begins_as_a_phrase_of_ours_is_a_title() -> None:
 
 
 @pytest.mark.parametrize("text", ["sudah habis\nminum", "tadi\nminum", "sudah makan\nobat", "sudah obat gula\ndarah"])
-def test_no_phrase_goes_over_two_lines(text: str) -> None:
+def test_a_phrase_split_over_two_lines_is_read_as_doubt(text: str) -> None:
     assert read(text, ONE).word is Word.DOUBT
 
 
-def test_later_and_skip_mean_what_they_name() -> None:
+def test_snooze_and_skip_apply_to_the_named_reminder() -> None:
     assert read("nanti amlodipin 45 menit", TWO) == Meaning(Word.SNOOZE, (2,), minutes=45)
     assert read("lewati amlodipin", TWO).ids == (2,)
     assert read("lewati terapi", ONE).word is Word.NO
@@ -215,12 +215,12 @@ def test_later_and_skip_mean_what_they_name() -> None:
         ("sudah 99999999999999999999", (999999,)),
     ],
 )
-def test_numbers_mean_what_stands_beside_them_in_the_message(text: str, numbers: tuple[int, ...]) -> None:
+def test_numbers_select_reminders_of_a_numbered_message(text: str, numbers: tuple[int, ...]) -> None:
     meaning = read(text, TWO)
     assert (meaning.word, meaning.numbers) == (Word.DONE, numbers)
 
 
-def test_numbers_after_skip_are_left_out() -> None:
+def test_skip_accepts_the_numbers_of_reminders() -> None:
     assert read("lewati 1", TWO).numbers == (1,)
     assert read("lewati 1 dan 2", TWO).word is Word.SKIP
 
@@ -233,16 +233,16 @@ def test_numbers_after_skip_are_left_out() -> None:
         "sudah metformin 2", "sudah lewati 2",
     ],
 )  # fmt: skip
-def test_a_number_beside_done_is_asked_back_otherwise(text: str) -> None:
+def test_done_with_an_unclear_number_is_read_as_doubt(text: str) -> None:
     assert read(text, TWO).word is Word.DOUBT
 
 
 @pytest.mark.parametrize("text", ["ok 1", "OK, 2", "ya 1", "👍 1", "siap 2", "jam 1", "1 tablet", "1?", "1-3"])
-def test_a_number_after_ok_or_beside_other_words_is_none(text: str) -> None:
+def test_a_number_after_ok_or_with_other_words_is_read_as_unknown(text: str) -> None:
     assert read(text, TWO).word is Word.UNKNOWN
 
 
-def test_without_a_numbered_message_a_number_means_nothing() -> None:
+def test_a_number_is_not_accepted_without_a_numbered_message() -> None:
     assert read("1", ONE).word is Word.UNKNOWN
     assert read("sudah 1", ONE).word is Word.DOUBT
     assert read("lewati 1", ONE).word is Word.NO
@@ -260,7 +260,7 @@ def test_without_a_numbered_message_a_number_means_nothing() -> None:
         ("tunda 4", 4), ("tunda 121", 121), ("tunda 0", 0), ("TUNDA -5", 5), ("belum, nanti 20 menit", 20),
     ],
 )  # fmt: skip
-def test_later_has_its_minutes(text: str, minutes: int) -> None:
+def test_snooze_reads_the_duration_in_minutes(text: str, minutes: int) -> None:
     assert read(text, ONE) == Meaning(Word.SNOOZE, (1,), minutes=minutes, is_alone=False)
 
 
@@ -276,7 +276,7 @@ def test_later_has_its_minutes(text: str, minutes: int) -> None:
         ("tidak", Word.NO), ("sudah belum", Word.DOUBT),
     ],
 )  # fmt: skip
-def test_not_yet_alone_takes_the_last_answer_back(text: str, word: Word) -> None:
+def test_only_a_plain_not_yet_is_read_as_undo(text: str, word: Word) -> None:
     assert read(text, replace(ONE, may_undo=True)).word is word
 
 
@@ -288,7 +288,7 @@ def test_not_yet_alone_takes_the_last_answer_back(text: str, word: Word) -> None
         ("✅", Word.DONE), ("✅😭", Word.UNKNOWN), ("makasih", Word.COURTESY),
     ],
 )  # fmt: skip
-def test_with_nothing_open_less_is_asked(text: str, word: Word) -> None:
+def test_texts_without_an_open_reminder_have_their_expected_meaning(text: str, word: Word) -> None:
     meaning = read(text, Context())
     assert (meaning.word, meaning.ids) == (word, ())
 
@@ -304,12 +304,12 @@ def test_with_nothing_open_less_is_asked(text: str, word: Word) -> None:
         (f"T:{TOKEN}:skip", Meaning(Word.SKIP, token=TOKEN)),
     ],
 )
-def test_a_button_says_what_stands_on_it(pressed: str, expected: Meaning) -> None:
+def test_a_button_payload_determines_the_meaning(pressed: str, expected: Meaning) -> None:
     assert read("apa saja", ONE, pressed) == expected
 
 
 @pytest.mark.parametrize("pressed", ["", "x", "T:", f"T:{TOKEN}:delete", f"T:{TOKEN}x", f"t:{TOKEN}"])
-def test_a_button_that_is_not_ours_says_what_is_written(pressed: str) -> None:
+def test_an_invalid_button_payload_falls_back_to_the_text(pressed: str) -> None:
     assert read("BELUM", ONE, pressed).word is Word.NOT_YET
 
 
@@ -322,11 +322,11 @@ def test_a_button_that_is_not_ours_says_what_is_written(pressed: str) -> None:
         ("✅👍", Word.UNKNOWN), ("sudah", Word.UNKNOWN),
     ],
 )  # fmt: skip
-def test_a_reaction_means_done_or_read_or_nothing(emoji: str, word: Word) -> None:
+def test_a_reaction_is_read_as_done_ok_or_unknown(emoji: str, word: Word) -> None:
     assert read_reaction(emoji) is word
 
 
-def test_names_can_be_taken_out_of_a_text() -> None:
+def test_reminder_names_are_removed_from_a_text() -> None:
     assert without_names("sudah minum Obat Sesak Napas ya", ["Obat sesak napas"]) == "sudah minum ya"
     assert without_names("saya sesak napas", ["Obat sesak napas"]) == "saya sesak napas"
 
@@ -363,7 +363,7 @@ blanks = st.sampled_from([" ", "  ", "\n", ", ", ". ", "! ", " 👍 "])
 
 
 @given(texts_of_harmless, st.lists(st.sampled_from(OUTSIDE), min_size=1, max_size=3), st.randoms(), blanks)
-def test_a_text_with_a_word_outside_already_and_filler_is_never_done(
+def test_done_with_a_word_that_changes_the_meaning_is_not_read_as_done(
     harmless: list[str], outside: list[str], random: object, blank: str
 ) -> None:
     said = ["sudah", *harmless, *outside]
@@ -372,7 +372,7 @@ def test_a_text_with_a_word_outside_already_and_filler_is_never_done(
 
 
 @given(texts_of_harmless, st.text(min_size=1, max_size=8), st.randoms())
-def test_nor_is_one_with_any_unknown_word(harmless: list[str], word: str, random: object) -> None:
+def test_done_with_an_unknown_word_is_not_read_as_done(harmless: list[str], word: str, random: object) -> None:
     known = {*HARMLESS, *words.COMMANDS}
     assume(any(letter.isalpha() for letter in word))
     assume(read(word, ONE).word is Word.UNKNOWN and not set(word.casefold().split()) & known)
@@ -383,18 +383,18 @@ def test_nor_is_one_with_any_unknown_word(harmless: list[str], word: str, random
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=20), max_size=3))
-def test_any_text_can_be_read_beside_any_names(text: str, names: list[str]) -> None:
+def test_any_text_with_any_reminder_names_can_be_read(text: str, names: list[str]) -> None:
     meaning = read(text, Context((CandidateTime(1, "obat", tuple(names)),), is_numbered=True, is_open=True))
     assert isinstance(meaning, Meaning)
 
 
 @given(texts_of_harmless, st.lists(st.lists(st.sampled_from([*HARMLESS, *OUTSIDE]), max_size=4).map(" ".join)))
-def test_no_names_make_a_refusal_done(harmless: list[str], names: list[str]) -> None:
+def test_no_reminder_name_makes_a_refusal_read_as_done(harmless: list[str], names: list[str]) -> None:
     context = Context((CandidateTime(1, "obat", tuple(names)),), is_open=True)
     for refusal in ("belum", "tidak", "nanti", "lewati"):
         assert read(" ".join([*harmless, "sudah", refusal, *harmless]), context).word is not Word.DONE
 
 
-def test_no_text_of_any_length_or_kind_breaks_the_reading() -> None:
+def test_long_or_unusual_texts_can_be_read_without_an_error() -> None:
     for text in ("a" * 20_000, "\u0300" * 1000, "sudah " + "9" * 990, "\u202esudah", "²", "sudah ²", "tunda ½"):
         assert isinstance(read(text, TWO), Meaning)

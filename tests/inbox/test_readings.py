@@ -21,7 +21,7 @@ from tests.inbox.bodies import (
 from tests.inbox.phones import rows
 
 
-def test_of_a_receipt_time_code_and_our_own_id_are_kept(provider: Client) -> None:
+def test_a_receipt_stores_its_time_error_code_and_delivery_id(provider: Client) -> None:
     told = status(
         "failed", biz_opaque_callback_data="d:42", errors=[{"code": 131047, "title": "Re-engagement message"}]
     )
@@ -33,13 +33,13 @@ def test_of_a_receipt_time_code_and_our_own_id_are_kept(provider: Client) -> Non
 
 
 @pytest.mark.parametrize("data", ["42", "d:", "d:x", "d:-1", "d:99999999999999999999", "x d:42"])
-def test_data_that_is_not_ours_names_no_delivery(provider: Client, data: str) -> None:
+def test_invalid_callback_data_sets_no_delivery_id(provider: Client, data: str) -> None:
     post_whatsapp(provider, whatsapp(heard(statuses=[status(biz_opaque_callback_data=data)])))
     assert "delivery" not in rows()[0].payload
 
 
 @pytest.mark.parametrize("kind", WHATSAPP_KINDS)
-def test_a_message_of_any_kind_has_its_words(provider: Client, kind: str) -> None:
+def test_each_whatsapp_message_type_is_stored_with_its_text(provider: Client, kind: str) -> None:
     part, text, payload = WHATSAPP_KINDS[kind]
     plain = {name: value for name, value in message().items() if name != "text"}
     post_whatsapp(provider, whatsapp(heard(messages=[{**plain, **part}])))
@@ -47,26 +47,26 @@ def test_a_message_of_any_kind_has_its_words(provider: Client, kind: str) -> Non
     assert (row.text, {**row.payload, "at": None}) == (text, {**payload, "at": None})
 
 
-def test_a_number_in_place_of_a_text_is_read(provider: Client) -> None:
+def test_a_numeric_text_body_is_stored_as_text(provider: Client) -> None:
     post_whatsapp(provider, whatsapp(heard(messages=[{**message(), "text": {"body": 7}}])))
     assert rows()[0].text == "7"
 
 
 @pytest.mark.parametrize("kind", FONNTE_KINDS)
-def test_a_message_of_any_kind_has_its_words_at_fonnte(provider: Client, kind: str) -> None:
+def test_each_fonnte_message_type_is_stored_with_its_text(provider: Client, kind: str) -> None:
     part, text, type_ = FONNTE_KINDS[kind]
     post_fonnte(provider, "message", {**fonnte_message(), **part})
     (row,) = rows()
     assert (row.text, row.payload["type"]) == (text, type_)
 
 
-def test_somebody_who_hides_their_number_has_none(provider: Client) -> None:
+def test_a_sender_without_a_valid_phone_number_is_stored_without_one(provider: Client) -> None:
     hidden = {name: value for name, value in message().items() if name != "from"}
     post_whatsapp(provider, whatsapp(heard(messages=[hidden, message(sender="ID.91x")])))
     assert [row.phone for row in rows()] == [None, None]
 
 
-def test_groups_are_not_heard(provider: Client) -> None:
+def test_group_messages_are_not_stored(provider: Client) -> None:
     post_fonnte(provider, "message", fonnte_message(sender="120363020000000000@g.us"))
     post_fonnte(provider, "message", fonnte_message(isgroup=True))
     post_whatsapp(provider, whatsapp(heard(messages=[{**message(), "group_id": "Y2FwaV9n"}])))
@@ -74,12 +74,12 @@ def test_groups_are_not_heard(provider: Client) -> None:
 
 
 @pytest.mark.parametrize("sender", ["6281200000001", "+6281200000001", "6281200000001@s.whatsapp.net", "081200000001"])
-def test_a_sender_has_one_number_however_it_is_written(provider: Client, sender: str) -> None:
+def test_sender_number_formats_are_normalized(provider: Client, sender: str) -> None:
     post_fonnte(provider, "message", fonnte_message(sender=sender))
     assert rows()[0].phone == "+6281200000001"
 
 
-def test_messages_that_fonnte_does_not_number_are_told_apart_by_what_they_say(provider: Client) -> None:
+def test_fonnte_messages_without_an_id_are_deduplicated_by_text_and_time(provider: Client) -> None:
     for text in ("SUDAH", "SUDAH", "BELUM"):
         post_fonnte(provider, "message", fonnte_message(text, inboxid=0))
     post_fonnte(provider, "message", fonnte_message("SUDAH", inboxid=0, timestamp=1749416999))
@@ -97,14 +97,14 @@ def test_messages_that_fonnte_does_not_number_are_told_apart_by_what_they_say(pr
         ({"id": "80", "status": "expired"}, "failed"),
     ],
 )
-def test_fonntes_states_are_receipts(provider: Client, body: dict[str, Any], receipt: str) -> None:
+def test_each_fonnte_status_maps_to_a_receipt_state(provider: Client, body: dict[str, Any], receipt: str) -> None:
     post_fonnte(provider, "status", body)
     (row,) = rows()
     assert row.payload["receipt"] == receipt
     assert row.payload.get("code") == (body["status"] if receipt == "failed" else None)
 
 
-def test_news_of_our_own_number_have_kinds_of_their_own(provider: Client) -> None:
+def test_events_other_than_messages_are_stored_with_their_own_kind(provider: Client) -> None:
     news = [
         {"field": "phone_number_quality_update", "value": {"event": "FLAGGED", "current_limit": "TIER_250"}},
         {"field": "account_update", "value": {"event": "ACCOUNT_RESTRICTION"}},

@@ -65,7 +65,7 @@ def world(committed: Flask, live: Flask, gateway: Server) -> Iterator[World]:
     db.session.rollback()
 
 
-def test_a_walk(world: World) -> None:
+def test_a_recycled_number_is_reported_blocked_and_moved_to_its_new_owner(world: World) -> None:
     """The stranger gets Siti's reminders, answers SALAH NOMOR ("wrong number"), and registers with the number."""
     world.send("Halo Siti, minum Metformin")
     assert world.phone.write("SALAH NOMOR").text == texts.WRONG_NUMBER
@@ -86,7 +86,7 @@ def test_a_walk(world: World) -> None:
     assert (profile["nomor_hp"], profile["phone_problem"]) == (None, None)
 
 
-def test_a_number_in_use_is_asked_by_message_and_answers(world: World) -> None:
+def test_moving_a_number_in_use_needs_confirmation_and_can_be_reversed(world: World) -> None:
     with unit_of_work():
         numbers.record_use(world.phone.number)
     ana = world.client(username="ana", nomor_hp="081377778888")
@@ -103,16 +103,16 @@ def test_a_number_in_use_is_asked_by_message_and_answers(world: World) -> None:
 
 
 @pytest.mark.parametrize("text", ["PINDAH", "pindaah", "PINDAH."])
-def test_an_answer_without_a_question_says_so(world: World, text: str) -> None:
+def test_a_move_confirmation_without_a_request_gets_an_explanation(world: World, text: str) -> None:
     assert world.phone.write(text).text == texts.NOTHING_TO_MOVE
 
 
 @pytest.mark.parametrize("text", ["pindah rumah", "saya pindah", "dipindah"])
-def test_a_move_is_taken_at_its_word_alone(world: World, text: str) -> None:
+def test_the_move_command_inside_another_text_is_not_accepted(world: World, text: str) -> None:
     assert world.phone.write(text).outcome in ("help", "answered:help")
 
 
-def test_proofs_and_refusals_are_no_use_of_a_number(world: World) -> None:
+def test_verification_and_refusal_commands_are_not_recorded_as_use(world: World) -> None:
     for text in ("VERIFIKASI XXXXXX", "PINDAH", "RESET", "SALAH NOMOR"):
         world.phone.write(text)
     assert db.session.scalar(sa.select(PhoneNumber.used_at)) is None
@@ -120,7 +120,7 @@ def test_proofs_and_refusals_are_no_use_of_a_number(world: World) -> None:
     assert db.session.scalar(sa.select(PhoneNumber.used_at)) is not None
 
 
-def test_a_silent_number_gets_no_link_by_its_own_word(world: World) -> None:
+def test_reset_from_a_long_unused_number_sends_no_link(world: World) -> None:
     with unit_of_work():
         db.session.execute(sa.update(User).values(created_at=sa.func.now() - timedelta(days=91)))
     for _ in range(2):
@@ -128,25 +128,25 @@ def test_a_silent_number_gets_no_link_by_its_own_word(world: World) -> None:
     assert world.received() == []
 
 
-def test_a_moved_number_gets_no_link_by_its_own_word(world: World) -> None:
+def test_reset_from_a_moved_number_is_not_answered(world: World) -> None:
     with unit_of_work():
         db.session.add(PhoneMove(phone=world.phone.number, nomor_hp=NUMBER, from_user_id=world.siti.id))
     assert world.phone.write("RESET").outcome == "reset"
 
 
-def test_a_number_that_nobody_has_is_flagged_for_whoever_takes_it(world: World) -> None:
+def test_a_wrong_number_report_from_a_free_number_flags_its_next_owner(world: World) -> None:
     free = Phone("+6281377778888")
     assert free.write("SALAH NOMOR").text is None
     assert world.client(nomor_hp="081377778888").get("/profile").json["phone_problem"] == "wrong_number"
 
 
-def test_a_code_that_the_account_asks_for_reaches_a_wrong_number(world: World) -> None:
+def test_a_requested_verification_code_is_sent_to_a_wrong_number(world: World) -> None:
     world.phone.write("SALAH NOMOR")
     assert world.siti.post(VERIFICATION, {"method": "code"}).status_code == 201
     assert any(text.startswith("Kode verifikasi nomor HP Anda: ") for text in world.received())
 
 
-def test_what_goes_to_a_number_alone_does_not_reach_a_wrong_one(world: World) -> None:
+def test_a_delivery_without_a_user_is_not_sent_to_a_wrong_number(world: World) -> None:
     world.phone.write("SALAH NOMOR")
     row = world.send("x", "security_notice", user_id=None, target=world.phone.number)
     assert (row.state, row.last_error) == ("failed", WRONG)
@@ -160,7 +160,7 @@ def messages_on(client: Client) -> bool:
     return on
 
 
-def test_an_unproven_number_that_ended_reminders_begins_them_itself(world: World) -> None:
+def test_an_unverified_number_must_resume_its_reminders_by_message(world: World) -> None:
     world.phone.write("BERHENTI PENGINGAT")
     settings = world.siti.get("/profile/notifikasi").json
     assert settings["messages"] is False
@@ -171,7 +171,7 @@ def test_an_unproven_number_that_ended_reminders_begins_them_itself(world: World
     assert world.siti.put("/profile/notifikasi", {"messages": True}).status_code == 200
 
 
-def test_another_number_in_between_does_not_begin_them(world: World) -> None:
+def test_changing_the_number_and_back_does_not_resume_reminders(world: World) -> None:
     world.phone.write("BERHENTI PENGINGAT")
     world.siti.put("/profile", {"nomor_hp": "081377778888"})
     assert world.siti.put("/profile/notifikasi", {"messages": True}).status_code == 200
@@ -181,7 +181,7 @@ def test_another_number_in_between_does_not_begin_them(world: World) -> None:
     assert_error(world.siti.put("/profile/notifikasi", {"messages": True}), 409, "stopped_by_number")
 
 
-def test_a_proof_lifts_it_and_messages_wait_for_the_account(world: World) -> None:
+def test_after_verification_the_account_can_resume_stopped_reminders(world: World) -> None:
     world.phone.write("BERHENTI PENGINGAT")
     code = world.siti.post(VERIFICATION, {"method": "message"}).json["code"]
     world.phone.write(f"VERIFIKASI {code}")
@@ -190,7 +190,7 @@ def test_a_proof_lifts_it_and_messages_wait_for_the_account(world: World) -> Non
     assert messages_on(world.siti)
 
 
-def test_the_account_of_a_proven_number_may_begin_them(world: World) -> None:
+def test_the_account_of_a_verified_number_can_resume_reminders(world: World) -> None:
     code = world.siti.post(VERIFICATION, {"method": "message"}).json["code"]
     world.phone.write(f"VERIFIKASI {code}")
     world.phone.write("BERHENTI PENGINGAT")

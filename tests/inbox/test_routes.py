@@ -16,7 +16,7 @@ BROKEN = [b"", b"{", b"nonsense", b"\xff\xfe", b"[" * 5000, b'{"a": NaN}']
 class TestConfirmWhatsapp:
     """GET /webhooks/whatsapp"""
 
-    def test_whatsapp_is_shown_that_the_address_is_ours(self, provider: Client) -> None:
+    def test_the_challenge_is_returned_for_the_right_token(self, provider: Client) -> None:
         asked = {"hub.mode": "subscribe", "hub.verify_token": VERIFY_TOKEN, "hub.challenge": "1158201444"}
         response = provider.get("/webhooks/whatsapp", query_string=asked)
         assert (response.status_code, response.text, response.mimetype) == (200, "1158201444", "text/plain")
@@ -24,37 +24,37 @@ class TestConfirmWhatsapp:
     @pytest.mark.parametrize(
         "changes", [{"hub.verify_token": "x"}, {"hub.mode": "unsubscribe"}, {"hub.verify_token": ""}, {"hub.mode": ""}]
     )
-    def test_nobody_else_is_shown_anything(self, provider: Client, changes: dict[str, str]) -> None:
+    def test_a_wrong_token_or_mode_is_403(self, provider: Client, changes: dict[str, str]) -> None:
         asked = {"hub.mode": "subscribe", "hub.verify_token": VERIFY_TOKEN, "hub.challenge": "1", **changes}
         assert_error(provider.get("/webhooks/whatsapp", query_string=asked), 403, "forbidden")
 
-    def test_is_away_without_the_token(self, client: Client) -> None:
+    def test_without_a_configured_token_is_404(self, client: Client) -> None:
         assert_error(client.get("/webhooks/whatsapp", query_string={"hub.mode": "subscribe"}), 404, "route_not_found")
 
 
 class TestReceiveWhatsapp:
     """POST /webhooks/whatsapp"""
 
-    def test_what_whatsapp_signed_is_let_in(self, provider: Client) -> None:
+    def test_a_signed_body_is_stored(self, provider: Client) -> None:
         assert post_whatsapp(provider, GOOD).status_code == 200
         assert [(row.kind, row.provider) for row in rows()] == [
             ("message", "whatsapp_cloud"),
             ("receipt", "whatsapp_cloud"),
         ]
 
-    def test_needs_the_signature(self, provider: Client) -> None:
+    def test_without_a_signature_is_403(self, provider: Client) -> None:
         assert_error(post_whatsapp(provider, GOOD, **{"X-Hub-Signature-256": ""}), 403, "forbidden")
         assert rows() == []
 
-    def test_is_away_without_the_secret(self, client: Client) -> None:
+    def test_without_a_configured_secret_is_404(self, client: Client) -> None:
         assert_error(post_whatsapp(client, GOOD), 404, "route_not_found")
 
     @pytest.mark.parametrize("raw", BROKEN)
-    def test_what_is_no_json_is_bad_input(self, provider: Client, raw: bytes) -> None:
+    def test_invalid_json_is_400(self, provider: Client, raw: bytes) -> None:
         assert_error(post_whatsapp(provider, raw), 400, "invalid_json")
 
     @pytest.mark.parametrize("kind", ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"])
-    def test_more_than_a_megabyte_is_refused_whatever_it_calls_itself(self, provider: Client, kind: str) -> None:
+    def test_an_oversized_body_is_413_for_every_content_type(self, provider: Client, kind: str) -> None:
         big = b" " * (MAX_JSON_BYTES + 1)
         response = provider.post(
             "/webhooks/whatsapp", data=big, content_type=kind, headers={"X-Hub-Signature-256": sign(big)}
@@ -67,16 +67,16 @@ class Fonnte:
 
     event: str
 
-    def test_the_address_is_the_proof(self, provider: Client) -> None:
+    def test_a_wrong_token_in_the_path_is_404(self, provider: Client) -> None:
         for token in ("x", FONNTE_TOKEN[:-1], FONNTE_TOKEN + "x", FONNTE_TOKEN.upper()):
             assert_error(post_fonnte(provider, self.event, fonnte_message(), token), 404, "route_not_found")
         assert rows() == []
 
-    def test_is_away_without_the_token(self, client: Client) -> None:
+    def test_without_a_configured_token_is_404(self, client: Client) -> None:
         assert_error(post_fonnte(client, self.event, fonnte_message()), 404, "route_not_found")
 
     @pytest.mark.parametrize("raw", BROKEN)
-    def test_what_is_no_json_is_bad_input(self, provider: Client, raw: bytes) -> None:
+    def test_invalid_json_is_400(self, provider: Client, raw: bytes) -> None:
         path = f"/webhooks/fonnte/{FONNTE_TOKEN}/{self.event}"
         assert_error(provider.post(path, data=raw, content_type="application/json"), 400, "invalid_json")
 
@@ -86,7 +86,7 @@ class TestReceiveFonnteMessage(Fonnte):
 
     event = "message"
 
-    def test_keeps_what_somebody_wrote(self, provider: Client) -> None:
+    def test_a_message_is_stored(self, provider: Client) -> None:
         response = post_fonnte(provider, "message", fonnte_message("SUDAH"))
         assert (response.status_code, response.json) == (200, {"message": "Diterima."})
         assert [(row.kind, row.phone, row.text) for row in rows()] == [("message", "+6281200000001", "SUDAH")]
@@ -97,7 +97,7 @@ class TestReceiveFonnteStatus(Fonnte):
 
     event = "status"
 
-    def test_keeps_what_became_of_a_message(self, provider: Client) -> None:
+    def test_a_status_is_stored_as_a_receipt(self, provider: Client) -> None:
         response = post_fonnte(provider, "status", {"id": "80", "status": "sent"})
         assert (response.status_code, response.json) == (200, {"message": "Diterima."})
         assert [(row.kind, row.ref) for row in rows()] == [("receipt", "80")]
@@ -108,7 +108,7 @@ class TestReceiveFonnteDevice(Fonnte):
 
     event = "device"
 
-    def test_keeps_whether_the_phone_is_connected(self, provider: Client) -> None:
+    def test_a_device_event_is_stored(self, provider: Client) -> None:
         response = post_fonnte(provider, "device", {"device": "6281100000000", "status": "disconnect"})
         assert (response.status_code, response.json) == (200, {"message": "Diterima."})
         assert [row.kind for row in rows()] == ["device"]
@@ -117,9 +117,9 @@ class TestReceiveFonnteDevice(Fonnte):
 class TestDescribeMessaging:
     """GET /messaging"""
 
-    def test_a_client_learns_where_people_write_to(self, provider: Client) -> None:
+    def test_a_client_gets_the_number_and_link_for_messages(self, provider: Client) -> None:
         expected = {"two_way": True, "number": "+6281100000000", "link": "https://wa.me/6281100000000"}
         assert provider.get("/messaging").json == expected
 
-    def test_without_settings_nobody_is_told_to_write(self, client: Client) -> None:
+    def test_without_settings_no_number_is_returned(self, client: Client) -> None:
         assert client.get("/messaging").json == {"two_way": False, "number": None, "link": None}

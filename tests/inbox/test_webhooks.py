@@ -58,19 +58,19 @@ SIGNED = sign(RAW)
         (b"", SIGNED),
     ],
 )
-def test_what_is_forged_or_cut_is_refused(provider: Client, body: bytes, signature: str) -> None:
+def test_a_body_with_an_invalid_signature_is_refused(provider: Client, body: bytes, signature: str) -> None:
     response = post_whatsapp(provider, body, **{"X-Hub-Signature-256": signature.encode("utf-8").decode("latin-1")})
     assert_error(response, 403, "forbidden")
     assert rows() == []
 
 
-def test_a_body_whose_signature_is_of_its_bytes_may_be_written_in_any_way(provider: Client) -> None:
+def test_a_signed_body_is_accepted_in_any_json_formatting(provider: Client) -> None:
     for raw in (json.dumps(GOOD, indent=3).encode(), json.dumps(GOOD, ensure_ascii=True).encode() + b"\n"):
         assert post_whatsapp(provider, raw).status_code == 200
     assert len(rows()) == 2
 
 
-def test_a_secret_in_the_body_is_asked_for_where_it_is_set(
+def test_a_configured_fonnte_body_secret_is_required(
     provider: Client, live: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = replace(live.extensions["config"], fonnte_webhook_secret="rahasia", fonnte_webhook_secret_field="kunci")
@@ -85,7 +85,7 @@ def test_a_secret_in_the_body_is_asked_for_where_it_is_set(
 # --- bodies ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_body_is_one_statement_however_much_it_tells(provider: Client, statements: Statements) -> None:
+def test_the_number_of_statements_does_not_grow_with_the_events(provider: Client, statements: Statements) -> None:
     many = whatsapp(*(heard(messages=[message() for _ in range(20)], statuses=[status()]) for _ in range(10)))
     with statements.at_most(2):  # SQL statements: INSERT, and PREPARE on a new connection
         assert post_whatsapp(provider, many).status_code == 200
@@ -94,7 +94,7 @@ def test_a_body_is_one_statement_however_much_it_tells(provider: Client, stateme
         assert post_whatsapp(provider, GOOD).status_code == 200
 
 
-def test_what_is_told_again_is_kept_once(provider: Client) -> None:
+def test_repeated_webhook_events_are_stored_once(provider: Client) -> None:
     for _ in range(3):
         assert post_whatsapp(provider, GOOD).status_code == 200
         assert post_fonnte(provider, "message", fonnte_message(inboxid=7)).status_code == 200
@@ -102,20 +102,20 @@ def test_what_is_told_again_is_kept_once(provider: Client) -> None:
     assert len(rows()) == 4
 
 
-def test_twins_in_one_body_are_kept_once(provider: Client) -> None:
+def test_duplicate_messages_in_one_body_are_stored_once(provider: Client) -> None:
     twins = [message(ref="wamid.twin"), message(ref="wamid.twin")]
     assert post_whatsapp(provider, whatsapp(heard(messages=twins), heard(messages=twins))).status_code == 200
     assert len(rows()) == 1
 
 
-def test_a_known_event_beside_a_new_one_does_not_hide_it(provider: Client) -> None:
+def test_a_known_event_does_not_hide_a_new_one_in_the_same_body(provider: Client) -> None:
     known, new = message(ref="wamid.known"), message(ref="wamid.new")
     post_whatsapp(provider, whatsapp(heard(messages=[known])))
     post_whatsapp(provider, whatsapp(heard(messages=[known, new])))
     assert [row.ref for row in rows()] == ["wamid.known", "wamid.new"]
 
 
-def test_nine_hundred_kilobytes_are_let_in(provider: Client) -> None:
+def test_a_body_of_nine_hundred_kilobytes_is_accepted(provider: Client) -> None:
     receipts = [status(ref=f"wamid.{n:08d}") for n in range(9000)]
     big = json.dumps(whatsapp(heard(statuses=receipts)), separators=(",", ":")).encode()
     assert 900_000 < len(big) < MAX_JSON_BYTES
@@ -137,7 +137,7 @@ def test_nine_hundred_kilobytes_are_let_in(provider: Client) -> None:
         whatsapp({"field": "message_template_status_update", "value": {"event": "APPROVED"}}),
     ],
 )  # fmt: skip
-def test_what_is_of_another_shape_is_let_go(provider: Client, body: Any) -> None:
+def test_a_body_of_unknown_shape_is_accepted_without_an_error(provider: Client, body: Any) -> None:
     assert post_whatsapp(provider, body).status_code == 200
     for event in ("message", "status", "device"):
         raw = json.dumps(body)
@@ -146,7 +146,7 @@ def test_what_is_of_another_shape_is_let_go(provider: Client, body: Any) -> None
     assert {row.kind for row in rows()} <= {"message", "account", "device", "preference"}
 
 
-def test_what_postgresql_cannot_hold_is_left_out(provider: Client) -> None:
+def test_null_characters_are_removed_and_a_long_text_is_shortened(provider: Client) -> None:
     odd = message("SU\0DAH " + "panjang " * 500)
     odd_value = {"a\0": ["\0", {"b": "c\0"}], "n": 10**30, "deep": [[[[[[[[1]]]]]]]]}
     account = {"field": "account_update", "value": odd_value}
@@ -157,7 +157,7 @@ def test_what_postgresql_cannot_hold_is_left_out(provider: Client) -> None:
     assert second.payload["a"] == ["", {"b": "c"}]
 
 
-def test_a_hundred_who_tell_the_same_are_heard_once(committed: Flask, live: Flask) -> None:
+def test_concurrent_duplicate_webhooks_are_stored_once(committed: Flask, live: Flask) -> None:
     body = whatsapp(heard(messages=[message(ref="wamid.race")]))
 
     def tell(_: int) -> int:

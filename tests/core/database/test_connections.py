@@ -27,7 +27,7 @@ def test_a_second_connection_is_refused_inside_a_transaction(committed: Flask, c
 
 
 @SECOND
-def test_a_change_that_is_not_written_yet_counts_as_a_transaction(committed: Flask, connect: Connect) -> None:
+def test_a_second_connection_is_refused_after_an_unflushed_change(committed: Flask, connect: Connect) -> None:
     with unit_of_work():
         role = Role(name="coba")
         db.session.add(role)
@@ -37,7 +37,7 @@ def test_a_change_that_is_not_written_yet_counts_as_a_transaction(committed: Fla
 
 
 @SECOND
-def test_there_may_be_another_connection_before_and_after(committed: Flask, connect: Connect) -> None:
+def test_a_second_connection_is_allowed_before_a_query_and_after_a_rollback(committed: Flask, connect: Connect) -> None:
     with unit_of_work():
         with connect():
             pass
@@ -48,7 +48,7 @@ def test_there_may_be_another_connection_before_and_after(committed: Flask, conn
 
 
 @SECOND
-def test_production_logs_it_and_goes_on(
+def test_a_second_connection_in_production_is_only_logged(
     committed: Flask, connect: Connect, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     config = replace(committed.extensions["config"], environment="production")
@@ -61,7 +61,7 @@ def test_production_logs_it_and_goes_on(
     assert __file__ in str(record.stack_info)
 
 
-def test_the_current_connection_is_the_transactions_own(committed: Flask) -> None:
+def test_current_connection_is_the_connection_of_the_transaction(committed: Flask) -> None:
     backend = sa.select(sa.func.pg_backend_pid())
     with unit_of_work():
         own = db.session.scalar(backend)

@@ -29,13 +29,13 @@ def hurried(committed: Flask) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("hurried")
-def test_an_export_has_all_the_time_that_its_client_takes() -> None:
+def test_own_connection_has_no_statement_timeout() -> None:
     with own_connection() as connection:
         assert connection.scalar(sa.text("SHOW statement_timeout")) == "0"
 
 
 @pytest.mark.usefixtures("hurried")
-def test_so_has_a_download_of_the_sql_console(committed: Flask) -> None:
+def test_a_query_of_the_sql_console_has_no_statement_timeout(committed: Flask) -> None:
     boss = Client(committed).as_superadmin(make_user(RoleName.SUPERADMIN, username="bos"))
     db.session.commit()
     response = boss.post("/superadmin/query", {"query": "SELECT current_setting('statement_timeout') AS limit"})

@@ -39,7 +39,7 @@ def personal() -> list[tuple[sa.Table, Personal]]:
     return [(table, declaration) for table, declaration in declared if isinstance(declaration, Personal)]
 
 
-def test_each_table_that_can_name_somebody_says_how_it_is_exported_and_erased(app: Flask) -> None:
+def test_each_table_that_can_contain_personal_data_has_a_declaration(app: Flask) -> None:
     silent = {
         table.name: [column.name for column in table.columns if names_somebody(column)]
         for table in tables()
@@ -49,7 +49,7 @@ def test_each_table_that_can_name_somebody_says_how_it_is_exported_and_erased(ap
     assert forgotten == {}, f"declare `__personal__ = Personal(...)` (or `Impersonal`) in the models of {forgotten}"
 
 
-def test_a_table_that_says_nothing_is_noticed() -> None:
+def test_a_table_with_personal_columns_and_no_declaration_is_detected() -> None:
     made_up = sa.Table(
         "made_up",
         sa.MetaData(),
@@ -66,7 +66,7 @@ def test_a_table_that_says_nothing_is_noticed() -> None:
     assert declaration_of(made_up) is None
 
 
-def test_each_reference_to_a_user_is_among_the_columns_that_name_whose_rows_they_are(app: Flask) -> None:
+def test_each_foreign_key_to_users_is_in_the_declaration_of_its_table(app: Flask) -> None:
     for table in tables():
         referring = {
             column.name
@@ -79,7 +79,7 @@ def test_each_reference_to_a_user_is_among_the_columns_that_name_whose_rows_they
             assert referring <= {*declaration.of, *declaration.mentions}, table.name
 
 
-def test_what_is_said_names_columns_that_are_there(app: Flask) -> None:
+def test_declarations_name_only_existing_columns(app: Flask) -> None:
     for table, declaration in personal():
         named = {*declaration.of, *declaration.phones, *declaration.subjects, *declaration.mentions}
         assert named, f"{table.name}: the owners of the rows are missing"
@@ -90,7 +90,7 @@ def test_what_is_said_names_columns_that_are_there(app: Flask) -> None:
         assert named <= set(table.c.keys()) | {column.name for column in table.columns}, table.name
 
 
-def test_what_is_detached_can_be_null(app: Flask) -> None:
+def test_columns_that_erasure_clears_are_nullable(app: Flask) -> None:
     for table, declaration in personal():
         emptied = declaration.mentions
         if isinstance(declaration.erase, Detach):
@@ -98,7 +98,7 @@ def test_what_is_detached_can_be_null(app: Flask) -> None:
         assert all(table.c[name].nullable for name in emptied), table.name
 
 
-def test_no_export_holds_a_key_or_a_hash(app: Flask) -> None:
+def test_no_export_contains_a_secret_column(app: Flask) -> None:
     for table, declaration in personal():
         if isinstance(declaration.export, Rows):
             exported = {column.name for column in table.columns} - set(declaration.export.without)
@@ -106,7 +106,7 @@ def test_no_export_holds_a_key_or_a_hash(app: Flask) -> None:
             assert {f"{table.name}.{name}" for name in secrets} <= NOT_SECRET
 
 
-def test_reasons_are_sentences(app: Flask) -> None:
+def test_each_reason_in_a_declaration_has_at_least_three_words(app: Flask) -> None:
     for table in tables():
         declaration = declaration_of(table)
         reasons = [declaration] if isinstance(declaration, Impersonal) else []
@@ -115,12 +115,12 @@ def test_reasons_are_sentences(app: Flask) -> None:
         assert all(len(reason.why.split()) >= 3 for reason in reasons), table.name
 
 
-def test_tables_with_and_without_a_class_say_it_alike(app: Flask) -> None:
+def test_tables_with_and_without_a_model_class_have_a_declaration(app: Flask) -> None:
     assert declaration_of(db.metadata.tables["users"]) is User.__personal__
     assert isinstance(declaration_of(user_roles), Personal)
 
 
-def test_rows_can_be_deleted_in_the_order_of_the_tables(app: Flask) -> None:
+def test_personal_tables_lists_each_table_before_its_parents(app: Flask) -> None:
     order = [table for table, _ in personal_tables(db.metadata)]
     for table in order:
         parents = {key.column.table for key in table.foreign_keys} - {table}

@@ -23,14 +23,14 @@ def test_rows_are_plain_tuples(committed: Flask) -> None:
         assert NUMBERS.rows(connection, {"one": 1}) == [(1, 2, "a%b")]
 
 
-def test_database_errors_are_sqlalchemys(committed: Flask) -> None:
+def test_database_errors_are_raised_as_sqlalchemy_errors(committed: Flask) -> None:
     wrong = PreparedStatement(sa.select(1 / sa.bindparam("one", type_=sa.Integer)))
     with autocommit() as connection, pytest.raises(sa.exc.DBAPIError) as found:
         wrong.rows(connection, {"one": 0})
     assert not found.value.connection_invalidated
 
 
-def test_dead_connection_is_told_and_leaves_the_pool(committed: Flask) -> None:
+def test_a_dead_connection_raises_an_error_and_is_removed_from_the_pool(committed: Flask) -> None:
     with autocommit() as dying, autocommit() as killer:
         pid = BACKEND.rows(dying)[0][0]
         killer.execute(sa.text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
@@ -41,7 +41,7 @@ def test_dead_connection_is_told_and_leaves_the_pool(committed: Flask) -> None:
         assert NUMBERS.rows(connection, {"one": 1}) == [(1, 2, "a%b")]
 
 
-def test_a_statement_with_generic_parameters_keeps_its_plan(committed: Flask) -> None:
+def test_a_statement_with_generic_parameters_uses_a_generic_plan(committed: Flask) -> None:
     """With plain parameters instead of generic ones, PostgreSQL would make a new plan for each call."""
     ids = generic("ids", postgresql.ARRAY(sa.BigInteger))
     since = generic("since", sa.DateTime(timezone=True))

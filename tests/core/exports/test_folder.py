@@ -44,7 +44,7 @@ def hold(temporary: Path) -> tuple[subprocess.Popen[str], Path]:
     return process, Path(process.stdout.readline().strip())
 
 
-def test_the_next_export_removes_what_a_killed_process_left(temporary: Path) -> None:
+def test_the_next_export_removes_the_folder_of_a_killed_process(temporary: Path) -> None:
     process, folder = hold(temporary)
     with process:
         with export_folder():
@@ -57,7 +57,7 @@ def test_the_next_export_removes_what_a_killed_process_left(temporary: Path) -> 
     assert not list(temporary.iterdir())
 
 
-def test_a_folder_that_got_no_lock_goes_after_a_while(temporary: Path) -> None:
+def test_only_old_unlocked_export_folders_are_removed(temporary: Path) -> None:
     old, new, foreign = temporary / f"{PREFIX}old", temporary / f"{PREFIX}new", temporary / "export-foreign"
     for folder in (old, new, foreign):
         folder.mkdir()

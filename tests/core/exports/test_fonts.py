@@ -14,17 +14,17 @@ from dev.generators.fonts import WEIGHTS
 FILES = sorted(fonts.FOLDER.glob("*.woff"))
 
 
-def test_each_file_has_the_sum_that_is_written_down() -> None:
+def test_each_font_file_matches_its_recorded_checksum() -> None:
     sums = dict(line.split()[::-1] for line in (fonts.FOLDER / "SHA256SUMS").read_text().splitlines())
     assert sums == {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FILES}
     assert set(FILES) == set(WEIGHTS)
 
 
-def test_all_of_it_takes_less_than_400_kilobytes() -> None:
+def test_the_fonts_folder_is_smaller_than_400_kilobytes() -> None:
     assert sum(path.stat().st_size for path in fonts.FOLDER.iterdir()) < 400_000
 
 
-def test_a_font_says_whose_it_is_and_its_licence_lies_beside_it(subtests: pytest.Subtests) -> None:
+def test_each_font_has_a_copyright_and_the_open_font_licence(subtests: pytest.Subtests) -> None:
     for path in FILES:
         with subtests.test(path.stem), TTFont(BytesIO(path.read_bytes())) as font:
             names = font["name"]
@@ -38,12 +38,12 @@ def test_regular_and_bold_have_the_same_characters() -> None:
     assert fonts.covered(fonts.NOTO_SANS) == fonts.covered(fonts.NOTO_SANS_BOLD)
 
 
-def test_names_of_indonesia_greek_and_cyrillic_stay_as_they_are() -> None:
+def test_latin_greek_and_cyrillic_names_are_not_changed() -> None:
     for name in ("Siti Nur'aini", "André Müller", "Nguyễn Văn Đức", "Αλέξης", "Дмитрий"):
         assert fonts.replace_missing_glyphs(name) == name
 
 
-def test_other_characters_become_a_replacement_sign() -> None:
+def test_unsupported_characters_become_a_replacement_sign() -> None:
     assert fonts.replace_missing_glyphs("Budi 陳 محمد") == "Budi \ufffd \ufffd\ufffd\ufffd\ufffd"
     assert fonts.replace_missing_glyphs("a\nb é") == "a\nb é"
     assert {fonts.replace_missing_glyphs(chr(c)) for c in range(0x80, 0xA0)} == {fonts.REPLACEMENT}

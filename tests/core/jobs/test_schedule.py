@@ -31,7 +31,7 @@ def broken() -> None:
     raise ValueError("broken")
 
 
-def test_a_broken_tick_stops_neither_the_others_nor_the_periodic_jobs(app: Flask) -> None:
+def test_other_ticks_and_periodic_jobs_run_after_a_failing_tick(app: Flask) -> None:
     seen: list[str] = []
     clock = Scheduler((broken, lambda: seen.append("ticked")), (Periodic(jobs.delete_expired_sessions, every_s=60),))
     clock.tick()
@@ -40,7 +40,7 @@ def test_a_broken_tick_stops_neither_the_others_nor_the_periodic_jobs(app: Flask
     assert connection().exists(HEARTBEAT)
 
 
-def test_the_same_failure_is_logged_once_a_minute(
+def test_a_repeated_tick_failure_is_logged_once_per_interval(
     app: Flask, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [1000.0]
@@ -54,7 +54,7 @@ def test_the_same_failure_is_logged_once_a_minute(
     assert len(caplog.records) == 2
 
 
-def test_two_clocks_enqueue_a_periodic_job_once_a_period(app: Flask) -> None:
+def test_two_schedulers_enqueue_a_periodic_job_once_per_period(app: Flask) -> None:
     periodic = (Periodic(jobs.delete_expired_sessions, every_s=60),)
     for clock in (Scheduler((), periodic), Scheduler((), periodic)):
         clock.tick()
@@ -62,9 +62,7 @@ def test_two_clocks_enqueue_a_periodic_job_once_a_period(app: Flask) -> None:
     assert len(enqueued()) == 1
 
 
-def test_a_clock_that_ends_before_it_has_enqueued_costs_seconds_and_no_period(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_enqueue_delays_a_daily_job_by_less_than_a_minute(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: object, **__: object) -> None:
         raise RedisConnectionError
 
@@ -87,7 +85,7 @@ def test_a_clock_that_ends_before_it_has_enqueued_costs_seconds_and_no_period(
     assert connection().pttl(turn) > 86_000_000
 
 
-def test_without_redis_the_ticks_go_on(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ticks_continue_while_redis_is_unavailable(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     def away() -> None:
         raise RedisConnectionError
 
@@ -99,7 +97,7 @@ def test_without_redis_the_ticks_go_on(app: Flask, monkeypatch: pytest.MonkeyPat
     assert seen == [1, 1]
 
 
-def test_dead_sessions_are_swept_and_living_ones_stay(app: Flask) -> None:
+def test_expired_sessions_are_deleted(app: Flask) -> None:
     with unit_of_work():
         user_id = make_user().id
         for age in ("0 days", "400 days"):

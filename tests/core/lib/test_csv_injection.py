@@ -22,13 +22,13 @@ CELLS = [
 
 
 @pytest.mark.parametrize(("text", "expected"), CELLS)
-def test_a_cell_is_guarded_where_it_could_run(text: str, expected: str) -> None:
+def test_an_apostrophe_is_added_where_a_cell_could_run_as_a_formula(text: str, expected: str) -> None:
     assert guarded(text) == expected
     assert is_dangerous(text) is (text != expected)
     assert not is_dangerous(guarded(text).removeprefix("'")) or text.startswith(("=", "\t"))
 
 
-def test_a_row_is_guarded_within_its_cells_alone() -> None:
+def test_guarded_inside_changes_only_text_inside_quoted_cells() -> None:
     assert guarded_inside(b'-5,"a;=1\nb\n@c",-2.5\n') == b"-5,\"a;'=1\nb\n'@c\",-2.5\n"
     assert guarded_inside(b"-5,-6\n") == b"-5,-6\n"
     assert guarded_inside(b'1,"a;""=1"\n') == b'1,"a;""\'=1"\n'

@@ -32,23 +32,23 @@ def destination(start: Position, bearing: float, km: float) -> Position:
         (Position(52.5200, 13.4050), 10765.0),  # Berlin
     ],
 )
-def test_known_distances_are_right_to_half_a_percent(there: Position, km: float) -> None:
+def test_known_distances_are_correct_within_half_a_percent(there: Position, km: float) -> None:
     assert distance_km(JAKARTA.lat, JAKARTA.lng, there.lat, there.lng) == pytest.approx(km, rel=0.005)
 
 
-def test_distance_is_symmetric_zero_at_home_and_exact_for_neighbours() -> None:
+def test_distance_is_symmetric_zero_for_one_point_and_exact_for_near_points() -> None:
     assert distance_km(JAKARTA.lat, JAKARTA.lng, JAKARTA.lat, JAKARTA.lng) == 0
     assert distance_km(-6, 106, 1, 120) == distance_km(1, 120, -6, 106)
     # 0.00001 degrees are 1111.95 mm
     assert distance_km(0, 0, 0, 0.00001) * 1e6 == pytest.approx(1111.95, rel=1e-4)
 
 
-def test_antipodes_are_half_way_round() -> None:
+def test_the_distance_between_antipodes_is_half_the_circumference() -> None:
     assert distance_km(90, 0, -90, 0) == pytest.approx(math.pi * EARTH_RADIUS_KM)
     assert distance_km(-6.2, 106.8, 6.2, -73.2) == pytest.approx(math.pi * EARTH_RADIUS_KM)
 
 
-def test_distance_goes_the_short_way_over_the_antimeridian() -> None:
+def test_distance_across_the_antimeridian_is_the_shorter_way() -> None:
     assert distance_km(0, 179.9, 0, -179.9) == pytest.approx(22.24, rel=1e-3)
 
 
@@ -56,24 +56,24 @@ def test_distance_goes_the_short_way_over_the_antimeridian() -> None:
     ("lat", "lng"),
     [(90.1, 0), (-91, 0), (0, 180.5), (0, -181), (math.nan, 0), (0, math.inf), ("north", 0), (None, 0), (True, 1)],
 )
-def test_a_position_off_the_earth_is_refused(lat: object, lng: object) -> None:
+def test_invalid_coordinates_are_refused(lat: object, lng: object) -> None:
     with pytest.raises(ValueError, match=r"coordinate|itude|convert"):
         Position.parse(lat, lng)
 
 
 @pytest.mark.parametrize(("lat", "lng"), [("-6.2", "106.8"), (-6.2, 106.8), (" -6.2 ", "1.068e2")])
-def test_text_that_spells_numbers_is_a_position(lat: object, lng: object) -> None:
+def test_numbers_and_numeric_text_are_parsed_as_a_position(lat: object, lng: object) -> None:
     assert Position.parse(lat, lng) == Position(-6.2, 106.8)
 
 
-def test_digits_that_python_alone_reads_are_refused() -> None:
+def test_numbers_with_underscores_or_too_many_digits_are_refused() -> None:
     with pytest.raises(ValueError, match="coordinate"):
         Position.parse("1_0", "1")
     with pytest.raises(ValueError, match="coordinate"):
         Position.parse(10**400, 1)
 
 
-def test_the_box_holds_its_circle_and_touches_it() -> None:
+def test_the_bounding_box_encloses_its_circle_tightly() -> None:
     draw = random.Random(7)
     for _ in range(300):
         centre = Position(draw.uniform(-88, 88), draw.uniform(-180, 180))
@@ -85,7 +85,7 @@ def test_the_box_holds_its_circle_and_touches_it() -> None:
         assert all(position not in box for position in beyond)
 
 
-def test_a_box_over_the_antimeridian_has_two_ranges() -> None:
+def test_a_box_over_the_antimeridian_has_two_longitude_ranges() -> None:
     box = box_around(-17, 179.9, 50)
     assert box.west > box.east
     assert len(box.longitudes) == 2
@@ -94,7 +94,7 @@ def test_a_box_over_the_antimeridian_has_two_ranges() -> None:
     assert Position(-17, 0) not in box
 
 
-def test_a_circle_at_high_latitude_is_wider_than_a_division_by_the_cosine() -> None:
+def test_a_box_near_a_pole_is_wider_than_the_radius_divided_by_the_cosine() -> None:
     box = box_around(89, 0, 100)
     naive = math.degrees(100 / 6371.0088) / math.cos(math.radians(89))
     assert box.east > naive
@@ -102,17 +102,17 @@ def test_a_circle_at_high_latitude_is_wider_than_a_division_by_the_cosine() -> N
 
 
 @pytest.mark.parametrize("lat", [89.9, -89.9, 90, -90])
-def test_a_circle_over_a_pole_holds_every_longitude(lat: float) -> None:
+def test_a_box_over_a_pole_includes_all_longitudes(lat: float) -> None:
     box = box_around(lat, 10, 50)
     assert (box.west, box.east) == (-180, 180)
     assert -90 <= box.south <= box.north <= 90
 
 
-def test_a_radius_round_the_world_is_the_world() -> None:
+def test_a_very_large_radius_gives_a_box_of_the_whole_world() -> None:
     assert box_around(0, 0, 30_000) == Box(-90, -180, 90, 180)
 
 
 @pytest.mark.parametrize("km", [-1, math.nan, math.inf])
-def test_a_radius_that_is_none_is_refused(km: float) -> None:
+def test_a_negative_or_non_finite_radius_is_refused(km: float) -> None:
     with pytest.raises(ValueError, match="radius"):
         box_around(0, 0, km)

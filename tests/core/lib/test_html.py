@@ -36,11 +36,11 @@ HARMFUL = re.compile(
         ("", ""),
     ],
 )
-def test_a_small_tag_set_stays(html: str, expected: str) -> None:
+def test_only_allowed_tags_and_attributes_remain(html: str, expected: str) -> None:
     assert sanitise(html) == expected
 
 
-def test_pictures_over_http_only_where_the_caller_allows() -> None:
+def test_http_pictures_are_kept_only_if_the_caller_allows_them() -> None:
     html = "<img src='http://a.id/b.jpg'><img src='http://c.id/d.jpg'>"
     assert sanitise(html, picture_allowed=lambda url: "a.id" in url) == '<img src="http://a.id/b.jpg"><img>'
 
@@ -51,7 +51,7 @@ def test_hostile_html_is_harmless() -> None:
     assert not re.search(r"\son\w+=|script:|data:", out, re.IGNORECASE)
 
 
-def test_huge_input_is_cut() -> None:
+def test_html_over_the_maximum_length_is_truncated() -> None:
     assert len(sanitise("a" * (2 * MAX_LENGTH))) == MAX_LENGTH
 
 
@@ -65,7 +65,7 @@ pieces = st.sampled_from(
 
 
 @given(st.lists(pieces, max_size=40).map("".join))
-def test_whatever_comes_only_known_tags_go_out_and_a_second_pass_changes_nothing(html: str) -> None:
+def test_sanitising_keeps_only_known_tags_and_is_idempotent(html: str) -> None:
     out = sanitise(html)
     assert set(re.findall(r"<\s*/?\s*([a-zA-Z][^\s/>]*)", out)) <= TAGS
     assert sanitise(out) == out

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from app.core.lib.provinces import ISO_CODES, PROVINCES, canonical, timezone
 
 
-def test_there_are_38_in_the_contracts_order() -> None:
+def test_there_are_38_provinces_in_the_order_of_the_contract() -> None:
     assert len(PROVINCES) == len(set(PROVINCES)) == 38
     assert PROVINCES[0] == "Aceh"
     assert PROVINCES[10:14] == ("DKI Jakarta", "Jawa Barat", "Jawa Tengah", "DI Yogyakarta")
@@ -22,7 +22,7 @@ def test_there_are_38_in_the_contracts_order() -> None:
     )
 
 
-def test_case_blanks_punctuation_and_the_word_province_do_not_matter() -> None:
+def test_case_spaces_punctuation_and_the_word_province_are_ignored() -> None:
     spellings = {
         spelling: province
         for province in PROVINCES
@@ -91,11 +91,11 @@ OTHER_NAMES = {
 }
 
 
-def test_other_names_are_understood() -> None:
+def test_other_names_of_provinces_are_recognised() -> None:
     assert {name: canonical(name) for name in OTHER_NAMES} == OTHER_NAMES
 
 
-def test_what_names_no_province_is_none() -> None:
+def test_a_text_that_is_no_province_name_gives_none() -> None:
     texts = (
         "", " ", "Provinsi", "Jawa", "Sumatera", "Kalimantan", "Nusa Tenggara", "Johor", "Bandung", "ID", "ID-XX", "%",
         "x" * 10_000, "default", "Jawa Barat Jawa Tengah", "Bali 東京", "Балі Bali",
@@ -107,7 +107,7 @@ def test_every_province_has_one_iso_code() -> None:
     assert sorted(ISO_CODES.values()) == sorted(PROVINCES)
 
 
-def test_time_zones_follow_the_three_of_the_country() -> None:
+def test_provinces_of_all_three_time_zones_have_the_correct_offset() -> None:
     zones = {
         7: ("Aceh", "DKI Jakarta", "Jawa Timur", "Kalimantan Barat", "Kalimantan Tengah"),
         8: ("Bali", "Nusa Tenggara Timur", "Kalimantan Selatan", "Kalimantan Utara", "Gorontalo"),

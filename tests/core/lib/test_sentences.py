@@ -21,7 +21,7 @@ from app.core.lib.labels import label
         ("nik.0.jam", "Jam pada NIK ke-1"),
     ],
 )
-def test_a_path_is_read_as_a_person_would_say_it(path: str, name: str) -> None:
+def test_a_field_path_becomes_a_readable_indonesian_label(path: str, name: str) -> None:
     assert label(path.split(".")) == name
 
 
@@ -37,13 +37,13 @@ def test_nested_errors_become_dotted_paths() -> None:
     }
 
 
-def test_nobody_is_told_of_more_than_a_hundred_items() -> None:
+def test_only_the_first_hundred_errors_are_reported() -> None:
     nested = {"role_ids": {number: ["Not a valid integer."] for number in range(100_000)}}
     errors = sentences.flat(nested)
     assert list(errors) == [f"role_ids.{number}" for number in range(100)]
 
 
-def test_flat_errors_stay() -> None:
+def test_flat_errors_are_not_changed() -> None:
     errors = {"details.jadwal.0.jam": ["wajib diisi."]}
     assert sentences.flat(errors) == errors
     assert sentences.as_sentence(errors) == "Jam pada jadwal ke-1 wajib diisi."
@@ -55,7 +55,7 @@ def test_numbers_and_choices_stay_in_a_translated_sentence() -> None:
     assert sentences.indonesian("harus 16 digit angka.") == "harus 16 digit angka."
 
 
-def test_more_choices_than_one_would_read_are_not_named() -> None:
+def test_a_long_list_of_choices_is_not_included_in_the_message() -> None:
     choices = ", ".join("abcdefghij")
     assert sentences.indonesian(f"Must be one of: {choices}.") == "bukan salah satu dari pilihan."
 
@@ -73,5 +73,5 @@ def test_more_choices_than_one_would_read_are_not_named() -> None:
         (90_000, "2 hari"),
     ],
 )
-def test_a_wait_is_told_in_the_unit_that_people_would_choose(seconds: float, text: str) -> None:
+def test_a_waiting_time_is_rounded_up_to_a_readable_unit(seconds: float, text: str) -> None:
     assert sentences.wait(seconds) == text

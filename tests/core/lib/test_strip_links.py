@@ -275,7 +275,7 @@ def differing(clean: Callable[[str], str], cases: Iterable[tuple[str, *tuple[str
             yield f"{text!r}: {left!r}"
 
 
-def test_an_address_goes() -> None:
+def test_addresses_are_removed_from_a_text() -> None:
     cases = [
         case
         for address in ADDRESSES
@@ -289,18 +289,18 @@ def test_an_address_goes() -> None:
     assert_none(differing(without_addresses, cases), "Something is left to tap:")
 
 
-def test_honest_words_stay() -> None:
+def test_texts_without_an_address_are_not_changed() -> None:
     texts = [text for word in HONEST for text in (word, f"Untuk {word}, nanti")]
     assert_none(differing(without_addresses, [(text, text) for text in texts]), "Honest words are changed:")
 
 
-def test_what_is_left_of_a_text() -> None:
+def test_cleaned_texts_are_as_expected_and_cleaning_is_idempotent() -> None:
     cases = [*CASES, *SPACED]
     again = [(expected, expected) for _, expected in cases]
     assert_none(differing(without_addresses, [*cases, *again]), "Something else is left:")
 
 
-def test_the_tables_are_long() -> None:
+def test_the_lists_of_sample_texts_have_at_least_60_entries() -> None:
     assert len(set(ADDRESSES)) >= 60
     assert len(set(HONEST)) >= 60
 
@@ -313,7 +313,7 @@ CLICKABLE = re.compile(r"[\w😀\u200b-][.．。]\u200b*(?:judi|com|рф|me|xn--
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
-def test_whatever_is_put_together_nothing_is_left_to_tap(text: str) -> None:
+def test_random_text_contains_no_clickable_address_after_cleaning(text: str) -> None:
     left = without_addresses(text)
     assert not CLICKABLE.search(left), left
 
@@ -324,7 +324,7 @@ def test_whatever_is_put_together_nothing_is_left_to_tap(text: str) -> None:
      "dr." * 20_000, "1.2/" * 10_000, "a" * 40_000, "a:" * 20_000, "1:" * 20_000, "[" * 40_000, "0 8-" * 10_000,
      "Sp.JP-" * 10_000],
 )  # fmt: skip
-def test_a_hostile_text_takes_no_time(text: str) -> None:
+def test_hostile_text_is_cleaned_within_two_seconds(text: str) -> None:
     started = time.process_time()
     without_contacts(text)
     assert time.process_time() - started < 2
@@ -380,7 +380,7 @@ Menu 1.500 kalori
 """.splitlines()
 
 
-def test_a_phone_number_goes_from_the_title_of_a_broadcast_alone() -> None:
+def test_phone_numbers_are_removed_only_from_broadcast_titles() -> None:
     for form, left in (("Hubungi {}, sekarang", "Hubungi , sekarang"), ("WA:{}", "WA:")):
         cases = [(form.format(number), left) for number in PHONE_NUMBERS]
         assert_none(differing(without_contacts, cases), "A number is left:")
@@ -388,9 +388,9 @@ def test_a_phone_number_goes_from_the_title_of_a_broadcast_alone() -> None:
     assert_none(differing(without_addresses, kept), "A number that is no title's is gone:")
 
 
-def test_other_numbers_stay_in_the_title_of_a_broadcast() -> None:
+def test_other_numbers_are_kept_in_a_broadcast_title() -> None:
     assert_none(differing(without_contacts, [(text, text) for text in NO_PHONE_NUMBERS]), "A number is changed:")
 
 
-def test_a_title_of_a_broadcast_has_no_address_either() -> None:
+def test_an_address_is_also_removed_from_a_broadcast_title() -> None:
     assert without_contacts("Klaim klaim.help atau 0812-3456-7890") == "Klaim atau"

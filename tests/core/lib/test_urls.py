@@ -29,7 +29,7 @@ from app.core.lib.urls import MAX_LENGTH, canonical
         ("http://[2001:DB8::1]:8080/", "http://[2001:db8::1]:8080/"),
     ],
 )
-def test_equal_pages_have_one_spelling(address: str, expected: str) -> None:
+def test_equivalent_addresses_have_one_canonical_form(address: str, expected: str) -> None:
     assert canonical(address) == expected
 
 
@@ -45,7 +45,7 @@ def test_equal_pages_have_one_spelling(address: str, expected: str) -> None:
         ("#isi", "https://contoh.id/x/a"),
     ],
 )
-def test_links_are_seen_from_their_page(address: str, expected: str) -> None:
+def test_links_are_resolved_against_their_page(address: str, expected: str) -> None:
     assert canonical(address, "https://contoh.id/x/a") == expected
 
 
@@ -61,11 +61,11 @@ NO_ADDRESSES = (
 )  # fmt: skip
 
 
-def test_blanks_around_are_no_part_of_an_address() -> None:
+def test_surrounding_whitespace_is_removed_from_an_address() -> None:
     assert canonical("https://contoh.id/\n") == canonical("https://contoh.id/\u2028") == "https://contoh.id/"
 
 
-def test_what_is_not_plainly_a_web_address_is_none(subtests: pytest.Subtests) -> None:
+def test_an_invalid_web_address_is_refused(subtests: pytest.Subtests) -> None:
     for text in NO_ADDRESSES:
         with subtests.test(text), pytest.raises(ValueError, match=r"."):
             canonical(text)
@@ -79,7 +79,7 @@ pieces = st.sampled_from(
 
 
 @given(st.lists(pieces, max_size=12).map("".join) | st.text(max_size=60).map("https://contoh.id/".__add__))
-def test_whatever_comes_it_is_refused_or_reads_the_same_to_every_parser(address: str) -> None:
+def test_canonical_is_idempotent_and_two_parsers_agree_on_the_result(address: str) -> None:
     try:
         found = canonical(address)
     except ValueError:

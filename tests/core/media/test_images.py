@@ -34,14 +34,14 @@ def test_picture_becomes_webp(kind: str) -> None:
     ("size", "edge", "expected"),
     [((4000, 1000), 1600, (1600, 400)), ((300, 1200), 512, (128, 512)), ((100, 50), 512, (100, 50))],
 )
-def test_longest_edge_is_bounded_and_nothing_is_enlarged(
+def test_longest_edge_is_limited_and_small_pictures_are_not_enlarged(
     size: tuple[int, int], edge: int, expected: tuple[int, int]
 ) -> None:
     assert normalised(plain("JPEG", size), edge).size == expected
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_sideways_photo_is_turned_upright(orientation: int) -> None:
+def test_photo_is_rotated_by_its_exif_orientation(orientation: int) -> None:
     upright = Image.new("RGB", (60, 40), "white")
     upright.paste("red", (0, 0, 30, 20))  # a red area in the top left corner
     inverse = {6: 8, 8: 6}.get(orientation, orientation)
@@ -76,7 +76,7 @@ def test_all_metadata_is_dropped(kind: str) -> None:
         ("LA", "PNG", "RGBA"),
     ],
 )
-def test_every_kind_of_colour_is_understood(mode: str, kind: str, expected: str) -> None:
+def test_colour_modes_are_converted_to_rgb_or_rgba(mode: str, kind: str, expected: str) -> None:
     base = Image.effect_noise((64, 64), 50).convert(expected)
     if expected == "RGBA":
         base.putalpha(Image.linear_gradient("L").resize((64, 64)))
@@ -92,12 +92,12 @@ def test_transparent_palette_stays_transparent() -> None:
     assert result.getpixel((17, 10))[3] == 255
 
 
-def test_sixteen_bit_grey_keeps_its_shades() -> None:
+def test_sixteen_bit_grey_keeps_its_brightness() -> None:
     image = Image.new("I;16", (20, 20), 32768)
     assert normalised(encoded(image, "PNG")).getpixel((10, 10))[0] in range(120, 136)
 
 
-def test_colour_profile_is_applied() -> None:
+def test_srgb_mismatched_and_invalid_colour_profiles_keep_the_colours() -> None:
     swapped = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB"))
     srgb = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))
     image = Image.new("RGB", (20, 20), (200, 30, 30))
@@ -112,14 +112,14 @@ def test_hostile_picture_is_refused(name: str) -> None:
         images.normalise(BytesIO(HOSTILE[name]()), longest_edge=1600)
 
 
-def test_more_than_five_megabytes_are_refused_unread() -> None:
+def test_an_upload_over_the_size_limit_is_refused_and_not_read_to_its_end() -> None:
     stream = BytesIO(plain("JPEG") + b"\0" * (8 * 1024 * 1024))
     with pytest.raises(PayloadTooLarge):
         images.normalise(stream, longest_edge=1600)
     assert stream.tell() <= images.MAX_BYTES + 1
 
 
-def test_script_behind_a_good_picture_does_not_come_through() -> None:
+def test_a_script_appended_to_a_picture_is_removed() -> None:
     polyglot = plain("JPEG") + b"<script>MARKER</script>PK\x03\x04"
     kept = images.normalise(BytesIO(polyglot), longest_edge=1600)
     assert b"MARKER" not in kept
@@ -128,13 +128,13 @@ def test_script_behind_a_good_picture_does_not_come_through() -> None:
 
 # Pillow warns about invalid Exif data. Without this filter, the test suite would turn the warning into an error.
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_nonsense_in_exif_does_no_harm() -> None:
+def test_invalid_exif_data_does_not_prevent_the_conversion() -> None:
     huge = b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + b"\x01\x12\0\x03\xff\xff\xff\xff" * 8000
     assert normalised(encoded(Image.new("RGB", (40, 30)), "JPEG", exif=huge[:65_000])).size == (40, 30)
 
 
 @pytest.mark.slow
-def test_hostile_pictures_take_little_memory() -> None:
+def test_hostile_pictures_need_less_than_64_megabytes_of_extra_memory() -> None:
     """Decode all hostile pictures in one process and measure the process's peak memory."""
     script = """
 import resource, sys
@@ -166,7 +166,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
         ("JPEG", (8000, 5001), False),
     ],
 )
-def test_a_jpeg_may_have_40_megapixels_and_the_others_24(kind: str, size: tuple[int, int], is_decoded: bool) -> None:
+def test_a_jpeg_may_have_40_megapixels_and_other_formats_24(kind: str, size: tuple[int, int], is_decoded: bool) -> None:
     data = plain(kind, size)
     if is_decoded:
         assert max(normalised(data).size) == 1600
@@ -175,7 +175,7 @@ def test_a_jpeg_may_have_40_megapixels_and_the_others_24(kind: str, size: tuple[
             images.normalise(BytesIO(data), longest_edge=1600)
 
 
-def test_two_wait_for_their_turn_and_the_third_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_conversions_wait_and_a_third_is_refused_immediately(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images.DECODING, "wait_s", PATIENCE_S)
     waiting = [threading.Thread(target=normalised, args=(plain(),)) for _ in range(2)]
     with images.DECODING.slot():
@@ -192,7 +192,7 @@ def test_two_wait_for_their_turn_and_the_third_is_refused_at_once(monkeypatch: p
     assert normalised(plain()).size == (64, 48)
 
 
-def test_those_who_wait_too_long_for_their_turn_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_conversion_that_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images.DECODING, "wait_s", 0.01)
     with images.DECODING.slot(), pytest.raises(Unavailable):
         images.normalise(BytesIO(plain()), longest_edge=1600)

@@ -87,7 +87,7 @@ def saved(data: bytes | None = None) -> str:
         return pictures.save(BytesIO(data or plain("JPEG", (2000, 1000))))
 
 
-def test_saved_picture_is_served_and_may_be_kept_for_ever(client: FlaskClient) -> None:
+def test_a_saved_picture_is_served_with_immutable_caching(client: FlaskClient) -> None:
     answer = client.get(pictures.url(saved()), buffered=True)
     assert answer.status_code == 200
     assert Image.open(BytesIO(answer.data)).size == (1600, 800)
@@ -99,20 +99,20 @@ def test_saved_picture_is_served_and_may_be_kept_for_ever(client: FlaskClient) -
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_known_picture_is_not_sent_again(client: FlaskClient) -> None:
+def test_a_matching_etag_returns_304_without_a_body(client: FlaskClient) -> None:
     address = pictures.url(saved())
     etag = client.get(address, buffered=True).headers["ETag"]
     again = client.get(address, headers={"If-None-Match": etag})
     assert (again.status_code, again.data) == (304, b"")
 
 
-def test_name_says_nothing_and_is_never_the_same(site: Flask) -> None:
+def test_picture_names_are_unique_and_match_the_name_pattern(site: Flask) -> None:
     names = {saved(plain()) for _ in range(5)}
     assert len(names) == 5
     assert all(pictures.NAME.fullmatch(name) for name in names)
 
 
-def test_rollback_takes_the_picture_away(site: Flask) -> None:
+def test_a_rollback_removes_the_saved_picture(site: Flask) -> None:
     before = stored(site)
 
     def save_and_fail() -> None:
@@ -125,7 +125,7 @@ def test_rollback_takes_the_picture_away(site: Flask) -> None:
     assert stored(site) == before
 
 
-def test_discarded_picture_goes_after_the_commit(site: Flask) -> None:
+def test_a_discarded_picture_is_removed_after_the_commit(site: Flask) -> None:
     name = saved()
     with unit_of_work():
         pictures.discard(name)
@@ -134,7 +134,7 @@ def test_discarded_picture_goes_after_the_commit(site: Flask) -> None:
     assert name not in stored(site)
 
 
-def test_discarded_picture_stays_when_the_commit_does_not_happen(site: Flask) -> None:
+def test_a_discarded_picture_is_kept_after_a_rollback(site: Flask) -> None:
     name = saved()
 
     def discard_and_fail() -> None:
@@ -161,13 +161,13 @@ def test_discarded_picture_stays_when_the_commit_does_not_happen(site: Flask) ->
         "/media/",
     ],
 )
-def test_whatever_is_no_picture_is_not_found(client: FlaskClient, path: str) -> None:
+def test_a_path_that_is_no_picture_returns_404(client: FlaskClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 404
     assert answer.json.keys() == {"error", "message", "request_id"}
 
 
-def test_file_beside_the_pictures_is_never_served(folder: Flask) -> None:
+def test_other_files_in_the_media_folder_are_not_served(folder: Flask) -> None:
     root: Path = folder.extensions["media"].root
     (root / "00").mkdir(parents=True)
     (root / "00" / "secret.txt").write_text("secret")
@@ -175,9 +175,7 @@ def test_file_beside_the_pictures_is_never_served(folder: Flask) -> None:
         assert folder.test_client().get(path).status_code == 404
 
 
-def test_a_room_beside_the_pictures_holds_files_that_nobody_is_served(
-    site: Flask, client: FlaskClient, tmp_path: Path
-) -> None:
+def test_files_in_the_exports_area_are_not_served_as_pictures(site: Flask, client: FlaskClient, tmp_path: Path) -> None:
     room = storage.area(storage.Area.EXPORTS)
     file = tmp_path / "large"
     name = "0" * 32 + ".webp"
@@ -201,7 +199,7 @@ def test_a_room_beside_the_pictures_holds_files_that_nobody_is_served(
     assert list(room.names()) == []
 
 
-def test_a_hidden_picture_is_served_to_nobody_until_it_is_shown(site: Flask, client: FlaskClient) -> None:
+def test_a_hidden_picture_returns_404_until_it_is_shown_again(site: Flask, client: FlaskClient) -> None:
     name = saved()
     with unit_of_work():
         pictures.hide(name)
@@ -217,7 +215,7 @@ def test_a_hidden_picture_is_served_to_nobody_until_it_is_shown(site: Flask, cli
     assert pictures.get(name) == whole
 
 
-def test_a_hidden_picture_is_discarded_like_any_other(site: Flask) -> None:
+def test_a_hidden_picture_can_be_discarded(site: Flask) -> None:
     name = saved()
     with unit_of_work():
         pictures.hide(name)
@@ -226,7 +224,7 @@ def test_a_hidden_picture_is_discarded_like_any_other(site: Flask) -> None:
     assert name not in stored(site) | {hidden for hidden, _ in pictures.hidden().names()}
 
 
-def test_full_disk_is_unavailable_and_leaves_nothing(folder: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_raises_unavailable_and_leaves_no_file(folder: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -237,7 +235,7 @@ def test_full_disk_is_unavailable_and_leaves_nothing(folder: Flask, monkeypatch:
     assert [path for path in root.rglob("*") if path.is_file()] == []
 
 
-def test_folder_that_is_no_folder_is_unavailable(folder: Flask) -> None:
+def test_a_media_root_that_is_a_file_raises_unavailable(folder: Flask) -> None:
     root: Path = folder.extensions["media"].root
     root.write_text("a file where the folder should be")
     with pytest.raises(Unavailable), unit_of_work():
@@ -245,7 +243,7 @@ def test_folder_that_is_no_folder_is_unavailable(folder: Flask) -> None:
     assert folder.test_client().get("/media/" + "0" * 32 + ".webp").status_code in (404, 503)
 
 
-def test_store_that_is_away_is_unavailable(endpoint: str, tmp_path: Path) -> None:
+def test_an_unreachable_object_store_is_reported_as_unavailable(endpoint: str, tmp_path: Path) -> None:
     env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": "http://127.0.0.1:9"}
     for app in _application(env):
         with pytest.raises(Unavailable), unit_of_work():
@@ -255,7 +253,7 @@ def test_store_that_is_away_is_unavailable(endpoint: str, tmp_path: Path) -> Non
         assert answer.headers["Retry-After"]
 
 
-def test_store_that_goes_away_in_the_middle_of_a_picture_is_unavailable(endpoint: str) -> None:
+def test_a_connection_lost_while_reading_a_picture_raises_unavailable(endpoint: str) -> None:
     with raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nRIFF") as server:
         env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": server.url}
         for _ in _application(env):
@@ -263,14 +261,14 @@ def test_store_that_goes_away_in_the_middle_of_a_picture_is_unavailable(endpoint
                 pictures.get("0" * 32 + ".webp")
 
 
-def test_bucket_that_is_missing_is_unavailable(endpoint: str) -> None:
+def test_a_missing_bucket_raises_unavailable(endpoint: str) -> None:
     env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": "nobody-made-it", "MEDIA_S3_ENDPOINT": endpoint}
     for _ in _application(env):
         with pytest.raises(Unavailable), unit_of_work():
             pictures.save(BytesIO(plain()))
 
 
-def test_long_list_of_a_bucket_is_read_to_its_end(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_paginated_bucket_list_is_read_completely(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage, "NAMES_A_CALL", 2)
     env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": endpoint}
     for app in _application(env):
@@ -281,7 +279,7 @@ def test_long_list_of_a_bucket_is_read_to_its_end(endpoint: str, monkeypatch: py
 
 
 @pytest.mark.processes
-def test_service_with_a_folder_starts_where_boto3_is_not_installed() -> None:
+def test_the_service_with_a_media_folder_starts_without_boto3() -> None:
     code = (
         "import sys; sys.modules['boto3'] = sys.modules['botocore'] = None\n"
         "from app import create_app; from config import Config\n"
@@ -291,7 +289,7 @@ def test_service_with_a_folder_starts_where_boto3_is_not_installed() -> None:
     assert done.stdout == "FolderStore\n", done.stderr
 
 
-def test_field_shows_the_address() -> None:
+def test_the_picture_field_is_serialized_as_an_address() -> None:
     field = pictures.Picture()
     assert field.serialize("image", {"image": "a.webp"}) == "/media/a.webp"
     assert field.serialize("image", {"image": None}) is None

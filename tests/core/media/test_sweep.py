@@ -24,7 +24,7 @@ def save(app: Flask, *, age_hours: float) -> str:
     return name
 
 
-def test_sweep_removes_old_pictures_that_no_row_names(app: Flask) -> None:
+def test_sweep_removes_only_old_pictures_without_a_database_reference(app: Flask) -> None:
     named, young, orphan = (save(app, age_hours=hours) for hours in (48, 1, 48))
     make_user(image=named)
     db.session.flush()

@@ -56,24 +56,24 @@ def known(client: Client) -> set[str]:
     return {sample.name for family in families for sample in family.samples} | gauges | histograms | OF_PROMETHEUS
 
 
-def test_every_metric_that_alerts_and_dashboard_name_exists(known: set[str]) -> None:
+def test_every_metric_in_the_alerts_and_the_dashboard_exists(known: set[str]) -> None:
     named = {name: where for where, text in expressions() for name in METRIC.findall(text)}
     assert len(named) > 10
     assert {name: where for name, where in named.items() if name not in known} == {}
 
 
-def test_no_expression_hides_a_metric_from_that_look() -> None:
+def test_the_metric_pattern_finds_every_metric_name_in_the_expressions() -> None:
     for where, text in expressions():
         words = set(re.findall(r"\b[a-z]+_[a-z0-9_]+\b", re.sub(r"\{[^}]*\}|\([a-z, ]+\)", "", text)))
         assert words <= set(METRIC.findall(text)) | {"histogram_quantile"}, where
 
 
-def test_what_an_alert_is_about_stands_on_the_dashboard() -> None:
+def test_each_alert_has_a_metric_on_the_dashboard() -> None:
     shown = {name for where, text in expressions() if where.startswith("panel") for name in METRIC.findall(text)}
     assert {rule["alert"]: METRIC.findall(rule["expr"]) for rule in rules() if not shown & metrics_of(rule)} == {}
 
 
-def test_a_figure_at_the_top_is_of_this_moment_and_red_when_it_is_bad() -> None:
+def test_each_stat_panel_queries_the_current_value_and_has_a_warning_colour() -> None:
     stats = [panel for panel in json.loads(DASHBOARD.read_text())["panels"] if panel["type"] == "stat"]
     assert len(stats) > 5
     for panel in stats:
@@ -83,14 +83,14 @@ def test_a_figure_at_the_top_is_of_this_moment_and_red_when_it_is_bad() -> None:
         assert colors & {"red", "orange"}, panel["title"]
 
 
-def test_every_alert_says_what_is_wrong_and_where_to_look() -> None:
+def test_every_alert_has_a_summary_an_action_a_severity_and_a_duration() -> None:
     for rule in rules():
         assert set(rule["annotations"]) == {"summary", "action"}, rule["alert"]
         assert rule["labels"]["severity"] in ("page", "ticket")
         assert rule["for"]
 
 
-def test_every_alert_has_a_trouble_that_fires_it_and_is_silent_when_all_is_well() -> None:
+def test_every_alert_has_a_test_case_that_fires_and_one_that_does_not() -> None:
     names = {rule["alert"] for rule in rules()}
     fired: dict[bool, set[str]] = {True: set(), False: set()}
     for test in yaml.safe_load(TROUBLES.read_text())["tests"]:
@@ -100,7 +100,7 @@ def test_every_alert_has_a_trouble_that_fires_it_and_is_silent_when_all_is_well(
 
 
 @pytest.mark.processes
-def test_the_alerts_fire() -> None:
+def test_promtool_accepts_the_alert_rules_and_their_tests() -> None:
     promtool = str(require("prometheus"))
     for words in (["check", "rules", str(RULES)], ["test", "rules", str(TROUBLES)]):
         done = subprocess.run([promtool, *words], capture_output=True, text=True, check=False)

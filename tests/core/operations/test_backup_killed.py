@@ -59,7 +59,7 @@ def flask(variables: dict[str, str], *arguments: str) -> subprocess.Popen[bytes]
 
 
 @pytest.mark.usefixtures("large")
-def test_a_killed_restore_leaves_nothing_running_and_nothing_restored(
+def test_a_killed_restore_stops_pg_restore_and_restores_no_table(
     variables: dict[str, str], empty: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "backup"
@@ -76,7 +76,7 @@ def test_a_killed_restore_leaves_nothing_running_and_nothing_restored(
 
 
 @pytest.mark.usefixtures("large")
-def test_a_killed_backup_leaves_nothing_running(variables: dict[str, str], tmp_path: Path) -> None:
+def test_a_killed_backup_stops_pg_dump(variables: dict[str, str], tmp_path: Path) -> None:
     url = variables["DATABASE_URL"]
     with closing(psycopg2.connect(url)) as blocking, blocking.cursor() as cursor:
         cursor.execute("LOCK TABLE articles IN ACCESS EXCLUSIVE MODE")
@@ -90,7 +90,7 @@ def test_a_killed_backup_leaves_nothing_running(variables: dict[str, str], tmp_p
     assert unfinished.stat().st_size < 4_000_000  # the dump did not continue after its parent was killed
 
 
-def test_what_a_killed_process_left_is_in_no_backup_and_no_tombstone(
+def test_unfinished_files_are_ignored_by_the_backup_and_the_tombstone_check(
     committed: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", PATH)

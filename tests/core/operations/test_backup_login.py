@@ -57,7 +57,7 @@ def test_a_backup_and_a_restore_log_in_with_the_password(
     assert "Restored the backup" in backup.restore(tmp_path / "backup")
 
 
-def test_a_wrong_password_is_said_and_not_shown(
+def test_a_wrong_password_is_reported_without_the_password(
     app: Flask, sockets: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log_in(app, monkeypatch, f"host={sockets}", password="wrong")

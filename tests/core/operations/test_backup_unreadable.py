@@ -33,7 +33,7 @@ def make_loop(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [make_folder, make_loop])
-def test_a_backup_names_the_entry_that_it_cannot_read(
+def test_a_backup_error_names_the_unreadable_entry(
     app: Flask, shard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None]
 ) -> None:
     monkeypatch.setenv("PATH", "")  # pg_dump is not found, so the error must come earlier
@@ -44,7 +44,7 @@ def test_a_backup_names_the_entry_that_it_cannot_read(
     assert list(tmp_path.glob("backup*")) == []
 
 
-def test_a_backup_names_a_root_that_is_no_folder(app: Flask, shard: Path, tmp_path: Path) -> None:
+def test_a_backup_error_names_a_media_root_that_is_no_folder(app: Flask, shard: Path, tmp_path: Path) -> None:
     shard.rmdir()
     shard.parent.rmdir()
     shard.parent.write_text("")
@@ -52,7 +52,7 @@ def test_a_backup_names_a_root_that_is_no_folder(app: Flask, shard: Path, tmp_pa
         backup.backup(tmp_path / "backup")
 
 
-def test_a_backup_names_the_picture_that_becomes_unreadable_meanwhile(
+def test_a_picture_that_becomes_unreadable_is_named_in_the_backup_error(
     app: Flask, shard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backup, "_run", lambda *_, **__: make_folder(shard / NAME))

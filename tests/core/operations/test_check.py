@@ -89,7 +89,7 @@ def unready(app: Flask) -> dict[str, str]:
     return todo
 
 
-def test_all_is_ready_and_what_is_left_out_is_named(app: Flask, production: Callable[..., None]) -> None:
+def test_all_items_are_ready_and_disabled_features_are_named(app: Flask, production: Callable[..., None]) -> None:
     exit_code, found = run(app)
     assert [item for item, each in found.items() if not each["ready"]] == []
     assert exit_code == 0
@@ -100,7 +100,7 @@ def test_all_is_ready_and_what_is_left_out_is_named(app: Flask, production: Call
     assert found["defaults"]["todo"].startswith("On purpose: ADMIN_OTP=optional")
 
 
-def test_each_item_is_a_line(app: Flask, production: Callable[..., None]) -> None:
+def test_the_output_has_one_line_for_each_item(app: Flask, production: Callable[..., None]) -> None:
     production(ADMIN_OTP="")
     result = app.test_cli_runner().invoke(args=["check"])
     assert result.exit_code == 1
@@ -109,7 +109,7 @@ def test_each_item_is_a_line(app: Flask, production: Callable[..., None]) -> Non
     assert [line[1] for line in lines if line[0] == "todo"] == ["defaults"]
 
 
-def test_it_writes_nothing_and_sends_nothing(
+def test_check_writes_nothing_and_sends_no_message(
     app: Flask, sim: Server, production: Callable[..., None], statements: Statements
 ) -> None:
     production(**sim.messaging.env())
@@ -132,42 +132,54 @@ def test_no_secret_is_printed(app: Flask, production: Callable[..., None], monke
 
 
 class TestBroken:
-    def test_database(self, app: Flask, production: Callable[..., None]) -> None:
+    def test_an_unreachable_database_is_not_ready(self, app: Flask, production: Callable[..., None]) -> None:
         dead = DEAD_DATABASE.replace("postgresql", "postgresql+psycopg2")
         app.extensions["config"] = replace(app.extensions["config"], database_url=dead)
         assert unready(app).keys() == {"database"}
 
-    def test_migrations(self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_migrations_are_not_ready(
+        self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(migrations, "missing", lambda: ["0099"])
         assert unready(app) == {"migrations": "Run `flask db upgrade`."}
 
-    def test_redis(self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_unreachable_redis_is_not_ready(
+        self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setitem(app.extensions, "redis", Redis(port=1))
         assert "redis" in unready(app)
 
-    def test_redis_that_forgets(self, app: Flask, production: Callable[..., None]) -> None:
+    def test_a_redis_that_evicts_keys_is_not_ready(self, app: Flask, production: Callable[..., None]) -> None:
         app.extensions["redis"].config_set("maxmemory-policy", "allkeys-lru")
         try:
             assert "noeviction" in unready(app)["redis"]
         finally:
             app.extensions["redis"].config_set("maxmemory-policy", "noeviction")
 
-    def test_media(self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_unwritable_media_folder_is_not_ready(
+        self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setitem(app.extensions, "media", FolderStore(Path(__file__) / "media"))
         assert "cannot be written to" in unready(app)["media"]
 
-    def test_full_disk(self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_full_disk_is_not_ready(
+        self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(check, "_free_bytes", lambda _: 0)
         assert "is full" in unready(app)["media"]
 
     @pytest.mark.parametrize("fault", ["token_invalid", "disconnected"])
-    def test_sender(self, app: Flask, sim: Server, production: Callable[..., None], fault: str) -> None:
+    def test_a_sender_with_a_fault_is_not_ready(
+        self, app: Flask, sim: Server, production: Callable[..., None], fault: str
+    ) -> None:
         production(**sim.messaging.env())
         assert unready(app) == {}
         sim.fault("messaging", fault, times=None)
         assert "fonnte says: " in unready(app)["sender"]
 
-    def test_whatsapp_without_templates(self, app: Flask, sim: Server, production: Callable[..., None]) -> None:
+    def test_whatsapp_without_templates_or_with_an_unknown_one_is_not_ready(
+        self, app: Flask, sim: Server, production: Callable[..., None]
+    ) -> None:
         production(**sim.messaging.whatsapp_env())
         assert unready(app).keys() == {"templates"}
         production(**sim.messaging.whatsapp_env(), WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
@@ -175,7 +187,9 @@ class TestBroken:
         production(**sim.messaging.whatsapp_env(), WHATSAPP_TEMPLATES='{"reminder": "pengingat", "remainder": "x"}')
         assert "remainder" in unready(app)["templates"]
 
-    def test_webhooks_by_half(self, app: Flask, sim: Server, production: Callable[..., None]) -> None:
+    def test_incomplete_webhook_settings_are_not_ready(
+        self, app: Flask, sim: Server, production: Callable[..., None]
+    ) -> None:
         env = {**sim.messaging.whatsapp_env(), "WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}'}
         production(**env, WHATSAPP_APP_SECRET="s" * 32)
         assert unready(app) == {"webhooks": "Set WHATSAPP_VERIFY_TOKEN and MESSAGING_NUMBER."}
@@ -185,28 +199,34 @@ class TestBroken:
             db.session.add(Inbound(provider="whatsapp_cloud", event_key="1", kind="message"))
         assert run(app)[1]["webhooks"] == {"item": "webhooks", "ready": True, "todo": ""}
 
-    def test_push(self, app: Flask, production: Callable[..., None]) -> None:
+    def test_an_example_address_as_vapid_subject_is_not_ready(
+        self, app: Flask, production: Callable[..., None]
+    ) -> None:
         production(VAPID_SUBJECT="mailto:operator@example.com")
         assert "VAPID_SUBJECT" in unready(app)["push"]
 
     @pytest.mark.parametrize("changes", [{"PUBLIC_URL": ""}, {"PUBLIC_URL": "http://api.example.org"}])
-    def test_public_url(self, app: Flask, production: Callable[..., None], changes: dict[str, str]) -> None:
+    def test_a_missing_or_insecure_public_url_is_not_ready(
+        self, app: Flask, production: Callable[..., None], changes: dict[str, str]
+    ) -> None:
         production(**changes)
         assert "PUBLIC_URL" in unready(app)["public_url"]
 
-    def test_clock(self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_stopped_scheduler_or_a_slow_system_clock_is_not_ready(
+        self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr("app.notifications.delivery.metrics.clock_jump_s", lambda: None)
         assert unready(app) == {"clock": "no clock is going."}
         now = local_time.now()
         monkeypatch.setattr(check.db_time, "now", lambda: now + timedelta(minutes=2))
         assert "behind PostgreSQL's" in unready(app)["clock"]
 
-    def test_console_without_an_administrator(self, app: Flask, production: Callable[..., None]) -> None:
+    def test_a_console_without_an_administrator_is_not_ready(self, app: Flask, production: Callable[..., None]) -> None:
         db.session.execute(sa.text("DELETE FROM user_roles"))
         assert "flask users create" in unready(app)["console"]
 
     @pytest.mark.parametrize("name", SAFE)
-    def test_a_risky_default(self, app: Flask, production: Callable[..., None], name: str) -> None:
+    def test_a_risky_default_setting_is_not_ready(self, app: Flask, production: Callable[..., None], name: str) -> None:
         production(**{name: ""})
         assert name in unready(app)["defaults"]
 
@@ -218,7 +238,7 @@ class TestWithoutGoodSettings:
         assert "Traceback" not in done.stderr
         return done.returncode, {each["item"]: each for each in json.loads(done.stdout)}, done.stdout
 
-    def test_a_wrong_setting_hides_no_item(self, variables: dict[str, str]) -> None:
+    def test_an_invalid_setting_does_not_hide_other_items(self, variables: dict[str, str]) -> None:
         code, found, _ = self.check(**{**FINE, **variables, "GEOCODER": "stars", "VAPID_PRIVATE_KEY": "x"})
         assert code == 1
         assert list(found) == ITEMS
@@ -227,20 +247,20 @@ class TestWithoutGoodSettings:
         assert found["redis"]["ready"]
         assert found["push"]["todo"] == "Needs VAPID_PRIVATE_KEY, see settings."
 
-    def test_nothing_set_at_all(self) -> None:
+    def test_all_items_are_listed_without_any_setting(self) -> None:
         code, found, _ = self.check(ENVIRONMENT="production")
         assert code == 1
         assert list(found) == ITEMS
         assert found["sender"]["todo"] == "Needs MESSAGING_PROVIDER, see settings."
 
-    def test_a_database_without_tables(self, variables: dict[str, str]) -> None:
+    def test_a_database_without_tables_needs_the_migrations(self, variables: dict[str, str]) -> None:
         empty = sa.make_url(variables["DATABASE_URL"]).set(database="postgres")
         _, found, _ = self.check(**{**FINE, **variables, "DATABASE_URL": empty.render_as_string(hide_password=False)})
         assert found["database"]["ready"]
         assert found["migrations"]["todo"] == "Run `flask db upgrade`."
         assert found["console"]["todo"] == "Needs the migrations."
 
-    def test_a_name_that_is_nearly_ours_and_servers_that_are_away(self) -> None:
+    def test_a_misspelled_setting_and_unreachable_servers_are_reported(self) -> None:
         database = DEAD_DATABASE.replace("health@", "health:pass-word@")
         away = {"DATABASE_URL": database, "REDIS_URL": "redis://127.0.0.1:1"}
         code, found, text = self.check(**{**FINE, **away, "MESAGING_TOKEN": "se-cret"})

@@ -24,7 +24,7 @@ def refusal(done: subprocess.CompletedProcess[str]) -> str:
     [("keys", "new"), ("users", "create", "--help"), ("settings",), ("db", "upgrade", "--help")],
     ids=" ".join,
 )
-def test_help_keys_and_the_table_of_settings_need_no_settings(words: tuple[str, ...]) -> None:
+def test_help_keys_and_settings_commands_work_without_settings(words: tuple[str, ...]) -> None:
     done = flask(*words, ENVIRONMENT="production")
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
@@ -35,7 +35,7 @@ def test_every_command_is_listed_without_settings() -> None:
     assert {"users", "nik", "keys", "seed", "backup", "restore", "worker-health", "broadcast"} <= set(listed.split())
 
 
-def test_the_help_is_ours_and_grouped_by_job() -> None:
+def test_the_help_text_is_project_specific_and_groups_commands_by_job() -> None:
     done = flask("--help", ENVIRONMENT="testing")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -49,52 +49,52 @@ def test_the_help_is_ours_and_grouped_by_job() -> None:
 
 
 @pytest.mark.parametrize("words", [("worker-health",), ("db", "upgrade")], ids=" ".join)
-def test_a_command_without_settings_names_what_is_missing(words: tuple[str, ...]) -> None:
+def test_a_command_without_settings_reports_the_missing_setting(words: tuple[str, ...]) -> None:
     assert "DATABASE_URL is missing" in refusal(flask(*words, ENVIRONMENT="production"))
 
 
 @pytest.mark.parametrize(
     "words", [("seed",), ("db", "upgrade"), ("nik", "verify"), ("broadcast", "status")], ids=" ".join
 )
-def test_a_dead_database_is_a_sentence(words: tuple[str, ...]) -> None:
+def test_an_unreachable_database_is_reported_without_a_traceback(words: tuple[str, ...]) -> None:
     done = flask(*words, ENVIRONMENT="testing", DATABASE_URL=DEAD_DATABASE)
     assert "Connection refused" in refusal(done)
 
 
-def test_the_folder_of_metrics_need_not_be_there() -> None:
+def test_a_missing_metrics_folder_causes_no_error() -> None:
     done = flask(
         "db", "upgrade", ENVIRONMENT="testing", DATABASE_URL=DEAD_DATABASE, PROMETHEUS_MULTIPROC_DIR="/nowhere"
     )
     assert "Connection refused" in refusal(done)
 
 
-def test_a_folder_that_cannot_be_made_is_a_sentence(variables: dict[str, str]) -> None:
+def test_a_folder_that_cannot_be_created_is_reported_without_a_traceback(variables: dict[str, str]) -> None:
     done = flask("backup", "/proc/nope", ENVIRONMENT="testing", **variables)
     assert "/proc/nope" in refusal(done)
 
 
-def test_wrong_input_is_a_sentence(app: Flask) -> None:
+def test_invalid_input_for_a_new_user_is_reported_as_an_error(app: Flask) -> None:
     words = ["users", "create", "--username", "x", "--role", "pasien", "--password", "kurang"]
     result = app.test_cli_runner().invoke(args=words)
     assert result.exit_code == 1
     assert result.output.startswith("Error: ")
 
 
-def test_a_person_that_was_made_is_told_in_a_sentence(app: Flask) -> None:
+def test_creating_a_user_prints_a_confirmation(app: Flask) -> None:
     words = ["users", "create", "--username", "siti99", "--role", "pasien", "--password", "rahasia123"]
     result = app.test_cli_runner().invoke(args=words)
     assert result.exit_code == 0, result.output
     assert result.output.startswith("siti99 was created as pasien, with the id ")
 
 
-def test_a_revision_that_does_not_exist_is_a_sentence(variables: dict[str, str]) -> None:
+def test_an_unknown_migration_revision_is_reported_without_a_traceback(variables: dict[str, str]) -> None:
     for words in (("db", "upgrade", "nonsense"), ("db", "downgrade", "nonsense")):
         assert "Can't locate revision identified by 'nonsense'" in refusal(
             flask(*words, ENVIRONMENT="testing", **variables)
         )
 
 
-def test_more_days_than_a_calendar_has_are_refused(app: Flask) -> None:
+def test_logs_prune_with_too_many_days_is_refused(app: Flask) -> None:
     result = app.test_cli_runner().invoke(args=["logs", "prune", "--days", "99999999999"])
     assert result.exit_code == 2
     assert "is not in the range" in result.output

@@ -23,14 +23,16 @@ def test_the_process_is_healthy(client: Client) -> None:
     assert client.get("/healthz").json == {"status": "ok", "version": VERSION}
 
 
-def test_a_ready_service_says_so(client: Client) -> None:
+def test_a_ready_service_reports_ready(client: Client) -> None:
     response = client.get("/readyz")
     assert response.status_code == 200, response.json
     assert response.json["status"] == "ready"
     assert {"database", "queue", "migrations", "deliveries"} <= set(response.json["checks"])
 
 
-def test_a_queue_out_of_reach_makes_it_unready(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_queue_makes_the_service_unready(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(app.extensions, "redis", Redis(port=1))
     response = client.get("/readyz")
     assert response.status_code == 503
@@ -54,7 +56,7 @@ def full_redis(tmp_path: Path) -> Iterator[Redis]:
             redis.close()
 
 
-def test_a_queue_that_refuses_writes_makes_it_unready(
+def test_a_queue_that_refuses_writes_makes_the_service_unready(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, full_redis: Redis
 ) -> None:
     monkeypatch.setitem(app.extensions, "redis", full_redis)
@@ -70,7 +72,7 @@ def test_metrics_count_requests_by_route(client: Client) -> None:
     assert 'http_request_seconds_count{method="GET",route="/api/roles/<int:role_id>",status="404"}' in text
 
 
-def test_made_up_methods_share_one_series(client: Client) -> None:
+def test_unknown_http_methods_share_one_metric_series(client: Client) -> None:
     for n in range(20):
         assert client.open(f"KARANGAN{n}", "/roles").status_code == 405
     text = client.get("/metrics").text
@@ -78,21 +80,21 @@ def test_made_up_methods_share_one_series(client: Client) -> None:
     assert 'http_request_seconds_count{method="other",route="(none)",status="405"}' in text
 
 
-def test_the_first_page_links_the_documentation(client: Client) -> None:
+def test_the_root_page_links_to_the_documentation(client: Client) -> None:
     response = client.get("/")
     assert response.mimetype == "text/html"
     assert 'href="/api/docs/"' in response.text
     assert "/dev/outbox" not in response.text
 
 
-def test_the_documentation_comes_from_here_alone(client: Client) -> None:
+def test_the_documentation_loads_no_external_resources(client: Client) -> None:
     page = client.get("/api/docs/")
     assert page.status_code == 200
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", page.text)
     assert client.get("/api/docs/swagger-ui-bundle.js").status_code == 200
 
 
-def test_the_openapi_document_is_whole(client: Client) -> None:
+def test_the_openapi_document_describes_login_and_profile(client: Client) -> None:
     document = client.get("/api/openapi.json").json
     assert document["openapi"] == "3.1.0"
     login = document["paths"]["/api/login"]["post"]

@@ -31,20 +31,20 @@ def logger(stream: io.StringIO) -> logging.Logger:
     return logger_of(target)
 
 
-def test_lines_go_out_by_themselves_soon_and_in_order(logger: logging.Logger, stream: io.StringIO) -> None:
+def test_buffered_lines_are_written_in_order_without_a_flush(logger: logging.Logger, stream: io.StringIO) -> None:
     for n in range(50):
         logger.info("line %s", n)
     wait_until(lambda: "line 49" in stream.getvalue())
     assert stream.getvalue().splitlines() == [f"INFO line {n}" for n in range(50)]
 
 
-def test_a_warning_takes_what_waits_along_at_once(logger: logging.Logger, stream: io.StringIO) -> None:
+def test_a_warning_is_written_immediately_after_the_buffered_lines(logger: logging.Logger, stream: io.StringIO) -> None:
     logger.info("before")
     logger.warning("now")
     assert stream.getvalue() == "INFO before\nWARNING now\n"
 
 
-def test_a_filter_of_the_target_sees_each_line_where_it_is_made(stream: io.StringIO) -> None:
+def test_a_filter_of_the_target_handler_runs_when_the_line_is_logged(stream: io.StringIO) -> None:
     target = logging.StreamHandler(stream)
     seen: list[str] = []
     target.addFilter(lambda record: bool(seen.append(record.getMessage())) or True)
@@ -53,7 +53,7 @@ def test_a_filter_of_the_target_sees_each_line_where_it_is_made(stream: io.Strin
     assert seen == ["x"]
 
 
-def test_a_stream_that_cannot_be_written_to_fails_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_write_error_of_the_log_stream_raises_no_exception(capsys: pytest.CaptureFixture[str]) -> None:
     class Full(io.StringIO):
         def write(self, _: str) -> int:
             raise OSError(28, "No space left on device")

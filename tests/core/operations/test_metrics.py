@@ -42,29 +42,29 @@ def sample(client: Client, name: str, **labels: str) -> float:
 
 
 @pytest.mark.parametrize("name", ["deliveries_due", "deliveries_oldest_due_seconds"])
-def test_what_waits_is_zero_before_anything_waits(client: Client, name: str) -> None:
+def test_delivery_backlog_metrics_are_zero_before_any_delivery(client: Client, name: str) -> None:
     lanes = [frozenset({("queue", each), ("channel", channel)}) for each in queue.QUEUES for channel in Channel]
     assert samples(client, name) == dict.fromkeys(lanes, 0.0)
 
 
-def test_counts_begin_at_zero_so_that_the_first_failure_is_a_rise(client: Client) -> None:
+def test_delivery_counters_start_at_zero(client: Client) -> None:
     assert sample(client, "deliveries_total", outcome="failed", channel="push") == 0.0
     assert sample(client, "delivery_lag_seconds_bucket", channel="messaging", le="+Inf") == 0.0
 
 
-def test_workers_clock_queues_and_logs_have_their_gauges_at_once(client: Client) -> None:
+def test_worker_job_log_and_scheduler_gauges_exist_before_any_job(client: Client) -> None:
     assert samples(client, "workers") == {frozenset({("queue", name)}): 0.0 for name in queue.QUEUES}
     assert sample(client, "jobs", queue="urgent", state="failed") == 0.0
     assert sample(client, "activity_logs_waiting") == 0.0
     assert sample(client, "clock_tick_age_seconds") == math.inf
 
 
-def test_the_age_of_the_last_tick_is_told(client: Client) -> None:
+def test_the_age_of_the_last_scheduler_tick_is_exported(client: Client) -> None:
     queue.connection().set(HEARTBEAT, 1, px=HEARTBEAT_TTL_S * 1000 - 6000)
     assert 6 <= sample(client, "clock_tick_age_seconds") < HEARTBEAT_TTL_S
 
 
-def test_jobs_are_counted_and_looking_moves_none(committed: Flask) -> None:
+def test_jobs_are_counted_and_reading_the_counts_moves_no_job(committed: Flask) -> None:
     client = Client(committed)
     redis = queue.connection()
     queue.enqueue_now(repair)
@@ -88,7 +88,7 @@ def perform(committed: Flask) -> None:
     job.perform()
 
 
-def test_what_one_job_counted_is_added_to_what_others_did(committed: Flask) -> None:
+def test_metrics_of_a_job_are_added_to_those_of_earlier_jobs(committed: Flask) -> None:
     client = Client(committed)
     labels = {"provider": "contoh", "outcome": "ok"}
     for seconds in (0.07, 3.0):
@@ -103,7 +103,7 @@ def test_what_one_job_counted_is_added_to_what_others_did(committed: Flask) -> N
     assert REGISTRY.get_sample_value("provider_call_seconds_count", labels) == 2.0
 
 
-def test_a_job_does_not_mind_that_its_counts_find_no_redis(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_job_metrics_are_kept_while_redis_is_unavailable(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     CALLS.labels("contoh", "timeout").observe(1)
     with monkeypatch.context() as patch:
         patch.setitem(committed.extensions, "redis", Redis(port=1))
@@ -114,7 +114,9 @@ def test_a_job_does_not_mind_that_its_counts_find_no_redis(committed: Flask, mon
 
 
 @pytest.mark.processes
-def test_the_rest_is_told_while_redis_is_away(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_metrics_are_available_while_redis_is_unavailable(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client.get("/roles")
     monkeypatch.setitem(app.extensions, "redis", Redis(port=1))
     assert sample(client, "deliveries_due", queue="urgent", channel="messaging") == 0.0
@@ -122,7 +124,7 @@ def test_the_rest_is_told_while_redis_is_away(app: Flask, client: Client, monkey
     assert samples(client, "workers") == {}
 
 
-def test_the_rest_is_told_while_the_database_hangs(committed: Flask) -> None:
+def test_other_metrics_are_available_while_the_database_does_not_respond(committed: Flask) -> None:
     def hang(*_: object) -> None:
         raise sa.exc.TimeoutError("the database does not answer")
 

@@ -37,7 +37,7 @@ WAITS_FOR_A_LOCK = """
 PRODUCTION = {name: value for name, value in GOOD.items() if not name.endswith("_URL") or name == "FRONTEND_URL"}
 
 
-def test_four_upgrades_at_once_are_one(variables: dict[str, str], database: str) -> None:
+def test_four_concurrent_upgrades_all_succeed(variables: dict[str, str], database: str) -> None:
     upgrades = [flask({**variables, "DATABASE_URL": database}, "db", "upgrade") for _ in range(4)]
     for code, text in map(output, upgrades):
         assert code == 0, text
@@ -45,7 +45,9 @@ def test_four_upgrades_at_once_are_one(variables: dict[str, str], database: str)
     assert scalar(database, "SELECT count(*) FROM alembic_version") == 1
 
 
-def test_an_upgrade_waits_longer_for_another_than_for_any_lock(variables: dict[str, str], database: str) -> None:
+def test_an_upgrade_waits_for_another_upgrade_longer_than_the_lock_timeout(
+    variables: dict[str, str], database: str
+) -> None:
     connection = psycopg2.connect(database)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
@@ -58,7 +60,7 @@ def test_an_upgrade_waits_longer_for_another_than_for_any_lock(variables: dict[s
     assert code == 0, text
 
 
-def test_a_downgrade_in_production_needs_a_yes(variables: dict[str, str], database: str) -> None:
+def test_a_downgrade_in_production_needs_a_confirmation(variables: dict[str, str], database: str) -> None:
     there = {**variables, "DATABASE_URL": database}
     assert output(flask(there, "db", "upgrade"))[0] == 0
     before = scalar(database, "SELECT version_num FROM alembic_version")
@@ -85,7 +87,7 @@ def test_an_upgrade_of_an_older_database_names_the_version_to_run_first(
     assert "Traceback" not in text
 
 
-def test_a_new_database_has_the_months_of_logs(variables: dict[str, str], database: str) -> None:
+def test_a_new_database_has_four_partitions_of_activity_logs(variables: dict[str, str], database: str) -> None:
     assert output(flask({**variables, "DATABASE_URL": database}, "db", "upgrade"))[0] == 0
     assert scalar(database, "SELECT count(*) FROM pg_inherits WHERE inhparent = 'activity_logs'::regclass") == 4
 
@@ -122,14 +124,14 @@ def step(variables: dict[str, str], database: str, tmp_path: Path) -> list[str]:
     return ["db", "upgrade", "--directory", str(folder)]
 
 
-def test_a_step_fills_a_table_in_batches(variables: dict[str, str], database: str, step: list[str]) -> None:
+def test_a_migration_fills_a_table_in_batches(variables: dict[str, str], database: str, step: list[str]) -> None:
     code, text = output(flask({**variables, "DATABASE_URL": database}, *step))
     assert code == 0, text
     assert scalar(database, "SELECT count(*) FROM kategori WHERE shown_as IS NULL") == 0
     assert scalar(database, "SELECT count(DISTINCT xmin::text) FROM kategori") == 3
 
 
-def test_nobody_waits_long_behind_a_step_that_waits_for_a_lock(
+def test_a_migration_that_waits_for_a_lock_blocks_queries_only_briefly(
     variables: dict[str, str], database: str, step: list[str]
 ) -> None:
     with closing(psycopg2.connect(database)) as connection, connection.cursor() as cursor:

@@ -51,7 +51,7 @@ def register(client: Client, **data: str) -> int:
     ).status_code
 
 
-def test_a_taken_name_leaves_nobodys_data_in_a_log(committed: Flask, log: io.StringIO) -> None:
+def test_a_registration_conflict_logs_no_personal_data(committed: Flask, log: io.StringIO) -> None:
     written = server_log(committed).stat().st_size
     client = Client(committed)
     assert register(client) == 201
@@ -73,7 +73,7 @@ def opened(engine: str) -> AbstractContextManager[sa.Connection]:
 
 
 @pytest.mark.parametrize("engine", ["session", "autocommit", "streams", "direct"])
-def test_a_broken_statement_leaves_nobodys_data_in_a_log(committed: Flask, log: io.StringIO, engine: str) -> None:
+def test_a_failed_statement_logs_no_personal_data(committed: Flask, log: io.StringIO, engine: str) -> None:
     written = server_log(committed).stat().st_size
     with opened(engine) as connection:
         if engine == "streams":
@@ -90,7 +90,7 @@ def test_a_broken_statement_leaves_nobodys_data_in_a_log(committed: Flask, log: 
 
 @pytest.mark.parametrize("path", ["/superadmin/query", "/superadmin/query/export"])
 @pytest.mark.parametrize("statement", ["SELECT '{}'", "SELECT '{}'::integer", "SELEC '{}'"])
-def test_a_statement_of_the_sql_console_is_in_no_log(
+def test_a_statement_of_the_sql_console_is_not_logged(
     committed: Flask, path: str, statement: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -103,7 +103,7 @@ def test_a_statement_of_the_sql_console_is_in_no_log(
 
 
 @pytest.mark.parametrize("path", ["/superadmin/query", "/superadmin/query/export"])
-def test_an_error_of_the_sql_console_is_read_by_who_typed_the_statement_alone(committed: Flask, path: str) -> None:
+def test_a_sql_console_error_is_returned_but_not_in_the_postgresql_log(committed: Flask, path: str) -> None:
     boss = Client(committed).as_superadmin(make_superadmin(nama_ktp=MARKER))
     written = server_log(committed).stat().st_size
     refused = boss.post(path, {"query": "SELECT nama_ktp::integer FROM users"})

@@ -76,5 +76,5 @@ def test_the_api_is_unavailable_until_the_database_is_migrated(client: Client, p
 
 
 @pytest.mark.usefixtures("without_a_table")
-def test_a_missing_table_is_a_crash_when_all_migrations_are_there(client: Client) -> None:
+def test_a_missing_table_returns_500_when_all_migrations_are_applied(client: Client) -> None:
     assert_error(client.get("/kategori"), 500, "internal_error")
