@@ -132,6 +132,7 @@ def test_reset_from_a_moved_number_is_not_answered(world: World) -> None:
     with unit_of_work():
         db.session.add(PhoneMove(phone=world.phone.number, nomor_hp=NUMBER, from_user_id=world.siti.id))
     assert world.phone.write("RESET").outcome == "reset"
+    assert world.received() == []
 
 
 def test_a_wrong_number_report_from_a_free_number_flags_its_next_owner(world: World) -> None:

@@ -106,6 +106,15 @@ def test_srgb_mismatched_and_invalid_colour_profiles_keep_the_colours() -> None:
         assert abs(red - 200) + abs(green - 30) + abs(blue - 30) < 30
 
 
+def test_a_colour_profile_is_applied() -> None:
+    srgb = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    # In this profile the names of the red and blue primaries are exchanged.
+    exchanged = srgb.replace(b"rXYZ", b"----", 1).replace(b"bXYZ", b"rXYZ", 1).replace(b"----", b"bXYZ", 1)
+    image = Image.new("RGB", (20, 20), (200, 30, 30))
+    red, green, blue = normalised(encoded(image, "JPEG", icc_profile=exchanged, quality=95)).getpixel((10, 10))
+    assert abs(red - 30) + abs(green - 30) + abs(blue - 200) < 30
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_picture_is_refused(name: str) -> None:
     with pytest.raises((UnsupportedMedia, PayloadTooLarge)):
