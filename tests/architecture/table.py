@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Flask
 
 ACCESS: dict[str, str] = {
-    # Routes: login and account
+    # Routes about login and account
     "POST /login": "public",
     "POST /register": "public",
     "POST /refresh": "public",
@@ -23,7 +23,7 @@ ACCESS: dict[str, str] = {
     "GET /profile/ekspor/<int:export_id>": "anybody",
     "GET /users/<int:user_id>": "anybody",
     "GET /provinces": "public",
-    # Routes: the caller's own data
+    # Routes about the caller's own data
     "GET /profile/notifikasi": "anybody",
     "PUT /profile/notifikasi": "anybody",
     "GET /pengiriman": "anybody",
@@ -33,7 +33,7 @@ ACCESS: dict[str, str] = {
     "GET /profile/sesi": "anybody",
     "DELETE /profile/sesi": "anybody",
     "DELETE /profile/sesi/<session_id>": "anybody",
-    # Routes: caregiver links
+    # Routes about caregiver links
     "POST /caregiver/patients": "pendamping",
     "GET /caregiver/patients": "anybody",
     "GET /patient/caregivers": "anybody",
@@ -42,7 +42,7 @@ ACCESS: dict[str, str] = {
     "GET /patient/invitations": "anybody",
     "DELETE /patient/invitations/<int:invitation_id>": "anybody",
     "POST /caregiver/invitations": "pendamping",
-    # Routes: dependents
+    # Routes about dependents
     "POST /caregiver/dependents": "pendamping",
     "GET /caregiver/dependents": "pendamping",
     "DELETE /caregiver/dependents/<int:dependent_id>": "pendamping",
@@ -52,7 +52,7 @@ ACCESS: dict[str, str] = {
     "GET /patients": "anybody",
     "GET /caregivers": "anybody",
     "DELETE /caregiver/patients/<int:other_id>": "anybody",
-    # Routes: roles and categories
+    # Routes about roles and categories
     "GET /roles": "public",
     "POST /roles": "admin",
     "GET /roles/<int:role_id>": "public",
@@ -65,13 +65,13 @@ ACCESS: dict[str, str] = {
     "GET /kategori": "public",
     "PUT /kategori/<int:kategori_id>": "admin",
     "DELETE /kategori/<int:kategori_id>": "admin",
-    # Routes: second factor
+    # Routes about second factor
     "GET /profile/otp": "anybody",
     "POST /profile/otp": "anybody",
     "PUT /profile/otp": "anybody",
     "DELETE /profile/otp": "anybody",
     "POST /profile/otp/recovery-codes": "anybody",
-    # Routes: facilities (faskes)
+    # Routes about facilities (faskes)
     "GET /faskes/nearby": "public",
     "GET /faskes": "public",
     "GET /faskes/location": "public",
@@ -80,25 +80,25 @@ ACCESS: dict[str, str] = {
     "POST /faskes": "admin",
     "PUT /faskes/<faskes_id>": "admin",
     "DELETE /faskes/<faskes_id>": "admin",
-    # Routes: doctors
+    # Routes about doctors
     "GET /dokter/nearby": "public",
     "GET /dokter": "public",
     "GET /dokter/<int:dokter_id>": "public",
     "POST /dokter": "admin",
     "PUT /dokter/<int:dokter_id>": "admin",
     "DELETE /dokter/<int:dokter_id>": "admin",
-    # Routes: emergency numbers
+    # Routes about emergency numbers
     "GET /emergency/nearby": "public",
     "GET /emergency/admin": "admin",
     "POST /emergency/admin": "admin",
     "PUT /emergency/<int:number_id>": "admin",
     "DELETE /emergency/<int:number_id>": "admin",
-    # Routes: settings of provinces
+    # Routes about settings of provinces
     "GET /province-config/nearby": "public",
     "GET /province-config/<province>": "public",
     "PUT /province-config/<province>": "admin",
     "DELETE /province-config/<province>": "admin",
-    # Routes: articles
+    # Routes about articles
     "GET /articles": "optional",
     "GET /articles/detail": "optional",
     "GET /articles/all": "optional",
@@ -110,7 +110,7 @@ ACCESS: dict[str, str] = {
     "POST /articles": "admin",
     "PUT /articles/<int:article_id>": "admin",
     "DELETE /articles/<int:article_id>": "admin",
-    # Routes: videos
+    # Routes about videos
     "GET /videoplatform/videos": "optional",
     "GET /videoplatform/videos/<int:video_id>": "optional",
     "GET /videoplatform/videos/<string:video_id>/detail": "optional",
@@ -121,13 +121,13 @@ ACCESS: dict[str, str] = {
     "POST /videoplatform/video": "admin",
     "PUT /videoplatform/video/<int:video_id>": "admin",
     "DELETE /videoplatform/video/<int:video_id>": "admin",
-    # Routes: communities
+    # Routes about communities
     "GET /komunitas": "public",
     "GET /komunitas/<int:komunitas_id>": "public",
     "POST /komunitas": "admin",
     "PUT /komunitas/<int:komunitas_id>": "admin",
     "DELETE /komunitas/<int:komunitas_id>": "admin",
-    # Routes: forum
+    # Routes about forum
     "GET /forum/categories": "optional",
     "GET /forum/threads": "optional",
     "GET /forum/threads/<int:thread_id>": "optional",
@@ -152,10 +152,10 @@ ACCESS: dict[str, str] = {
     "POST /forum/replies/<int:reply_id>/banding": "anybody",
     "POST /forum/replies/<int:reply_id>/blokir": "anybody",
     "DELETE /forum/replies/<int:reply_id>/blokir": "anybody",
-    # Routes: logs
+    # Routes about logs
     "POST /log/admin-log": "public",
     "POST /log/user-log": "public",
-    # Routes: reminders
+    # Routes about reminders
     "POST /pengingat": "anybody",
     "GET /pengingat": "anybody",
     "GET /pengingat/<int:pengingat_id>": "anybody",
@@ -172,19 +172,19 @@ ACCESS: dict[str, str] = {
     "POST /konfirmasi/<token>": "public",
     "GET /caregiver/patients/<int:patient_id>/riwayat": "anybody",
     "GET /caregiver/patients/<int:patient_id>/kepatuhan": "anybody",
-    # Routes: web push
+    # Routes about web push
     "GET /push/public-key": "public",
     "POST /push/send": "optional",
     "POST /push/subscribe": "optional",
     "DELETE /push/subscribe": "public",
-    # Routes: incoming messages
+    # Routes about incoming messages
     "GET /webhooks/whatsapp": "public",
     "POST /webhooks/whatsapp": "public",
     "POST /webhooks/fonnte/<token>/message": "public",
     "POST /webhooks/fonnte/<token>/status": "public",
     "POST /webhooks/fonnte/<token>/device": "public",
     "GET /messaging": "public",
-    # Routes: administration
+    # Routes about administration
     "GET /admins": "admin",
     "POST /admins": "admin",
     "GET /admins/<username>": "admin",
@@ -204,7 +204,7 @@ ACCESS: dict[str, str] = {
     "GET /admins/overview/hari-ini": "admin",
     "GET /admins/export/<report>": "admin",
     "GET /admins/audit": "admin",
-    # Routes: moderation
+    # Routes about moderation
     "GET /features": "public",
     "GET /admins/operasi": "admin",
     "PUT /admins/operasi/siaran": "admin",
@@ -218,7 +218,7 @@ ACCESS: dict[str, str] = {
     "GET /admins/moderasi/frasa": "admin",
     "POST /admins/moderasi/frasa": "admin",
     "DELETE /admins/moderasi/frasa/<int:phrase_id>": "admin",
-    # Routes: the super-administrator
+    # Routes about the super-administrator
     "POST /superadmin/query": "superadmin",
     "POST /superadmin/query/export": "superadmin",
     "GET /superadmin/tables": "superadmin",
