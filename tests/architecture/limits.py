@@ -182,7 +182,7 @@ LIMITS: dict[str, Limit] = {
     "forum/routes.py report '20 per day'": Limit(
         "authors and moderators",
         "reports of a person, of threads and replies together",
-        "forum/test_reports.py::test_nobody_reports_more_than_20_times_a_day",
+        "forum/test_reports.py::test_the_rate_limit_of_reports_is_20_for_each_person",
     ),
     "forum/routes.py appeal '20 per day'": Limit("moderators", "appeals of a person", GENERIC),
     "inbox/limits.py MAX_PER_HOUR": Limit(

@@ -37,7 +37,7 @@ def block(who: Client, path: str) -> None:
 
 
 @pytest.mark.parametrize("use_pseudonym", [True, False])
-def test_one_of_the_two_identities_is_hidden_and_not_the_other(
+def test_a_block_hides_posts_of_one_identity_but_not_of_the_other(
     client: Client, siti: Client, budi: Client, use_pseudonym: bool
 ) -> None:
     named, under_alias = write_thread(siti)["id"], write_thread(siti, use_pseudonym=True)["id"]
@@ -65,7 +65,7 @@ def test_one_of_the_two_identities_is_hidden_and_not_the_other(
     assert ids(budi) == {named, under_alias, later, theirs}
 
 
-def test_answers_are_the_same_whatever_is_blocked_already(siti: Client, budi: Client) -> None:
+def test_responses_to_a_block_do_not_depend_on_existing_blocks(siti: Client, budi: Client) -> None:
     """Responses that depend on earlier blocks would reveal that two posts have the same author."""
     named, under_alias = write_thread(siti)["id"], write_thread(siti, use_pseudonym=True)["id"]
     reply_id = write_reply(siti, named, use_pseudonym=True)["id"]
@@ -80,7 +80,7 @@ def test_answers_are_the_same_whatever_is_blocked_already(siti: Client, budi: Cl
     assert db.session.scalar(sa.select(sa.func.count()).select_from(ForumBlock)) == 0
 
 
-def test_counts_and_absence_tell_no_more_of_the_other_identity(siti: Client, client: Client) -> None:
+def test_a_block_of_a_name_leaves_counts_and_pseudonymous_posts_unchanged(siti: Client, client: Client) -> None:
     """A reader who has blocked a name cannot see which of two pseudonyms belongs to this name."""
     other = client.as_(make_user(nama_ktp="Rina", nama_samaran="Kenanga"))
     by_alias = {write_thread(writer, use_pseudonym=True)["id"] for writer in (siti, other)}
@@ -99,7 +99,9 @@ def test_counts_and_absence_tell_no_more_of_the_other_identity(siti: Client, cli
     assert seen() == before
 
 
-def test_a_blocked_reply_is_told_of_by_no_message_and_delays_none(client: Client, siti: Client, budi: Client) -> None:
+def test_a_reply_by_a_blocked_author_sends_no_notice_and_delays_none(
+    client: Client, siti: Client, budi: Client
+) -> None:
     first = write_thread(budi)["id"]
     second, third = write_thread(budi)["id"], write_thread(budi)["id"]
     block(budi, f"replies/{write_reply(siti, first)['id']}")
@@ -124,7 +126,7 @@ def test_a_blocked_reply_is_told_of_by_no_message_and_delays_none(client: Client
     assert [(ALIAS in text, is_due) for text, is_due in dues(third)] == [(True, False)]
 
 
-def test_saved_posts_and_replies_of_the_blocked_are_in_no_list(siti: Client, budi: Client) -> None:
+def test_saved_lists_exclude_threads_and_replies_of_a_blocked_author(siti: Client, budi: Client) -> None:
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(siti, thread_id)["id"]
     own = write_reply(budi, thread_id)["id"]
@@ -137,7 +139,7 @@ def test_saved_posts_and_replies_of_the_blocked_are_in_no_list(siti: Client, bud
     assert (row["id"], row["thread"]["title"]) == (own, BLOCKED)
 
 
-def test_posts_of_deleted_accounts_stay_for_who_blocks_somebody(client: Client, siti: Client, budi: Client) -> None:
+def test_a_block_does_not_hide_threads_of_deleted_accounts(client: Client, siti: Client, budi: Client) -> None:
     gone = make_user()
     thread_id = write_thread(client.as_(gone))["id"]
     db.session.execute(sa.delete(User).where(User.id == gone.id))
@@ -165,7 +167,7 @@ def claimed(thread_id: int, user_id: int) -> Claimed:
 
 
 @pytest.mark.parametrize("use_pseudonym", [True, False])
-def test_broadcasts_of_one_identity_reach_nobody_who_blocked_it(
+def test_a_broadcast_is_not_sent_to_a_reader_who_blocked_its_identity(
     client: Client, siti: Client, at_any_hour: None, use_pseudonym: bool
 ) -> None:
     reader = make_user()
@@ -177,9 +179,7 @@ def test_broadcasts_of_one_identity_reach_nobody_who_blocked_it(
     notices.render_threads([claimed(blocked, make_user().id)])
 
 
-def test_a_broadcast_that_a_worker_has_in_its_hands_stops_when_its_thread_is_hidden(
-    client: Client, siti: Client, at_any_hour: None
-) -> None:
+def test_a_claimed_broadcast_of_a_hidden_thread_is_not_sent(client: Client, siti: Client, at_any_hour: None) -> None:
     admin, reader = client.as_(make_admin()), make_user()
     thread_id = write_thread(siti)["id"]
     moderate(admin, "hide", thread_id=thread_id)

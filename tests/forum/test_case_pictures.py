@@ -13,7 +13,7 @@ from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 
 
-def test_that_of_a_post_that_reports_have_hidden(client: Client, siti: Client, admin: Client) -> None:
+def test_a_moderator_sees_the_picture_of_a_post_hidden_by_reports(client: Client, siti: Client, admin: Client) -> None:
     thread_id = write_thread(siti)["id"]
     address = add_picture(siti, f"threads/{thread_id}")
     with mock.patch("app.forum.service.reports._may_hide", return_value=True):  # now one report hides a post
@@ -24,7 +24,9 @@ def test_that_of_a_post_that_reports_have_hidden(client: Client, siti: Client, a
     assert admin.get(image_path(case)).status_code == 200
 
 
-def test_of_a_reply_it_is_the_replys_own(client: Client, siti: Client, admin: Client) -> None:
+def test_a_case_of_a_reply_has_the_picture_of_the_reply_not_of_the_thread(
+    client: Client, siti: Client, admin: Client
+) -> None:
     thread_id = write_thread(siti)["id"]
     add_picture(siti, f"threads/{thread_id}")
     bare, illustrated = (write_reply(siti, thread_id)["id"] for _ in range(2))
@@ -36,7 +38,7 @@ def test_of_a_reply_it_is_the_replys_own(client: Client, siti: Client, admin: Cl
     assert_error(admin.get(image_path(case)), 404, "not_found")
 
 
-def test_one_that_the_author_puts_in_its_place_while_hidden_is_shown(siti: Client, admin: Client) -> None:
+def test_a_case_shows_a_picture_that_the_author_adds_to_a_hidden_post(siti: Client, admin: Client) -> None:
     thread_id = write_thread(siti)["id"]
     case = moderate(admin, "hide", thread_id=thread_id)
     assert case["has_image"] is False
@@ -50,7 +52,7 @@ def test_one_that_the_author_puts_in_its_place_while_hidden_is_shown(siti: Clien
 
 @pytest.mark.parametrize("way", ["the author", "a moderator"])
 @pytest.mark.parametrize("kind", ["thread", "reply"])
-def test_what_is_deleted_has_none(siti: Client, admin: Client, kind: str, way: str) -> None:
+def test_a_case_of_a_deleted_post_has_no_picture(siti: Client, admin: Client, kind: str, way: str) -> None:
     post_id, path = write_thread(siti)["id"], "threads"
     if kind == "reply":
         thread_id = post_id
@@ -66,7 +68,7 @@ def test_what_is_deleted_has_none(siti: Client, admin: Client, kind: str, way: s
     assert_error(admin.get(image_path(case)), 404, "not_found")
 
 
-def test_a_store_that_is_away_is_503(siti: Client, admin: Client) -> None:
+def test_an_unavailable_picture_store_is_503(siti: Client, admin: Client) -> None:
     thread_id = write_thread(siti)["id"]
     add_picture(siti, f"threads/{thread_id}")
     case = moderate(admin, "hide", thread_id=thread_id)

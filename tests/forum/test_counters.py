@@ -65,7 +65,7 @@ def reply_to(thread_id: int, author: Caller, parent_id: int | None = None) -> in
     return replies.create(thread_id, data, author)["id"]
 
 
-def test_double_taps_of_one_person_alternate_exactly(committed: Flask, people: list[Caller]) -> None:
+def test_concurrent_toggles_of_one_person_switch_on_and_off_equally(committed: Flask, people: list[Caller]) -> None:
     thread_id = start_thread(people[0])
     for toggle in (toggles.like, toggles.save):
         results = storm(committed, lambda _, toggle=toggle: tap(toggle, ForumThread, thread_id, people[1]), 200)
@@ -74,7 +74,7 @@ def test_double_taps_of_one_person_alternate_exactly(committed: Flask, people: l
     assert db.session.scalar(sa.select(ForumThread.likes_count)) == 0
 
 
-def test_counters_equal_what_they_count_after_a_storm(committed: Flask, people: list[Caller]) -> None:
+def test_like_and_save_counters_are_correct_after_concurrent_toggles(committed: Flask, people: list[Caller]) -> None:
     thread_ids = [start_thread(people[0]) for _ in range(3)]
     with unit_of_work():
         reply_ids = [reply_to(thread_ids[0], people[1]) for _ in range(3)]
@@ -104,7 +104,7 @@ def test_counters_equal_what_they_count_after_a_storm(committed: Flask, people: 
 
 
 @pytest.mark.processes
-def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed: Flask, people: list[Caller]) -> None:
+def test_concurrent_writes_and_deletions_of_posts_cause_no_deadlock(committed: Flask, people: list[Caller]) -> None:
     thread_ids = [start_thread(people[0]) for _ in range(4)]
 
     def work(number: int) -> Any:
@@ -137,7 +137,9 @@ def test_threads_and_replies_come_and_go_under_load_without_a_deadlock(committed
     assert db.session.scalar(stubs) == 0
 
 
-def test_repair_puts_wrong_counters_right_and_then_finds_nothing(committed: Flask, people: list[Caller]) -> None:
+def test_repair_corrects_wrong_counters_and_a_second_repair_changes_nothing(
+    committed: Flask, people: list[Caller]
+) -> None:
     thread_id = start_thread(people[0])
     with unit_of_work():
         reply_to(thread_id, people[1])

@@ -39,7 +39,7 @@ def siti_lives_in_bali(siti: Client) -> None:
     db.session.commit()
 
 
-def test_the_author_is_told_where_to_find_help(client: Client, siti: Client, admin: Client) -> None:
+def test_the_response_to_a_crisis_post_has_the_help_numbers(client: Client, siti: Client, admin: Client) -> None:
     add_number(admin, "0361-111", "other")
     help_ = write_thread(siti, content=CRY)["help"]
     assert set(help_) == {"title", "text", "phones", "url"}
@@ -51,7 +51,7 @@ def test_the_author_is_told_where_to_find_help(client: Client, siti: Client, adm
         assert_readable(text)
 
 
-def test_where_somebody_lives_may_be_unknown(client: Client) -> None:
+def test_an_author_without_a_domicile_gets_the_national_help_numbers(client: Client) -> None:
     help_ = write_thread(client.as_(make_user(domicile=None)), title=CRY)["help"]
     assert [phone["phone"] for phone in help_["phones"]] == ["119 ext. 8", "112", "119"]
 
@@ -66,7 +66,7 @@ def test_where_somebody_lives_may_be_unknown(client: Client) -> None:
         ((("119", "ambulance"), ("119 (Bali)", "ambulance"), ("112", "ambulance")), "119"),
     ],
 )
-def test_the_line_that_listens_comes_first_and_an_ambulance_last(
+def test_help_lists_the_crisis_line_first_and_an_ambulance_or_hospital_last(
     siti: Client, admin: Client, own: tuple[tuple[str, str], ...], last: str
 ) -> None:
     for phone, kind in own:
@@ -75,7 +75,7 @@ def test_the_line_that_listens_comes_first_and_an_ambulance_last(
     assert phones == ["119 ext. 8", "112", last]
 
 
-def test_the_chat_says_the_same_in_lines(app: Flask, admin: Client) -> None:
+def test_help_for_the_chat_has_one_line_for_each_number(app: Flask, admin: Client) -> None:
     add_number(admin, "0361-118", "ambulance")
     first, *numbers = crisis.help_lines("Bali").split("\n")
     assert first == f"{crisis.TITLE}. {crisis.TEXT}"
@@ -107,22 +107,24 @@ def test_the_chat_names_the_ambulance_of_the_province(app: Flask, admin: Client)
         (("sudah minum",), None), (("sadar diri",), None), ((), None),
     ],
 )  # fmt: skip
-def test_a_crisis_wins_over_an_emergency(app: Flask, texts: tuple[str, ...], kind: str | None) -> None:
+def test_a_crisis_phrase_takes_precedence_over_an_emergency_phrase(
+    app: Flask, texts: tuple[str, ...], kind: str | None
+) -> None:
     assert crisis.kind_of(*texts) == kind
 
 
-def test_every_seeded_emergency_is_found_and_tells_of_no_crisis(app: Flask, statements: Statements) -> None:
+def test_every_seeded_emergency_phrase_is_an_emergency_and_not_a_crisis(app: Flask, statements: Statements) -> None:
     assert {crisis.kind_of(f"Tolong, {phrase}.") for phrase in seed.EMERGENCIES} == {"emergency"}
     with statements.at_most(1):
         crisis.kind_of("Ibu pingsan", "stroke")
 
 
-def test_an_emergency_means_nothing_to_the_forum(siti: Client, admin: Client) -> None:
+def test_an_emergency_phrase_in_a_thread_gives_no_help_and_no_case(siti: Client, admin: Client) -> None:
     assert "help" not in write_thread(siti, title="Stroke", content="Ayah pingsan dan kejang.")
     assert cases(admin) == []
 
 
-def test_help_is_in_the_answer_to_the_author_alone(client: Client, siti: Client, budi: Client, admin: Client) -> None:
+def test_help_is_only_in_the_response_to_the_author(client: Client, siti: Client, budi: Client, admin: Client) -> None:
     thread_id = write_thread(budi)["id"]
     written = write_thread(siti, content=CRY)
     reply = write_reply(siti, thread_id, content=CRY)
@@ -136,7 +138,7 @@ def test_help_is_in_the_answer_to_the_author_alone(client: Client, siti: Client,
     assert "help" not in write_reply(budi, thread_id, content="Kaki saya mati rasa.")
 
 
-def test_the_post_is_there_for_everybody_and_its_case_is_urgent(client: Client, siti: Client, admin: Client) -> None:
+def test_a_crisis_post_stays_visible_and_opens_an_urgent_case(client: Client, siti: Client, admin: Client) -> None:
     thread_id = write_thread(siti, content=CRY)["id"]
     assert read_thread(client, thread_id)["content"] == CRY
     assert [row["id"] for row in client.get("/forum/threads").json] == [thread_id]
@@ -144,7 +146,7 @@ def test_the_post_is_there_for_everybody_and_its_case_is_urgent(client: Client, 
     assert (case["thread_id"], case["urgent"], case["state"], case["reports"]) == (thread_id, True, "open", [])
 
 
-def test_an_edit_that_cries_for_help_opens_its_case_again(siti: Client, admin: Client) -> None:
+def test_an_edit_with_a_crisis_phrase_reopens_the_case(siti: Client, admin: Client) -> None:
     thread_id = write_thread(siti)["id"]
     assert cases(admin) == []
     assert "help" in siti.put(f"/forum/threads/{thread_id}", {"content": CRY}).json
@@ -154,7 +156,7 @@ def test_an_edit_that_cries_for_help_opens_its_case_again(siti: Client, admin: C
     assert (case["urgent"], case["state"]) == (True, "open")
 
 
-def test_administrators_who_want_it_are_told_at_once_and_nobody_else(client: Client, siti: Client) -> None:
+def test_a_crisis_post_notifies_an_admin_who_opted_in_and_not_the_author(client: Client, siti: Client) -> None:
     wants = make_admin(preferences={"moderation": True})
     thread_id = write_thread(siti, content=CRY)["id"]
     write_reply(siti, thread_id, content=CRY)
@@ -166,7 +168,7 @@ def test_administrators_who_want_it_are_told_at_once_and_nobody_else(client: Cli
 
 
 @pytest.mark.parametrize("noun", ["threads", "replies"])
-def test_reports_never_hide_it_also_after_its_words_were_changed(
+def test_reports_do_not_hide_a_crisis_post_even_after_an_edit(
     client: Client, siti: Client, admin: Client, noun: str
 ) -> None:
     thread_id = write_thread(siti, content="Halo." if noun == "replies" else CRY)["id"]
@@ -184,7 +186,7 @@ def test_reports_never_hide_it_also_after_its_words_were_changed(
 
 
 @pytest.mark.parametrize("noun", ["threads", "replies"])
-def test_what_reports_had_hidden_is_shown_again(
+def test_an_edit_with_a_crisis_phrase_unhides_a_post_hidden_by_reports(
     client: Client, siti: Client, budi: Client, admin: Client, noun: str
 ) -> None:
     thread_id = write_thread(siti)["id"]
@@ -200,7 +202,9 @@ def test_what_reports_had_hidden_is_shown_again(
     assert repair() == {"forum_categories": 0, "forum_threads": 0, "forum_replies": 0}
 
 
-def test_what_a_moderator_has_hidden_stays_hidden(client: Client, siti: Client, admin: Client) -> None:
+def test_a_crisis_edit_does_not_unhide_a_post_hidden_by_a_moderator(
+    client: Client, siti: Client, admin: Client
+) -> None:
     thread_id = write_thread(siti)["id"]
     moderate(admin, "hide", thread_id=thread_id)
     assert "help" in siti.put(f"/forum/threads/{thread_id}", {"content": CRY}).json
@@ -208,7 +212,7 @@ def test_what_a_moderator_has_hidden_stays_hidden(client: Client, siti: Client, 
     assert (cases(admin)[0]["hidden_by"], cases(admin)[0]["state"]) == ("moderator", "open")
 
 
-def test_keep_counts_against_no_reporter_and_its_author_is_not_told(
+def test_keeping_a_crisis_post_marks_no_report_false_nor_notifies_the_author(
     client: Client, siti: Client, admin: Client
 ) -> None:
     thread_id = write_thread(siti, content=CRY)["id"]
@@ -223,7 +227,9 @@ def picture() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("noun", ["threads", "replies"])
-def test_its_picture_waits_for_a_moderator(client: Client, siti: Client, admin: Client, noun: str) -> None:
+def test_the_picture_of_a_crisis_post_is_hidden_until_the_post_is_kept(
+    client: Client, siti: Client, admin: Client, noun: str
+) -> None:
     form = {"category_id": str(category_id()), "title": "Halo", "content": CRY, **picture()}
     path = "/forum/threads"
     if noun == "replies":
@@ -246,7 +252,9 @@ def test_its_picture_waits_for_a_moderator(client: Client, siti: Client, admin: 
     assert client.get(f"/media/{image}").status_code == 200
 
 
-def test_a_picture_that_comes_later_waits_too(client: Client, siti: Client, admin: Client) -> None:
+def test_a_picture_added_later_to_a_crisis_post_is_hidden_until_a_keep(
+    client: Client, siti: Client, admin: Client
+) -> None:
     path = f"/forum/threads/{write_thread(siti, content=CRY)['id']}"
     assert siti.put(path, data=picture()).json["image"] is None
     assert siti.put(path, {"content": "Maaf, sudah."}).json["image"] is None
@@ -260,7 +268,9 @@ def test_a_picture_that_comes_later_waits_too(client: Client, siti: Client, admi
     assert siti.put(path, {"image": None}).json["image"] is None
 
 
-def test_its_broadcast_waits_for_a_moderator(client: Client, siti: Client, budi: Client, admin: Client) -> None:
+def test_the_broadcast_of_a_crisis_post_is_held_until_the_post_is_kept(
+    client: Client, siti: Client, budi: Client, admin: Client
+) -> None:
     thread_id = write_thread(siti, content=CRY, category_id=category_id("Umum"))["id"]
     (broadcast,) = db.session.scalars(sa.select(Broadcast))
     db.session.execute(sa.update(Broadcast).values(starts_at=sa.func.now() - sa.func.make_interval(0, 0, 0, 1)))
@@ -273,7 +283,7 @@ def test_its_broadcast_waits_for_a_moderator(client: Client, siti: Client, budi:
     assert {row.kind for row in db.session.scalars(sa.select(Delivery))} == {"broadcast"}
 
 
-def test_a_broadcast_that_was_held_is_never_sent_twice(siti: Client, budi: Client, admin: Client) -> None:
+def test_a_broadcast_is_not_sent_twice_after_a_hide_and_a_keep(siti: Client, budi: Client, admin: Client) -> None:
     thread_id = write_thread(siti, category_id=category_id("Umum"))["id"]
     broadcast_id = db.session.scalars(sa.select(Broadcast.id)).one()
     fan_out.fan_out(broadcast_id)
@@ -287,13 +297,13 @@ def test_a_broadcast_that_was_held_is_never_sent_twice(siti: Client, budi: Clien
     assert db.session.scalars(broadcast).all() == before
 
 
-def test_an_edit_that_cries_for_help_stops_the_broadcast(siti: Client, admin: Client) -> None:
+def test_an_edit_with_a_crisis_phrase_holds_the_broadcast(siti: Client, admin: Client) -> None:
     thread_id = write_thread(siti)["id"]
     siti.put(f"/forum/threads/{thread_id}", {"title": CRY})
     assert db.session.scalars(sa.select(Broadcast.state)).one() == "held"
 
 
-def test_looking_for_phrases_costs_one_statement(siti: Client, statements: Statements) -> None:
+def test_the_search_for_crisis_phrases_needs_one_statement(siti: Client, statements: Statements) -> None:
     sent: dict[str, Any] = {"category_id": category_id(), "title": "Menu", "content": "Nasi?", "use_pseudonym": False}
     siti.post("/forum/threads", sent)
     before = len(statements.seen)
@@ -306,6 +316,6 @@ def test_looking_for_phrases_costs_one_statement(siti: Client, statements: State
 # --- the list of phrases --------------------------------------------------------------------------------------------
 
 
-def test_a_case_counts_nothing_of_the_person(siti: Client) -> None:
+def test_a_case_has_no_column_for_a_score_or_a_risk(siti: Client) -> None:
     names = {column.name for column in ForumCase.__table__.columns}
     assert not {name for name in names if "score" in name or "risk" in name}

@@ -75,12 +75,12 @@ NO_CRIES = (
 )  # fmt: skip
 
 
-def test_there_are_enough_of_both() -> None:
+def test_there_are_enough_samples_of_crisis_texts_and_harmless_texts() -> None:
     assert len(set(CRIES)) >= 60
     assert len(set(NO_CRIES)) >= 60
 
 
-def test_every_cry_for_help_is_found() -> None:
+def test_every_crisis_sample_matches_a_seeded_phrase() -> None:
     def is_found(text: str) -> bool:
         return bool(
             contains_phrase(PHRASES, text) and contains_phrase(PHRASES, "Judul", f"Halo semua.\n{text}\nTerima kasih.")
@@ -89,7 +89,7 @@ def test_every_cry_for_help_is_found() -> None:
     assert_none((f"{text!r}, read as {plain(text)!r}" for text in CRIES if not is_found(text)), "Not found:")
 
 
-def test_nothing_that_only_looks_like_one_is_found() -> None:
+def test_no_harmless_sample_matches_a_seeded_phrase() -> None:
     found = {
         text: [phrase for phrase in PHRASES if contains_phrase([phrase], text)]
         for text in NO_CRIES
@@ -98,22 +98,22 @@ def test_nothing_that_only_looks_like_one_is_found() -> None:
     assert_none((f"{text!r} by {phrases}" for text, phrases in found.items()), "Found, but no cry for help:")
 
 
-def test_title_and_content_are_looked_at_each_for_itself() -> None:
+def test_a_phrase_split_between_title_and_content_does_not_match() -> None:
     assert not contains_phrase(PHRASES, "Apa yang ingin", "mati")
 
 
 @pytest.mark.parametrize("phrase", ["mati", "MATI!", "m4ti", "modar", "", "!!", "di"])
-def test_a_phrase_says_more_than_mati(phrase: str) -> None:
+def test_a_phrase_that_is_empty_or_only_a_common_word_is_too_general(phrase: str) -> None:
     assert is_too_general(plain(phrase))
 
 
-def test_no_seeded_phrase_says_too_little_or_the_same_as_another() -> None:
+def test_no_seeded_phrase_is_too_general_or_a_duplicate() -> None:
     seeded = (*PHRASES, *EMERGENCIES)
     assert not [phrase for phrase in seeded if is_too_general(plain(phrase))]
     assert len({plain(phrase) for phrase in seeded}) == len(seeded)
 
 
-def test_the_seed_fills_an_empty_list_and_leaves_what_administrators_made_of_it(app: Flask) -> None:
+def test_the_seed_fills_an_empty_list_and_does_not_restore_deleted_phrases(app: Flask) -> None:
     def phrases() -> set[str]:
         return set(db.session.scalars(sa.select(CrisisPhrase.phrase)))
 

@@ -54,7 +54,9 @@ def test_a_hidden_thread_does_not_move_to_an_unknown_category(siti: Client, admi
     assert_error(siti.put(f"/forum/threads/{thread_id}", {"category_id": 999_999}), 400, field="category_id")
 
 
-def test_a_hidden_thread_is_in_no_list_and_no_search(client: Client, siti: Client, budi: Client, admin: Client) -> None:
+def test_a_hidden_thread_is_only_in_the_list_and_search_of_its_author(
+    client: Client, siti: Client, budi: Client, admin: Client
+) -> None:
     shown, hidden = write_thread(siti)["id"], marked_thread(siti)
     reply = write_reply(budi, hidden)
     for action in (f"threads/{hidden}/save", f"replies/{reply['id']}/save"):
@@ -76,7 +78,7 @@ def test_a_hidden_thread_is_in_no_list_and_no_search(client: Client, siti: Clien
     assert [row["thread"]["title"] for row in budi.get("/forum/replies?mine=true").json] == [HIDDEN]
 
 
-def test_others_read_a_stub_and_the_author_the_reason(
+def test_readers_see_a_stub_of_a_hidden_thread_and_the_author_the_reason(
     client: Client, siti: Client, budi: Client, admin: Client
 ) -> None:
     thread_id = marked_thread(siti)
@@ -94,7 +96,7 @@ def test_others_read_a_stub_and_the_author_the_reason(
     assert read_thread(siti, thread_id) == written
 
 
-def test_a_hidden_reply_is_a_stub_in_its_thread_and_in_no_list(
+def test_a_hidden_reply_is_a_stub_in_its_thread_and_in_no_list_of_others(
     client: Client, siti: Client, budi: Client, admin: Client
 ) -> None:
     thread_id = write_thread(siti)["id"]
@@ -120,7 +122,7 @@ def test_a_hidden_reply_is_a_stub_in_its_thread_and_in_no_list(
     assert (thread["replies_count"], thread["replies"][0]["content"]) == (2, f"Pakai {MARK}")
 
 
-def test_nobody_replies_to_what_is_hidden(siti: Client, budi: Client, admin: Client) -> None:
+def test_a_reply_to_a_hidden_thread_or_reply_is_refused(siti: Client, budi: Client, admin: Client) -> None:
     hidden, thread_id = marked_thread(siti), write_thread(siti)["id"]
     reply_id = write_reply(budi, thread_id)["id"]
     moderate(admin, "hide", thread_id=hidden)
@@ -132,7 +134,7 @@ def test_nobody_replies_to_what_is_hidden(siti: Client, budi: Client, admin: Cli
     assert read_thread(siti, thread_id)["replies_count"] == 0
 
 
-def test_a_hidden_thread_is_in_no_broadcast_and_no_notice(
+def test_hiding_a_thread_cancels_its_deliveries_and_holds_its_broadcast(
     client: Client, siti: Client, budi: Client, admin: Client
 ) -> None:
     thread_id = marked_thread(siti, category_id=category_id("Umum"))
@@ -165,7 +167,7 @@ def test_a_hidden_reply_is_in_no_notice(siti: Client, budi: Client, admin: Clien
     assert not [text for text in texts if "Budi" in text]
 
 
-def test_exports_and_the_overview_know_nothing_of_it(siti: Client, admin: Client) -> None:
+def test_exports_and_the_overview_exclude_a_hidden_thread(siti: Client, admin: Client) -> None:
     write_thread(siti)
     moderate(admin, "hide", thread_id=marked_thread(siti))
     for report in ("users", "admins", "activity-logs", "domicile"):
@@ -175,7 +177,7 @@ def test_exports_and_the_overview_know_nothing_of_it(siti: Client, admin: Client
     assert {row["name"]: row["threads"] for row in overview["forum_categories"]}["Medis"] == 1
 
 
-def test_counters_leave_out_what_is_hidden_whatever_becomes_of_it(
+def test_counters_exclude_hidden_posts_also_after_a_move_or_a_deletion(
     client: Client, siti: Client, budi: Client, admin: Client
 ) -> None:
     thread_id, gone = marked_thread(siti), marked_thread(siti)
@@ -200,7 +202,7 @@ def test_counters_leave_out_what_is_hidden_whatever_becomes_of_it(
     assert (thread["replies_count"], thread["likes_count"]) == (2, 1)
 
 
-def test_a_thread_full_of_hidden_replies_stays_within_its_limits(
+def test_a_thread_with_many_hidden_replies_is_still_truncated_by_size(
     client: Client, siti: Client, budi: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A thread with hidden replies has more replies than its counter says. The limits must still apply."""
@@ -215,7 +217,7 @@ def test_a_thread_full_of_hidden_replies_stays_within_its_limits(
     assert read_thread(budi, thread_id)["replies_truncated"] is True
 
 
-def test_reading_costs_no_more_statements_with_hidden_posts_and_blocks(
+def test_hidden_posts_and_blocks_do_not_add_statements_to_reads(
     client: Client, siti: Client, budi: Client, admin: Client, statements: Statements
 ) -> None:
     thread_id, hidden = write_thread(siti)["id"], marked_thread(siti)
@@ -231,7 +233,7 @@ def test_reading_costs_no_more_statements_with_hidden_posts_and_blocks(
                 reader.get(f"/forum/threads/{path}")
 
 
-def test_who_is_hidden_under_a_pseudonym_stays_unnamed(client: Client, admin: Client) -> None:
+def test_a_hidden_thread_under_a_pseudonym_does_not_reveal_the_name(client: Client, admin: Client) -> None:
     user = make_user(nama_ktp="Qwertyana", nama_samaran="Kenanga")
     thread_id = marked_thread(client.as_(user), use_pseudonym=True)
     case = moderate(admin, "hide", thread_id=thread_id)

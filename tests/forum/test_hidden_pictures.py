@@ -47,7 +47,9 @@ def in_room() -> set[str]:
     return {name for name, _ in storage.area(Area.HIDDEN).names()}
 
 
-def test_it_is_not_found_while_the_post_is_hidden(client: Client, siti: Client, admin: Client) -> None:
+def test_the_picture_of_a_hidden_thread_is_404_until_the_thread_is_kept(
+    client: Client, siti: Client, admin: Client
+) -> None:
     thread_id, address = thread_with_picture(siti)
     shown = fetch(client, address)
     assert shown.status_code == 200
@@ -61,7 +63,9 @@ def test_it_is_not_found_while_the_post_is_hidden(client: Client, siti: Client, 
     assert in_room() == set()
 
 
-def test_that_of_a_reply_goes_with_the_reply_alone(client: Client, siti: Client, admin: Client) -> None:
+def test_hiding_a_reply_hides_its_picture_but_not_the_picture_of_the_thread(
+    client: Client, siti: Client, admin: Client
+) -> None:
     thread_id, of_thread = thread_with_picture(siti)
     response = siti.post(f"/forum/threads/{thread_id}/reply", data={"content": "Nasi merah.", **picture()})
     of_reply = response.json["image"]
@@ -71,14 +75,16 @@ def test_that_of_a_reply_goes_with_the_reply_alone(client: Client, siti: Client,
     assert fetch(client, of_reply).status_code == 200
 
 
-def test_three_reports_hide_it_too(client: Client, siti: Client) -> None:
+def test_reports_that_hide_a_thread_also_hide_its_picture(client: Client, siti: Client) -> None:
     thread_id, address = thread_with_picture(siti)
     with mock.patch("app.forum.service.reports._may_hide", return_value=True):  # now one report hides a post
         client.as_(make_user()).post(f"/forum/threads/{thread_id}/lapor", {"reason": "spam"})
     assert fetch(client, address).status_code == 404
 
 
-def test_one_that_its_author_puts_in_its_place_is_hidden_as_well(client: Client, siti: Client, admin: Client) -> None:
+def test_a_new_picture_of_a_hidden_thread_is_hidden_and_the_old_one_removed(
+    client: Client, siti: Client, admin: Client
+) -> None:
     thread_id, before = thread_with_picture(siti)
     moderate(admin, "hide", thread_id=thread_id)
     after = siti.put(f"/forum/threads/{thread_id}", data=picture()).json["image"]
@@ -104,7 +110,7 @@ def test_a_hidden_post_that_is_deleted_leaves_no_picture(siti: Client, admin: Cl
 
 
 @pytest.mark.parametrize("decision", ["hide", "keep"])
-def test_what_a_killed_process_left_in_the_wrong_place_is_put_right(
+def test_place_pictures_moves_a_picture_left_in_the_wrong_store(
     client: Client, siti: Client, admin: Client, decision: str
 ) -> None:
     thread_id, address = thread_with_picture(siti)
@@ -120,7 +126,9 @@ def test_what_a_killed_process_left_in_the_wrong_place_is_put_right(
     assert fetch(client, address).status_code == expected
 
 
-def test_a_copy_that_a_killed_move_left_is_served_no_more(client: Client, siti: Client, admin: Client) -> None:
+def test_place_pictures_removes_the_public_copy_of_a_hidden_picture(
+    client: Client, siti: Client, admin: Client
+) -> None:
     thread_id, address = thread_with_picture(siti)
     shown = fetch(client, address)
     moderate(admin, "hide", thread_id=thread_id)
@@ -133,7 +141,7 @@ def test_a_copy_that_a_killed_move_left_is_served_no_more(client: Client, siti: 
     assert in_room() == {address.removeprefix("/media/")}
 
 
-def test_one_of_a_post_that_is_gone_is_removed(siti: Client, admin: Client) -> None:
+def test_place_pictures_removes_a_hidden_picture_of_a_deleted_thread(siti: Client, admin: Client) -> None:
     thread_id, _ = thread_with_picture(siti)
     moderate(admin, "hide", thread_id=thread_id)
     with mock.patch.object(pictures, "remove"):
@@ -146,7 +154,7 @@ def test_one_of_a_post_that_is_gone_is_removed(siti: Client, admin: Client) -> N
 # --- export, erasure, backup ------------------------------------------------------------------------------------------
 
 
-def test_its_author_has_it_in_their_own_export(app: Flask, tmp_path: Path) -> None:
+def test_the_export_of_the_author_includes_the_hidden_picture(app: Flask, tmp_path: Path) -> None:
     author = make_user()
     writer, admin = Client(app).as_(author), Client(app).as_(make_admin())
     thread_id, address = thread_with_picture(writer)
@@ -157,7 +165,7 @@ def test_its_author_has_it_in_their_own_export(app: Flask, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("posts", ["anonymise", "delete"])
-def test_it_goes_when_its_author_is_erased(app: Flask, posts: str) -> None:
+def test_the_erasure_of_the_author_removes_the_hidden_picture(app: Flask, posts: str) -> None:
     author = make_user()
     author_id, writer, admin = author.id, Client(app).as_(author), Client(app).as_(make_admin())
     thread_id, _ = thread_with_picture(writer)
@@ -170,7 +178,9 @@ def test_it_goes_when_its_author_is_erased(app: Flask, posts: str) -> None:
     assert in_room() == set()
 
 
-def test_a_backup_holds_it_where_it_is(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_backup_and_restore_keep_a_hidden_picture_in_the_hidden_area(
+    app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     writer, admin = Client(app).as_(make_user()), Client(app).as_(make_admin())
     thread_id, address = thread_with_picture(writer)
     moderate(admin, "hide", thread_id=thread_id)

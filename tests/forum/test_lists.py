@@ -20,7 +20,7 @@ def test_empty_list_is_an_empty_array(client: Client) -> None:
     assert ids(client, "?category_id=999999&page=7") == []
 
 
-def test_category_filters(client: Client, siti: Client) -> None:
+def test_the_list_is_filtered_by_category(client: Client, siti: Client) -> None:
     first = write_thread(siti)["id"]
     other = write_thread(siti, category_id=category_id("Umum"))["id"]
     assert ids(client, f"?category_id={category_id()}") == [first]
@@ -28,7 +28,7 @@ def test_category_filters(client: Client, siti: Client) -> None:
     assert client.get(f"/forum/threads?category_id={category_id()}").headers["X-Total-Count"] == "1"
 
 
-def test_pages_say_how_many_there_are_and_where_they_go_on(client: Client, siti: Client) -> None:
+def test_pages_have_the_total_count_and_links_to_other_pages(client: Client, siti: Client) -> None:
     written = [write_thread(siti)["id"] for _ in range(5)][::-1]
     response = client.get("/forum/threads?page=2&per_page=2")
     assert [row["id"] for row in response.json] == written[2:4]
@@ -40,7 +40,7 @@ def test_pages_say_how_many_there_are_and_where_they_go_on(client: Client, siti:
     assert (beyond.json, beyond.headers["X-Total-Count"]) == ([], "5")
 
 
-def test_scrolling_by_the_last_id_sees_each_thread_once(client: Client, siti: Client) -> None:
+def test_paging_by_the_last_id_returns_each_thread_once(client: Client, siti: Client) -> None:
     written = [write_thread(siti)["id"] for _ in range(5)][::-1]
     seen = ids(client, "?per_page=2")
     while len(seen) < 5:
@@ -52,7 +52,7 @@ def test_scrolling_by_the_last_id_sees_each_thread_once(client: Client, siti: Cl
     assert seen == written
 
 
-def test_saved_and_mine_are_the_callers(client: Client, siti: Client, budi: Client) -> None:
+def test_saved_and_mine_filter_by_the_caller(client: Client, siti: Client, budi: Client) -> None:
     first, second, third = (write_thread(writer)["id"] for writer in (siti, budi, siti))
     for thread_id in (first, second):
         budi.post(f"/forum/threads/{thread_id}/save")
@@ -69,7 +69,7 @@ def test_saved_and_mine_are_the_callers(client: Client, siti: Client, budi: Clie
     assert ids(budi, "?saved=true") == [second]
 
 
-def test_likes_of_a_deleted_account_are_taken_back(client: Client, siti: Client, budi: Client) -> None:
+def test_remove_all_marks_subtracts_the_likes_and_saves_of_a_person(client: Client, siti: Client, budi: Client) -> None:
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(siti, thread_id)["id"]
     for path in (f"threads/{thread_id}/like", f"replies/{reply_id}/save", f"replies/{reply_id}/like"):
@@ -82,7 +82,9 @@ def test_likes_of_a_deleted_account_are_taken_back(client: Client, siti: Client,
     assert (thread["likes_count"], reply["saves_count"], reply["likes_count"]) == (1, 1, 1)
 
 
-def test_list_costs_one_statement_however_long_it_is(client: Client, siti: Client, statements: Statements) -> None:
+def test_the_list_needs_one_statement_with_and_without_filters(
+    client: Client, siti: Client, statements: Statements
+) -> None:
     for _ in range(3):
         write_thread(siti)
     before = len(statements.seen)
@@ -103,7 +105,9 @@ def test_list_costs_one_statement_however_long_it_is(client: Client, siti: Clien
     assert sum(statement.startswith("EXECUTE") for statement in statements.seen[before:]) == 5 * 3 + 2 * 2
 
 
-def test_other_routes_cost_few_statements(client: Client, siti: Client, statements: Statements) -> None:
+def test_categories_threads_and_toggles_need_at_most_three_statements(
+    client: Client, siti: Client, statements: Statements
+) -> None:
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(siti, thread_id)["id"]
     with statements.at_most(1):

@@ -51,7 +51,7 @@ def parts(reader: Client, path: str, *, most: int = 30) -> Iterator[dict[str, An
     raise AssertionError("there is no end to it")
 
 
-def test_thread_of_five_thousand_replies_comes_in_parts_of_a_thousand(
+def test_a_thread_with_5000_replies_is_returned_in_parts_of_1000(
     client: Client, siti: Client, thread_id: int, statements: Statements
 ) -> None:
     parent_id: int | None = None
@@ -81,7 +81,9 @@ def test_a_response_has_two_million_bytes_at_most(client: Client, siti: Client, 
 
 
 @pytest.mark.parametrize("count", [1, 10, 12, 13, 1000])
-def test_a_thread_that_fits_is_whole_and_has_no_link(client: Client, thread_id: int, count: int) -> None:
+def test_a_thread_within_the_limits_is_returned_whole_without_a_link(
+    client: Client, thread_id: int, count: int
+) -> None:
     fill(thread_id, count)
     response = client.get(f"/forum/threads/{thread_id}")
     assert response.json is not None
@@ -90,14 +92,14 @@ def test_a_thread_that_fits_is_whole_and_has_no_link(client: Client, thread_id: 
     assert "Link" not in response.headers
 
 
-def test_twelve_of_the_longest_replies_fit(client: Client, thread_id: int) -> None:
+def test_a_response_with_twelve_longest_replies_is_below_the_size_limit(client: Client, thread_id: int) -> None:
     """The longest replies have only control characters, because each of these takes six bytes in JSON."""
     fill(thread_id, 12, content="\1" * 20_000)
     response = client.get(f"/forum/threads/{thread_id}")
     assert len(response.data) < MAX_BYTES
 
 
-def test_a_page_holds_replies_to_the_thread_with_all_below_them(
+def test_a_page_has_top_level_replies_with_all_their_nested_replies(
     client: Client, siti: Client, thread_id: int, statements: Statements
 ) -> None:
     tops = fill(thread_id, 5)
@@ -120,7 +122,7 @@ def test_a_page_holds_replies_to_the_thread_with_all_below_them(
     assert client.get(f"/forum/threads/{thread_id}?per_page=100").json["title"] == "Menu harian"
 
 
-def test_a_page_is_bounded_too_and_the_rest_can_be_reached(client: Client, thread_id: int) -> None:
+def test_a_page_is_truncated_by_size_and_after_returns_the_rest(client: Client, thread_id: int) -> None:
     top = fill(thread_id, 1)[0]
     below = fill(thread_id, 300, content="a" * 20_000, depth=2, parent_id=top)
     page = client.get(f"/forum/threads/{thread_id}?page=1&per_page=1")
@@ -130,7 +132,7 @@ def test_a_page_is_bounded_too_and_the_rest_can_be_reached(client: Client, threa
     assert shown + [id_ for part in rest for id_ in ids_of(part["replies"])] == [top, *below]
 
 
-def test_a_change_of_a_reply_shows_what_is_below_it_within_the_same_bounds(siti: Client, thread_id: int) -> None:
+def test_the_response_to_an_edit_of_a_reply_is_truncated_by_size(siti: Client, thread_id: int) -> None:
     reply_id = write_reply(siti, thread_id)["id"]
     fill(thread_id, 300, content="a" * 20_000, depth=2, parent_id=reply_id)
     changed = siti.put(f"/forum/replies/{reply_id}", {"content": "Lain."})
@@ -138,7 +140,9 @@ def test_a_change_of_a_reply_shows_what_is_below_it_within_the_same_bounds(siti:
     assert changed.json["replies_truncated"] is True
 
 
-def test_a_thread_without_its_replies_is_one_statement(client: Client, thread_id: int, statements: Statements) -> None:
+def test_a_thread_without_its_replies_needs_one_statement(
+    client: Client, thread_id: int, statements: Statements
+) -> None:
     fill(thread_id, 20)
     with statements.at_most(1):
         response = client.get(f"/forum/threads/{thread_id}?replies=false")
@@ -147,10 +151,10 @@ def test_a_thread_without_its_replies_is_one_statement(client: Client, thread_id
 
 
 @pytest.mark.parametrize("query", ["page=0", "per_page=101", "page=x", "after=-1", "replies=perhaps"])
-def test_a_query_that_means_nothing_is_refused(client: Client, thread_id: int, query: str) -> None:
+def test_an_invalid_query_is_refused(client: Client, thread_id: int, query: str) -> None:
     assert_error(client.get(f"/forum/threads/{thread_id}?{query}"), 400, "validation_error")
 
 
 @pytest.mark.parametrize("query", ["", "?page=1", "?after=5", "?replies=false"])
-def test_a_thread_that_is_not_there_is_404(client: Client, query: str) -> None:
+def test_an_unknown_thread_is_404(client: Client, query: str) -> None:
     assert_error(client.get(f"/forum/threads/999999{query}"), 404, "not_found")

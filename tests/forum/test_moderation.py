@@ -19,7 +19,7 @@ from tests.helpers.factories import make_admin, make_user
 from tests.notifications.deliveries import words_of
 
 
-def test_a_case_of_a_reply_names_both(siti: Client, budi: Client, admin: Client) -> None:
+def test_a_case_of_a_reply_has_the_thread_and_the_reply(siti: Client, budi: Client, admin: Client) -> None:
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(budi, thread_id)["id"]
     report(siti, f"replies/{reply_id}")
@@ -28,7 +28,7 @@ def test_a_case_of_a_reply_names_both(siti: Client, budi: Client, admin: Client)
     assert (case["title"], case["content"], case["author_name"]) == ("Menu harian", "Kurangi gula.", "Budi Hartono")
 
 
-def test_what_was_deleted_is_not_kept_for_ever(siti: Client, admin: Client) -> None:
+def test_the_text_of_a_deleted_post_is_removed_from_its_case_after_180_days(siti: Client, admin: Client) -> None:
     case = moderate(admin, "delete", thread_id=write_thread(siti)["id"])
     hidden = moderate(admin, "hide", thread_id=write_thread(siti)["id"])
     for days, content in ((179, "Apa yang boleh dimakan?"), (181, None)):
@@ -41,7 +41,7 @@ def test_what_was_deleted_is_not_kept_for_ever(siti: Client, admin: Client) -> N
         assert kept[hidden["id"]]["content"] == "Apa yang boleh dimakan?"
 
 
-def test_a_reply_is_deleted_by_decision(client: Client, siti: Client, budi: Client, admin: Client) -> None:
+def test_a_moderator_decision_deletes_a_reply(client: Client, siti: Client, budi: Client, admin: Client) -> None:
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(budi, thread_id)["id"]
     below = write_reply(siti, thread_id, parent_id=reply_id)["id"]
@@ -53,7 +53,7 @@ def test_a_reply_is_deleted_by_decision(client: Client, siti: Client, budi: Clie
     assert [node["id"] for node in stub["replies"]] == [below]
 
 
-def test_a_case_outlives_a_post_that_its_author_deletes(siti: Client, budi: Client, admin: Client) -> None:
+def test_a_case_stays_when_the_author_deletes_the_post(siti: Client, budi: Client, admin: Client) -> None:
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(budi, thread_id)["id"]
     report(budi, f"threads/{thread_id}")
@@ -66,7 +66,7 @@ def test_a_case_outlives_a_post_that_its_author_deletes(siti: Client, budi: Clie
         assert len(case["reports"]) == 1
 
 
-def test_decisions_are_written_down_without_the_author(client: Client, siti: Client) -> None:
+def test_the_audit_log_records_a_decision_without_the_author(client: Client, siti: Client) -> None:
     moderator = make_admin()
     thread_id = write_thread(siti, use_pseudonym=True)["id"]
     case = moderate(client.as_(moderator), "hide", thread_id=thread_id)
@@ -84,7 +84,7 @@ def pushes() -> list[tuple[int | None, str, dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("preferences", [{"moderation": True}, '{"moderation": true}', {"moderation": True, "x": []}])
-def test_a_new_case_is_pushed_to_administrators_who_want_it(
+def test_a_new_case_notifies_only_administrators_who_opted_in(
     client: Client, siti: Client, budi: Client, preferences: object
 ) -> None:
     wants = make_admin(preferences=preferences)
@@ -100,7 +100,9 @@ def test_a_new_case_is_pushed_to_administrators_who_want_it(
     assert [state for _, state, _ in pushes()] == ["cancelled"]
 
 
-def test_an_urgent_case_says_so_and_ones_own_decision_is_no_news(client: Client, siti: Client, budi: Client) -> None:
+def test_an_urgent_case_has_an_urgent_title_and_an_own_decision_no_push(
+    client: Client, siti: Client, budi: Client
+) -> None:
     wants = make_admin(preferences={"moderation": True})
     moderate(client.as_(wants), "hide", thread_id=write_thread(siti)["id"])
     assert pushes() == []
@@ -108,7 +110,7 @@ def test_an_urgent_case_says_so_and_ones_own_decision_is_no_news(client: Client,
     assert [payload["title"] for _, _, payload in pushes()] == ["Kasus mendesak"]
 
 
-def test_a_case_that_becomes_urgent_is_told_of_once_more(client: Client, siti: Client, budi: Client) -> None:
+def test_a_case_that_becomes_urgent_is_notified_once_more(client: Client, siti: Client, budi: Client) -> None:
     wants = make_admin(preferences={"moderation": True})
     thread_id = write_thread(siti)["id"]
     for reason in ("spam", "self_harm", "self_harm"):
@@ -126,7 +128,7 @@ def test_a_case_that_becomes_urgent_is_told_of_once_more(client: Client, siti: C
 
 
 @pytest.mark.parametrize("gone", ["threads", "replies"])
-def test_no_appeal_waits_for_a_post_that_is_gone(siti: Client, admin: Client, gone: str) -> None:
+def test_an_appeal_for_a_deleted_post_is_not_listed(siti: Client, admin: Client, gone: str) -> None:
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(siti, thread_id)["id"]
     moderate(admin, "hide", reply_id=reply_id)
@@ -135,6 +137,6 @@ def test_no_appeal_waits_for_a_post_that_is_gone(siti: Client, admin: Client, go
     assert admin.get("/admins/moderasi?banding=true").json == []
 
 
-def test_nobody_is_called_moderasi(client: Client) -> None:
+def test_the_username_moderasi_is_refused(client: Client) -> None:
     sent = {"username": "moderasi", "password": "rahasia-yang-panjang", "nama_ktp": "M", "nomor_hp": "081234500000"}
     assert_error(client.post("/register", sent), 400, "validation_error", "username")

@@ -32,7 +32,7 @@ CASE = {
 class TestListCases(ForAdmins):
     """GET /admins/moderasi"""
 
-    def test_shows_the_post_its_reports_and_not_who_reported(
+    def test_a_case_has_the_post_and_its_reports_but_not_the_reporters(
         self, client: Client, siti: Client, budi: Client, admin: Client
     ) -> None:
         thread_id = write_thread(siti, use_pseudonym=True)["id"]
@@ -49,7 +49,7 @@ class TestListCases(ForAdmins):
         assert "Siti" not in text
         assert "Budi" not in text
 
-    def test_urgent_cases_come_first_and_the_list_is_narrowed_and_paged(
+    def test_urgent_cases_are_first_and_the_list_is_filtered_and_paged(
         self, siti: Client, budi: Client, admin: Client, statements: Statements
     ) -> None:
         ids = [write_thread(siti, title=f"Judul {number}")["id"] for number in range(4)]
@@ -65,7 +65,7 @@ class TestListCases(ForAdmins):
         with statements.at_most(4):  # statements for the session, the cases with their total, and the reports
             cases(admin)
 
-    def test_every_open_appeal_is_listed_with_totals_of_each_state(
+    def test_open_appeals_are_listed_and_each_state_has_its_total(
         self, client: Client, siti: Client, admin: Client
     ) -> None:
         by_reports, by_moderator, again, decided, gone = (write_thread(siti)["id"] for _ in range(5))
@@ -132,7 +132,7 @@ class TestCreateCase(ForAdmins):
 class TestUpdateCase(ForAdmins):
     """PUT /admins/moderasi/<case_id>"""
 
-    def test_decides_a_case_and_decides_it_otherwise(
+    def test_a_decision_can_be_changed_until_the_post_is_deleted(
         self, client: Client, siti: Client, budi: Client, admin: Client
     ) -> None:
         thread_id = write_thread(siti)["id"]
@@ -156,7 +156,9 @@ class TestUpdateCase(ForAdmins):
 class TestGetCaseImage:
     """GET /admins/moderasi/<case_id>/gambar"""
 
-    def test_is_the_same_whether_the_post_is_shown_or_hidden(self, client: Client, siti: Client, admin: Client) -> None:
+    def test_the_picture_is_the_same_for_a_shown_and_a_hidden_post(
+        self, client: Client, siti: Client, admin: Client
+    ) -> None:
         thread_id = write_thread(siti)["id"]
         address = add_picture(siti, f"threads/{thread_id}")
         picture = client.get(address).data
@@ -169,7 +171,7 @@ class TestGetCaseImage:
             assert response.headers["Content-Disposition"] == f'inline; filename="kasus-{case["id"]}.webp"'
             assert client.get(address).status_code == (404 if decision == "hide" else 200)
 
-    def test_what_is_not_there_is_not_found(self, siti: Client, admin: Client) -> None:
+    def test_an_unknown_case_or_a_missing_picture_is_404(self, siti: Client, admin: Client) -> None:
         assert_error(admin.get("/admins/moderasi/999999/gambar"), 404, "not_found")
         thread_id = write_thread(siti)["id"]
         address = add_picture(siti, f"threads/{thread_id}")
@@ -177,7 +179,7 @@ class TestGetCaseImage:
         pictures.remove(address.removeprefix("/media/"))
         assert_error(admin.get(image_path(case)), 404, "not_found")
 
-    def test_is_for_admins(self, client: Client, siti: Client, admin: Client) -> None:
+    def test_non_admins_are_refused(self, client: Client, siti: Client, admin: Client) -> None:
         thread_id = write_thread(siti)["id"]
         add_picture(siti, f"threads/{thread_id}")
         path = image_path(moderate(admin, "hide", thread_id=thread_id))
@@ -189,7 +191,7 @@ class TestGetCaseImage:
 class TestLiftPseudonym(ForAdmins):
     """POST /admins/moderasi/<case_id>/identitas"""
 
-    def test_a_pseudonym_is_lifted_once_written_down_and_told(
+    def test_a_pseudonym_is_lifted_once_with_audit_entry_and_notices(
         self, client: Client, siti: Client, admin: Client
     ) -> None:
         thread_id = write_thread(siti, use_pseudonym=True)["id"]
@@ -224,7 +226,7 @@ class TestLiftPseudonym(ForAdmins):
         assert "Siti" not in admin.get("/admins/moderasi").text
         assert "Siti" not in admin.get("/admins/audit").text
 
-    def test_there_is_no_pseudonym_to_lift_of_who_writes_under_their_name(self, siti: Client, admin: Client) -> None:
+    def test_a_post_under_the_real_name_has_no_pseudonym_to_lift(self, siti: Client, admin: Client) -> None:
         case = moderate(admin, "hide", thread_id=write_thread(siti)["id"])
         path = f"/admins/moderasi/{case['id']}/identitas"
         assert_error(admin.post(path, {"reason": "x"}), 409, "no_pseudonym")
@@ -238,7 +240,7 @@ class TestLiftPseudonym(ForAdmins):
         lifted = admin.post(f"/admins/moderasi/{case['id']}/identitas", {"reason": "x"})
         assert lifted.json["user_id"] == siti.id
 
-    def test_of_an_author_who_is_gone_nobody_learns_anything(self, siti: Client, admin: Client) -> None:
+    def test_the_pseudonym_of_a_deleted_account_cannot_be_lifted(self, siti: Client, admin: Client) -> None:
         case = moderate(admin, "delete", thread_id=write_thread(siti, use_pseudonym=True)["id"])
         db.session.execute(sa.delete(User).where(User.id == siti.id))
         db.session.commit()
@@ -249,7 +251,7 @@ class TestLiftPseudonym(ForAdmins):
 class TestListPhrases(ForAdmins):
     """GET /admins/moderasi/frasa"""
 
-    def test_is_paged(self, admin: Client) -> None:
+    def test_the_list_is_paged(self, admin: Client) -> None:
         response = admin.get("/admins/moderasi/frasa?page=2&per_page=5")
         count = db.session.scalar(sa.select(sa.func.count(CrisisPhrase.id)))
         assert (len(response.json), response.headers["X-Total-Count"]) == (5, str(count))
@@ -261,7 +263,7 @@ class TestListPhrases(ForAdmins):
 class TestCreatePhrase(ForAdmins):
     """POST /admins/moderasi/frasa"""
 
-    def test_a_phrase_is_found_until_it_is_deleted(self, siti: Client, admin: Client) -> None:
+    def test_a_new_phrase_gives_help_until_the_phrase_is_deleted(self, siti: Client, admin: Client) -> None:
         text = "Rasanya dunia sudah gelap gulita."
         assert "help" not in write_thread(siti, content=text)
         created = admin.post("/admins/moderasi/frasa", {"phrase": "dunia udah gelap"})
@@ -275,7 +277,7 @@ class TestCreatePhrase(ForAdmins):
         admin.delete(path)
         assert "help" not in write_thread(siti, content=text)
 
-    def test_a_phrase_of_an_emergency_is_the_chats_alone(self, siti: Client, admin: Client) -> None:
+    def test_an_emergency_phrase_gives_no_help_in_the_forum(self, siti: Client, admin: Client) -> None:
         created = admin.post("/admins/moderasi/frasa", {"phrase": "digigit ular", "kind": "emergency"})
         assert (created.status_code, created.json["kind"]) == (201, "emergency")
         assert admin.get("/admins/moderasi/frasa").json[0] == created.json
@@ -283,12 +285,12 @@ class TestCreatePhrase(ForAdmins):
         assert_error(admin.post("/admins/moderasi/frasa", {"phrase": "digigit ular"}), 409, "phrase_taken")
 
     @pytest.mark.parametrize("kind", ["urgent", None, 5])
-    def test_a_kind_is_one_of_two(self, admin: Client, kind: object) -> None:
+    def test_an_unknown_kind_is_400(self, admin: Client, kind: object) -> None:
         body = {"phrase": "digigit ular", "kind": kind}
         assert_error(admin.post("/admins/moderasi/frasa", body), 400, "validation_error", "kind")
 
     @pytest.mark.parametrize("phrase", ["mati", "Mati!", "m4t1", "modar", "", "  ", "!?", "x" * 101, None, 5])
-    def test_a_phrase_that_says_nothing_is_400(self, admin: Client, phrase: object) -> None:
+    def test_a_too_general_or_invalid_phrase_is_400(self, admin: Client, phrase: object) -> None:
         assert_error(admin.post("/admins/moderasi/frasa", {"phrase": phrase}), 400, "validation_error", "phrase")
 
 

@@ -29,7 +29,9 @@ def states() -> list[str]:
 
 
 @pytest.mark.parametrize(("hours", "state"), [(0, "held"), (23.9, "held"), (24.1, "open")])
-def test_a_new_account_waits(client: Client, admin: Client, hours: float, state: str) -> None:
+def test_the_broadcast_of_an_account_younger_than_24_hours_is_held(
+    client: Client, admin: Client, hours: float, state: str
+) -> None:
     writer = aged(client, hours=hours)
     thread_id = write_thread(writer)["id"]
     assert states() == [state]
@@ -37,7 +39,7 @@ def test_a_new_account_waits(client: Client, admin: Client, hours: float, state:
     assert read_thread(client, thread_id)["content"] == "Apa yang boleh dimakan?"
 
 
-def test_a_moderator_lets_it_go_or_not(client: Client, admin: Client) -> None:
+def test_a_held_broadcast_is_opened_by_a_keep_and_not_by_a_hide(client: Client, admin: Client) -> None:
     writer = aged(client, hours=1)
     kept, hidden = (write_thread(writer)["id"] for _ in range(2))
     moderate(admin, "keep", thread_id=kept)
@@ -45,14 +47,14 @@ def test_a_moderator_lets_it_go_or_not(client: Client, admin: Client) -> None:
     assert states() == ["open", "held"]
 
 
-def test_an_edit_lets_nothing_go(client: Client) -> None:
+def test_an_edit_does_not_open_a_held_broadcast(client: Client) -> None:
     writer = aged(client, hours=1)
     path = f"/forum/threads/{write_thread(writer)['id']}"
     assert writer.put(path, {"title": "Lain", "category_id": 1}).status_code == 200
     assert states() == ["held"]
 
 
-def test_moderators_are_told_of_its_case(client: Client) -> None:
+def test_an_admin_who_opted_in_is_notified_of_a_thread_by_a_new_account(client: Client) -> None:
     wants = make_admin(preferences={"moderation": True})
     write_thread(aged(client, hours=1))
     assert db.session.scalars(sa.select(Delivery.user_id)).all() == [wants.id]

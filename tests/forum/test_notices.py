@@ -48,7 +48,7 @@ def test_message_names_a_pseudonymous_replier_by_the_pseudonym(siti: Client, bud
     assert words_of(delivery)["text"] == f"Elang membalas utas Anda “{'x' * 79}…” di forum."
 
 
-def test_message_that_waits_goes_with_its_reply_or_thread(siti: Client, budi: Client) -> None:
+def test_deletion_of_a_reply_or_a_thread_cancels_its_pending_notice(siti: Client, budi: Client) -> None:
     thread = write_thread(siti)
     first, second = (write_reply(budi, thread["id"]) for _ in range(2))
     assert all(map(words_of, deliveries()))
@@ -59,7 +59,7 @@ def test_message_that_waits_goes_with_its_reply_or_thread(siti: Client, budi: Cl
     assert second["id"] > first["id"]
 
 
-def test_message_that_went_out_is_not_sent_again_by_an_edit(siti: Client, budi: Client) -> None:
+def test_an_edit_of_a_reply_does_not_resend_a_sent_notice(siti: Client, budi: Client) -> None:
     thread = write_thread(siti)
     reply = write_reply(budi, thread["id"])
     db.session.execute(sa.update(Delivery).values(state="sent"))
@@ -68,7 +68,7 @@ def test_message_that_went_out_is_not_sent_again_by_an_edit(siti: Client, budi: 
     assert [delivery.state for delivery in deliveries()] == ["sent"]
 
 
-def test_new_thread_is_announced_to_those_whom_its_category_concerns(siti: Client) -> None:
+def test_a_new_thread_is_broadcast_with_the_preference_tag_of_its_category(siti: Client) -> None:
     before = local_time.now()
     thread = write_thread(siti, title="Menu", use_pseudonym=True)
     (broadcast,) = db.session.scalars(sa.select(Broadcast)).all()
@@ -78,12 +78,12 @@ def test_new_thread_is_announced_to_those_whom_its_category_concerns(siti: Clien
     assert timedelta(seconds=29) < broadcast.starts_at - before < timedelta(seconds=302)
 
 
-def test_thread_of_the_general_category_concerns_everybody(siti: Client) -> None:
+def test_a_broadcast_of_the_general_category_has_no_preference_tag(siti: Client) -> None:
     write_thread(siti, category_id=category_id("Umum"))
     assert db.session.scalars(sa.select(Broadcast.preference_tag)).all() == [None]
 
 
-def test_announcement_says_what_its_thread_is_called_now(siti: Client) -> None:
+def test_an_announcement_has_the_current_title_and_category_of_the_thread(siti: Client) -> None:
     path = f"/forum/threads/{write_thread(siti, title='Siti dari Bandung bertanya')['id']}"
     for change in ({"title": "Menu"}, {"category_id": category_id("Islam")}, {"content": "Lain"}):
         assert siti.put(path, change).status_code == 200
@@ -100,7 +100,7 @@ def test_announcement_says_what_its_thread_is_called_now(siti: Client) -> None:
         ("Senam 24.11.2026 pukul 07.00-08.00", "Utas baru di forum Medis: “Senam 24.11.2026 pukul 07.00-08.00”"),
     ],
 )
-def test_no_address_and_no_phone_number_leaves_in_an_announcement(siti: Client, title: str, text: str) -> None:
+def test_an_announcement_omits_web_addresses_and_phone_numbers(siti: Client, title: str, text: str) -> None:
     path = f"/forum/threads/{write_thread(siti, title=title)['id']}"
     assert announced(db.session.scalars(sa.select(Broadcast)).one()) == text
     siti.put(path, {"title": "Menu"})
@@ -109,20 +109,20 @@ def test_no_address_and_no_phone_number_leaves_in_an_announcement(siti: Client, 
     assert announced(db.session.scalars(sa.select(Broadcast)).one()) == text
 
 
-def test_no_address_leaves_in_the_name_of_a_category(siti: Client) -> None:
+def test_an_announcement_omits_a_web_address_in_the_category_name(siti: Client) -> None:
     category = db.session.get_one(ForumCategory, category_id("Umum"))
     category.name = "Umum klaim.help"
     write_thread(siti, title="Menu", category_id=category.id)
     assert announced(db.session.scalars(sa.select(Broadcast)).one()) == "Utas baru di forum Umum: “Menu”"
 
 
-def test_announcement_goes_with_its_thread(siti: Client) -> None:
+def test_deletion_of_a_thread_deletes_its_broadcast(siti: Client) -> None:
     thread = write_thread(siti)
     siti.delete(f"/forum/threads/{thread['id']}")
     assert db.session.scalars(sa.select(Broadcast)).all() == []
 
 
-def test_refused_thread_announces_nothing(siti: Client) -> None:
+def test_a_refused_thread_creates_no_broadcast(siti: Client) -> None:
     sent = {"category_id": 999_999, "title": "Menu", "content": "x"}
     assert siti.post("/forum/threads", sent).status_code == 400
     assert db.session.scalars(sa.select(Broadcast)).all() == []

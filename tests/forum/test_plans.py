@@ -87,7 +87,7 @@ def test_no_reading_statement_scans_a_large_table(me: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [ForumThread, ForumReply])
-def test_a_like_of_a_post_on_a_full_page_is_told_to_no_index(me: int, kind: PostType) -> None:
+def test_a_like_on_a_full_database_page_updates_no_index(me: int, kind: PostType) -> None:
     table = kind.__tablename__
     with db.engine.begin() as connection:
         posts = connection.execute(sa.text(f"SELECT id FROM {table} WHERE id % 100 = 0")).scalars().all()

@@ -45,7 +45,7 @@ def rename(user: User, pseudonym: str | None) -> None:
     db.session.commit()
 
 
-def test_no_surface_names_who_wrote_under_a_pseudonym(
+def test_no_response_message_or_log_reveals_a_pseudonymous_author(
     app: Flask, client: Client, marked: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -107,7 +107,7 @@ def test_no_surface_names_who_wrote_under_a_pseudonym(
     assert not [line for line in records if MARKER in line]
 
 
-def test_author_sees_that_it_is_theirs_and_under_which_name(client: Client, marked: User) -> None:
+def test_an_author_sees_own_posts_as_owner_with_the_pseudonym(client: Client, marked: User) -> None:
     writer = client.as_(marked)
     thread = write_thread(writer, use_pseudonym=True)
     reply = write_reply(writer, thread["id"], use_pseudonym=True)
@@ -128,7 +128,7 @@ def test_editing_keeps_the_pseudonym(client: Client, marked: User) -> None:
         assert (record["content"], record["author"]["name"], record["use_pseudonym"]) == ("baru", "Melati", True)
 
 
-def test_switching_it_on_later_hides_the_name_everywhere_at_once(client: Client, marked: User) -> None:
+def test_a_switch_to_a_pseudonym_hides_the_name_in_posts_and_pending_notices(client: Client, marked: User) -> None:
     writer, other = client.as_(marked), client.as_(make_user())
     mine = write_thread(writer)
     theirs = write_thread(other)
@@ -146,19 +146,19 @@ def test_switching_it_on_later_hides_the_name_everywhere_at_once(client: Client,
     assert words_of(delivery)["text"].startswith("Melati membalas")
 
 
-def test_changed_pseudonym_shows_on_what_is_already_written(client: Client, marked: User) -> None:
+def test_a_changed_pseudonym_is_shown_on_existing_threads(client: Client, marked: User) -> None:
     thread = write_thread(client.as_(marked), use_pseudonym=True)
     rename(marked, "Kenanga")
     assert read_thread(client, thread["id"])["author"]["name"] == "Kenanga"
 
 
-def test_pseudonym_that_is_no_more_is_no_real_name(client: Client, marked: User) -> None:
+def test_a_thread_shows_anonim_after_the_pseudonym_is_removed(client: Client, marked: User) -> None:
     thread = write_thread(client.as_(marked), use_pseudonym=True)
     rename(marked, None)
     assert read_thread(client, thread["id"])["author"] == {"id": None, "name": "Anonim", "image": None}
 
 
-def test_pseudonym_needs_one_in_the_profile(client: Client) -> None:
+def test_use_pseudonym_needs_a_pseudonym_in_the_profile(client: Client) -> None:
     writer = client.as_(make_user(nama_samaran=None))
     sent = {"category_id": category_id(), "title": "T", "content": "C", "use_pseudonym": True}
     assert_error(writer.post("/forum/threads", sent), 400, "validation_error", "use_pseudonym")
@@ -169,7 +169,7 @@ def test_pseudonym_needs_one_in_the_profile(client: Client) -> None:
     assert read_thread(client, thread["id"])["author"]["id"] is not None
 
 
-def test_open_author_shows_name_and_picture(client: Client, marked: User) -> None:
+def test_a_thread_without_a_pseudonym_shows_name_and_picture_of_the_author(client: Client, marked: User) -> None:
     thread = write_thread(client.as_(marked))
     address = "/media/" + "0" * 32 + ".webp"
     assert thread["author"] == {"id": marked.id, "name": f"{MARKER} Binti Rahasia", "image": address}

@@ -30,7 +30,9 @@ def test_replies_nest_below_their_parents_oldest_first(
     assert thread["replies_count"] == 4
 
 
-def test_what_is_the_callers_is_said_on_every_level(siti: Client, budi: Client, thread_id: int) -> None:
+def test_nested_replies_show_likes_saves_and_ownership_of_the_caller(
+    siti: Client, budi: Client, thread_id: int
+) -> None:
     top = write_reply(siti, thread_id)
     nested = write_reply(budi, thread_id, parent_id=top["id"])
     for action in ("like", "save"):
@@ -42,7 +44,9 @@ def test_what_is_the_callers_is_said_on_every_level(siti: Client, budi: Client, 
     assert (deep["likes_count"], deep["saves_count"]) == (1, 1)
 
 
-def test_reply_deeper_than_the_last_level_hangs_on_it(client: Client, siti: Client, thread_id: int) -> None:
+def test_replies_beyond_the_maximum_depth_are_placed_on_the_last_level(
+    client: Client, siti: Client, thread_id: int
+) -> None:
     parent: int | None = None
     for _ in range(MAX_DEPTH + 5):
         parent = write_reply(siti, thread_id, parent_id=parent)["id"]
@@ -78,7 +82,7 @@ def test_deleted_reply_with_replies_stays_as_a_stub(client: Client, siti: Client
     assert read_thread(client, thread_id)["replies_count"] == 1
 
 
-def test_stubs_go_with_the_last_reply_below_them(client: Client, siti: Client, thread_id: int) -> None:
+def test_stubs_are_deleted_with_the_last_reply_below_them(client: Client, siti: Client, thread_id: int) -> None:
     top = write_reply(siti, thread_id)
     middle = write_reply(siti, thread_id, parent_id=top["id"])
     leaf = write_reply(siti, thread_id, parent_id=middle["id"])

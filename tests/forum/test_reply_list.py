@@ -33,7 +33,7 @@ def save(client: Client, *replies: dict[str, Any]) -> None:
         assert client.post(f"/forum/replies/{reply['id']}/save").json == {"is_saved": True}
 
 
-def test_a_row_is_the_reply_with_its_thread_and_without_those_below(
+def test_a_row_has_the_reply_and_its_thread_without_nested_replies(
     siti: Client, budi: Client, thread: dict[str, Any]
 ) -> None:
     reply = write_reply(siti, thread["id"], use_pseudonym=True)
@@ -47,7 +47,7 @@ def test_a_row_is_the_reply_with_its_thread_and_without_those_below(
     assert row["author"] == {"id": None, "name": "Melati", "image": None}
 
 
-def test_own_replies_are_listed_on_demand(siti: Client, budi: Client, thread: dict[str, Any]) -> None:
+def test_the_filter_mine_lists_own_replies(siti: Client, budi: Client, thread: dict[str, Any]) -> None:
     own, other = write_reply(siti, thread["id"]), write_reply(budi, thread["id"])
     save(siti, other)
     assert ids(siti, mine="true") == [own["id"]]
@@ -81,7 +81,7 @@ def test_the_list_is_paged_scrolled_and_searched(siti: Client, budi: Client, thr
     assert (beyond.json, beyond.headers["X-Total-Count"]) == ([], "4")
 
 
-def test_the_list_costs_one_statement(
+def test_the_list_needs_one_statement(
     siti: Client, budi: Client, thread: dict[str, Any], statements: Statements
 ) -> None:
     save(budi, *(write_reply(siti, thread["id"]) for _ in range(3)))

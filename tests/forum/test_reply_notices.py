@@ -42,7 +42,7 @@ def pass_time(minutes: int) -> None:
     db.session.commit()
 
 
-def test_many_replies_are_two_messages(siti: Client, budi: Client, thread_id: int) -> None:
+def test_many_replies_are_grouped_into_two_messages(siti: Client, budi: Client, thread_id: int) -> None:
     for _ in range(6):
         write_reply(budi, thread_id)
     write_reply(siti, thread_id)
@@ -53,13 +53,13 @@ def test_many_replies_are_two_messages(siti: Client, budi: Client, thread_id: in
     assert second.expires_at - second.due_at == timedelta(hours=24)
 
 
-def test_a_second_reply_waits_and_is_told_of_alone(budi: Client, thread_id: int) -> None:
+def test_a_second_message_is_about_the_second_reply_only(budi: Client, thread_id: int) -> None:
     write_reply(budi, thread_id)
     write_reply(budi, thread_id, use_pseudonym=True)
     assert texts() == ["Budi Hartono membalas utas Anda “Menu” di forum.", "Elang membalas utas Anda “Menu” di forum."]
 
 
-def test_the_next_message_keeps_its_distance_to_each_before_it(budi: Client, thread_id: int) -> None:
+def test_messages_are_at_least_ten_minutes_apart(budi: Client, thread_id: int) -> None:
     for minutes in (3, 12, 12, 3):
         write_reply(budi, thread_id)
         write_reply(budi, thread_id)
@@ -69,7 +69,7 @@ def test_the_next_message_keeps_its_distance_to_each_before_it(budi: Client, thr
     assert min(later - earlier for earlier, later in pairwise(due)) >= timedelta(minutes=10)
 
 
-def test_after_ten_quiet_minutes_a_reply_is_told_of_at_once(budi: Client, thread_id: int) -> None:
+def test_a_reply_after_the_interval_is_due_immediately(budi: Client, thread_id: int) -> None:
     write_reply(budi, thread_id)
     pass_time(11)
     write_reply(budi, thread_id)
@@ -78,7 +78,9 @@ def test_after_ten_quiet_minutes_a_reply_is_told_of_at_once(budi: Client, thread
     assert second.due_at <= db.session.scalar(sa.select(sa.func.clock_timestamp()))
 
 
-def test_one_message_tells_of_all_threads(client: Client, siti: Client, budi: Client, thread_id: int) -> None:
+def test_one_message_covers_replies_in_several_threads(
+    client: Client, siti: Client, budi: Client, thread_id: int
+) -> None:
     rina = client.as_(make_user(nama_ktp="Rina Wijaya"))
     other_id = write_thread(siti, title="Lain")["id"]
     for who, where in ((budi, thread_id), (budi, other_id)):
@@ -91,7 +93,7 @@ def test_one_message_tells_of_all_threads(client: Client, siti: Client, budi: Cl
     assert second.due_at - first.due_at == timedelta(minutes=10)
 
 
-def test_what_waits_goes_on_without_a_thread_that_is_gone(siti: Client, budi: Client, thread_id: int) -> None:
+def test_a_pending_message_omits_a_deleted_thread(siti: Client, budi: Client, thread_id: int) -> None:
     write_reply(budi, thread_id)
     gone, other_id = (write_thread(siti, title=title)["id"] for title in ("Hilang", "Lain"))
     write_reply(budi, gone)
@@ -104,7 +106,9 @@ def test_what_waits_goes_on_without_a_thread_that_is_gone(siti: Client, budi: Cl
     assert [notice.state for notice in notices()] == ["pending", "cancelled"]
 
 
-def test_threads_by_alias_delay_no_message_about_the_others(siti: Client, budi: Client, thread_id: int) -> None:
+def test_pseudonymous_threads_do_not_delay_messages_about_named_threads(
+    siti: Client, budi: Client, thread_id: int
+) -> None:
     """Administrators see the sending times of messages. A delay would reveal to them who uses the pseudonym."""
     by_alias = write_thread(siti, title="Rahasia", use_pseudonym=True)["id"]
     write_reply(budi, by_alias)
@@ -120,9 +124,7 @@ def test_threads_by_alias_delay_no_message_about_the_others(siti: Client, budi: 
 
 
 @pytest.mark.parametrize("minutes", [90, -5])
-def test_a_message_that_waits_for_the_morning_or_a_sender_tells_of_later_replies_too(
-    budi: Client, thread_id: int, minutes: int
-) -> None:
+def test_a_delayed_unsent_message_includes_later_replies(budi: Client, thread_id: int, minutes: int) -> None:
     write_reply(budi, thread_id)
     step = timedelta(minutes=minutes)
     db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.now() + step))
@@ -132,7 +134,7 @@ def test_a_message_that_waits_for_the_morning_or_a_sender_tells_of_later_replies
     assert texts() == ["Ada balasan dari Budi Hartono dan 2 balasan lain di utas Anda “Menu” di forum."]
 
 
-def test_the_next_message_keeps_its_distance_to_one_that_left_late(budi: Client, thread_id: int) -> None:
+def test_the_interval_starts_at_the_actual_sending_time_of_a_late_message(budi: Client, thread_id: int) -> None:
     write_reply(budi, thread_id)
     db.session.execute(sa.update(Delivery).values(state="sent", settled_at=sa.func.now() - timedelta(minutes=1)))
     hold(30)
@@ -155,7 +157,7 @@ def test_a_deleted_reply_is_not_counted(client: Client, budi: Client, thread_id:
     assert texts() == ["Budi Hartono membalas utas Anda “Menu” di forum."]
 
 
-def test_a_reply_under_a_pseudonym_changes_the_message_that_waits(budi: Client, thread_id: int) -> None:
+def test_a_switch_to_a_pseudonym_changes_the_pending_message(budi: Client, thread_id: int) -> None:
     write_reply(budi, thread_id)
     pass_time(5)
     waiting = [write_reply(budi, thread_id) for _ in range(2)]
@@ -170,7 +172,7 @@ def hold(minutes: int) -> None:
     db.session.commit()
 
 
-def test_each_of_several_messages_that_wait_says_what_holds_now(budi: Client, thread_id: int) -> None:
+def test_all_pending_messages_are_updated_after_an_edit_or_a_deletion(budi: Client, thread_id: int) -> None:
     """If the author of a reply changes the reply to a pseudonym, unsent messages must not contain the name."""
     first = write_reply(budi, thread_id)
     gone, kept = write_reply(budi, thread_id), write_reply(budi, thread_id)
@@ -189,7 +191,7 @@ def test_each_of_several_messages_that_wait_says_what_holds_now(budi: Client, th
     assert {text.split(" membalas")[0] for text in texts()} == {"Elang"}
 
 
-def test_whom_the_author_blocks_is_in_no_message_that_waits(
+def test_a_block_removes_the_blocked_author_from_pending_messages(
     client: Client, siti: Client, budi: Client, thread_id: int
 ) -> None:
     rina = client.as_(make_user(nama_ktp="Rina Wijaya"))
@@ -203,7 +205,7 @@ def test_whom_the_author_blocks_is_in_no_message_that_waits(
     assert texts() == ["Rina Wijaya membalas utas Anda “Menu” di forum."]
 
 
-def test_what_waits_as_a_template_says_what_holds_now_too(budi: Client, thread_id: int) -> None:
+def test_a_pending_template_message_is_updated_after_an_edit_or_a_deletion(budi: Client, thread_id: int) -> None:
     """WhatsApp has rejected the text, so the service has queued a template message."""
     reply = write_reply(budi, thread_id)
     (first,) = notices()
@@ -227,7 +229,7 @@ def test_what_waits_as_a_template_says_what_holds_now_too(budi: Client, thread_i
         ("dr. Ani, Sp.PD", "Menu 1.500 kalori", "dr. Ani, Sp.PD membalas utas Anda “Menu 1.500 kalori” di forum."),
     ],
 )
-def test_web_addresses_do_not_leave_in_names_and_titles(
+def test_messages_omit_web_addresses_in_names_and_titles(
     client: Client, siti: Client, name: str, title: str, text: str
 ) -> None:
     replier = make_user(nama_ktp=name, nama_samaran=name)

@@ -38,7 +38,9 @@ def is_hidden(reader: Client, thread_id: int) -> bool:
     return bool(read_thread(reader, thread_id)["title"] == HIDDEN)
 
 
-def test_nobody_reports_more_than_20_times_a_day(client: Client, siti: Client, budi: Client, limited: None) -> None:
+def test_the_rate_limit_of_reports_is_20_for_each_person(
+    client: Client, siti: Client, budi: Client, limited: None
+) -> None:
     thread_id = write_thread(siti)["id"]
     replies = [write_reply(siti, thread_id)["id"] for _ in range(3)]
     assert [report(budi, thread_id) for _ in range(18)] == [201] + [200] * 17
@@ -48,7 +50,9 @@ def test_nobody_reports_more_than_20_times_a_day(client: Client, siti: Client, b
     assert report(client.as_(make_user()), thread_id) == 201
 
 
-def test_three_reports_hide_a_post_until_it_is_decided(client: Client, siti: Client, admin: Client) -> None:
+def test_three_reports_hide_a_post_until_a_moderator_keeps_the_post(
+    client: Client, siti: Client, admin: Client
+) -> None:
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(siti, thread_id)["id"]
     people = [reporter(client) for _ in range(3)]
@@ -63,7 +67,7 @@ def test_three_reports_hide_a_post_until_it_is_decided(client: Client, siti: Cli
     assert not is_hidden(client, thread_id)
 
 
-def test_what_a_moderator_kept_is_hidden_by_no_crowd_unless_it_changes(
+def test_reports_do_not_hide_a_post_kept_by_a_moderator_until_an_edit(
     client: Client, siti: Client, admin: Client
 ) -> None:
     thread_id = write_thread(siti)["id"]
@@ -80,7 +84,7 @@ def test_what_a_moderator_kept_is_hidden_by_no_crowd_unless_it_changes(
         assert is_hidden(client, thread_id) is (number == 3)
 
 
-def test_accounts_younger_than_seven_days_hide_nothing(client: Client, siti: Client) -> None:
+def test_reports_of_accounts_younger_than_seven_days_do_not_hide_a_post(client: Client, siti: Client) -> None:
     thread_id = write_thread(siti)["id"]
     for days in (0, 1, 6, 8, 8):
         report(reporter(client, days=days), thread_id)
@@ -89,7 +93,9 @@ def test_accounts_younger_than_seven_days_hide_nothing(client: Client, siti: Cli
     assert is_hidden(client, thread_id)
 
 
-def test_worry_about_a_life_hides_nothing_and_is_urgent(client: Client, siti: Client, admin: Client) -> None:
+def test_self_harm_reports_do_not_hide_a_post_and_make_its_case_urgent(
+    client: Client, siti: Client, admin: Client
+) -> None:
     thread_id = write_thread(siti)["id"]
     for _ in range(4):
         report(reporter(client), thread_id, "self_harm")
@@ -134,7 +140,7 @@ def report_falsely(who: Client, siti: Client, admin: Client, days: float) -> Non
         ((61, 45, 29), True),
     ],
 )
-def test_who_reported_falsely_three_times_in_30_days_counts_no_more_for_30_days(
+def test_three_false_reports_in_30_days_exclude_a_reporter_for_30_days(
     client: Client, siti: Client, admin: Client, kept: tuple[float, ...], still: bool
 ) -> None:
     who = reporter(client)
@@ -144,7 +150,7 @@ def test_who_reported_falsely_three_times_in_30_days_counts_no_more_for_30_days(
     assert counts(reporter(client), client, siti)
 
 
-def test_a_decision_that_is_changed_takes_the_false_report_back(client: Client, siti: Client, admin: Client) -> None:
+def test_a_changed_decision_cancels_the_false_report(client: Client, siti: Client, admin: Client) -> None:
     who = reporter(client)
     for days in (0, 0, 0):
         report_falsely(who, siti, admin, days)
@@ -154,7 +160,7 @@ def test_a_decision_that_is_changed_takes_the_false_report_back(client: Client, 
     assert counts(who, client, siti)
 
 
-def test_who_does_not_count_is_told_nothing(client: Client, siti: Client, admin: Client) -> None:
+def test_a_report_that_does_not_count_gets_the_normal_response(client: Client, siti: Client, admin: Client) -> None:
     who, other = reporter(client), reporter(client)
     for _ in range(3):
         report_falsely(who, siti, admin, 0)
@@ -166,7 +172,7 @@ def test_who_does_not_count_is_told_nothing(client: Client, siti: Client, admin:
     assert len(next(case for case in cases(admin) if case["thread_id"] == thread_id)["reports"]) == 2
 
 
-def test_worry_that_turns_out_wrong_is_no_false_report(client: Client, siti: Client, admin: Client) -> None:
+def test_a_self_harm_report_of_a_kept_post_is_not_a_false_report(client: Client, siti: Client, admin: Client) -> None:
     who = reporter(client)
     for _ in range(6):
         thread_id = write_thread(siti)["id"]

@@ -48,7 +48,7 @@ def assert_missing(test: object, person: Client, body: Any = None) -> None:
 class OfAPost:
     """Tests of a route that needs a token and an existing post."""
 
-    def test_needs_a_token_and_a_post(self, client: Client, siti: Client) -> None:
+    def test_a_missing_token_or_an_unknown_post_is_refused(self, client: Client, siti: Client) -> None:
         assert_refused(self, client)
         assert_missing(self, siti, BODY)
 
@@ -59,7 +59,7 @@ class Toggles(OfAPost):
     flag: str
     count: str
 
-    def test_toggles_and_is_counted(self, client: Client, siti: Client, budi: Client) -> None:
+    def test_the_flag_is_toggled_and_counted(self, client: Client, siti: Client, budi: Client) -> None:
         ids = write_both(siti)
         path = path_of(self, ids)
 
@@ -80,7 +80,7 @@ class Toggles(OfAPost):
 class Reports(OfAPost):
     """Tests of a route that reports a post to moderators."""
 
-    def test_is_201_and_the_same_again_200(self, siti: Client, budi: Client) -> None:
+    def test_a_first_report_is_201_and_a_repeated_report_is_200(self, siti: Client, budi: Client) -> None:
         for reason in REASONS:
             path = path_of(self, write_both(siti))
             first = budi.post(path, {"reason": reason, "note": "Lihat."})
@@ -97,7 +97,7 @@ class Reports(OfAPost):
         ):  # fmt: skip
             assert_error(budi.post(path, body), 400, "validation_error", field)
 
-    def test_nobody_reports_their_own_post(self, siti: Client) -> None:
+    def test_a_report_of_an_own_post_is_409(self, siti: Client) -> None:
         assert_error(siti.post(path_of(self, write_both(siti)), BODY), 409, "own_post")
 
 
@@ -131,12 +131,12 @@ class Appeals(OfAPost):
 class Blocks(OfAPost):
     """Tests of a route that blocks or unblocks the author of a post."""
 
-    def test_blocks_and_unblocks(self, siti: Client, budi: Client) -> None:
+    def test_the_response_says_whether_the_author_is_blocked(self, siti: Client, budi: Client) -> None:
         method = str(self.__doc__).split()[0]
         response = budi.open(method, path_of(self, write_both(siti)))
         assert (response.status_code, response.json) == (200, {"is_blocked": method == "POST"})
 
-    def test_refuses_an_own_and_a_deleted_post(self, siti: Client, budi: Client) -> None:
+    def test_a_deleted_reply_and_a_block_of_an_own_post_are_refused(self, siti: Client, budi: Client) -> None:
         method = str(self.__doc__).split()[0]
         stub = write_both(budi)
         write_reply(siti, stub["thread_id"], parent_id=stub["reply_id"])
@@ -152,7 +152,7 @@ class Blocks(OfAPost):
 class TestListCategories:
     """GET /forum/categories"""
 
-    def test_lists_the_seeded_ones_with_the_preferences_that_they_concern(self, client: Client) -> None:
+    def test_seeded_categories_have_their_preference_tags(self, client: Client) -> None:
         tags = {row["name"]: row["preference_tag"] for row in client.get("/forum/categories").json}
         assert tags == {
             "Umum": None, "Medis": "medical", "Kesehatan Mental": "mental_health", "Islam": "islam",
@@ -192,7 +192,7 @@ class TestListThreads:
 class TestGetThread:
     """GET /forum/threads/<thread_id>"""
 
-    def test_is_read_without_a_token(self, client: Client, siti: Client) -> None:
+    def test_a_thread_is_readable_without_a_token(self, client: Client, siti: Client) -> None:
         written = write_thread(siti)
         read = read_thread(client, written["id"])
         assert read == {**written, "is_owner": False}
@@ -271,7 +271,7 @@ class TestCreateThread:
 class TestUpdateThread(OfAPost):
     """PUT /forum/threads/<thread_id>"""
 
-    def test_changes_what_is_sent_and_nothing_else(self, siti: Client) -> None:
+    def test_only_the_editable_fields_that_are_sent_are_changed(self, siti: Client) -> None:
         thread = write_thread(siti)
         response = siti.put(
             f"/forum/threads/{thread['id']}", {"title": "Menu baru", "id": 77, "user_id": 1, "likes_count": 9}
@@ -284,7 +284,7 @@ class TestUpdateThread(OfAPost):
         for name in ("title", "content", "category_id", "use_pseudonym"):
             assert_error(siti.put(f"/forum/threads/{thread['id']}", {name: None}), 400, "validation_error", name)
 
-    def test_moves_a_thread_with_its_count(self, siti: Client) -> None:
+    def test_a_move_to_another_category_updates_the_thread_counts(self, siti: Client) -> None:
         thread = write_thread(siti)
         moved = siti.put(f"/forum/threads/{thread['id']}", {"category_id": category_id("Umum")}).json
         assert moved["category"]["name"] == "Umum"
@@ -320,7 +320,9 @@ class TestUpdateThread(OfAPost):
 class TestDeleteThread(OfAPost):
     """DELETE /forum/threads/<thread_id>"""
 
-    def test_takes_everything_along(self, client: Client, siti: Client, budi: Client) -> None:
+    def test_a_thread_is_deleted_with_its_replies_pictures_and_marks(
+        self, client: Client, siti: Client, budi: Client
+    ) -> None:
         thread = write_thread(siti)
         form = {"content": "Lihat", "image": (BytesIO(plain()), "a.jpg")}
         path = f"/forum/threads/{thread['id']}/reply"
@@ -358,7 +360,7 @@ class TestCreateReply(OfAPost):
         }  # fmt: skip
         assert {name: reply[name] for name in expected} == expected
 
-    def test_parent_must_be_a_living_reply_of_this_thread(self, siti: Client, thread_id: int) -> None:
+    def test_the_parent_must_be_an_undeleted_reply_of_the_same_thread(self, siti: Client, thread_id: int) -> None:
         elsewhere = write_reply(siti, write_thread(siti)["id"])["id"]
         deleted = write_reply(siti, thread_id)["id"]
         write_reply(siti, thread_id, parent_id=deleted)
@@ -379,7 +381,7 @@ class TestCreateReply(OfAPost):
     def test_bad_reply_is_refused(self, siti: Client, thread_id: int, sent: dict[str, Any], field: str) -> None:
         assert_error(siti.post(f"/forum/threads/{thread_id}/reply", sent), 400, "validation_error", field)
 
-    def test_nobody_writes_more_than_30_a_minute_and_300_a_day(
+    def test_the_rate_limit_is_30_replies_a_minute_and_300_a_day(
         self, app: Flask, siti: Client, budi: Client, thread_id: int, limited: None
     ) -> None:
         path = f"/forum/threads/{thread_id}/reply"
@@ -388,7 +390,7 @@ class TestCreateReply(OfAPost):
             app.extensions["limits"].check(parse("300 per day"), "limit", f"user:{budi.id}", "forum.create_reply")
         assert_error(budi.post(path, {"content": "x"}), 429, "too_many_requests")
 
-    def test_blank_parent_of_a_form_is_none(self, siti: Client, thread_id: int) -> None:
+    def test_an_empty_parent_id_in_a_form_means_no_parent(self, siti: Client, thread_id: int) -> None:
         form = {"content": "x", "parent_id": "", "use_pseudonym": "0"}
         response = siti.open("POST", f"/forum/threads/{thread_id}/reply", data=form, content_type="multipart/form-data")
         assert (response.status_code, response.json["parent_id"]) == (201, None)
@@ -409,7 +411,9 @@ class TestSaveThread(Toggles):
 class TestListReplies:
     """GET /forum/replies"""
 
-    def test_lists_the_callers_saved_ones_newest_first(self, siti: Client, budi: Client, thread_id: int) -> None:
+    def test_saved_replies_of_the_caller_are_listed_newest_first(
+        self, siti: Client, budi: Client, thread_id: int
+    ) -> None:
         def ids(reader: Client, query: str = "") -> list[int]:
             return [row["id"] for row in reader.get(f"/forum/replies{query}").json]
 
@@ -435,7 +439,9 @@ class TestListReplies:
 class TestUpdateReply(OfAPost):
     """PUT /forum/replies/<reply_id>"""
 
-    def test_author_changes_a_reply_and_sees_what_hangs_below(self, siti: Client, budi: Client, thread_id: int) -> None:
+    def test_the_author_changes_a_reply_and_gets_its_nested_replies(
+        self, siti: Client, budi: Client, thread_id: int
+    ) -> None:
         reply = write_reply(budi, thread_id)
         below = write_reply(siti, thread_id, parent_id=reply["id"])
         response = budi.put(f"/forum/replies/{reply['id']}", {"content": "Lebih baik", "parent_id": below["id"]})
@@ -458,7 +464,7 @@ class TestUpdateReply(OfAPost):
 class TestDeleteReply(OfAPost):
     """DELETE /forum/replies/<reply_id>"""
 
-    def test_deletes_an_own_reply_alone(
+    def test_only_the_author_can_delete_a_reply(
         self, client: Client, siti: Client, budi: Client, admin: Client, thread_id: int
     ) -> None:
         reply = write_reply(budi, thread_id)
@@ -484,7 +490,9 @@ class TestSaveReply(Toggles):
 class TestListBlocks(TokenNeeded):
     """GET /forum/blokir"""
 
-    def test_says_what_was_seen_newest_first_and_paged(self, client: Client, siti: Client, budi: Client) -> None:
+    def test_blocks_have_the_name_shown_at_the_time_newest_first_and_paged(
+        self, client: Client, siti: Client, budi: Client
+    ) -> None:
         assert budi.get("/forum/blokir").json == []
         reply_id = write_reply(siti, write_thread(siti)["id"])["id"]
         thread_id = write_thread(siti, use_pseudonym=True)["id"]
@@ -506,7 +514,7 @@ class TestDeleteBlock(TokenNeeded):
     """DELETE /forum/blokir/<block_id>"""
 
     @pytest.mark.parametrize("is_gone", [True, False])
-    def test_lifts_an_own_block_also_when_the_post_is_gone(
+    def test_an_own_block_is_deleted_even_if_its_post_is_deleted(
         self, siti: Client, budi: Client, admin: Client, is_gone: bool
     ) -> None:
         first, second = (write_thread(siti, use_pseudonym=True)["id"] for _ in range(2))

@@ -45,7 +45,7 @@ LEFT = {
 BLOCK = "INSERT INTO forum_blocks (user_id, blocked_id, use_pseudonym) VALUES (1, 2, false)"
 
 
-def test_what_was_stored_before_says_the_same_afterwards(variables: dict[str, str], database: str) -> None:
+def test_migration_0051_fills_the_new_columns_of_existing_rows(variables: dict[str, str], database: str) -> None:
     there = {**variables, "DATABASE_URL": database}
     assert output(flask(there, "db", "upgrade", "0050"))[0] == 0
     with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as cursor:

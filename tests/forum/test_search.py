@@ -24,7 +24,7 @@ def found(client: Client, q: str, **query: object) -> list[int]:
     return [row["id"] for row in response.json]
 
 
-def test_a_part_of_title_or_content_finds_a_thread(client: Client, siti: Client) -> None:
+def test_a_search_matches_a_part_of_title_or_content(client: Client, siti: Client) -> None:
     first = write_thread(siti, title="Menu untuk Diabetes")["id"]
     second = write_thread(siti, content="Berapa gula darah puasa penderita DIABETES?")["id"]
     write_thread(siti)
@@ -36,13 +36,13 @@ def test_a_part_of_title_or_content_finds_a_thread(client: Client, siti: Client)
 
 
 @pytest.mark.parametrize("signs", ["50%", "%", "a_b", "_", "\\", "'"])
-def test_signs_of_patterns_are_plain_characters(client: Client, siti: Client, signs: str) -> None:
+def test_wildcard_characters_are_searched_literally(client: Client, siti: Client, signs: str) -> None:
     wanted = write_thread(siti, content=f"x {signs} y")["id"]
     write_thread(siti, content="500 aXb /")
     assert found(client, signs) == [wanted]
 
 
-def test_a_search_never_finds_a_name(client: Client, siti: Client) -> None:
+def test_a_search_does_not_match_author_names(client: Client, siti: Client) -> None:
     hidden = write_thread(siti, use_pseudonym=True)["id"]
     write_thread(siti)
     for q in ("Siti Aminah", "aminah", "siti", "Melati"):
@@ -51,7 +51,7 @@ def test_a_search_never_finds_a_name(client: Client, siti: Client) -> None:
     assert (row["id"], row["author"]["name"], row["author"]["id"]) == (hidden, "Melati", None)
 
 
-def test_a_search_goes_with_the_other_filters(client: Client, siti: Client, budi: Client) -> None:
+def test_a_search_can_be_combined_with_the_other_filters(client: Client, siti: Client, budi: Client) -> None:
     first, second = (write_thread(siti, category_id=category_id(name))["id"] for name in ("Umum", "Medis"))
     budi.post(f"/forum/threads/{first}/save")
     assert found(client, "menu", category_id=category_id("Medis")) == [second]
@@ -64,14 +64,14 @@ def test_a_search_goes_with_the_other_filters(client: Client, siti: Client, budi
     assert "q=menu" in response.headers["Link"]
 
 
-def test_an_empty_search_is_none_and_a_long_one_is_refused(client: Client, siti: Client) -> None:
+def test_an_empty_search_is_ignored_and_a_too_long_search_is_refused(client: Client, siti: Client) -> None:
     thread_id = write_thread(siti)["id"]
     assert found(client, "") == found(client, "  ") == [thread_id]
     assert_error(client.get(f"/forum/threads?q={'x' * 101}"), 400, "validation_error", "q")
     assert_error(client.get("/forum/threads?q=x&saved=true"), 401)
 
 
-def test_a_text_too_short_for_the_index_is_looked_for_in_the_newest(
+def test_a_text_too_short_for_the_index_is_searched_in_newest_threads_only(
     client: Client, siti: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(thread_list, "MAX_SEARCHED", 2)
@@ -82,7 +82,7 @@ def test_a_text_too_short_for_the_index_is_looked_for_in_the_newest(
     thread_list.prepared_page.cache_clear()
 
 
-def test_a_search_costs_one_statement(client: Client, siti: Client, statements: Statements) -> None:
+def test_a_search_needs_one_statement(client: Client, siti: Client, statements: Statements) -> None:
     for _ in range(3):
         write_thread(siti)
     for q in ("menu", "me"):

@@ -43,7 +43,9 @@ def send() -> None:
     db.session.commit()
 
 
-def test_hidden_by_reports_then_appealed_then_shown(client: Client, siti: Client, admin: Client) -> None:
+def test_the_author_is_notified_of_hiding_by_reports_and_of_a_later_keep(
+    client: Client, siti: Client, admin: Client
+) -> None:
     thread_id = write_thread(siti)["id"]
     report_by_three(client, f"threads/{thread_id}")
     assert told() == [BY_REPORTS]
@@ -59,7 +61,9 @@ def test_hidden_by_reports_then_appealed_then_shown(client: Client, siti: Client
     ]
 
 
-def test_hidden_by_a_moderator_with_the_reason_and_how_to_appeal(siti: Client, budi: Client, admin: Client) -> None:
+def test_the_notice_of_a_hidden_reply_has_the_reason_and_how_to_appeal(
+    siti: Client, budi: Client, admin: Client
+) -> None:
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(budi, thread_id)["id"]
     send()
@@ -71,7 +75,9 @@ def test_hidden_by_a_moderator_with_the_reason_and_how_to_appeal(siti: Client, b
     assert (row.user_id, "Iklan" in str(row.payload)) == (budi.id, False)
 
 
-def test_what_stays_hidden_after_a_look_is_told_too(client: Client, siti: Client, admin: Client) -> None:
+def test_the_author_is_notified_if_a_post_stays_hidden_after_review(
+    client: Client, siti: Client, admin: Client
+) -> None:
     thread_id = write_thread(siti)["id"]
     report_by_three(client, f"threads/{thread_id}")
     send()
@@ -90,7 +96,7 @@ def test_what_stays_hidden_after_a_look_is_told_too(client: Client, siti: Client
 
 
 @pytest.mark.parametrize("before", ["hide", None])
-def test_deleted_by_a_moderator(siti: Client, admin: Client, before: str | None) -> None:
+def test_the_author_is_notified_of_a_deletion_by_a_moderator(siti: Client, admin: Client, before: str | None) -> None:
     thread_id = write_thread(siti)["id"]
     if before:
         moderate(admin, before, thread_id=thread_id)
@@ -98,14 +104,16 @@ def test_deleted_by_a_moderator(siti: Client, admin: Client, before: str | None)
     assert told() == ["Moderator menghapus tulisan Anda “Menu harian” di forum. Alasannya: Menipu!"]
 
 
-def test_what_changes_nothing_is_not_told(client: Client, siti: Client, budi: Client, admin: Client) -> None:
+def test_keeping_a_visible_post_does_not_notify_the_author(
+    client: Client, siti: Client, budi: Client, admin: Client
+) -> None:
     thread_id = write_thread(siti)["id"]
     report(budi, f"threads/{thread_id}")
     moderate(admin, "keep", thread_id=thread_id)
     assert told() == []
 
 
-def test_a_message_that_waits_is_overtaken(client: Client, siti: Client, admin: Client) -> None:
+def test_a_newer_decision_replaces_the_pending_notice(client: Client, siti: Client, admin: Client) -> None:
     thread_id = write_thread(siti)["id"]
     moderate(admin, "hide", thread_id=thread_id)
     moderate(admin, "keep", thread_id=thread_id)
@@ -116,7 +124,7 @@ def test_a_message_that_waits_is_overtaken(client: Client, siti: Client, admin: 
     assert told() == []
 
 
-def test_a_claimed_message_of_what_is_not_hidden_any_more_is_not_sent(siti: Client, admin: Client) -> None:
+def test_a_claimed_notice_of_a_post_that_is_no_longer_hidden_is_not_sent(siti: Client, admin: Client) -> None:
     thread_id = write_thread(siti)["id"]
     moderate(admin, "hide", thread_id=thread_id)
     db.session.execute(sa.update(ForumThread).values(hidden_reason=None))
@@ -127,7 +135,7 @@ def test_a_claimed_message_of_what_is_not_hidden_any_more_is_not_sent(siti: Clie
         rendering.render(found, drain.routing().render)
 
 
-def test_it_names_no_reporter_and_nobody_behind_an_alias(client: Client, siti: Client, admin: Client) -> None:
+def test_the_notice_reveals_no_reporter_and_no_pseudonymous_author(client: Client, siti: Client, admin: Client) -> None:
     thread_id = write_thread(siti, title="Rahasia saya", use_pseudonym=True)["id"]
     report_by_three(client, f"threads/{thread_id}", "hate")
     moderate(admin, "hide", "Kasar.", thread_id=thread_id)
@@ -138,7 +146,7 @@ def test_it_names_no_reporter_and_nobody_behind_an_alias(client: Client, siti: C
     assert "Orang Nomor" not in str(cases(admin))
 
 
-def test_an_author_who_is_gone_is_not_told(client: Client, siti: Client, admin: Client) -> None:
+def test_a_deleted_author_is_not_notified(client: Client, siti: Client, admin: Client) -> None:
     thread_id = write_thread(siti)["id"]
     db.session.execute(sa.text("DELETE FROM users WHERE id = :id"), {"id": siti.id})
     db.session.commit()

@@ -25,7 +25,9 @@ def arrive(who: Client) -> list[str]:
     return texts
 
 
-def test_a_wrongly_reported_author(client: Client, siti: Client, budi: Client, admin: Client) -> None:
+def test_a_wrongly_reported_post_is_kept_and_false_reports_stop_counting(
+    client: Client, siti: Client, budi: Client, admin: Client
+) -> None:
     """Siti posts under her pseudonym. Three people report her post, and later posts of other people."""
     thread_id = write_thread(siti, title="Insulin di kulkas?", content="Apakah rusak?", use_pseudonym=True)["id"]
     path = f"/forum/threads/{thread_id}"
@@ -81,7 +83,9 @@ PROVINCES = {
 
 
 @pytest.mark.parametrize("province", PROVINCES)
-def test_a_person_in_crisis_in_five_provinces(client: Client, budi: Client, admin: Client, province: str) -> None:
+def test_a_person_in_crisis_gets_the_help_numbers_of_their_province(
+    client: Client, budi: Client, admin: Client, province: str
+) -> None:
     numbers, nearest = PROVINCES[province]
     for phone, kind in numbers:
         number = {"province": province, "phone": phone, "kind": kind}
