@@ -38,7 +38,7 @@ JAKARTA = "?lat=-6.2&lng=106.8"
         ("/province-config/default", EMERGENCY),
     ],
 )
-def test_a_public_read_says_how_long_a_copy_is_good(client: Client, path: str, line: str) -> None:
+def test_a_public_read_has_the_cache_control_of_its_kind_and_an_etag(client: Client, path: str, line: str) -> None:
     client.as_(make_admin()).put("/province-config/default", {"sections": [{"id": "video", "enabled": True}]})
     response = client.get(path)
     assert (response.status_code, response.headers["Cache-Control"]) == (200, line)
@@ -46,7 +46,7 @@ def test_a_public_read_says_how_long_a_copy_is_good(client: Client, path: str, l
     assert response.headers.getlist("Vary") == ["Authorization, Origin"]
 
 
-def test_with_a_token_nothing_is_kept(client: Client) -> None:
+def test_a_response_to_a_token_is_no_store_and_has_no_etag(client: Client) -> None:
     etag = client.get("/kategori").headers["ETag"]
     for someone in (client.as_(make_user()), client.with_token("bad")):
         response = someone.get("/kategori", headers={"If-None-Match": etag})
@@ -64,14 +64,16 @@ def test_with_a_token_nothing_is_kept(client: Client) -> None:
         ("DELETE", "/kategori", 405),
     ],
 )
-def test_no_error_is_kept(client: Client, method: str, path: str, status: int) -> None:
+def test_errors_of_routing_input_and_authentication_are_no_store(
+    client: Client, method: str, path: str, status: int
+) -> None:
     response = client.open(method, path)
     assert_error(response, status)
     assert response.headers["Cache-Control"] == "no-store"
     assert "ETag" not in response.headers
 
 
-def test_a_cache_may_keep_for_as_long_that_there_is_nothing(client: Client) -> None:
+def test_a_404_for_an_unknown_thread_is_cacheable_only_without_a_token(client: Client) -> None:
     """The header of a 404 has no `stale-while-revalidate`, so a cache never returns an expired 404."""
     response = client.get("/forum/threads/999999999")
     assert_error(response, 404)
@@ -80,13 +82,13 @@ def test_a_cache_may_keep_for_as_long_that_there_is_nothing(client: Client) -> N
 
 
 @pytest.mark.parametrize("path", ["/send-verification-code?phone=081234567890", "/push/public-key", "/healthz"])
-def test_what_declares_nothing_is_not_kept(client: Client, path: str) -> None:
+def test_a_route_without_a_cache_declaration_is_no_store(client: Client, path: str) -> None:
     assert client.get(path).headers["Cache-Control"] == "no-store"
 
 
 @pytest.mark.parametrize("sent", ["{etag}", "W/{etag}", '"other", W/{etag}', "*"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_who_has_the_copy_gets_304_without_a_body(client: Client, method: str, sent: str) -> None:
+def test_a_matching_if_none_match_gets_304_without_a_body(client: Client, method: str, sent: str) -> None:
     first = client.get("/kategori?per_page=1")
     headers = {"If-None-Match": sent.format(etag=first.headers["ETag"])}
     again = client.open(method, "/kategori?per_page=1", headers=headers)
@@ -97,20 +99,20 @@ def test_who_has_the_copy_gets_304_without_a_body(client: Client, method: str, s
 
 
 @pytest.mark.parametrize("sent", ['"other"', 'W/"other"', "", "garbage,,", '"'])
-def test_who_has_another_copy_gets_the_body(client: Client, sent: str) -> None:
+def test_an_if_none_match_that_does_not_match_gets_the_body(client: Client, sent: str) -> None:
     response = client.get("/kategori", headers={"If-None-Match": sent})
     assert response.status_code == 200
     assert response.json == client.get("/kategori").json
 
 
-def test_head_says_what_get_says(client: Client) -> None:
+def test_head_has_the_headers_of_get_and_no_body(client: Client) -> None:
     get, head = client.get("/kategori"), client.open("HEAD", "/kategori")
     assert (head.status_code, head.data) == (200, b"")
     for name in ("ETag", "Cache-Control", "Content-Length", "X-Total-Count"):
         assert head.headers[name] == get.headers[name]
 
 
-def test_the_service_itself_shows_a_change_at_once(client: Client) -> None:
+def test_a_changed_or_deleted_thread_is_visible_in_the_next_response(client: Client) -> None:
     owner = client.as_(make_user())
     thread = write_thread(owner)
     before = client.get("/forum/threads").headers["ETag"]
@@ -121,7 +123,7 @@ def test_the_service_itself_shows_a_change_at_once(client: Client) -> None:
     assert client.get(f"/forum/threads/{thread['id']}").status_code == 404
 
 
-def test_every_process_gives_a_body_the_same_name() -> None:
+def test_the_hash_of_a_body_is_the_same_in_every_process() -> None:
     program = "from app.core.web.caching import hash_of; print(hash_of(b'0123456789' * 2000))"
     names = {
         subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -131,7 +133,7 @@ def test_every_process_gives_a_body_the_same_name() -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1, CHUNK, CHUNK + 1, 3 * CHUNK])
-def test_every_byte_counts(length: int) -> None:
+def test_an_added_or_changed_last_byte_changes_the_hash(length: int) -> None:
     body = bytes(length)
     assert hash_of(body) != hash_of(body + b"\0")
     if body:

@@ -43,7 +43,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, record: Mapping[str, object] | Exce
         (Conflict(), "a status that the document does not know"),
     ],
 )
-def test_what_the_document_does_not_foretell_fails(
+def test_the_client_rejects_a_response_that_openapi_does_not_describe(
     client: Client, monkeypatch: pytest.MonkeyPatch, record: Mapping[str, object] | Exception, fault: str
 ) -> None:
     answers(monkeypatch, record)
@@ -52,7 +52,7 @@ def test_what_the_document_does_not_foretell_fails(
 
 
 @pytest.mark.parametrize("record", [PLACE, TooManyRequests(retry_after=5)])
-def test_what_it_foretells_passes(
+def test_the_client_accepts_a_response_that_openapi_describes(
     client: Client, monkeypatch: pytest.MonkeyPatch, record: Mapping[str, object] | Exception
 ) -> None:
     answers(monkeypatch, record)

@@ -15,11 +15,11 @@ ORIGIN = {"Origin": "http://localhost:5173"}
 
 
 @pytest.mark.parametrize("path", ["/kategori", "/kategori/", "/roles", "/roles/"])
-def test_both_slash_forms_answer_directly(client: Client, path: str) -> None:
+def test_a_path_with_or_without_a_final_slash_is_200(client: Client, path: str) -> None:
     assert client.get(path).status_code == 200
 
 
-def test_a_post_keeps_its_body_with_a_slash(client: Client) -> None:
+def test_a_post_to_a_path_with_a_final_slash_keeps_its_body(client: Client) -> None:
     make_user(username="siti")
     assert client.post("/login/", {"username": "siti", "password": "rahasia123"}).status_code == 200
 
@@ -35,15 +35,17 @@ def test_a_post_keeps_its_body_with_a_slash(client: Client) -> None:
         ("PATCH", "/roles", 405, "method_not_allowed"),
     ],
 )
-def test_routing_errors_have_the_one_shape(client: Client, method: str, path: str, status: int, code: str) -> None:
+def test_routing_errors_have_the_common_error_format(
+    client: Client, method: str, path: str, status: int, code: str
+) -> None:
     assert_error(client.open(method, path), status, code)
 
 
-def test_405_says_what_is_allowed(client: Client) -> None:
+def test_a_405_response_has_the_allow_header(client: Client) -> None:
     assert "POST" in client.open("DELETE", "/login").headers["Allow"]
 
 
-def test_a_sane_request_id_is_kept_and_another_replaced(client: Client) -> None:
+def test_a_valid_request_id_is_kept_and_an_invalid_one_is_replaced(client: Client) -> None:
     sane = client.get("/kategori", headers={"X-Request-ID": "01JABCDEF-1"})
     assert sane.headers["X-Request-ID"] == "01JABCDEF-1"
     for bad in ("kurz", "x" * 65, "a b c d e f", "<script>alert(1)"):
@@ -52,7 +54,7 @@ def test_a_sane_request_id_is_kept_and_another_replaced(client: Client) -> None:
         assert len(made) == 32
 
 
-def test_the_client_may_send_its_headers_and_read_ours(client: Client) -> None:
+def test_cors_allows_the_request_headers_and_exposes_the_response_headers(client: Client) -> None:
     asked = "authorization,content-type,cache-control,pragma,expires"
     headers = {**ORIGIN, "Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": asked}
     preflight = client.open("OPTIONS", "/profile", headers=headers)
@@ -65,24 +67,24 @@ def test_the_client_may_send_its_headers_and_read_ours(client: Client) -> None:
     assert all(name in exposed for name in ("X-Total-Count", "Link", "X-Request-ID", "Content-Disposition"))
 
 
-def test_another_origin_gets_no_leave(client: Client) -> None:
+def test_an_unknown_origin_gets_no_cors_header(client: Client) -> None:
     response = client.get("/kategori", headers={"Origin": "https://evil.example"})
     assert "Access-Control-Allow-Origin" not in response.headers
 
 
-def test_errors_carry_cors_too(client: Client) -> None:
+def test_error_responses_have_cors_headers(client: Client) -> None:
     response = client.get("/profile", headers=ORIGIN)
     assert response.status_code == 401
     assert response.headers["Access-Control-Allow-Origin"] == ORIGIN["Origin"]
 
 
-def test_answers_to_a_token_are_stored_nowhere(client: Client) -> None:
+def test_a_response_to_a_token_is_no_store_and_varies_by_authorization(client: Client) -> None:
     response = client.as_(make_user()).get("/profile")
     assert response.headers["Cache-Control"] == "no-store"
     assert {"Authorization", "Origin"} <= {name.strip() for name in response.headers["Vary"].split(",")}
 
 
-def test_every_answer_has_safe_headers(client: Client) -> None:
+def test_responses_have_security_headers(client: Client) -> None:
     for path in ("/kategori", "/nowhere", "/healthz"):
         headers = client.get(path).headers
         assert headers["X-Content-Type-Options"] == "nosniff"
@@ -90,7 +92,7 @@ def test_every_answer_has_safe_headers(client: Client) -> None:
         assert "default-src 'none'" in headers["Content-Security-Policy"]
 
 
-def test_a_crash_is_logged_and_tells_nothing(
+def test_a_crash_is_logged_and_the_response_has_no_details(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def crash(*_: object) -> None:
@@ -128,7 +130,7 @@ def test_a_request_is_one_log_line_without_personal_data(client: Client, caplog:
 
 
 @pytest.mark.parametrize("path", ["/api", "/api/"])
-def test_the_api_itself_says_where_to_begin(client: Client, path: str) -> None:
+def test_the_api_root_links_to_docs_openapi_and_health(client: Client, path: str) -> None:
     response = client.get(path, headers=ORIGIN)
     assert response.status_code == 200
     assert response.headers["Access-Control-Allow-Origin"] == ORIGIN["Origin"]
@@ -139,7 +141,7 @@ def test_the_api_itself_says_where_to_begin(client: Client, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/kategori", "/api", "/api/docs/", "/api/openapi.json", "/nowhere", "/profile"])
-def test_what_a_response_depends_on_stands_in_one_line(client: Client, path: str) -> None:
+def test_a_response_has_exactly_one_vary_header(client: Client, path: str) -> None:
     for method in ("GET", "OPTIONS"):
         response = client.open(method, path, headers={**ORIGIN, "Accept-Encoding": "gzip"})
         assert response.headers.getlist("Vary") == ["Authorization, Origin"]

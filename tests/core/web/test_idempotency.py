@@ -42,7 +42,7 @@ def count() -> int:
     return db.session.scalar(sa.select(sa.func.count()).select_from(ForumThread)) or 0
 
 
-def test_the_second_try_gets_the_first_answer_and_creates_nothing(siti: Client) -> None:
+def test_a_retry_gets_the_first_response_and_creates_nothing(siti: Client) -> None:
     first, second = write(siti), write(siti)
     assert (first.status_code, second.status_code) == (201, 201)
     assert second.data == first.data
@@ -51,14 +51,14 @@ def test_the_second_try_gets_the_first_answer_and_creates_nothing(siti: Client) 
     assert count() == 1
 
 
-def test_without_a_key_each_try_creates_and_nothing_is_kept(siti: Client) -> None:
+def test_without_a_key_each_request_creates_a_row_and_no_key_is_stored(siti: Client) -> None:
     write(siti, key=None)
     write(siti, key=None)
     assert count() == 2
     assert not db.session.scalars(sa.select(IdempotencyKey)).all()
 
 
-def test_a_key_costs_two_statements_and_a_replay_three(siti: Client, statements: Statements) -> None:
+def test_a_key_adds_two_statements_and_a_replay_needs_three(siti: Client, statements: Statements) -> None:
     write(siti, key=None)
     counts = []
     for key in (None, KEY, KEY):
@@ -84,7 +84,7 @@ def test_another_body_under_the_same_key_is_refused(siti: Client) -> None:
     assert count() == 1
 
 
-def test_a_form_counts_by_its_fields_and_files(siti: Client) -> None:
+def test_a_form_with_another_boundary_is_replayed_and_another_file_is_refused(siti: Client) -> None:
     def send(picture: bytes, boundary: str) -> TestResponse:
         form = {"title": "Menu", "content": "Nasi?", "category_id": str(category_id()),
                 "image": (BytesIO(picture), f"{boundary}.png")}  # fmt: skip
@@ -101,7 +101,7 @@ def test_a_form_counts_by_its_fields_and_files(siti: Client) -> None:
     assert_error(send(plain("PNG", size=(3, 3)), "one"), 409, "idempotency_mismatch")
 
 
-def test_a_key_belongs_to_its_person_and_its_route(client: Client, siti: Client) -> None:
+def test_the_same_key_of_another_user_or_route_is_a_new_request(client: Client, siti: Client) -> None:
     thread = write(siti).json
     other = write(client.as_(make_user()))
     assert other.status_code == 201
@@ -111,25 +111,25 @@ def test_a_key_belongs_to_its_person_and_its_route(client: Client, siti: Client)
     assert "Idempotency-Replayed" not in reply.headers
 
 
-def test_the_same_body_for_another_parent_is_another_request(siti: Client) -> None:
+def test_the_same_key_for_a_reply_to_another_thread_is_refused(siti: Client) -> None:
     threads = [write(siti, key=None).json["id"] for _ in range(2)]
     assert reply_to(siti, threads[0]).status_code == 201
     assert_error(reply_to(siti, threads[1]), 409, "idempotency_mismatch")
 
 
-def test_a_refusal_is_not_kept(siti: Client) -> None:
+def test_a_rejected_request_does_not_use_up_its_key(siti: Client) -> None:
     assert_error(write(siti, title=""), 400, "validation_error")
     assert write(siti).status_code == 201
 
 
 @pytest.mark.parametrize("key", ["short", "x" * 65, "with blank", "titik.titik", "ü" * 8])
-def test_what_is_no_key_is_refused(siti: Client, key: str) -> None:
+def test_an_invalid_key_is_refused(siti: Client, key: str) -> None:
     response = write(siti, key=key)
     assert_error(response, 400, "validation_error")
     assert "Idempotency-Key" in response.json["errors"]
 
 
-def test_after_a_day_a_key_is_new_and_its_row_is_swept(siti: Client) -> None:
+def test_an_expired_key_can_be_used_again_and_is_deleted_by_the_cleanup(siti: Client) -> None:
     write(siti)
     db.session.execute(sa.update(IdempotencyKey).values(created_at=IdempotencyKey.created_at - timedelta(hours=25)))
     assert "Idempotency-Replayed" not in write(siti).headers
@@ -140,7 +140,7 @@ def test_after_a_day_a_key_is_new_and_its_row_is_swept(siti: Client) -> None:
     assert not db.session.scalars(sa.select(IdempotencyKey)).all()
 
 
-def test_what_is_kept_of_a_body_is_worth_nothing_without_our_secret(
+def test_the_stored_hash_of_a_body_depends_on_the_secret_key(
     app: Flask, siti: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stored hash of a body uses the secret key, because an attacker could guess a password from a plain hash."""
@@ -150,7 +150,7 @@ def test_what_is_kept_of_a_body_is_worth_nothing_without_our_secret(
     assert_error(write(siti), 409, "idempotency_mismatch")
 
 
-def test_every_create_of_a_known_person_takes_a_key_and_says_so(app: Flask) -> None:
+def test_openapi_has_the_key_for_authenticated_creates_without_secrets(app: Flask) -> None:
     document = api.spec.to_dict()
     for path, item in document["paths"].items():
         for method, operation in item.items():
@@ -180,7 +180,7 @@ def create(person: Person) -> Call:
 
 
 @pytest.mark.takes(seconds=30)
-def test_a_hundred_equal_creates_at_once_are_one_row(scene: Scene) -> None:
+def test_a_hundred_concurrent_creates_with_the_same_key_create_one_row(scene: Scene) -> None:
     siti = scene.person()
     responses = scene.meet([create(siti) for _ in range(100)])
     # A hundred threads need more connections than the pool has. A request without a connection gets 503 after a while.
@@ -191,7 +191,9 @@ def test_a_hundred_equal_creates_at_once_are_one_row(scene: Scene) -> None:
     assert scene.sql("SELECT count(*) FROM forum_threads") == 1
 
 
-def test_a_twin_of_a_create_that_fails_does_the_work(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_when_one_of_two_concurrent_creates_fails_the_other_creates_the_row(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
     siti, crashes = scene.person(), iter([True])
     whole = threads.create
 
@@ -207,7 +209,7 @@ def test_a_twin_of_a_create_that_fails_does_the_work(scene: Scene, monkeypatch: 
     assert scene.sql("SELECT count(*) FROM forum_threads") == 1
 
 
-def test_what_was_committed_before_a_crash_is_answered_at_the_next_try(
+def test_a_retry_after_a_crash_after_the_commit_gets_the_created_row(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     siti = scene.person()

@@ -80,7 +80,7 @@ FIRSTS = {
 
 @pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("path", FIRSTS)
-def test_a_part_of_the_text_finds_a_row(client: Client, path: str) -> None:
+def test_a_search_finds_a_row_by_a_part_of_its_text(client: Client, path: str) -> None:
     for q in ("JIWA", "jiw", "50%", "%"):
         assert names(client, path, {"q": q}) == [FIRSTS[path]]
     assert names(client, path, {"q": "tidak ada"}) == names(client, path, {"q": "_"}) == []
@@ -104,13 +104,13 @@ def test_a_part_of_the_text_finds_a_row(client: Client, path: str) -> None:
         ("/faskes", {"province": "Bali", "jenis": "rumah_sakit", "q": "jiwa"}),
     ],
 )
-def test_a_filter_finds_its_rows(client: Client, path: str, query: dict[str, object]) -> None:
+def test_a_filter_returns_only_matching_rows(client: Client, path: str, query: dict[str, object]) -> None:
     assert names(client, path, query) == [FIRSTS[path]]
 
 
 @pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("path", ["/komunitas", "/articles/all"])
-def test_categories_are_chosen_by_id_or_by_what_they_stand_for(
+def test_a_list_can_be_filtered_by_category_id_or_by_category_tag(
     client: Client, kategori: dict[str, int], path: str
 ) -> None:
     assert names(client, path, {"kategori_id": kategori["Kesehatan Mental"]}) == [FIRSTS[path]]
@@ -134,7 +134,7 @@ def test_wrong_filters_are_refused(client: Client, path: str, field: str, value:
 
 
 @pytest.mark.usefixtures("rows")
-def test_pages_of_a_narrowed_list_keep_the_filter(client: Client) -> None:
+def test_page_links_of_a_filtered_list_keep_the_filter(client: Client) -> None:
     response = client.get("/komunitas?tag=islam&tag=mental_health&per_page=1")
     assert [row["nama"] for row in response.json] == ["Lain"]
     assert response.headers["X-Total-Count"] == "2"
@@ -143,7 +143,9 @@ def test_pages_of_a_narrowed_list_keep_the_filter(client: Client) -> None:
 
 @pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("path", FIRSTS)
-def test_a_narrowed_list_costs_a_fixed_number_of_statements(client: Client, path: str, statements: Statements) -> None:
+def test_a_filtered_list_needs_a_bounded_number_of_statements(
+    client: Client, path: str, statements: Statements
+) -> None:
     has_kategori = path in ("/komunitas", "/articles/all")
     tags = {"tag": ["islam", "mental_health"]} if has_kategori else {}
     # One statement each for the page, the count, and the categories or a doctor's facilities.
@@ -210,7 +212,7 @@ LISTS: list[tuple[Callable[[Any], object], type[Search], list[dict[str, Any]], l
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("many")
-def test_no_filter_scans_its_table() -> None:
+def test_no_filter_reads_a_page_with_a_sequential_scan() -> None:
     for list_all, kind, few, most in LISTS:
         for narrowing in [{"q": "abcd"}, {"q": "zzzz"}, {"q": "z"}, *few]:
             with unit_of_work(), plans_of_all() as plans:
@@ -225,7 +227,7 @@ def test_no_filter_scans_its_table() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("many")
-def test_a_search_of_facilities_scans_no_table() -> None:
+def test_a_search_of_facilities_needs_no_sequential_scan() -> None:
     with unit_of_work(), plans_of_all() as plans:
         faskes.search(NameQuery("abcd", Page(1, 1)))
     assert len(plans) == 2  # one statement for the page and one for the count

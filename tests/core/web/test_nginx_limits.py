@@ -75,7 +75,7 @@ def refuses(tmp_path: Path) -> Iterator[Callable[[str], bool]]:
             process.terminate()
 
 
-def test_an_ipv6_network_counts_as_one_and_ipv4_by_address(refuses: Callable[[str], bool]) -> None:
+def test_ipv6_is_limited_by_network_and_ipv4_by_address(refuses: Callable[[str], bool]) -> None:
     assert not refuses("2001:db8:0:7::1")
     for address in ("2001:db8:0:7:a:b:c:d", "2001:db8::7:0:0:0:2", "2001:db8:0:7:a0a:a0a:a0a:a0a", "2001:db8:0:7::"):
         assert refuses(address)

@@ -43,18 +43,18 @@ def body(document: Node, operation: str, status: str = "200") -> Any:
     return operations(document)[operation]["responses"][status]["content"]["application/json"]["schema"]
 
 
-def test_every_route_is_an_operation_with_a_name_of_its_own(document: Node, app: Flask) -> None:
+def test_every_route_has_an_operation_with_a_unique_id(document: Node, app: Flask) -> None:
     names = operations(document)
     assert len(names) == len(routes(app))
     assert all(re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", name) for name in names)
     assert {"login", "listThreads", "createReminder", "listNearbyFaskes", "exportReport"} <= names.keys()
 
 
-def test_no_schema_hides_what_javascript_calls_so(document: Node) -> None:
+def test_no_schema_has_the_name_of_a_global_javascript_type(document: Node) -> None:
     assert not set(GLOBALS.split()) & document["components"]["schemas"].keys()
 
 
-def test_no_two_paths_differ_in_the_name_of_a_parameter_alone(document: Node) -> None:
+def test_no_two_paths_differ_only_in_a_parameter_name(document: Node) -> None:
     shapes = Counter(re.sub(r"\{\w+\}", "{}", path) for path in document["paths"])
     assert shapes.most_common(1)[0][1] == 1
     admin = document["paths"]["/api/admins/{username_or_user_id}"]
@@ -62,7 +62,7 @@ def test_no_two_paths_differ_in_the_name_of_a_parameter_alone(document: Node) ->
     assert types == {"get": "string", "put": "integer", "delete": "integer"}
 
 
-def test_a_response_has_all_its_properties_but_those_that_say_otherwise(document: Node) -> None:
+def test_response_properties_are_required_unless_marked_optional(document: Node) -> None:
     schemas = document["components"]["schemas"]
     assert set(schemas["User"]["required"]) == set(schemas["User"]["properties"])
     assert set(schemas["Thread"]["properties"]) - set(schemas["Thread"]["required"]) == {
@@ -75,13 +75,13 @@ def test_a_response_has_all_its_properties_but_those_that_say_otherwise(document
     assert "x-optional" not in str(document)
 
 
-def test_a_change_of_the_notification_settings_may_have_some_fields_only(document: Node) -> None:
+def test_an_update_of_notification_settings_has_no_required_fields(document: Node) -> None:
     schemas = document["components"]["schemas"]
     assert "required" not in schemas["NotificationSettingsUpdate"]
     assert set(schemas["NotificationSettings"]["required"]) == set(schemas["NotificationSettingsUpdate"]["properties"])
 
 
-def test_null_is_said_where_it_can_be(document: Node) -> None:
+def test_nullable_account_properties_allow_null_in_the_schema(document: Node) -> None:
     account = document["components"]["schemas"]["Account"]["properties"]
     assert account["email"]["type"] == ["string", "null"]
     assert account["nama_samaran"]["type"] == "null"
@@ -101,7 +101,7 @@ def test_a_query_parameter_is_never_null(document: Node) -> None:
     assert all(schema.get("default", "") is not None for schema in queries)
 
 
-def test_enumerations_are_types_of_their_own(document: Node) -> None:
+def test_enumerations_are_named_schemas(document: Node) -> None:
     schemas = document["components"]["schemas"]
     assert schemas["Province"] == {"type": "string", "enum": list(PROVINCES)}
     assert schemas["Tipe"] == {"type": "string", "enum": ["obat", "makan", "terapi", "kontrol"]}
@@ -110,7 +110,7 @@ def test_enumerations_are_types_of_their_own(document: Node) -> None:
 
 
 @pytest.mark.parametrize("name", ["Pengingat", "PengingatCreate"])
-def test_the_type_of_a_reminder_says_what_its_details_are(document: Node, name: str) -> None:
+def test_the_tipe_of_a_reminder_selects_the_schema_of_its_details(document: Node, name: str) -> None:
     schemas = document["components"]["schemas"]
     mapping = schemas[name]["discriminator"]["mapping"]
     assert [each["$ref"] for each in schemas[name]["oneOf"]] == list(mapping.values())
@@ -130,13 +130,13 @@ def test_a_picture_is_a_file_in_a_form_and_null_in_json(document: Node) -> None:
     assert schemas["ThreadCreate"]["properties"]["image"]["type"] == "null"
 
 
-def test_an_export_can_be_three_kinds_of_file(document: Node) -> None:
+def test_an_export_response_can_be_csv_xlsx_or_pdf(document: Node) -> None:
     response = operations(document)["exportReport"]["responses"]["200"]
     assert [kind.rpartition(".")[2] for kind in response["content"]] == ["text/csv", "sheet", "application/pdf"]
     assert response["headers"]["Content-Disposition"]["required"]
 
 
-def test_a_list_promises_its_headers_and_whoever_must_wait_is_told_how_long(document: Node) -> None:
+def test_list_headers_and_retry_after_are_documented(document: Node) -> None:
     assert {"X-Total-Count", "Link"} <= operations(document)["listThreads"]["responses"]["200"]["headers"].keys()
     for name in ("TOO_MANY_REQUESTS", "SERVICE_UNAVAILABLE"):
         assert "Retry-After" in document["components"]["responses"][name]["headers"]
@@ -153,17 +153,17 @@ def test_a_list_promises_its_headers_and_whoever_must_wait_is_told_how_long(docu
         ("getLiveArticle", {"200", "304", "400", "401", "404", "429", "502", "503", "504"}),
     ],
 )
-def test_an_operation_names_the_refusals_it_can_give(document: Node, operation: str, statuses: set[str]) -> None:
+def test_an_operation_documents_its_status_codes(document: Node, operation: str, statuses: set[str]) -> None:
     assert set(operations(document)[operation]["responses"]) == {*statuses, "default"}
 
 
 @pytest.mark.parametrize("operation", ["createReminder", "createObatReminder", "createExport"])
-def test_a_create_for_a_patient_has_the_patient_and_the_key(document: Node, operation: str) -> None:
+def test_a_create_for_a_patient_takes_patient_id_and_idempotency_key(document: Node, operation: str) -> None:
     names = {parameter["name"] for parameter in operations(document)[operation]["parameters"]}
     assert names == {"patient_id", "Idempotency-Key"}
 
 
-def test_an_operation_says_who_may_call_it(document: Node) -> None:
+def test_an_operation_documents_its_token_and_role_requirements(document: Node) -> None:
     found = {name: (each["security"], each["description"]) for name, each in operations(document).items()}
     assert found["refresh"] == ([], "Needs no token.")
     assert found["listThreads"] == ([{}, {"bearer": []}], "Needs no token; one that is sent must be valid.")

@@ -14,7 +14,7 @@ UNKNOWN = ["/nowhere", "/api/nowhere", "/k/", "/undangan/", "/k/a/b", "/api/foru
 
 
 @pytest.mark.parametrize("path", UNKNOWN)
-def test_a_browser_gets_a_page(client: Client, path: str) -> None:
+def test_a_browser_gets_an_html_404_page_for_an_unknown_path(client: Client, path: str) -> None:
     response = client.app.test_client().get(path, headers={"Accept": BROWSER})
     assert (response.status_code, response.mimetype) == (404, "text/html")
     assert_small(response.text)
@@ -27,20 +27,20 @@ def test_a_browser_gets_a_page(client: Client, path: str) -> None:
     "accept",
     [None, "*/*", "application/json", "application/json, text/html", "text/html;q=0.5, */*;q=0.8", "text/html;q=x, ,;"],
 )
-def test_a_program_gets_json(client: Client, accept: str | None) -> None:
+def test_a_program_gets_a_json_404_for_an_unknown_path(client: Client, accept: str | None) -> None:
     headers = {"Accept": accept} if accept else {}
     for path in ("/nowhere", "/k/a/b"):
         assert_error(client.app.test_client().get(path, headers=headers), 404, "route_not_found")
 
 
-def test_a_record_that_is_not_there_and_a_refusal_stay_json(client: Client) -> None:
+def test_a_missing_record_a_405_and_a_401_are_json_for_a_browser(client: Client) -> None:
     for method, path, status in (("GET", "/roles/999", 404), ("GET", "/login", 405), ("GET", "/profile", 401)):
         assert_error(client.open(method, path, headers={"Accept": BROWSER}), status)
 
 
 @pytest.mark.parametrize("path", ["/k/unknown", "/undangan/unknown"])
 @pytest.mark.parametrize("accept", [BROWSER, "application/json"])
-def test_an_unknown_link_is_a_page_for_everybody(client: Client, path: str, accept: str) -> None:
+def test_an_unknown_link_is_an_html_404_page_for_browser_and_program(client: Client, path: str, accept: str) -> None:
     response = client.app.test_client().get(path, headers={"Accept": accept})
     assert (response.status_code, response.mimetype) == (404, "text/html")
     assert_small(response.text)

@@ -36,7 +36,7 @@ def send(client: Client, body: bytes, content_type: str = "application/json") ->
         b"'single'",
     ],
 )
-def test_a_body_that_is_no_clear_json_is_refused(client: Client, body: bytes) -> None:
+def test_invalid_or_ambiguous_json_is_refused(client: Client, body: bytes) -> None:
     assert_error(send(client, body), 400, "invalid_json")
 
 
@@ -48,7 +48,7 @@ def test_text_that_cannot_be_stored_is_refused(client: Client, body: bytes) -> N
     assert_error(send(client, body), 400, "invalid_text")
 
 
-def test_a_nul_in_a_password_a_query_and_a_form_is_refused(client: Client) -> None:
+def test_a_nul_character_in_json_query_or_form_is_refused(client: Client) -> None:
     assert_error(client.post("/login", {"username": "siti", "password": "a\0b"}), 400, "invalid_text")
     assert_error(client.get("/send-verification-code?phone=%00"), 400, "invalid_text")
     form = client.as_(make_user()).put("/profile", data={"nama_ktp": "a\0b"}, content_type="multipart/form-data")
@@ -56,14 +56,14 @@ def test_a_nul_in_a_password_a_query_and_a_form_is_refused(client: Client) -> No
 
 
 @pytest.mark.parametrize("body", [b"", b"   ", b"{}", b"[]", b"null", b'"x"', b"5", b"true"])
-def test_a_body_without_the_fields_is_bad_input(client: Client, body: bytes) -> None:
+def test_a_body_without_the_required_fields_is_a_validation_error(client: Client, body: bytes) -> None:
     assert_error(send(client, body), 400, "validation_error")
 
 
 @pytest.mark.parametrize(
     "content_type", ["application/json", "text/plain;charset=UTF-8", "application/json; charset=utf-8"]
 )
-def test_json_is_read_whatever_its_label(client: Client, content_type: str) -> None:
+def test_json_is_parsed_with_json_and_text_content_types(client: Client, content_type: str) -> None:
     make_user(username="siti")
     assert send(client, LOGIN, content_type).status_code == 200
 

@@ -24,7 +24,7 @@ def items(header: str) -> dict[str, dict[str, int]]:
 
 
 @pytest.mark.usefixtures("limited")
-def test_a_limited_route_says_what_is_allowed_and_what_is_left(client: Client) -> None:
+def test_a_limited_route_returns_its_limit_and_the_remaining_requests(client: Client) -> None:
     for left in (119, 118):
         response = client.post("/refresh", REFRESH)
         assert items(response.headers["RateLimit-Policy"]) == {"120 per 1 minute": {"q": 120, "w": 60}}
@@ -34,7 +34,7 @@ def test_a_limited_route_says_what_is_allowed_and_what_is_left(client: Client) -
 
 
 @pytest.mark.usefixtures("limited")
-def test_several_limits_stand_in_one_line_each_by_its_name(client: Client) -> None:
+def test_several_limits_share_one_header_line(client: Client) -> None:
     siti = client.as_(make_user())
     response = siti.post("/forum/threads", {"category_id": category_id(), "title": "t", "content": "c"})
     assert response.status_code == 201
@@ -47,7 +47,7 @@ def test_several_limits_stand_in_one_line_each_by_its_name(client: Client) -> No
 
 
 @pytest.mark.usefixtures("limited")
-def test_what_only_failures_count_for_is_left_by_successes(client: Client) -> None:
+def test_a_successful_login_does_not_reduce_a_limit_of_failures(client: Client) -> None:
     make_user(username="siti")
     body = {"username": "siti", "password": "rahasia123"}
     for password, left in (("salah", 9), ("rahasia123", 9), ("salah", 8)):
@@ -56,7 +56,7 @@ def test_what_only_failures_count_for_is_left_by_successes(client: Client) -> No
 
 
 @pytest.mark.usefixtures("limited")
-def test_a_refusal_has_nothing_left_and_agrees_with_retry_after(client: Client) -> None:
+def test_a_429_response_has_zero_remaining_and_a_matching_retry_after(client: Client) -> None:
     for _ in range(10):
         client.get("/send-verification-code?phone=081234567890")
     response = client.get("/send-verification-code?phone=081234567890")
@@ -68,11 +68,11 @@ def test_a_refusal_has_nothing_left_and_agrees_with_retry_after(client: Client) 
 
 
 @pytest.mark.usefixtures("limited")
-def test_a_page_of_another_origin_may_read_them(client: Client) -> None:
+def test_cors_exposes_the_rate_limit_headers(client: Client) -> None:
     exposed = client.post("/refresh", REFRESH, headers=ORIGIN).headers["Access-Control-Expose-Headers"]
     assert {"RateLimit", "RateLimit-Policy", "Retry-After"} <= set(exposed.split(", "))
 
 
-def test_routes_without_limits_and_a_service_without_them_say_nothing(client: Client) -> None:
+def test_without_rate_limits_responses_have_no_rate_limit_headers(client: Client) -> None:
     for response in (client.get("/kategori"), client.post("/refresh", REFRESH)):
         assert not {"RateLimit", "RateLimit-Policy"} & set(response.headers.keys())

@@ -80,12 +80,12 @@ def connections(server: socket.socket) -> int:
         count += 1
 
 
-def test_calls_are_counted_in_redis_under_the_names_of_before(app: Flask, client: Client, limited: None) -> None:
+def test_the_redis_key_of_a_limit_keeps_its_format(app: Flask, client: Client, limited: None) -> None:
     assert client.post("/refresh", REFRESH).status_code == 401
     assert app.extensions["redis"].keys("LIMITS:*") == [REFRESH_KEY.encode()]
 
 
-def test_what_people_type_is_in_no_key(app: Flask, client: Client, limited: None) -> None:
+def test_redis_keys_contain_no_username_or_phone_number(app: Flask, client: Client, limited: None) -> None:
     body = {"username": "SandiDiTempatSalah", "password": "x"}
     assert client.post("/login", body).status_code == 401
     assert client.get("/send-verification-code", query_string={"phone": "081277660044"}).status_code == 200
@@ -96,7 +96,7 @@ def test_what_people_type_is_in_no_key(app: Flask, client: Client, limited: None
     assert "81277660044" not in keys
 
 
-def test_retry_after_is_the_rest_of_the_window(app: Flask, client: Client, limited: None) -> None:
+def test_retry_after_is_the_remaining_time_of_the_window(app: Flask, client: Client, limited: None) -> None:
     first = time.time() - 50
     app.extensions["redis"].lpush(REFRESH_KEY, *[first] * 120)
     refused = client.post("/refresh", REFRESH)
@@ -107,7 +107,7 @@ def test_retry_after_is_the_rest_of_the_window(app: Flask, client: Client, limit
     )
 
 
-def test_a_long_wait_is_told_in_minutes(app: Flask, client: Client, limited: None) -> None:
+def test_the_error_message_gives_a_long_wait_in_minutes(app: Flask, client: Client, limited: None) -> None:
     for _ in range(10):
         client.post("/login", {"username": "siti", "password": "salah"})
     refused = client.post("/login", {"username": "siti", "password": "salah"})
@@ -116,7 +116,7 @@ def test_a_long_wait_is_told_in_minutes(app: Flask, client: Client, limited: Non
     assert refused.json["message"] == f"Terlalu banyak permintaan. Coba lagi dalam {minutes} menit."
 
 
-def test_a_call_that_one_limit_refuses_is_not_counted_by_the_next(app: Flask, client: Client, limited: None) -> None:
+def test_a_call_refused_by_one_limit_is_not_counted_by_another_limit(app: Flask, client: Client, limited: None) -> None:
     for n in range(21):
         client.post("/push/send", {"user_id": 1, "payload": {"title": "Halo", "body": str(n)}})
     by_address = "LIMITS:LIMITER/limit/127.0.0.1/push.send/60/1/minute"
@@ -124,7 +124,7 @@ def test_a_call_that_one_limit_refuses_is_not_counted_by_the_next(app: Flask, cl
 
 
 @pytest.mark.parametrize("is_away", [False, True])
-def test_calls_at_once_that_all_fail_pass_a_limit_of_failures_no_more_often(
+def test_concurrent_failing_calls_cannot_exceed_a_limit_of_failures(
     app: Flask, limited: None, monkeypatch: pytest.MonkeyPatch, is_away: bool
 ) -> None:
     """Each call waits for the other calls before it fails. All calls have then passed the check of the limit."""
@@ -158,7 +158,7 @@ def test_calls_at_once_that_all_fail_pass_a_limit_of_failures_no_more_often(
 
 
 @pytest.mark.parametrize("is_away", [False, True])
-def test_calls_that_end_well_leave_a_limit_of_failures_as_it_was(
+def test_successful_calls_are_not_counted_by_a_limit_of_failures(
     app: Flask, limited: None, monkeypatch: pytest.MonkeyPatch, is_away: bool
 ) -> None:
     if is_away:
@@ -180,7 +180,7 @@ def test_calls_that_end_well_leave_a_limit_of_failures_as_it_was(
         assert limits.remaining(parse("3 per hour"), "limit", "siti", "look")[0] == 1
 
 
-def test_without_redis_the_process_counts(app: Flask, moving: Redis, clock: Clock) -> None:
+def test_the_process_counts_calls_while_redis_is_unavailable(app: Flask, moving: Redis, clock: Clock) -> None:
     limits = RateLimits(moving, enabled=True)
     limits.check(TWICE, "a")
     limits.check(TWICE, "a")
@@ -190,7 +190,9 @@ def test_without_redis_the_process_counts(app: Flask, moving: Redis, clock: Cloc
     limits.check(TWICE, "b")
 
 
-def test_a_dead_redis_is_asked_once_a_pause(moving: Redis, silent: socket.socket, clock: Clock) -> None:
+def test_an_unavailable_redis_is_tried_only_once_after_the_pause(
+    moving: Redis, silent: socket.socket, clock: Clock
+) -> None:
     limits = RateLimits(moving, enabled=True)
     for n in range(20):
         limits.check(TWICE, str(n))
@@ -201,7 +203,7 @@ def test_a_dead_redis_is_asked_once_a_pause(moving: Redis, silent: socket.socket
     assert connections(silent) == 1
 
 
-def test_a_login_waits_once_for_a_silent_redis(
+def test_a_login_tries_an_unresponsive_redis_at_most_once(
     app: Flask, client: Client, moving: Redis, silent: socket.socket, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two limits count the login. One of these limits counts a failed login a second time."""
@@ -213,7 +215,7 @@ def test_a_login_waits_once_for_a_silent_redis(
     assert waits == [1, 1, 0, 0]
 
 
-def test_redis_counts_again_once_it_is_back(app: Flask, moving: Redis, clock: Clock) -> None:
+def test_calls_are_counted_in_redis_again_after_the_pause(app: Flask, moving: Redis, clock: Clock) -> None:
     limits = RateLimits(moving, enabled=True)
     for n in range(3):
         limits.check(TWICE, str(n))
@@ -226,7 +228,7 @@ def test_redis_counts_again_once_it_is_back(app: Flask, moving: Redis, clock: Cl
     assert app.extensions["redis"].llen(f"LIMITS:{TWICE.key_for('a')}") == 2
 
 
-def test_a_redis_that_fails_once_is_asked_at_once_again(app: Flask, moving: Redis, clock: Clock) -> None:
+def test_a_single_redis_failure_does_not_start_the_pause(app: Flask, moving: Redis, clock: Clock) -> None:
     limits = RateLimits(moving, enabled=True)
     limits.check(TWICE, "a")
     back(moving, app)
@@ -234,7 +236,7 @@ def test_a_redis_that_fails_once_is_asked_at_once_again(app: Flask, moving: Redi
     assert app.extensions["redis"].keys("LIMITS:*") == [f"LIMITS:{TWICE.key_for('b')}".encode()]
 
 
-def test_two_applications_of_a_process_count_apart(app: Flask, client: Client, limited: None) -> None:
+def test_two_applications_in_one_process_count_separately(app: Flask, client: Client, limited: None) -> None:
     config = {"REDIS_URL": "redis://127.0.0.1:1/0", "DATABASE_URL": app.config["SQLALCHEMY_DATABASE_URI"]}
     other = create_app(config_for_tests(**config, RATE_LIMITS="on"))
     codes = [other.test_client().post("/api/auth/check-username", json={}).status_code for _ in range(61)]

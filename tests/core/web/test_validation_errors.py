@@ -22,13 +22,13 @@ def told(response: Any) -> tuple[str, dict[str, list[str]]]:
     return response.json["message"], response.json["errors"]
 
 
-def test_a_field_of_json_is_named_as_people_name_it(client: Client) -> None:
+def test_the_error_message_has_the_indonesian_label_of_a_json_field(client: Client) -> None:
     message, errors = told(client.post("/login", {"username": "siti"}))
     assert message == "Kata sandi wajib diisi."
     assert errors == {"password": ["wajib diisi."]}
 
 
-def test_every_field_has_its_sentences_and_the_first_is_the_message(client: Client) -> None:
+def test_all_invalid_fields_are_reported_and_the_first_makes_the_message(client: Client) -> None:
     message, errors = told(client.post("/login", {"username": "", "password": 7}))
     assert message == "Nama pengguna wajib diisi."
     assert errors == {
@@ -37,7 +37,7 @@ def test_every_field_has_its_sentences_and_the_first_is_the_message(client: Clie
     }
 
 
-def test_a_nested_field_has_a_dotted_path_and_is_told_with_its_place(siti: Client) -> None:
+def test_an_error_in_a_nested_field_has_a_dotted_path_and_its_position(siti: Client) -> None:
     details = {**OBAT, "jadwal": [{**DOSE, "jam": "25:00"}, {**DOSE, "jumlah": 0}]}
     message, errors = told(siti.post("/pengingat/obat", {**REMINDER, "details": details}))
     assert message == "Jam pada jadwal ke-1: tulis seperti 07:30."
@@ -47,26 +47,26 @@ def test_a_nested_field_has_a_dotted_path_and_is_told_with_its_place(siti: Clien
     }
 
 
-def test_an_item_of_the_wrong_type_is_told_under_its_own_path(siti: Client) -> None:
+def test_a_list_item_of_the_wrong_type_is_reported_under_its_own_path(siti: Client) -> None:
     message, errors = told(siti.post("/pengingat/obat", {**REMINDER, "details": {**OBAT, "jadwal": ["07:00", DOSE]}}))
     assert message == "Jadwal ke-1 tidak sesuai."
     assert errors == {"details.jadwal.0": ["Isian ini tidak sesuai."]}
 
 
-def test_a_rule_over_several_fields_is_told_of_one_of_them(siti: Client) -> None:
+def test_an_error_across_several_fields_is_reported_at_one_field(siti: Client) -> None:
     message, errors = told(siti.post("/pengingat/obat", {**REMINDER, "details": {**OBAT, "frekuensi": 1}}))
     assert message == "Jumlah jam harus sama dengan frekuensi."
     assert errors == {"details.frekuensi": ["Jumlah jam harus sama dengan frekuensi."]}
 
 
 @pytest.mark.parametrize("sent", [[], "teks", 7])
-def test_a_body_that_is_no_object_is_told_as_a_whole(client: Client, sent: object) -> None:
+def test_a_body_that_is_not_an_object_gets_one_error_for_the_whole_body(client: Client, sent: object) -> None:
     message, errors = told(client.post("/login", sent))
     assert message == "Data yang dikirim tidak sesuai."
     assert errors == {"_schema": ["Isian ini tidak sesuai."]}
 
 
-def test_a_query_is_told_like_a_body(client: Client) -> None:
+def test_query_errors_are_reported_like_body_errors(client: Client) -> None:
     message, errors = told(client.get("/forum/threads?page=0&per_page=1000&saved=mungkin"))
     assert message == "Nomor halaman harus dari 1 sampai 1000000."
     assert errors == {
@@ -76,13 +76,13 @@ def test_a_query_is_told_like_a_body(client: Client) -> None:
     }
 
 
-def test_a_rule_over_a_query_is_told_of_a_field(admin: Client) -> None:
+def test_an_error_across_query_parameters_is_reported_at_one_parameter(admin: Client) -> None:
     message, errors = told(admin.get("/admins/overview?start=2026-03-02&end=2026-03-01"))
     assert message == "Tanggal mulai tidak boleh sesudah tanggal akhir."
     assert errors == {"start": ["tidak boleh sesudah tanggal akhir."]}
 
 
-def test_a_form_is_told_like_a_body(siti: Client) -> None:
+def test_form_errors_are_reported_like_body_errors(siti: Client) -> None:
     form = {"nama_ktp": "x" * 101, "role_ids": ["1", "dua"], "domicile": "Atlantis", "email": "siti"}
     message, errors = told(siti.put("/profile", data=form))
     assert message == "E-mail: tulis seperti siti@example.com."
@@ -94,31 +94,31 @@ def test_a_form_is_told_like_a_body(siti: Client) -> None:
     }
 
 
-def test_a_form_with_files_is_told_like_a_body(admin: Client) -> None:
+def test_errors_in_a_form_with_files_are_reported_like_body_errors(admin: Client) -> None:
     form = {"nama": "dr. Ani", "faskes_ids": '["x", 7]', "image": (io.BytesIO(b"x"), "")}
     message, errors = told(admin.post("/dokter", data=form))
     assert message == "Fasilitas kesehatan ke-2: isi dengan teks."
     assert errors == {"faskes_ids.1": ["isi dengan teks."]}
 
 
-def test_what_a_service_refuses_is_told_like_what_a_schema_refuses(admin: Client) -> None:
+def test_an_error_from_a_service_has_the_format_of_a_schema_error(admin: Client) -> None:
     message, errors = told(admin.post("/dokter", {"nama": "dr. Ani", "faskes_ids": ["tidak-ada"]}))
     assert message == "Fasilitas kesehatan tidak dikenal: tidak-ada."
     assert errors == {"faskes_ids": ["tidak dikenal: tidak-ada."]}
 
 
-def test_what_the_database_refuses_is_told_like_what_a_schema_refuses(admin: Client) -> None:
+def test_an_error_from_the_database_has_the_format_of_a_schema_error(admin: Client) -> None:
     message, errors = told(admin.post("/komunitas", {"nama": "Sahabat", "kategori_id": 999_999}))
     assert message == "Kategori tidak ditemukan."
     assert errors == {"kategori_id": ["tidak ditemukan."]}
 
 
-def test_a_choice_that_there_is_not_is_told_with_those_that_there_are(admin: Client) -> None:
+def test_the_error_for_an_unknown_choice_lists_the_valid_choices(admin: Client) -> None:
     message, _ = told(admin.get("/admins/export/users?format=docx"))
     assert message == "Format harus salah satu dari: csv, pdf, xlsx."
 
 
-def test_unknown_fields_inside_an_object_are_ignored_too(admin: Client) -> None:
+def test_unknown_fields_in_a_nested_object_are_ignored(admin: Client) -> None:
     somebody = make_user()
     payload = {"title": "Halo", "body": "Kabar", "badge": 3}
     assert admin.post("/push/send", {"user_id": somebody.id, "payload": payload}).status_code == 200

@@ -30,7 +30,7 @@ def lasting(max_age: int, *, while_fetching: int = 0, if_error: int = 0) -> dict
     return {"Cache-Control": line}
 
 
-def test_after_a_pause_nobody_sees_an_old_copy(edge: Edge, thread: str) -> None:
+def test_a_response_expired_beyond_stale_while_revalidate_is_not_returned(edge: Edge, thread: str) -> None:
     edge.service.headers = lasting(1, while_fetching=1, if_error=1000)
     old = edge.get(thread)
     grow_old(old, 3)
@@ -38,7 +38,7 @@ def test_after_a_pause_nobody_sees_an_old_copy(edge: Edge, thread: str) -> None:
     assert (fresh.text, fresh.headers["Cache-Status"]) == (f"answer 2 to /api{thread}", "nginx; fwd=stale")
 
 
-def test_one_reader_waits_for_the_next_copy_and_all_others_get_the_last(edge: Edge, thread: str) -> None:
+def test_during_a_refresh_one_client_waits_and_others_get_the_stale_response(edge: Edge, thread: str) -> None:
     edge.service.headers = lasting(1, while_fetching=1)
     old = edge.get(thread)
     grow_old(old, 3)
@@ -58,7 +58,7 @@ def test_one_reader_waits_for_the_next_copy_and_all_others_get_the_last(edge: Ed
     assert edge.get(thread).text == f"answer 2 to /api{thread}"
 
 
-def test_however_many_ask_the_service_is_asked_once_a_second(edge: Edge, thread: str) -> None:
+def test_concurrent_reads_reach_the_service_at_most_once_per_second(edge: Edge, thread: str) -> None:
     edge.service.headers = lasting(1, while_fetching=1)
     started = time.monotonic()
 
@@ -74,7 +74,7 @@ def test_however_many_ask_the_service_is_asked_once_a_second(edge: Edge, thread:
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
-def test_while_the_service_fails_a_copy_stands_in(edge: Edge, thread: str, status: int) -> None:
+def test_nginx_returns_the_stale_response_while_the_service_returns_5xx(edge: Edge, thread: str, status: int) -> None:
     edge.service.headers = lasting(1)
     old = edge.get(thread)
     grow_old(old, 3)
@@ -92,7 +92,7 @@ def test_while_the_service_fails_a_copy_stands_in(edge: Edge, thread: str, statu
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 405, 429, 500, 502, 503, 504])
-def test_an_error_is_the_services_own_and_is_not_kept(edge: Edge, thread: str, status: int) -> None:
+def test_nginx_passes_on_errors_of_the_service_and_does_not_cache_them(edge: Edge, thread: str, status: int) -> None:
     edge.service.status = status
     edge.service.headers = {"Cache-Control": "no-store", "Retry-After": "37"}
     first, second = edge.get(thread), edge.get(thread)
@@ -103,14 +103,14 @@ def test_an_error_is_the_services_own_and_is_not_kept(edge: Edge, thread: str, s
 
 
 @pytest.mark.parametrize("status", [401, 404, 429])
-def test_what_is_gone_is_not_shown_in_place_of_a_refusal(edge: Edge, thread: str, status: int) -> None:
+def test_nginx_returns_a_401_404_or_429_instead_of_an_expired_response(edge: Edge, thread: str, status: int) -> None:
     edge.service.headers = lasting(1, while_fetching=1, if_error=1000)
     grow_old(edge.get(thread), 3)
     edge.service.status, edge.service.headers = status, {"Cache-Control": "no-store"}
     assert [edge.get(thread).status_code for _ in range(2)] == [status, status]
 
 
-def test_with_the_service_gone_a_copy_stands_in_and_all_else_is_503(edge: Edge, thread: str) -> None:
+def test_without_the_service_a_cached_response_is_used_and_others_are_503(edge: Edge, thread: str) -> None:
     edge.service.headers = lasting(1, while_fetching=1, if_error=1000)
     old = edge.get(thread)
     grow_old(old, 3)
@@ -125,13 +125,13 @@ def test_with_the_service_gone_a_copy_stands_in_and_all_else_is_503(edge: Edge, 
             assert (response.headers["Retry-After"], response.headers["Cache-Control"]) == ("5", "no-store")
 
 
-def test_a_large_answer_is_kept_whole(edge: Edge, thread: str) -> None:
+def test_a_large_response_is_cached_completely(edge: Edge, thread: str) -> None:
     edge.service.body = bytes(range(256)) * 8000
     assert [edge.get(thread).content == edge.service.body for _ in range(2)] == [True, True]
     assert len(edge.service.asked) == 1
 
 
-def test_what_is_gone_stays_gone_while_the_service_is_away(edge: Edge, thread: str) -> None:
+def test_without_the_service_an_expired_404_is_used_and_not_an_older_200(edge: Edge, thread: str) -> None:
     edge.service.headers = lasting(1, while_fetching=1, if_error=1000)
     grow_old(edge.get(thread), 3)
     edge.service.status, edge.service.headers = 404, {"Cache-Control": "public, max-age=1"}

@@ -22,7 +22,7 @@ LIES = {
 }  # fmt: skip
 
 
-def test_the_service_sees_no_header_that_could_change_the_copy_of_others(edge: Edge, thread: str) -> None:
+def test_nginx_does_not_pass_client_headers_that_could_poison_the_cache(edge: Edge, thread: str) -> None:
     first = edge.call("GET", thread, headers=LIES)
     assert (first.status_code, first.text) == (200, f"answer 1 to /api{thread}")
     (asked,) = edge.service.asked
@@ -45,7 +45,7 @@ SPELLINGS = [
 ]
 
 
-def test_the_service_is_asked_for_exactly_what_the_copy_is_named_after(edge: Edge, thread: str) -> None:
+def test_each_spelling_of_a_url_is_passed_unchanged_and_cached_separately(edge: Edge, thread: str) -> None:
     for n, spelling in enumerate(SPELLINGS, 1):
         path = spelling.format(thread, id=thread.rpartition("/")[2])
         for _ in range(2):
@@ -55,7 +55,7 @@ def test_the_service_is_asked_for_exactly_what_the_copy_is_named_after(edge: Edg
     assert len(edge.service.asked) == len(SPELLINGS)
 
 
-def test_pages_of_our_origin_may_read_a_copy_and_others_share_the_one_without_leave(edge: Edge, thread: str) -> None:
+def test_only_the_allowed_origin_gets_a_cached_response_with_allow_origin(edge: Edge, thread: str) -> None:
     for _ in range(2):
         assert edge.get(thread, Origin=OUR_PAGE).headers["Access-Control-Allow-Origin"] == OUR_PAGE
         assert edge.get(thread, Origin=OUR_PAGE.upper()).headers["Access-Control-Allow-Origin"] == OUR_PAGE
@@ -64,7 +64,7 @@ def test_pages_of_our_origin_may_read_a_copy_and_others_share_the_one_without_le
     assert [asked.headers.get("Origin") for asked in edge.service.asked] == [OUR_PAGE, None]
 
 
-def test_nobody_gets_the_request_id_of_another(edge: Edge, thread: str) -> None:
+def test_a_cached_response_does_not_repeat_the_id_of_another_request(edge: Edge, thread: str) -> None:
     first = edge.get(thread, X_Request_ID="request-of-siti")
     assert edge.service.asked[0].headers["X-Request-ID"] == first.headers["X-Request-ID"] == "request-of-siti"
     ids = {
@@ -75,7 +75,7 @@ def test_nobody_gets_the_request_id_of_another(edge: Edge, thread: str) -> None:
     assert "request-of-budi" in ids
 
 
-def test_nobody_is_told_what_is_left_of_the_limit_of_another(edge: Edge, thread: str) -> None:
+def test_a_cached_response_has_no_rate_limit_header(edge: Edge, thread: str) -> None:
     edge.service.headers |= {"RateLimit": '"60;w=60";r=3;t=9', "RateLimit-Policy": '"60;w=60";q=60;w=60'}
     counted = [edge.get(thread), edge.get(thread, Authorization="Bearer x"), edge.call("POST", thread)]
     assert [response.headers["RateLimit"] for response in counted] == ['"60;w=60";r=3;t=9'] * 3
@@ -84,7 +84,7 @@ def test_nobody_is_told_what_is_left_of_the_limit_of_another(edge: Edge, thread:
     assert "RateLimit" not in copy.headers
 
 
-def test_one_line_tells_what_an_answer_depends_on(edge: Edge, thread: str) -> None:
+def test_a_response_has_exactly_one_vary_header(edge: Edge, thread: str) -> None:
     edge.service.body = b"a" * 5000
     edge.service.headers["Content-Type"] = "application/json"
     for headers in ({}, {"Authorization": "Bearer x"}, {"Accept-Encoding": "gzip"}):
