@@ -82,12 +82,12 @@ LIMITS: dict[str, Limit] = {
     "accounts/verification.py _count_code SENT": Limit(
         "whoever has the number",
         "six digits sent to a number",
-        "accounts/phone_verification/test_digits.py::test_digits_go_to_a_number_three_times_a_day_whoever_asks",
+        "accounts/phone_verification/test_digits.py::test_a_fourth_code_to_one_number_is_rate_limited_for_all_accounts",
     ),
     "accounts/verification.py MAX_TRIES": Limit(
         "six digits",
         "tries of one code",
-        "accounts/phone_verification/test_digits.py::test_digits_may_be_tried_five_times",
+        "accounts/phone_verification/test_digits.py::test_the_right_code_is_refused_after_five_wrong_codes",
     ),
     "identity/own_password.py limit_own_password '10 per 5 minutes'": Limit(
         "the password from whoever has stolen a session",
@@ -217,12 +217,12 @@ LIMITS: dict[str, Limit] = {
     "config.py broadcast_per_minute": Limit(
         "the sender's reputation",
         "broadcast messages to all people",
-        "notifications/broadcasts/test_presend_checks.py::test_turns_come_at_the_rate_and_make_up_for_little",
+        "notifications/broadcasts/test_presend_checks.py::test_slots_follow_the_rate_limit_and_allow_only_a_small_burst",
     ),
     "config.py broadcast_per_user_per_day": Limit(
         "the person",
         "broadcast messages to a person, of all authors",
-        "notifications/broadcasts/test_broadcasts.py::test_one_a_day_and_person",
+        "notifications/broadcasts/test_broadcasts.py::test_a_person_gets_one_broadcast_a_day",
     ),
     # Limits on pushes
     "push/routes.py subscribe '60 per minute'": Limit("the database", "an address", GENERIC),

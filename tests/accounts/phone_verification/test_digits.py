@@ -19,7 +19,7 @@ from tests.helpers.language import assert_readable
 from tests.notifications.deliveries import words_of
 
 
-def test_the_digits_go_to_the_number_alone(owner: Client) -> None:
+def test_the_code_is_sent_only_as_a_message_to_the_number(owner: Client) -> None:
     digits(owner, nomor_hp=NEW)
     (message,) = messages("phone_code")
     assert (message.target, message.user_id, message.channel) == (E164[NEW], None, Channel.MESSAGING)
@@ -27,7 +27,7 @@ def test_the_digits_go_to_the_number_alone(owner: Client) -> None:
     assert_readable(str(words_of(message)["text"]))
 
 
-def test_new_digits_take_the_older_message_back(owner: Client) -> None:
+def test_a_new_code_cancels_the_message_with_the_older_code(owner: Client) -> None:
     first, second = digits(owner), digits(owner)
     assert [message.state for message in messages("phone_code")] == [DeliveryState.CANCELLED, DeliveryState.PENDING]
     if first != second:
@@ -35,13 +35,13 @@ def test_new_digits_take_the_older_message_back(owner: Client) -> None:
     assert owner.put(PATH, {"code": second}).status_code == 200
 
 
-def test_expired_digits_prove_nothing(owner: Client) -> None:
+def test_an_expired_code_is_refused(owner: Client) -> None:
     code = digits(owner)
     expire()
     assert_error(owner.put(PATH, {"code": code}), 400, "invalid_code")
 
 
-def test_digits_may_be_tried_five_times(really: Client) -> None:
+def test_the_right_code_is_refused_after_five_wrong_codes(really: Client) -> None:
     code = digits(really)
     for n in range(5):
         assert_error(really.put(PATH, {"code": f"{(int(code) + n + 1) % 10**6:06d}"}), 400, "invalid_code")
@@ -49,7 +49,7 @@ def test_digits_may_be_tried_five_times(really: Client) -> None:
     assert really.get("/profile").json["phone_verified_at"] is None
 
 
-def test_the_fifth_try_may_be_the_right_one(really: Client) -> None:
+def test_the_right_code_is_accepted_after_four_wrong_codes(really: Client) -> None:
     code = digits(really)
     for n in range(4):
         assert_error(really.put(PATH, {"code": f"{(int(code) + n + 1) % 10**6:06d}"}), 400, "invalid_code")
@@ -57,7 +57,7 @@ def test_the_fifth_try_may_be_the_right_one(really: Client) -> None:
 
 
 @pytest.mark.slow
-def test_a_thousand_guesses_find_nothing(really: Client) -> None:
+def test_a_thousand_guesses_do_not_verify_the_number(really: Client) -> None:
     """After five wrong codes, the right code fails too."""
     code = digits(really)
     guesses = [f"{(int(code) + n) % 10**6:06d}" for n in range(-900, 100)]
@@ -65,7 +65,7 @@ def test_a_thousand_guesses_find_nothing(really: Client) -> None:
     assert really.get("/profile").json["phone_verified_at"] is None
 
 
-def test_guesses_at_once_are_counted_each(really: Client, committed: Flask) -> None:
+def test_concurrent_wrong_codes_use_up_the_allowed_tries(really: Client, committed: Flask) -> None:
     code = digits(really)
     wrong = [f"{(int(code) + n) % 10**6:06d}" for n in range(1, 9)]
     headers = {"Authorization": f"Bearer {really.token}"}
@@ -78,13 +78,13 @@ def test_guesses_at_once_are_counted_each(really: Client, committed: Flask) -> N
     assert db.session.scalars(sa.select(PhoneVerification.tries)).one() == 5
 
 
-def test_digits_are_somebodys_own(client: Client, owner: Client) -> None:
+def test_the_code_of_another_user_is_refused(client: Client, owner: Client) -> None:
     code = digits(owner)
     assert_error(client.as_(make_user()).put(PATH, {"code": code}), 400, "invalid_code")
     assert owner.put(PATH, {"code": code}).status_code == 200
 
 
-def test_digits_go_to_a_number_three_times_a_day_whoever_asks(client: Client, limited: None) -> None:
+def test_a_fourth_code_to_one_number_is_rate_limited_for_all_accounts(client: Client, limited: None) -> None:
     for n in range(4):
         response = client.as_(make_user()).post(PATH, {"method": "code", "nomor_hp": NEW})
         assert response.status_code == (201 if n < 3 else 429)

@@ -28,12 +28,12 @@ def is_proven(user: Client) -> bool:
 # --- by the person's own message ------------------------------------------------------------------------------------
 
 
-def test_a_number_is_unproven_at_first(owner: Client) -> None:
+def test_a_number_is_unverified_at_first(owner: Client) -> None:
     assert owner.get("/profile").json["phone_verified_at"] is None
     assert not is_proven(owner)
 
 
-def test_the_word_from_the_own_number_proves_it(owner: Client) -> None:
+def test_a_message_with_the_code_from_the_own_number_verifies_it(owner: Client) -> None:
     code = ask(owner)["code"]
     assert re.fullmatch("[2-9A-HJKMNP-Z]{6}", code)
     assert write(code) is Proof.PROVEN
@@ -42,7 +42,9 @@ def test_the_word_from_the_own_number_proves_it(owner: Client) -> None:
     assert messages("security_notice") == []
 
 
-def test_the_link_opens_a_chat_with_the_word_in_it(owner: Client, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_link_opens_a_chat_with_the_code_in_its_text(
+    owner: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert ask(owner)["link"] is None
     config = replace(app.extensions["config"], messaging_number="+628110000000")
     monkeypatch.setitem(app.extensions, "config", config)
@@ -50,7 +52,7 @@ def test_the_link_opens_a_chat_with_the_word_in_it(owner: Client, app: Flask, mo
     assert asked["link"] == f"https://wa.me/628110000000?text=VERIFIKASI%20{asked['code']}"
 
 
-def test_where_nobody_hears_people_they_get_six_digits(
+def test_the_response_contains_a_code_only_with_a_webhook_for_messages(
     owner: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert owner.post(PATH, {}).json["code"] is None
@@ -59,7 +61,7 @@ def test_where_nobody_hears_people_they_get_six_digits(
     assert owner.post(PATH, {}).json["code"] is not None
 
 
-def test_small_letters_and_blanks_make_no_difference(owner: Client) -> None:
+def test_a_code_is_accepted_in_lower_case_and_with_spaces(owner: Client) -> None:
     code = ask(owner)["code"].lower()
     assert write(f" {code[:3]} {code[3:]}") is Proof.PROVEN
 
@@ -69,7 +71,7 @@ def test_a_code_works_once(owner: Client) -> None:
     assert [write(code), write(code)] == [Proof.PROVEN, Proof.UNKNOWN_CODE]
 
 
-def test_a_code_lives_15_minutes(owner: Client) -> None:
+def test_a_code_expires_after_15_minutes(owner: Client) -> None:
     code = ask(owner)["code"]
     lifetime = sa.select(PhoneVerification.expires_at - PhoneVerification.created_at)
     assert abs(db.session.scalars(lifetime).one() - timedelta(minutes=15)) < timedelta(seconds=5)
@@ -78,7 +80,7 @@ def test_a_code_lives_15_minutes(owner: Client) -> None:
     assert not is_proven(owner)
 
 
-def test_what_nobody_finished_is_forgotten(owner: Client) -> None:
+def test_expired_verifications_are_deleted(owner: Client) -> None:
     ask(owner)
     jobs.delete_expired()
     assert db.session.scalar(sa.select(sa.func.count()).select_from(PhoneVerification)) == 1
@@ -88,19 +90,19 @@ def test_what_nobody_finished_is_forgotten(owner: Client) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(PhoneVerification)) == 0
 
 
-def test_a_new_code_ends_the_one_before(owner: Client) -> None:
+def test_a_new_code_invalidates_the_previous_code(owner: Client) -> None:
     first, second = ask(owner)["code"], ask(owner)["code"]
     assert [write(first), write(second)] == [Proof.UNKNOWN_CODE, Proof.PROVEN]
 
 
-def test_a_code_from_another_number_proves_nothing(owner: Client) -> None:
+def test_a_code_sent_from_another_number_is_refused(owner: Client) -> None:
     code = ask(owner)["code"]
     assert write(code, NEW) is Proof.UNKNOWN_CODE
     assert not is_proven(owner)
     assert write(code) is Proof.PROVEN
 
 
-def test_no_code_is_stored(owner: Client) -> None:
+def test_codes_are_not_stored_in_plain_text(owner: Client) -> None:
     code, six = ask(owner)["code"], digits(owner)
     stored = [
         str(value) for row in db.session.execute(sa.select(PhoneVerification.__table__)) for value in row if value
@@ -108,7 +110,7 @@ def test_no_code_is_stored(owner: Client) -> None:
     assert not [value for value in stored if code in value or six in value]
 
 
-def test_a_code_that_is_used_twice_at_once_counts_once(really: Client, committed: Flask) -> None:
+def test_two_concurrent_uses_of_a_code_verify_the_number_once(really: Client, committed: Flask) -> None:
     code, proofs = ask(really)["code"], []
     done_twice_at_once(committed, lambda: proofs.append(verification.confirm_by_message(E164[OWN], code))).result()
     assert proofs == [Proof.PROVEN, Proof.UNKNOWN_CODE]
@@ -117,7 +119,7 @@ def test_a_code_that_is_used_twice_at_once_counts_once(really: Client, committed
 # --- another number -------------------------------------------------------------------------------------------------
 
 
-def test_a_new_number_moves_when_it_is_proven(owner: Client) -> None:
+def test_a_new_number_replaces_the_old_number_after_its_verification(owner: Client) -> None:
     code = ask(owner, nomor_hp=NEW)["code"]
     assert owner.get("/profile").json["nomor_hp"] == OWN
     assert write(code, NEW) is Proof.PROVEN
@@ -128,26 +130,26 @@ def test_a_new_number_moves_when_it_is_proven(owner: Client) -> None:
     assert all("nomor HP" in text for text in told.values())
 
 
-def test_a_changed_number_is_unproven(owner: Client) -> None:
+def test_a_changed_number_is_unverified(owner: Client) -> None:
     write(ask(owner)["code"])
     assert owner.put("/profile", {"nomor_hp": "0812-3456-7890"}).json["phone_verified_at"] is not None
     assert owner.put("/profile", {"nomor_hp": NEW}).json["phone_verified_at"] is None
 
 
-def test_a_number_that_was_called_invalid_is_valid_once_it_is_proven(owner: Client) -> None:
+def test_a_verification_makes_an_invalid_number_valid_again(owner: Client) -> None:
     owner.user.phone_invalid_at = owner.user.created_at
     write(ask(owner)["code"])
     db.session.refresh(owner.user)
     assert owner.user.phone_invalid_at is None
 
 
-def test_whoever_has_no_number_names_one(client: Client) -> None:
+def test_an_account_without_a_number_must_name_a_number(client: Client) -> None:
     nobody = client.as_(make_user(nomor_hp=None))
     assert_error(nobody.post(PATH, {}), 400, "validation_error", "nomor_hp")
     assert write(ask(nobody, nomor_hp=NEW)["code"], NEW) is Proof.PROVEN
 
 
-def test_a_stolen_session_needs_the_password_where_a_change_does(
+def test_verifying_a_new_number_needs_the_password_if_reauth_is_required(
     owner: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = replace(app.extensions["config"], profile_reauth="required")

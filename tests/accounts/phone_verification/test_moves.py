@@ -67,13 +67,13 @@ def test_a_number_that_received_nothing_is_not_in_use(owner: Client, holder: Cli
     assert write(ask(owner, nomor_hp=NEW)["code"], NEW) is Proof.PROVEN
 
 
-def test_what_it_received_as_somebody_elses_number_does_not_count(owner: Client, holder: Client) -> None:
+def test_a_use_before_the_account_had_the_number_does_not_count(owner: Client, holder: Client) -> None:
     use(NEW, days=10)
     take_long_ago(holder.id, days=9)
     assert write(ask(owner, nomor_hp=NEW)["code"], NEW) is Proof.PROVEN
 
 
-def test_a_proven_number_is_in_use(owner: Client, holder: Client) -> None:
+def test_a_verified_number_is_in_use(owner: Client, holder: Client) -> None:
     write(ask(holder)["code"], NEW)
     assert write(ask(owner, nomor_hp=NEW)["code"], NEW) is Proof.ASKED
 
@@ -81,7 +81,7 @@ def test_a_proven_number_is_in_use(owner: Client, holder: Client) -> None:
 # --- the question ---------------------------------------------------------------------------------------------------
 
 
-def test_the_question_names_both_accounts_and_nothing_moves_before_its_answer(owner: Client, holder: Client) -> None:
+def test_the_question_names_both_accounts_and_does_not_move_the_number(owner: Client, holder: Client) -> None:
     use(NEW, days=1)
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
     text = questions.text(E164[NEW])
@@ -91,7 +91,7 @@ def test_the_question_names_both_accounts_and_nothing_moves_before_its_answer(ow
     assert (number_of(holder)[0], number_of(owner)[0]) == (NEW, OWN)
 
 
-def test_the_number_moves_after_its_answer_once(owner: Client, holder: Client) -> None:
+def test_an_agreement_moves_the_number_once(owner: Client, holder: Client) -> None:
     use(NEW, days=1)
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
     assert [agree(), agree()] == ["siti", None]
@@ -99,13 +99,13 @@ def test_the_number_moves_after_its_answer_once(owner: Client, holder: Client) -
     assert pushes() == [(holder.id, "number_taken")]
 
 
-def test_an_answer_without_a_question_moves_nothing(owner: Client, holder: Client) -> None:
+def test_an_agreement_without_a_question_does_not_move_the_number(owner: Client, holder: Client) -> None:
     ask(owner, nomor_hp=NEW)
     assert agree() is None
     assert number_of(holder)[0] == NEW
 
 
-def test_a_question_lives_15_minutes(owner: Client, holder: Client) -> None:
+def test_a_question_expires_after_15_minutes(owner: Client, holder: Client) -> None:
     use(NEW, days=1)
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
     row = db.session.scalars(sa.select(PhoneVerification)).one()
@@ -115,13 +115,13 @@ def test_a_question_lives_15_minutes(owner: Client, holder: Client) -> None:
     assert agree() is None
 
 
-def test_another_number_answers_nothing(owner: Client, holder: Client) -> None:
+def test_an_agreement_from_another_number_is_ignored(owner: Client, holder: Client) -> None:
     use(NEW, days=1)
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
     assert agree(OWN) is None
 
 
-def test_the_answer_means_the_question_asked_last(client: Client, owner: Client, holder: Client) -> None:
+def test_an_agreement_answers_the_latest_question(client: Client, owner: Client, holder: Client) -> None:
     use(NEW, days=1)
     other = client.as_(make_user(username="budi"))
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
@@ -131,7 +131,7 @@ def test_the_answer_means_the_question_asked_last(client: Client, owner: Client,
     assert (number_of(owner)[0], number_of(other)) == (OWN, (NEW, True))
 
 
-def test_who_took_the_number_after_the_question_was_not_asked_about(
+def test_a_question_does_not_move_a_number_that_a_third_account_took_later(
     client: Client, owner: Client, holder: Client
 ) -> None:
     use(NEW, days=1)
@@ -143,21 +143,21 @@ def test_who_took_the_number_after_the_question_was_not_asked_about(
     assert number_of(third)[0] == NEW
 
 
-def test_a_number_that_its_holder_left_meanwhile_moves(owner: Client, holder: Client) -> None:
+def test_a_number_moves_although_its_holder_has_changed_to_another_number(owner: Client, holder: Client) -> None:
     use(NEW, days=1)
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
     holder.put("/profile", {"nomor_hp": "081255556666"})
     assert agree() == "siti"
 
 
-def test_a_username_that_is_an_address_is_not_sent(client: Client, holder: Client) -> None:
+def test_a_username_that_is_a_web_address_is_not_in_the_question(client: Client, holder: Client) -> None:
     use(NEW, days=1)
     thief = client.as_(make_user(username="klaim.help"))
     write(ask(thief, nomor_hp=NEW)["code"], NEW)
     assert "klaim" not in str(questions.text(E164[NEW]))
 
 
-def test_the_question_ends_with_the_session_that_wanted_the_number(owner: Client, holder: Client) -> None:
+def test_a_logout_of_the_requesting_session_ends_the_question(owner: Client, holder: Client) -> None:
     use(NEW, days=1)
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
     assert owner.post("/logout").status_code == 200
@@ -168,7 +168,7 @@ def test_the_question_ends_with_the_session_that_wanted_the_number(owner: Client
 
 
 @pytest.mark.usefixtures("hears")
-def test_six_digits_ask_the_number_too(owner: Client, holder: Client) -> None:
+def test_a_six_digit_code_for_a_number_in_use_sends_a_question_to_it(owner: Client, holder: Client) -> None:
     use(NEW, days=1)
     code = digits(owner, nomor_hp=NEW)
     for _ in range(2):
@@ -183,14 +183,14 @@ def test_six_digits_ask_the_number_too(owner: Client, holder: Client) -> None:
     assert number_of(owner) == (NEW, True)
 
 
-def test_where_messages_do_not_come_back_a_number_in_use_stays(owner: Client, holder: Client) -> None:
+def test_without_an_inbound_webhook_a_number_in_use_does_not_move(owner: Client, holder: Client) -> None:
     use(NEW, days=1)
     assert_error(owner.put(PATH, {"code": digits(owner, nomor_hp=NEW)}), 409, "number_in_use")
     assert messages("phone_move") == []
     assert agree() is None
 
 
-def test_six_digits_move_a_number_that_is_not_in_use(owner: Client, holder: Client) -> None:
+def test_a_six_digit_code_moves_a_number_that_is_not_in_use(owner: Client, holder: Client) -> None:
     assert owner.put(PATH, {"code": digits(owner, nomor_hp=NEW)}).status_code == 200
     assert number_of(owner) == (NEW, True)
 
@@ -207,7 +207,9 @@ def moved(owner: Client, holder: Client, *, is_proven: bool = False) -> None:
 
 
 @pytest.mark.parametrize("is_proven", [True, False])
-def test_a_wrong_number_puts_the_number_and_its_proof_back(owner: Client, holder: Client, *, is_proven: bool) -> None:
+def test_a_wrong_number_reply_returns_the_number_and_its_verification(
+    owner: Client, holder: Client, *, is_proven: bool
+) -> None:
     moved(owner, holder, is_proven=is_proven)
     assert refuse() is True
     assert (number_of(holder), number_of(owner)) == ((NEW, is_proven), (OWN, False))
@@ -215,21 +217,21 @@ def test_a_wrong_number_puts_the_number_and_its_proof_back(owner: Client, holder
     assert pushes()[-1] == (owner.id, "number_returned")
 
 
-def test_a_second_wrong_number_flags_it(owner: Client, holder: Client) -> None:
+def test_a_second_wrong_number_reply_flags_the_number(owner: Client, holder: Client) -> None:
     moved(owner, holder, is_proven=True)
     assert [refuse(), refuse()] == [True, False]
     assert number_of(holder) == (NEW, False)
     assert holder.get("/profile").json["phone_problem"] == "wrong_number"
 
 
-def test_after_24_hours_a_wrong_number_flags_it(owner: Client, holder: Client) -> None:
+def test_a_wrong_number_reply_after_24_hours_does_not_return_the_number(owner: Client, holder: Client) -> None:
     moved(owner, holder)
     db.session.execute(sa.update(PhoneMove).values(moved_at=sa.func.now() - timedelta(hours=24, seconds=1)))
     assert refuse() is False
     assert (number_of(holder)[0], number_of(owner)) == (None, (NEW, False))
 
 
-def test_a_holder_with_another_number_by_then_keeps_that(owner: Client, holder: Client) -> None:
+def test_a_returned_number_does_not_replace_the_former_holders_new_number(owner: Client, holder: Client) -> None:
     moved(owner, holder)
     holder.put("/profile", {"nomor_hp": "081255556666"})
     assert refuse() is True
@@ -237,21 +239,23 @@ def test_a_holder_with_another_number_by_then_keeps_that(owner: Client, holder: 
     assert moves.lock_holder(E164[NEW]) is None
 
 
-def test_a_taker_whose_former_number_is_anothers_has_none(client: Client, owner: Client, holder: Client) -> None:
+def test_a_taker_has_no_number_after_a_return_if_the_old_one_is_taken(
+    client: Client, owner: Client, holder: Client
+) -> None:
     moved(owner, holder)
     other = client.as_(make_user(nomor_hp=OWN))
     assert refuse() is True
     assert (number_of(owner)[0], number_of(other)[0], number_of(holder)[0]) == (None, OWN, NEW)
 
 
-def test_a_number_goes_back_although_its_taker_has_left_it(owner: Client, holder: Client) -> None:
+def test_a_number_is_returned_although_its_taker_has_changed_to_another(owner: Client, holder: Client) -> None:
     moved(owner, holder)
     owner.put("/profile", {"nomor_hp": "081255556666"})
     assert refuse() is True
     assert (number_of(holder)[0], number_of(owner)[0]) == (NEW, "081255556666")
 
 
-def test_a_number_goes_back_from_an_account_that_took_it_unproven(
+def test_a_number_is_returned_from_an_account_that_did_not_verify_it(
     client: Client, owner: Client, holder: Client
 ) -> None:
     moved(owner, holder)
@@ -262,7 +266,7 @@ def test_a_number_goes_back_from_an_account_that_took_it_unproven(
     assert (number_of(holder)[0], number_of(other)[0]) == (NEW, None)
 
 
-def test_the_takers_former_number_counts_as_new(owner: Client, holder: Client) -> None:
+def test_the_takers_restored_number_counts_as_recently_changed(owner: Client, holder: Client) -> None:
     moved(owner, holder)
     assert refuse() is True
     taker = db.session.get_one(User, owner.id, populate_existing=True)
@@ -270,7 +274,7 @@ def test_the_takers_former_number_counts_as_new(owner: Client, holder: Client) -
     assert taker.phone_changed_at > local_time.now() - timedelta(minutes=1)
 
 
-def test_a_question_ends_when_the_number_goes_back(client: Client, owner: Client, holder: Client) -> None:
+def test_a_question_ends_when_the_number_is_returned(client: Client, owner: Client, holder: Client) -> None:
     moved(owner, holder)
     other = client.as_(make_user(username="budi"))
     assert write(ask(other, nomor_hp=NEW)["code"], NEW) is Proof.ASKED
@@ -279,7 +283,7 @@ def test_a_question_ends_when_the_number_goes_back(client: Client, owner: Client
     assert number_of(holder)[0] == NEW
 
 
-def test_old_moves_are_forgotten(owner: Client, holder: Client) -> None:
+def test_old_moves_are_deleted(owner: Client, holder: Client) -> None:
     moved(owner, holder)
     db.session.commit()
     jobs.delete_expired()
@@ -295,7 +299,7 @@ def resets() -> int:
 
 
 @pytest.mark.parametrize("is_back", [True, False])
-def test_no_reset_link_goes_to_a_number_for_24_hours_after_its_move(
+def test_no_reset_link_is_sent_to_a_number_for_24_hours_after_its_move(
     client: Client, owner: Client, holder: Client, *, is_back: bool
 ) -> None:
     moved(owner, holder)
@@ -336,25 +340,31 @@ def both(app: Flask, *works: Callable[[], object]) -> list[object]:
     return done
 
 
-def test_of_two_answers_at_once_one_moves_the_number(committed: Flask, asked: tuple[int, int]) -> None:
+def test_two_concurrent_agreements_move_the_number_once(committed: Flask, asked: tuple[int, int]) -> None:
     answers = both(committed, *[lambda: questions.agree(E164[NEW])] * 2)
     assert answers == ["siti", None]
     assert numbers_of(*asked) == [NEW, None]
 
 
-def test_a_wrong_number_after_the_answer_puts_it_back(committed: Flask, asked: tuple[int, int]) -> None:
+def test_a_wrong_number_reply_right_after_the_agreement_returns_the_number(
+    committed: Flask, asked: tuple[int, int]
+) -> None:
     assert both(committed, lambda: questions.agree(E164[NEW]), lambda: moves.refuse(E164[NEW])) == ["siti", True]
     assert numbers_of(*asked) == [OWN, NEW]
 
 
-def test_a_wrong_number_before_the_answer_flags_it_and_it_moves(committed: Flask, asked: tuple[int, int]) -> None:
+def test_a_wrong_number_reply_right_before_the_agreement_does_not_stop_it(
+    committed: Flask, asked: tuple[int, int]
+) -> None:
     assert both(committed, lambda: moves.refuse(E164[NEW]), lambda: questions.agree(E164[NEW])) == [False, "siti"]
     assert numbers_of(*asked) == [NEW, None]
     with unit_of_work():
         assert db.session.get_one(User, asked[0]).phone_verified_at is not None
 
 
-def test_a_freed_number_moves_nobody_twice(committed: Flask, asked: tuple[int, int]) -> None:
+def test_the_holder_of_a_number_freed_before_its_move_is_notified_once(
+    committed: Flask, asked: tuple[int, int]
+) -> None:
     def free() -> None:
         moves.free(get_locked_or_404(User, asked[1], key_share=True))
 
@@ -365,7 +375,9 @@ def test_a_freed_number_moves_nobody_twice(committed: Flask, asked: tuple[int, i
     assert events == ["number_freed"]
 
 
-def test_who_is_freed_while_they_prove_a_number_does_not_get_it(committed: Flask, asked: tuple[int, int]) -> None:
+def test_a_taker_whose_number_is_freed_concurrently_does_not_get_the_number(
+    committed: Flask, asked: tuple[int, int]
+) -> None:
     def free() -> None:
         moves.free(get_locked_or_404(User, asked[0], key_share=True))
 

@@ -31,7 +31,7 @@ def squatter(client: Client) -> User:
     return make_user(username="penumpang", nomor_hp=NEW, email="penumpang@contoh.id")
 
 
-def test_the_owner_takes_the_number_from_an_unproven_account(client: Client, owner: Client, squatter: User) -> None:
+def test_the_owner_takes_the_number_from_an_unverified_account(client: Client, owner: Client, squatter: User) -> None:
     assert_error(owner.put("/profile", {"nomor_hp": NEW}), 409, "phone_taken")
     assert write(ask(owner, nomor_hp=NEW)["code"], NEW) is Proof.PROVEN
     theirs = client.as_(squatter).get("/profile").json
@@ -40,7 +40,7 @@ def test_the_owner_takes_the_number_from_an_unproven_account(client: Client, own
     assert credentials.by_login(NEW) == credentials.by_login("siti")
 
 
-def test_the_squatter_keeps_the_login_and_is_told(client: Client, owner: Client, squatter: User) -> None:
+def test_the_squatter_keeps_the_login_and_is_notified_by_push(client: Client, owner: Client, squatter: User) -> None:
     before = client.as_(squatter)
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
     assert before.get("/profile").status_code == 200
@@ -51,7 +51,9 @@ def test_the_squatter_keeps_the_login_and_is_told(client: Client, owner: Client,
         assert_readable(str(text))
 
 
-def test_the_owner_gets_the_number_and_nobodys_data(client: Client, owner: Client, squatter: User) -> None:
+def test_the_new_owner_cannot_use_reset_links_or_get_notices_of_the_squatter(
+    client: Client, owner: Client, squatter: User
+) -> None:
     """The new owner must not get a reset link, or any other message, for the squatter's account."""
     client.get("/send-verification-code", query_string={"phone": NEW})
     code = str(words_of(messages("password_reset")[0])["text"]).split("code=")[1].split()[0]
@@ -61,14 +63,14 @@ def test_the_owner_gets_the_number_and_nobodys_data(client: Client, owner: Clien
     assert not [row for row in messages("security_notice") if row.user_id == squatter.id and row.target == E164[NEW]]
 
 
-def test_leaving_ends_a_proof_that_is_open(client: Client, owner: Client) -> None:
+def test_deleting_the_account_ends_an_open_verification(client: Client, owner: Client) -> None:
     code = ask(owner, nomor_hp=NEW)["code"]
     assert owner.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
     assert write(code, NEW) is Proof.UNKNOWN_CODE
 
 
 @pytest.mark.parametrize("way", ["profile", "reset"])
-def test_a_new_password_ends_a_proof_that_is_open(client: Client, owner: Client, way: str) -> None:
+def test_a_new_password_ends_an_open_verification(client: Client, owner: Client, way: str) -> None:
     """A thief with a stolen session could otherwise start a verification and later set their own number."""
     code = ask(owner, nomor_hp=NEW)["code"]
     if way == "profile":
@@ -81,20 +83,20 @@ def test_a_new_password_ends_a_proof_that_is_open(client: Client, owner: Client,
     assert (owner.user.phone, owner.user.phone_verified_at) == (E164[OWN], None)
 
 
-def test_a_proof_ends_with_the_session_that_opened_it(client: Client, owner: Client) -> None:
+def test_a_logout_ends_the_verification_that_the_session_opened(client: Client, owner: Client) -> None:
     stolen = client.as_(owner.user)
     code = ask(stolen, nomor_hp=NEW)["code"]
     assert stolen.post("/logout").status_code == 200
     assert write(code, NEW) is Proof.UNKNOWN_CODE
 
 
-def test_a_proof_outlives_the_end_of_another_session(client: Client, owner: Client) -> None:
+def test_a_logout_of_another_session_does_not_end_a_verification(client: Client, owner: Client) -> None:
     code = ask(owner, nomor_hp=NEW)["code"]
     assert client.as_(owner.user).post("/logout").status_code == 200
     assert write(code, NEW) is Proof.PROVEN
 
 
-def test_a_proof_that_is_opened_again_belongs_to_the_last_session(client: Client, owner: Client) -> None:
+def test_a_repeated_verification_belongs_to_the_latest_session(client: Client, owner: Client) -> None:
     first = client.as_(owner.user)
     ask(first, nomor_hp=NEW)
     code = ask(owner, nomor_hp=NEW)["code"]
@@ -102,7 +104,7 @@ def test_a_proof_that_is_opened_again_belongs_to_the_last_session(client: Client
     assert write(code, NEW) is Proof.PROVEN
 
 
-def test_nobody_takes_a_number_that_is_proven_by_a_code_alone(client: Client, owner: Client) -> None:
+def test_a_code_alone_does_not_move_a_number_verified_by_another_account(client: Client, owner: Client) -> None:
     write(ask(owner)["code"])
     other = client.as_(make_user())
     assert write(ask(other, nomor_hp=OWN)["code"]) is Proof.ASKED
@@ -111,7 +113,7 @@ def test_nobody_takes_a_number_that_is_proven_by_a_code_alone(client: Client, ow
 
 
 @pytest.mark.parametrize("method", ["message", "code"])
-def test_known_and_unknown_numbers_are_answered_alike(
+def test_known_and_unknown_numbers_get_the_same_fields_and_statement_count(
     owner: Client, squatter: User, statements: Any, method: str
 ) -> None:
     costs, bodies = [], []
@@ -124,7 +126,7 @@ def test_known_and_unknown_numbers_are_answered_alike(
     assert bodies[0] == bodies[1]
 
 
-def test_of_two_who_prove_a_number_at_once_one_gets_it(committed: Flask) -> None:
+def test_two_concurrent_verifications_give_the_number_to_one_account(committed: Flask) -> None:
     """A family may share a phone, so one number may send the codes of two accounts.
 
     At first, the number belongs to a squatter.

@@ -51,7 +51,7 @@ def wrong(owner: Client) -> Client:
 # --- the account ----------------------------------------------------------------------------------------------------
 
 
-def test_the_profile_says_that_the_number_is_wrong_and_its_proof_ends(owner: Client) -> None:
+def test_a_wrong_number_reply_flags_the_profile_and_ends_the_verification(owner: Client) -> None:
     write(ask(owner)["code"])
     assert (problem(owner), number_of(owner)) == (None, (OWN, True))
     refuse(OWN)
@@ -59,36 +59,36 @@ def test_the_profile_says_that_the_number_is_wrong_and_its_proof_ends(owner: Cli
     assert owner.put("/profile", {"nama_ktp": "Siti A."}).json["phone_problem"] == "wrong_number"
 
 
-def test_the_account_is_told_once_by_push(wrong: Client) -> None:
+def test_the_account_is_notified_once_by_push(wrong: Client) -> None:
     refuse(OWN)
     assert pushes() == [(wrong.id, "number_wrong")]
     (told,) = messages("security_notice")
     assert_readable(str(words_of(told)["body"]))
 
 
-def test_a_number_that_the_provider_does_not_know_is_unreachable(owner: Client) -> None:
+def test_an_invalid_number_is_shown_as_unreachable(owner: Client) -> None:
     owner.user.phone_invalid_at = owner.user.created_at
     assert problem(owner) == "unreachable"
 
 
-def test_another_number_has_no_problem_and_the_first_has_it_still(wrong: Client) -> None:
+def test_the_flag_stays_on_the_wrong_number_after_a_change_of_number(wrong: Client) -> None:
     wrong.put("/profile", {"nomor_hp": NEW})
     assert problem(wrong) is None
     wrong.put("/profile", {"nomor_hp": OWN})
     assert problem(wrong) == "wrong_number"
 
 
-def test_an_account_that_takes_the_number_later_reads_the_flag(client: Client, wrong: Client) -> None:
+def test_an_account_that_takes_the_number_later_sees_the_flag(client: Client, wrong: Client) -> None:
     wrong.put("/profile", {"nomor_hp": NEW})
     assert problem(client.as_(make_user(nomor_hp=OWN))) == "wrong_number"
 
 
-def test_who_has_no_number_has_no_problem_with_it(client: Client) -> None:
+def test_an_account_without_a_number_has_no_phone_problem(client: Client) -> None:
     assert problem(client.as_(make_user(nomor_hp=None))) is None
 
 
 @pytest.mark.parametrize("method", ["message", "code"])
-def test_a_proof_ends_the_flag(wrong: Client, method: str) -> None:
+def test_a_verification_removes_the_flag(wrong: Client, method: str) -> None:
     if method == "message":
         assert write(ask(wrong)["code"]) is Proof.PROVEN
     else:
@@ -98,7 +98,7 @@ def test_a_proof_ends_the_flag(wrong: Client, method: str) -> None:
     assert [event for _, event in pushes()] == ["number_wrong", "number_wrong"]
 
 
-def test_a_proof_by_message_that_is_open_stays_open(owner: Client) -> None:
+def test_a_wrong_number_reply_does_not_end_an_open_verification_by_message(owner: Client) -> None:
     code = ask(owner)["code"]
     refuse(OWN)
     assert write(code) is Proof.PROVEN
@@ -107,7 +107,7 @@ def test_a_proof_by_message_that_is_open_stays_open(owner: Client) -> None:
 # --- codes ----------------------------------------------------------------------------------------------------------
 
 
-def test_its_account_gets_three_codes_until_it_proves_the_number(wrong: Client) -> None:
+def test_the_account_of_a_wrong_number_gets_three_codes_until_it_verifies_it(wrong: Client) -> None:
     for _ in range(3):
         last = digits(wrong)
     assert_error(wrong.post(PATH, {"method": "code"}), 409, "wrong_number")
@@ -116,7 +116,7 @@ def test_its_account_gets_three_codes_until_it_proves_the_number(wrong: Client) 
     assert digits(wrong)
 
 
-def test_another_number_in_between_brings_no_more_codes(client: Client, wrong: Client) -> None:
+def test_a_change_of_number_does_not_reset_the_code_limit(client: Client, wrong: Client) -> None:
     for _ in range(3):
         digits(wrong)
     wrong.put("/profile", {"nomor_hp": NEW})
@@ -127,7 +127,7 @@ def test_another_number_in_between_brings_no_more_codes(client: Client, wrong: C
     assert_error(next_one.post(PATH, {"method": "code"}), 409, "wrong_number")
 
 
-def test_other_accounts_send_it_no_code(client: Client, wrong: Client) -> None:
+def test_other_accounts_cannot_send_a_code_to_a_wrong_number(client: Client, wrong: Client) -> None:
     other = client.as_(make_user())
     assert_error(other.post(PATH, {"method": "code", "nomor_hp": OWN}), 409, "wrong_number")
     assert messages("phone_code") == []
@@ -135,13 +135,15 @@ def test_other_accounts_send_it_no_code(client: Client, wrong: Client) -> None:
     assert_readable(WrongNumber.message)
 
 
-def test_a_code_that_waits_is_not_sent_any_more(client: Client, owner: Client) -> None:
+def test_a_wrong_number_reply_cancels_a_waiting_code(client: Client, owner: Client) -> None:
     digits(client.as_(make_user()), nomor_hp=OWN)
     refuse(OWN)
     assert [row.state for row in messages("phone_code")] == [DeliveryState.CANCELLED]
 
 
-def test_an_account_has_three_codes_a_day_for_its_own_number(client: Client, owner: Client, limited: None) -> None:
+def test_an_account_has_its_own_limit_of_three_codes_for_its_number(
+    client: Client, owner: Client, limited: None
+) -> None:
     """Codes that other accounts request do not count towards the limit of the number's own account."""
     for n in range(4):
         response = client.as_(make_user()).post(PATH, {"method": "code", "nomor_hp": OWN})
@@ -170,7 +172,7 @@ def test_a_wrong_number_gets_no_reset_link(client: Client, owner: Client) -> Non
     assert open_links() == 0
 
 
-def test_a_link_that_went_to_the_number_before_opens_nothing(client: Client, owner: Client) -> None:
+def test_a_reset_link_sent_before_the_wrong_number_reply_is_refused(client: Client, owner: Client) -> None:
     ask_for_a_link(client)
     code = str(words_of(messages("password_reset")[0])["text"]).split("code=")[1].split()[0]
     refuse(OWN)
@@ -181,7 +183,7 @@ def test_a_link_that_went_to_the_number_before_opens_nothing(client: Client, own
     ("held", "used", "is_proven", "links"),
     [(89, None, False, 1), (91, None, False, 0), (400, 89, False, 1), (400, 91, False, 0), (400, 91, True, 1)],
 )
-def test_a_number_that_is_silent_for_90_days_gets_a_link_only_if_it_is_proven(
+def test_a_number_unused_for_90_days_gets_a_reset_link_only_if_verified(
     client: Client, owner: Client, *, held: int, used: int | None, is_proven: bool, links: int
 ) -> None:
     take_long_ago(owner.id, days=held)
@@ -200,17 +202,17 @@ def used_at() -> object:
     return db.session.scalar(sa.select(phone_numbers.c.used_at).where(phone_numbers.c.phone == E164[OWN]))
 
 
-def test_a_proof_shows_nothing_of_who_uses_a_number(owner: Client) -> None:
+def test_a_verification_does_not_count_as_use_of_a_number(owner: Client) -> None:
     write(ask(owner)["code"])
     assert used_at() is None
 
 
-def test_the_use_of_a_number_is_seen_by_day(app: Flask, owner: Client) -> None:
+def test_a_use_before_the_account_was_created_does_not_count(app: Flask, owner: Client) -> None:
     numbers.record_use(E164[OWN])
     assert numbers.is_in_use(owner.id)
     db.session.execute(sa.update(User).values(created_at=sa.func.now() + timedelta(days=1)))
     assert not numbers.is_in_use(owner.id)
 
 
-def test_kinds_of_proofs_are_those_that_are_sent() -> None:
+def test_verification_messages_are_listed_as_proofs() -> None:
     assert verification.KIND in numbers.PROOFS

@@ -18,7 +18,9 @@ from tests.notifications.broadcasts.announcing import NOON, Configure, Time, ann
 from tests.notifications.deliveries import reread
 
 
-def test_everybody_with_a_number_who_wants_to_know_is_told(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_broadcast_reaches_all_who_did_not_opt_out_and_have_a_valid_number(
+    app: Flask, broadcasting: Configure, moment: Time
+) -> None:
     expected = {make_user().id, make_user(preferences={"medical": True}).id}
     author = make_user().id
     make_user(preferences={"broadcast": False})
@@ -35,7 +37,7 @@ def test_everybody_with_a_number_who_wants_to_know_is_told(app: Flask, broadcast
     assert (broadcast.state, broadcast.recipients) == (BroadcastState.DONE, 2)
 
 
-def test_a_tag_narrows_the_circle(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_preference_tag_limits_the_recipients(app: Flask, broadcasting: Configure, moment: Time) -> None:
     muslim = make_user(preferences={"religion": ["islam"]}).id
     make_user(preferences={"religion": ["hindu"]})
     make_user()
@@ -43,7 +45,7 @@ def test_a_tag_narrows_the_circle(app: Flask, broadcasting: Configure, moment: T
     assert recipients(1) == {muslim}
 
 
-def test_one_event_is_told_once(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_announce_and_fan_out_are_idempotent(app: Flask, broadcasting: Configure, moment: Time) -> None:
     make_user()
     first = announce()
     assert announce() == first
@@ -52,7 +54,7 @@ def test_one_event_is_told_once(app: Flask, broadcasting: Configure, moment: Tim
     assert len(recipients()) == 1
 
 
-def test_it_starts_after_a_random_delay(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_broadcast_starts_after_a_random_delay(app: Flask, broadcasting: Configure, moment: Time) -> None:
     broadcasting(broadcast_delay_seconds=(30, 300))
     for n in range(20):
         announce(n)
@@ -61,7 +63,7 @@ def test_it_starts_after_a_random_delay(app: Flask, broadcasting: Configure, mom
     assert len(starts) > 5
 
 
-def test_the_clock_enqueues_a_job_for_each_that_is_due(app: Flask, broadcasting: Configure) -> None:
+def test_one_job_is_enqueued_for_each_due_broadcast(app: Flask, broadcasting: Configure) -> None:
     broadcasting(broadcast_delay_seconds=(3600, 3600))
     announce(1)
     fan_out.enqueue_due()
@@ -73,7 +75,7 @@ def test_the_clock_enqueues_a_job_for_each_that_is_due(app: Flask, broadcasting:
     assert queue.connection().llen("rq:queue:bulk") == 1
 
 
-def test_a_stopped_broadcast_goes_on_where_it_stopped(
+def test_an_interrupted_fan_out_continues_where_it_stopped(
     app: Flask, broadcasting: Configure, moment: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fan_out, "PAGE", 3)
@@ -87,7 +89,7 @@ def test_a_stopped_broadcast_goes_on_where_it_stopped(
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 8
 
 
-def test_news_of_another_circle_reaches_that_from_then_on(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_changed_tag_changes_the_recipients_of_a_broadcast(app: Flask, broadcasting: Configure, moment: Time) -> None:
     muslim = make_user(preferences={"religion": ["islam"]}).id
     make_user(preferences={"religion": ["hindu"]})
     broadcast_id = announce(preference_tag="hindu")
@@ -97,7 +99,7 @@ def test_news_of_another_circle_reaches_that_from_then_on(app: Flask, broadcasti
     assert recipients() == {muslim}
 
 
-def test_withdrawn_news_reaches_nobody_else(
+def test_a_withdrawn_broadcast_is_cancelled_and_gets_no_new_recipients(
     app: Flask, broadcasting: Configure, moment: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fan_out, "PAGE", 2)
@@ -124,7 +126,7 @@ def test_withdrawn_news_reaches_nobody_else(
         (None, 13, "03 01:00"),
     ],
 )
-def test_hours_are_those_of_the_province(
+def test_broadcast_hours_use_the_time_zone_of_the_province(
     app: Flask, broadcasting: Configure, moment: Time, province: str | None, utc_hour: int, due: str
 ) -> None:
     moment.now = NOON.replace(hour=utc_hour)
@@ -134,7 +136,7 @@ def test_hours_are_those_of_the_province(
     assert f"{row.due_at.astimezone(UTC):%d %H:%M}" == due
 
 
-def test_one_a_day_and_person(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_person_gets_one_broadcast_a_day(app: Flask, broadcasting: Configure, moment: Time) -> None:
     make_user()
     for n in range(3):
         fan_out.fan_out(announce(n))
@@ -144,7 +146,7 @@ def test_one_a_day_and_person(app: Flask, broadcasting: Configure, moment: Time)
     assert len(recipients(9)) == 1
 
 
-def test_the_number_a_day_is_a_setting(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_the_daily_limit_of_broadcasts_is_a_setting(app: Flask, broadcasting: Configure, moment: Time) -> None:
     broadcasting(broadcast_per_user_per_day=2)
     make_user()
     for n in range(3):
@@ -165,7 +167,7 @@ def hold_and_release(broadcast_id: int, moment: Time, **after: float) -> None:
     fan_out.fan_out(broadcast_id)
 
 
-def test_one_that_was_held_reaches_on_the_same_day_who_has_not_got_it(
+def test_a_broadcast_released_on_the_same_day_is_queued_again(
     app: Flask, broadcasting: Configure, moment: Time
 ) -> None:
     user_id, broadcast_id = make_user().id, announce()
@@ -176,7 +178,9 @@ def test_one_that_was_held_reaches_on_the_same_day_who_has_not_got_it(
     assert recipients(2) == set()
 
 
-def test_one_that_was_held_counts_on_no_day_of_who_has_it(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_released_broadcast_does_not_count_again_for_people_who_received_it(
+    app: Flask, broadcasting: Configure, moment: Time
+) -> None:
     user_id, broadcast_id = make_user().id, announce()
     fan_out.fan_out(broadcast_id)
     reread(f"broadcast:{broadcast_id}:{user_id}").state = DeliveryState.SENT

@@ -73,7 +73,9 @@ def states(rows: list[Delivery]) -> list[str]:
 # --- the provider's limit ---------------------------------------------------------------------------------------------
 
 
-def test_broadcasts_take_what_reminders_leave_of_the_limit(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_broadcasts_use_only_the_limit_that_reminders_do_not_need(
+    committed: Flask, sim: Server, whatsapp: Configure
+) -> None:
     sim.messaging.limit_people(10)
     senders.check()
     warm()
@@ -101,7 +103,7 @@ def test_broadcasts_take_what_reminders_leave_of_the_limit(committed: Flask, sim
     assert states(rows) == [DeliveryState.SENT] * 6
 
 
-def test_what_is_paid_for_serves_reminders_first(committed: Flask, sim: Server, fonnte: Configure) -> None:
+def test_the_paid_quota_is_reserved_for_reminders_first(committed: Flask, sim: Server, fonnte: Configure) -> None:
     sim.messaging.sender.quota = 3
     senders.check()
     warm()
@@ -114,7 +116,7 @@ def test_what_is_paid_for_serves_reminders_first(committed: Flask, sim: Server, 
     assert sorted(states(rows)) == [DeliveryState.PENDING, DeliveryState.SENT]
 
 
-def test_without_a_limit_broadcasts_know_no_budget(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_without_a_provider_limit_broadcasts_have_no_budget(committed: Flask, sim: Server, whatsapp: Configure) -> None:
     senders.check()
     warm()
     rows = news(3)
@@ -127,7 +129,7 @@ def test_without_a_limit_broadcasts_know_no_budget(committed: Flask, sim: Server
 # --- a new number -----------------------------------------------------------------------------------------------------
 
 
-def test_a_new_number_writes_to_more_new_people_after_each_good_day(
+def test_a_new_number_has_a_limit_for_new_people_and_counts_good_days(
     committed: Flask, sim: Server, whatsapp: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "_people_a_day", sa.cast(2 * sa.func.power(2, table.c.warmup_days / 3), sa.Integer))
@@ -157,7 +159,7 @@ def test_a_new_number_writes_to_more_new_people_after_each_good_day(
         jobs.drain("bulk")
 
 
-def test_a_new_person_is_counted_once_however_often_they_are_tried(
+def test_a_new_recipient_is_counted_once_despite_several_attempts(
     committed: Flask, sim: Server, whatsapp: Configure
 ) -> None:
     """If each attempt counted, a provider that fails for an hour would use up the day's limit for new people."""
@@ -187,7 +189,7 @@ def test_the_allowance_of_a_new_number_is_50_and_doubles_every_three_good_days(a
     assert allowances == [50, 50, 100, 200, 400, 51200]
 
 
-def test_a_bad_day_does_not_count_and_a_warm_number_needs_no_more(app: Flask, whatsapp: Configure) -> None:
+def test_a_bad_day_does_not_count_and_the_warm_up_ends_after_enough_good_days(app: Flask, whatsapp: Configure) -> None:
     sender_status.record_health(Health(quality="red"))
     met = {"warmup_on": local_time.today() - timedelta(days=1), "new_people": 50}
     db.session.execute(sa.update(table).values(**met, warmup_days=2))
@@ -198,7 +200,7 @@ def test_a_bad_day_does_not_count_and_a_warm_number_needs_no_more(app: Flask, wh
     assert sender().warmup_days is None
 
 
-def test_a_number_that_has_written_to_people_before_is_not_new(
+def test_a_number_that_has_already_sent_messages_needs_no_warm_up(
     committed: Flask, sim: Server, configure: Configure
 ) -> None:
     configure()
@@ -225,7 +227,9 @@ def settle(rows: list[Delivery], **values: Any) -> None:
 
 
 @pytest.mark.takes(seconds=20)
-def test_broadcasts_pause_by_themselves_when_one_in_twenty_is_unwelcome(committed: Flask, fonnte: Configure) -> None:
+def test_broadcasts_pause_automatically_after_too_many_failures_and_opt_outs(
+    committed: Flask, fonnte: Configure
+) -> None:
     rows = news(25)
     settle(rows[:10], state=DeliveryState.SENT)
     settle(rows[10:13], state=DeliveryState.FAILED, last_error="messaging: code 131050")
@@ -248,7 +252,7 @@ def test_broadcasts_pause_by_themselves_when_one_in_twenty_is_unwelcome(committe
     assert (pace().paused, pace().pause_reason) == (False, None)  # failures before `resume` no longer count
 
 
-def test_older_troubles_than_the_last_200_are_forgotten(committed: Flask, fonnte: Configure) -> None:
+def test_failures_before_the_last_200_messages_are_not_counted(committed: Flask, fonnte: Configure) -> None:
     (first,) = news(1)
     with unit_of_work():
         more = [

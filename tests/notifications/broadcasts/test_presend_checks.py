@@ -31,7 +31,9 @@ def prepared(app: Flask, moment: Time, article_id: int = 1) -> Claimed:
     return Claimed(**fields, claim_token=None)  # type: ignore[arg-type]
 
 
-def test_what_slipped_into_the_night_waits_for_the_morning(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_broadcast_outside_its_hours_is_postponed_until_the_morning(
+    app: Flask, broadcasting: Configure, moment: Time
+) -> None:
     found = prepared(app, moment)
     presend_checks.check_recipient(found)
     moment.now = NOON.replace(hour=14)
@@ -40,7 +42,7 @@ def test_what_slipped_into_the_night_waits_for_the_morning(app: Flask, broadcast
     assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jakarta"))
 
 
-def test_the_hours_are_those_of_the_new_province_after_a_move(
+def test_broadcast_hours_use_the_new_province_after_a_change_of_domicile(
     app: Flask, broadcasting: Configure, moment: Time
 ) -> None:
     found = prepared(app, moment)
@@ -61,7 +63,9 @@ def test_a_broadcast_sent_a_day_later_counts_for_that_day(app: Flask, broadcasti
     assert recipients(2) == set()
 
 
-def test_on_another_day_that_is_taken_it_stays(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_delayed_broadcast_is_not_sent_on_a_day_with_another_broadcast(
+    app: Flask, broadcasting: Configure, moment: Time
+) -> None:
     found = prepared(app, moment)
     moment.now = NOON + timedelta(days=1)
     fan_out.fan_out(announce(2))
@@ -69,7 +73,7 @@ def test_on_another_day_that_is_taken_it_stays(app: Flask, broadcasting: Configu
         presend_checks.check_recipient(found)
 
 
-def test_what_is_cancelled_meanwhile_takes_no_day(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_cancelled_broadcast_does_not_use_the_daily_limit(app: Flask, broadcasting: Configure, moment: Time) -> None:
     found = prepared(app, moment)
     with unit_of_work():
         outbox.cancel(About("article", 1))
@@ -80,7 +84,9 @@ def test_what_is_cancelled_meanwhile_takes_no_day(app: Flask, broadcasting: Conf
     assert recipients(2) == {found.user_id}
 
 
-def test_who_opted_out_meanwhile_is_left_alone(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_broadcast_is_not_sent_to_a_person_who_opted_out_after_its_fan_out(
+    app: Flask, broadcasting: Configure, moment: Time
+) -> None:
     found = prepared(app, moment)
     db.session.get_one(User, found.user_id).accepts_broadcasts = False
     db.session.flush()
@@ -88,7 +94,7 @@ def test_who_opted_out_meanwhile_is_left_alone(app: Flask, broadcasting: Configu
         presend_checks.check_recipient(found)
 
 
-def test_turns_come_at_the_rate_and_make_up_for_little(app: Flask, broadcasting: Configure) -> None:
+def test_slots_follow_the_rate_limit_and_allow_only_a_small_burst(app: Flask, broadcasting: Configure) -> None:
     broadcasting(broadcast_per_minute=60, broadcast_hours=(0, 24))
     for _ in range(20):
         make_user()
@@ -101,11 +107,11 @@ def test_turns_come_at_the_rate_and_make_up_for_little(app: Flask, broadcasting:
     assert 5 <= sum(granted) <= 7
 
 
-def test_a_turn_is_taken_only_for_something(app: Flask, broadcasting: Configure) -> None:
+def test_no_slot_is_taken_without_a_due_broadcast(app: Flask, broadcasting: Configure) -> None:
     assert [presend_checks.take_slot() for _ in range(3)] == [False] * 3
 
 
-def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, broadcasting: Configure) -> None:
+def test_pause_stops_all_broadcasts_and_resume_continues_them(app: Flask, broadcasting: Configure) -> None:
     broadcasting(broadcast_per_minute=100_000, broadcast_hours=(0, 24))
     make_user()
     fan_out.fan_out(announce())
@@ -124,7 +130,9 @@ def test_pause_holds_everything_and_resume_lets_it_go(app: Flask, broadcasting: 
     assert claims.claim("bulk", Channel.MESSAGING) is not None
 
 
-def test_the_status_of_many_broadcasts_is_one_look(app: Flask, broadcasting: Configure, statements: Statements) -> None:
+def test_the_status_of_several_broadcasts_needs_at_most_three_statements(
+    app: Flask, broadcasting: Configure, statements: Statements
+) -> None:
     broadcasting(broadcast_per_user_per_day=2)
     make_user()
     first, second = announce(1), announce(2)

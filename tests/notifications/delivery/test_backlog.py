@@ -24,7 +24,7 @@ def route(app: Flask, monkeypatch: pytest.MonkeyPatch, transport: drain.Transpor
     monkeypatch.setitem(app.extensions, "routing", replace(drain.routing(), transports={Channel.MESSAGING: transport}))
 
 
-def test_what_falls_due_now_passes_a_backlog_whose_calls_hang(
+def test_newly_due_deliveries_are_sent_while_calls_for_a_backlog_hang(
     committed: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting = {row.id for row in [add() for _ in range(30)]}
@@ -58,7 +58,9 @@ def test_what_falls_due_now_passes_a_backlog_whose_calls_hang(
     assert states == {DeliveryState.SENT}
 
 
-def test_a_busy_providers_later_is_no_attempt(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_error_of_the_provider_is_not_counted_as_an_attempt(
+    committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def busy(delivery: Claimed) -> str | None:
         claims.begin(delivery)
         raise ProviderError("messaging", "busy", retry_after=5.0)
@@ -72,9 +74,7 @@ def test_a_busy_providers_later_is_no_attempt(committed: Flask, monkeypatch: pyt
         age(8, of=row)
 
 
-def test_a_provider_that_is_busy_again_and_again_is_left_alone(
-    committed: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_drain_limits_its_calls_to_a_busy_provider(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 
     def busy(delivery: Claimed) -> str | None:
@@ -89,7 +89,7 @@ def test_a_provider_that_is_busy_again_and_again_is_left_alone(
     assert 0 < len(calls) <= 2 * drain.THREADS  # each thread makes at most two calls
 
 
-def test_a_provider_that_is_back_gets_all_that_was_postponed(
+def test_all_waiting_deliveries_are_sent_after_the_provider_recovers(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [add() for _ in range(40)]

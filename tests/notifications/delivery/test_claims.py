@@ -23,7 +23,7 @@ def claim(which: PreparedStatement = claims.OLDEST) -> claims.Claimed:
     return claimed
 
 
-def test_a_claimed_row_is_nobody_elses_until_its_lease_ends(app: Flask) -> None:
+def test_a_claimed_delivery_cannot_be_claimed_again_before_its_lease_ends(app: Flask) -> None:
     row = add()
     first = claim()
     assert claims.claim("urgent", Channel.MESSAGING) is None
@@ -32,7 +32,7 @@ def test_a_claimed_row_is_nobody_elses_until_its_lease_ends(app: Flask) -> None:
     assert (second.id, second.attempts, second.worker_crashes) == (first.id, 2, 1)
 
 
-def test_who_lost_the_claim_changes_nothing(app: Flask) -> None:
+def test_a_worker_that_lost_its_claim_cannot_record_an_outcome(app: Flask) -> None:
     row = add()
     first = claim()
     age(claims.LEASE_S + 1, of=row)
@@ -42,7 +42,7 @@ def test_who_lost_the_claim_changes_nothing(app: Flask) -> None:
     assert reread(row.dedupe_key).state == DeliveryState.CLAIMED
 
 
-def test_the_longest_due_goes_first(app: Flask) -> None:
+def test_the_delivery_with_the_oldest_due_time_is_claimed_first(app: Flask) -> None:
     now = local_time.now()
     late = {"expires_at": now + timedelta(hours=1)}
     add(dedupe_key="second", due_at=now - timedelta(seconds=10), **late)
@@ -50,7 +50,7 @@ def test_the_longest_due_goes_first(app: Flask) -> None:
     assert claim().id == reread("first").id
 
 
-def test_a_retry_waits_and_keeps_its_reason(app: Flask) -> None:
+def test_a_retry_is_delayed_and_its_error_is_stored(app: Flask) -> None:
     row = add()
     before = local_time.now()
     settlements.record_retry(claim(), 40, "messaging: timeout")
@@ -59,13 +59,13 @@ def test_a_retry_waits_and_keeps_its_reason(app: Flask) -> None:
     assert before <= row.next_try_at - timedelta(seconds=40) <= local_time.now()
 
 
-def test_a_retry_after_the_expiry_is_a_miss(app: Flask) -> None:
+def test_a_delivery_whose_retry_would_be_after_its_expiry_becomes_missed(app: Flask) -> None:
     row = add()
     settlements.record_retry(claim(), 3700, "messaging: timeout")
     assert reread(row.dedupe_key).state == DeliveryState.MISSED
 
 
-def test_what_expired_is_missed_not_sent(app: Flask) -> None:
+def test_an_expired_delivery_is_marked_as_missed_and_not_claimed(app: Flask) -> None:
     row, fresh = add(), add()
     age(3601, of=row)
     assert claim().id == fresh.id
@@ -76,13 +76,13 @@ def test_what_expired_is_missed_not_sent(app: Flask) -> None:
     assert row.settled_at is not None
 
 
-def test_sixty_minutes_late_is_still_sent(app: Flask) -> None:
+def test_a_delivery_shortly_before_its_expiry_is_still_claimed(app: Flask) -> None:
     age(3590, of=add())
     assert settlements.expire("urgent") == 0
     claim()
 
 
-def test_a_postponed_delivery_was_no_attempt(app: Flask) -> None:
+def test_a_postponement_is_not_counted_as_an_attempt(app: Flask) -> None:
     row = add()
     until = local_time.now() + timedelta(minutes=10)
     settlements.record_postponed(claim(), until)
@@ -91,19 +91,19 @@ def test_a_postponed_delivery_was_no_attempt(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("attempts", [1, 2, 5, 10])
-def test_retries_wait_two_to_the_n_with_jitter(attempts: int) -> None:
+def test_the_retry_delay_doubles_with_each_attempt_and_has_jitter(attempts: int) -> None:
     waits = [settlements.retry_delay_s(attempts) for _ in range(200)]
     assert all(0.75 * 2**attempts <= wait <= 1.25 * 2**attempts for wait in waits)
     assert len(set(waits)) > 100
 
 
-def test_retries_wait_half_an_hour_at_most_unless_the_provider_wishes_more() -> None:
+def test_the_retry_delay_is_at_most_30_minutes_unless_the_provider_wants_more() -> None:
     assert all(settlements.retry_delay_s(n) <= 1800 for n in (11, 30, 5000))
     assert settlements.retry_delay_s(1, 120.0) == 120.0
     assert settlements.retry_delay_s(20, 7200.0) == 7200.0
 
 
-def test_many_claimers_share_the_rows_without_a_double(committed: Flask) -> None:
+def test_concurrent_workers_claim_each_delivery_once(committed: Flask) -> None:
     for _ in range(60):
         add()
     claimed: list[int] = []
@@ -123,7 +123,7 @@ def test_many_claimers_share_the_rows_without_a_double(committed: Flask) -> None
     assert len(claimed) == len(set(claimed)) == 60
 
 
-def test_a_row_that_another_transaction_holds_makes_no_claim_wait(committed: Flask) -> None:
+def test_a_claim_skips_a_row_that_another_transaction_has_locked(committed: Flask) -> None:
     held, free = add(), add()
     with db.engine.connect() as other:
         other.execute(sa.select(Delivery.id).where(Delivery.id == held.id).with_for_update())

@@ -61,7 +61,9 @@ def tick() -> None:
 
 
 @pytest.mark.parametrize("seconds", [2 * HOURS, -2 * HOURS, 3000.0])
-def test_what_is_due_is_sent_on_time_and_nothing_else(gateway: Server, jump: Jump, seconds: float) -> None:
+def test_only_deliveries_due_by_the_verified_time_are_sent_after_a_clock_jump(
+    gateway: Server, jump: Jump, seconds: float
+) -> None:
     # A test cannot move the database's clock. So the rows are moved to the verified time instead.
     due, later = add(), add()
     age(seconds + 5, of=due)
@@ -75,7 +77,7 @@ def test_what_is_due_is_sent_on_time_and_nothing_else(gateway: Server, jump: Jum
     assert reread(later.dedupe_key).state == DeliveryState.PENDING
 
 
-def test_a_drain_goes_by_its_tick_while_the_clock_is_wrong(gateway: Server, jump: Jump) -> None:
+def test_a_drain_uses_the_time_of_its_tick_instead_of_the_clock(gateway: Server, jump: Jump) -> None:
     row = add()
     age(-2 * HOURS, of=row)
     verified_time.reset()  # the state of a new worker process
@@ -85,14 +87,14 @@ def test_a_drain_goes_by_its_tick_while_the_clock_is_wrong(gateway: Server, jump
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
-def test_a_drain_that_waited_in_the_queue_sends_what_fell_due_meanwhile(gateway: Server, jump: Jump) -> None:
+def test_a_drain_that_waited_in_the_queue_sends_deliveries_due_since_its_tick(gateway: Server, jump: Jump) -> None:
     row = add()
     verified_time.reset()
     jobs.drain("urgent", tick=(local_time.now() - timedelta(minutes=4)).isoformat())
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
-def test_nothing_is_missed_by_a_clock_that_ran_ahead(gateway: Server, jump: Jump) -> None:
+def test_a_delivery_does_not_expire_early_when_the_clock_jumps_ahead(gateway: Server, jump: Jump) -> None:
     row = add(expires_at=local_time.now() + timedelta(minutes=1))
     age(120, of=row)  # expired according to the database's clock, which is ahead
     jump(2 * HOURS)
@@ -104,7 +106,7 @@ def test_nothing_is_missed_by_a_clock_that_ran_ahead(gateway: Server, jump: Jump
     assert settlements.expire("urgent") == 1
 
 
-def test_a_retry_in_the_middle_of_a_jump_keeps_the_right_time(jump: Jump) -> None:
+def test_a_retry_during_a_clock_jump_is_planned_in_verified_time(jump: Jump) -> None:
     for settle in (
         lambda delivery: settlements.record_retry(delivery, 40, "no"),
         lambda delivery: settlements.record_unknown(delivery, "broken"),
@@ -139,7 +141,7 @@ def test_a_claim_during_a_clock_jump_has_a_full_lease(jump: Jump, seconds: float
             assert reread(row.dedupe_key).next_try_at > now + timedelta(seconds=claims.CALL_S)
 
 
-def test_a_jump_that_lasts_ten_minutes_is_believed(waited: Jump) -> None:
+def test_a_clock_jump_is_accepted_after_ten_minutes(waited: Jump) -> None:
     start = db_time.now()
     for seconds in (10, 300, 600):
         waited(seconds)
@@ -150,7 +152,7 @@ def test_a_jump_that_lasts_ten_minutes_is_believed(waited: Jump) -> None:
     assert abs(clock_jump.now() - db_time.now()) < timedelta(seconds=1)
 
 
-def test_what_falls_due_after_a_pause_is_sent_once_the_jump_is_believed(gateway: Server, waited: Jump) -> None:
+def test_a_delivery_due_by_the_new_time_is_sent_after_the_jump_is_accepted(gateway: Server, waited: Jump) -> None:
     row = add()
     age(-1100, of=row)
     for seconds, state in ((1, DeliveryState.PENDING), (300, DeliveryState.PENDING), (602, DeliveryState.SENT)):
@@ -159,7 +161,7 @@ def test_what_falls_due_after_a_pause_is_sent_once_the_jump_is_believed(gateway:
         assert reread(row.dedupe_key).state == state
 
 
-def test_two_jumps_are_each_believed_after_ten_minutes_of_their_own(
+def test_a_second_clock_jump_restarts_the_ten_minutes_before_acceptance(
     committed: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start, uptime = db_time.now(), clock_jump._uptime_s()
@@ -175,7 +177,9 @@ def test_two_jumps_are_each_believed_after_ten_minutes_of_their_own(
     assert at(1151, 3600) == 0
 
 
-def test_an_alarm_says_so_once_a_minute(jump: Jump, committed: Flask, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_clock_jump_is_logged_once_and_shown_in_metrics_and_worker_problems(
+    jump: Jump, committed: Flask, caplog: pytest.LogCaptureFixture
+) -> None:
     tick()
     gauge = "database_clock_step_seconds"
     assert f"{gauge} 0.0" in Client(committed).get("/metrics").get_data(as_text=True)
@@ -188,7 +192,7 @@ def test_an_alarm_says_so_once_a_minute(jump: Jump, committed: Flask, caplog: py
     assert any("has jumped by 7200 s" in problem for problem in delivery_metrics.worker_problems())
 
 
-def test_clocks_that_drift_apart_slowly_are_followed(gateway: Server, jump: Jump) -> None:
+def test_a_slow_clock_drift_does_not_delay_a_delivery(gateway: Server, jump: Jump) -> None:
     for minutes in range(0, 60, 4):
         jump(minutes * 60.0)
         tick()
@@ -198,7 +202,7 @@ def test_clocks_that_drift_apart_slowly_are_followed(gateway: Server, jump: Jump
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
-def test_the_sweep_goes_by_the_verified_time(jump: Jump, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sweep_for_missed_occurrences_uses_the_verified_time(jump: Jump, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     monkeypatch.setattr(pengingat_jobs.missed, "miss_overdue", seen.append)
     jump(2 * HOURS)
@@ -206,7 +210,7 @@ def test_the_sweep_goes_by_the_verified_time(jump: Jump, monkeypatch: pytest.Mon
     assert abs(seen[0] + timedelta(hours=2) - db_time.now()) < timedelta(seconds=5)
 
 
-def test_an_idle_tick_is_one_statement(app: Flask, statements: object) -> None:
+def test_an_idle_tick_needs_at_most_one_statement(app: Flask, statements: object) -> None:
     verified_time.verify()
     with statements.at_most(1):  # type: ignore[attr-defined]
         jobs.enqueue_due()

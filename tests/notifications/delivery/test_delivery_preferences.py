@@ -73,7 +73,7 @@ def drained(row: Delivery) -> Delivery:
 
 
 @pytest.mark.parametrize(("domicile", "zone"), ZONES.items())
-def test_in_quiet_hours_a_message_waits_for_their_end(
+def test_a_message_in_quiet_hours_waits_until_they_end(
     committed: Flask, gateway: Server, domicile: str, zone: str
 ) -> None:
     user_id = person(domicile)
@@ -86,13 +86,13 @@ def test_in_quiet_hours_a_message_waits_for_their_end(
     assert drained(row).state == DeliveryState.SENT
 
 
-def test_the_hours_are_those_of_the_persons_own_zone(committed: Flask, gateway: Server) -> None:
+def test_quiet_hours_use_the_time_zone_of_the_persons_domicile(committed: Flask, gateway: Server) -> None:
     user_id = person("Papua")
     quiet(user_id, "Asia/Jakarta")
     assert drained(add(user_id=user_id, target=None)).state == DeliveryState.SENT
 
 
-def test_outside_of_quiet_hours_everything_leaves(user_id: int, gateway: Server) -> None:
+def test_a_message_outside_quiet_hours_is_sent(user_id: int, gateway: Server) -> None:
     noisy(user_id)
     assert drained(add(user_id=user_id, target=None)).state == DeliveryState.SENT
 
@@ -101,26 +101,26 @@ TIPES = ("obat", "makan", "terapi", "kontrol")
 
 
 @pytest.mark.parametrize("tipe", TIPES)
-def test_a_reminder_of_any_type_leaves_in_quiet_hours(user_id: int, gateway: Server, tipe: str) -> None:
+def test_a_reminder_of_any_type_is_sent_in_quiet_hours(user_id: int, gateway: Server, tipe: str) -> None:
     quiet(user_id)
     assert drained(dose(user_id, tipe=tipe)).state == DeliveryState.SENT
 
 
 @pytest.mark.parametrize("tipe", TIPES)
-def test_a_snoozed_reminder_leaves_in_quiet_hours(user_id: int, gateway: Server, tipe: str) -> None:
+def test_a_snoozed_reminder_is_sent_in_quiet_hours(user_id: int, gateway: Server, tipe: str) -> None:
     quiet(user_id)
     now = db_time.now()
     row = dose(user_id, tipe=tipe, due_at=now - timedelta(minutes=30), snoozed_until=now)
     assert drained(row).state == DeliveryState.SENT
 
 
-def test_a_dose_that_is_asked_about_again_leaves_in_quiet_hours(user_id: int, gateway: Server) -> None:
+def test_a_repeated_reminder_of_a_dose_is_sent_in_quiet_hours(user_id: int, gateway: Server) -> None:
     quiet(user_id)
     row = dose(user_id, due_at=db_time.now() - timedelta(minutes=20))
     assert drained(row).state == DeliveryState.SENT
 
 
-def test_a_reminder_that_could_not_be_sent_at_its_time_is_retried_in_quiet_hours(user_id: int, gateway: Server) -> None:
+def test_a_reminder_whose_first_attempt_failed_is_retried_in_quiet_hours(user_id: int, gateway: Server) -> None:
     row = dose(user_id, tipe="makan")
     gateway.fault("messaging", "status", status=500)
     assert drained(row).state == DeliveryState.PENDING
@@ -130,7 +130,7 @@ def test_a_reminder_that_could_not_be_sent_at_its_time_is_retried_in_quiet_hours
 
 
 @pytest.mark.parametrize("kind", ["stock", "forum_reply", "moderation"])
-def test_news_does_not_expire_before_quiet_hours_end(user_id: int, gateway: Server, kind: str) -> None:
+def test_a_notification_does_not_expire_during_quiet_hours(user_id: int, gateway: Server, kind: str) -> None:
     end = quiet(user_id)
     expires_at = db_time.now() + timedelta(minutes=30)
     row = drained(add(user_id=user_id, target=None, kind=kind, expires_at=expires_at))
@@ -140,13 +140,13 @@ def test_news_does_not_expire_before_quiet_hours_end(user_id: int, gateway: Serv
     assert drained(row).state == DeliveryState.SENT
 
 
-def test_news_with_time_enough_expires_when_it_did(user_id: int, gateway: Server) -> None:
+def test_quiet_hours_do_not_change_an_expiry_after_their_end(user_id: int, gateway: Server) -> None:
     quiet(user_id)
     expires_at = db_time.now() + timedelta(hours=24)
     assert drained(add(user_id=user_id, target=None, expires_at=expires_at)).expires_at == expires_at
 
 
-def test_a_channel_that_is_switched_off_gets_nothing_of_what_is_queued_already(user_id: int, gateway: Server) -> None:
+def test_queued_deliveries_of_a_switched_off_channel_are_cancelled(user_id: int, gateway: Server) -> None:
     message = add(user_id=user_id, target=None)
     push = add(user_id=user_id, target=None, channel=Channel.PUSH_FAN_OUT)
     wish(user_id, messages=False, push=False)
@@ -156,24 +156,24 @@ def test_a_channel_that_is_switched_off_gets_nothing_of_what_is_queued_already(u
     assert gateway.messaging.sent == []
 
 
-def test_a_push_that_was_fanned_out_already_does_not_leave_either(user_id: int, gateway: Server) -> None:
+def test_a_push_after_its_fan_out_is_cancelled_if_pushes_are_switched_off(user_id: int, gateway: Server) -> None:
     wish(user_id, push=False)
     assert drained(add(user_id=user_id, target="1", channel=Channel.PUSH)).state == DeliveryState.CANCELLED
 
 
-def test_one_channel_switched_off_leaves_the_other(user_id: int, gateway: Server) -> None:
+def test_a_message_is_sent_although_pushes_are_switched_off(user_id: int, gateway: Server) -> None:
     wish(user_id, push=False)
     assert drained(add(user_id=user_id, target=None)).state == DeliveryState.SENT
 
 
-def test_a_channel_that_is_switched_on_again_gets_what_falls_due_then(user_id: int, gateway: Server) -> None:
+def test_a_channel_that_is_switched_on_again_gets_its_queued_reminder(user_id: int, gateway: Server) -> None:
     row = dose(user_id)
     wish(user_id, messages=False)
     wish(user_id, messages=True)
     assert drained(row).state == DeliveryState.SENT
 
 
-def test_what_is_switched_off_in_the_middle_of_a_drain_leaves_no_more(user_id: int, gateway: Server) -> None:
+def test_switching_off_a_channel_during_a_drain_cancels_the_remaining_messages(user_id: int, gateway: Server) -> None:
     rows = [add(user_id=user_id, target=None) for _ in range(3)]
     lane = Lane("urgent", Channel.MESSAGING, current_app.app_context, Condition(), threads=1)
     while delivery := lane.next():
@@ -188,7 +188,9 @@ def test_what_is_switched_off_in_the_middle_of_a_drain_leaves_no_more(user_id: i
 
 
 @pytest.mark.parametrize("kind", ["password_reset", "phone_code", "security_notice", "pseudonym_lifted"])
-def test_what_is_asked_for_now_or_must_be_told_comes_at_any_hour(user_id: int, gateway: Server, kind: str) -> None:
+def test_essential_messages_ignore_quiet_hours_and_switched_off_channels(
+    user_id: int, gateway: Server, kind: str
+) -> None:
     quiet(user_id)
     wish(user_id, messages=False)
     assert drained(add(user_id=user_id, target=None, kind=kind)).state == DeliveryState.SENT

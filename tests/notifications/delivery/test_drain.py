@@ -32,7 +32,7 @@ from tests.notifications.deliveries import add, age, committed_user, reread, wor
 from tests.notifications.senders.numbers_of_people import make_invalid, pass_time
 
 
-def test_everything_due_is_sent_once(committed: Flask, gateway: Server) -> None:
+def test_every_due_message_is_sent_once(committed: Flask, gateway: Server) -> None:
     rows = [add() for _ in range(40)]
     jobs.drain("urgent")
     jobs.drain("urgent")
@@ -42,7 +42,7 @@ def test_everything_due_is_sent_once(committed: Flask, gateway: Server) -> None:
     assert row.provider_ref in {message.ref for message in gateway.messaging.sent}
 
 
-def test_a_persons_message_goes_to_the_number_of_that_moment(committed: Flask, gateway: Server) -> None:
+def test_a_message_is_sent_to_the_persons_number_at_the_time_of_sending(committed: Flask, gateway: Server) -> None:
     user = committed_user()
     row = add(user_id=user.id, target=None, due_at=local_time.now() + timedelta(minutes=30))
     db.session.get_one(User, user.id).phone = "+6281999999999"
@@ -52,7 +52,7 @@ def test_a_persons_message_goes_to_the_number_of_that_moment(committed: Flask, g
     assert [message.target for message in gateway.messaging.sent] == ["6281999999999"]
 
 
-def test_a_message_for_one_number_does_not_follow_to_another(committed: Flask, gateway: Server) -> None:
+def test_a_message_for_a_fixed_number_fails_if_the_person_has_another_number(committed: Flask, gateway: Server) -> None:
     user = committed_user()
     row = add(user_id=user.id, target="+628100000001")
     jobs.drain("urgent")
@@ -61,7 +61,7 @@ def test_a_message_for_one_number_does_not_follow_to_another(committed: Flask, g
     assert (row.state, row.last_error) == (DeliveryState.FAILED, "the number has changed")
 
 
-def test_a_number_that_is_invalid_on_two_days_is_flagged_and_left_alone(committed: Flask, gateway: Server) -> None:
+def test_a_number_invalid_on_two_days_is_flagged_and_gets_no_more_messages(committed: Flask, gateway: Server) -> None:
     user = committed_user()
     gateway.messaging.mark_invalid(user.phone or "")
     rows = [add(user_id=user.id, target=None)]
@@ -79,7 +79,7 @@ def test_a_number_that_is_invalid_on_two_days_is_flagged_and_left_alone(committe
     assert db.session.get_one(User, user.id).phone_invalid_at is not None
 
 
-def test_one_message_tries_an_invalid_number_after_a_week(committed: Flask, gateway: Server) -> None:
+def test_an_invalid_number_is_probed_with_one_message_after_a_week(committed: Flask, gateway: Server) -> None:
     user = committed_user()
     make_invalid(user)
     pass_time(user, days=7)
@@ -106,7 +106,7 @@ def test_a_failed_probe_of_an_invalid_number_is_retried(committed: Flask, gatewa
 
 
 @pytest.mark.parametrize("note", ["accepted of a doubted number", "start after a trial"])
-def test_a_success_stays_a_success_when_it_cannot_be_recorded(
+def test_a_sent_delivery_stays_sent_when_saving_the_number_or_sender_fails(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch, note: str
 ) -> None:
     """PostgreSQL fails after the provider call, while the new state of the number or of the sender is saved."""
@@ -127,7 +127,7 @@ def test_a_success_stays_a_success_when_it_cannot_be_recorded(
     assert row.provider_ref
 
 
-def test_a_number_that_a_probe_has_reached_is_written_to_again(committed: Flask, gateway: Server) -> None:
+def test_a_successful_probe_makes_an_invalid_number_valid_again(committed: Flask, gateway: Server) -> None:
     user = committed_user()
     make_invalid(user)
     pass_time(user, days=7)
@@ -144,7 +144,7 @@ def drained(user: User) -> Delivery:
 
 
 @pytest.mark.parametrize("kind", ["status", "drop", "garbage", "rate_limit", "disconnected", "token_invalid"])
-def test_a_passing_failure_is_tried_again(committed: Flask, gateway: Server, kind: str) -> None:
+def test_a_temporary_failure_is_retried(committed: Flask, gateway: Server, kind: str) -> None:
     row = add()
     gateway.fault("messaging", kind)
     jobs.drain("urgent")
@@ -156,7 +156,7 @@ def test_a_passing_failure_is_tried_again(committed: Flask, gateway: Server, kin
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
-def test_a_providers_wish_to_wait_is_respected(committed: Flask, gateway: Server) -> None:
+def test_the_retry_after_of_a_provider_is_respected(committed: Flask, gateway: Server) -> None:
     row = add()
     gateway.fault("messaging", "status", status=429, retry_after=300)
     asked = local_time.now()
@@ -164,14 +164,14 @@ def test_a_providers_wish_to_wait_is_respected(committed: Flask, gateway: Server
     assert reread(row.dedupe_key).next_try_at - asked >= timedelta(seconds=300)
 
 
-def test_a_row_that_breaks_its_transport_does_not_stop_the_others(committed: Flask, gateway: Server) -> None:
+def test_a_delivery_that_raises_an_error_does_not_stop_the_others(committed: Flask, gateway: Server) -> None:
     broken, fine = add(payload={}), add()
     jobs.drain("urgent")
     assert reread(broken.dedupe_key).state == DeliveryState.PENDING
     assert reread(fine.dedupe_key).state == DeliveryState.SENT
 
 
-def test_a_hanging_channel_does_not_hold_up_another(
+def test_a_hanging_channel_does_not_block_another_channel(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hanging, let_go, pushed = Event(), Event(), Event()
@@ -199,7 +199,7 @@ def test_a_hanging_channel_does_not_hold_up_another(
     thread.join()
 
 
-def test_a_drain_that_its_alarm_ends_claims_nothing_more(
+def test_a_drain_that_is_ended_by_its_job_timeout_claims_no_more_deliveries(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called, let_go, ended = Event(), Event(), Event()
@@ -262,19 +262,19 @@ def test_a_second_claim_during_a_call_keeps_its_own_outcome(
     assert (reread(row.dedupe_key).state, reread(row.dedupe_key).provider_ref) == (DeliveryState.SENT, "second")
 
 
-def test_a_drain_of_broadcasts_serves_what_is_urgent_too(committed: Flask, gateway: Server) -> None:
+def test_a_bulk_drain_also_sends_urgent_deliveries(committed: Flask, gateway: Server) -> None:
     urgent, bulk = add(), add(queue="bulk")
     jobs.drain("bulk")
     assert reread(urgent.dedupe_key).state == reread(bulk.dedupe_key).state == DeliveryState.SENT
 
 
-def test_an_urgent_drain_leaves_broadcasts_alone(committed: Flask, gateway: Server) -> None:
+def test_an_urgent_drain_does_not_send_bulk_deliveries(committed: Flask, gateway: Server) -> None:
     bulk = add(queue="bulk")
     jobs.drain("urgent")
     assert reread(bulk.dedupe_key).state == DeliveryState.PENDING
 
 
-def test_the_clock_enqueues_a_drain_for_what_is_due(committed: Flask) -> None:
+def test_the_scheduler_enqueues_one_drain_for_due_deliveries(committed: Flask) -> None:
     row = add(due_at=local_time.now() + timedelta(minutes=30))
     jobs.enqueue_due()
     assert queue.connection().llen("rq:queue:urgent") == 0
@@ -290,7 +290,7 @@ def waiting(name: str) -> list[tuple[str, tuple[str, ...], int]]:
     return [(str(job.func_name).rpartition(".")[2], tuple(job.args), int(job.timeout or 0)) for job in jobs_of]
 
 
-def test_what_is_due_for_over_ten_seconds_is_drained_by_the_bulk_worker_too(committed: Flask) -> None:
+def test_the_bulk_queue_also_gets_a_drain_if_a_delivery_is_ten_seconds_late(committed: Flask) -> None:
     row = add()
     jobs.enqueue_due()
     assert (waiting("urgent"), waiting("bulk")) == ([("drain", ("urgent",), 35)], [])
@@ -299,7 +299,7 @@ def test_what_is_due_for_over_ten_seconds_is_drained_by_the_bulk_worker_too(comm
     assert (waiting("urgent"), waiting("bulk")) == ([("drain", ("urgent",), 35)], [("drain", ("urgent",), 35)])
 
 
-def test_without_redis_the_clock_sends_itself(
+def test_the_scheduler_sends_due_deliveries_itself_without_redis(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from app.core.jobs.redis import WEB, connect
@@ -311,7 +311,7 @@ def test_without_redis_the_clock_sends_itself(
     assert len(gateway.messaging.sent) == 1
 
 
-def test_metrics_count_what_was_sent_and_what_waits(committed: Flask, gateway: Server) -> None:
+def test_metrics_count_sent_failed_and_due_deliveries(committed: Flask, gateway: Server) -> None:
     sent = add()
     gateway.messaging.mark_invalid("+62000")
     add(target="+62000")
@@ -327,7 +327,7 @@ def test_metrics_count_what_was_sent_and_what_waits(committed: Flask, gateway: S
     assert f'delivery_lag_seconds_bucket{{channel="messaging",le="{bucket}"}} 1.0' in page
 
 
-def test_what_broadcasts_wait_for_is_no_lateness(committed: Flask, gateway: Server) -> None:
+def test_the_waiting_time_of_bulk_deliveries_is_not_in_the_lag_metric(committed: Flask, gateway: Server) -> None:
     age(120, of=add(queue="bulk"))
     jobs.drain("bulk")
     assert len(gateway.messaging.sent) == 1
@@ -336,7 +336,7 @@ def test_what_broadcasts_wait_for_is_no_lateness(committed: Flask, gateway: Serv
     assert 'delivery_lag_seconds_bucket{channel="messaging",le="+Inf"} 0.0' in page
 
 
-def test_health_tells_of_late_deliveries_and_missing_workers(committed: Flask) -> None:
+def test_health_checks_report_late_deliveries_and_missing_workers(committed: Flask) -> None:
     assert Client(committed).get("/readyz").json["checks"]["deliveries"] == "oldest due for 0 s"
     late = add()
     age(300, of=late)
@@ -348,7 +348,7 @@ def test_health_tells_of_late_deliveries_and_missing_workers(committed: Flask) -
     assert any("urgent" in problem for problem in problems)
 
 
-def test_old_settled_rows_are_dropped_and_open_ones_kept(committed: Flask, gateway: Server) -> None:
+def test_prune_deletes_old_settled_deliveries_and_keeps_open_ones(committed: Flask, gateway: Server) -> None:
     old, fresh = add(), add()
     jobs.drain("urgent")
     waiting = add()

@@ -33,17 +33,17 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heartbeat, "worker_problems", list)
 
 
-def test_an_urgent_worker_reports_once_a_minute_for_all_workers() -> None:
+def test_the_heartbeat_is_scheduled_once_a_minute_in_the_urgent_queue() -> None:
     assert Periodic(heartbeat.beat, every_s=60, queue=URGENT) in PERIODIC
 
 
-def test_all_is_well_is_told_at_the_address_itself(address: str, sim: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_healthy_state_is_reported_as_success(address: str, sim: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     healthy(monkeypatch)
     heartbeat.beat()
     assert sim.heartbeat.said == [("success", "")]
 
 
-def test_what_is_wrong_is_told_in_words(address: str, sim: Server) -> None:
+def test_worker_problems_are_reported_as_a_failure_with_their_text(address: str, sim: Server) -> None:
     queue.connection().delete(schedule.HEARTBEAT)
     heartbeat.beat()
     ((what, words),) = sim.heartbeat.said
@@ -59,7 +59,7 @@ def test_what_is_wrong_is_told_in_words(address: str, sim: Server) -> None:
         (OperationalError("SELECT 1", {}, Exception("refused")), "the database is away (OperationalError)"),
     ],
 )
-def test_a_server_that_is_away_is_named(
+def test_an_unavailable_server_is_named_in_the_heartbeat(
     address: str, sim: Server, monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
 ) -> None:
     def away() -> list[str]:
@@ -71,7 +71,7 @@ def test_a_server_that_is_away_is_named(
 
 
 @pytest.mark.parametrize("fault", ["unknown", "rate", "hang", "garbage", "down"])
-def test_a_monitor_that_does_not_answer_breaks_nothing(
+def test_a_failing_monitor_raises_no_error_and_its_address_is_not_logged(
     address: str, sim: Server, fault: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     healthy(monkeypatch)
@@ -80,7 +80,7 @@ def test_a_monitor_that_does_not_answer_breaks_nothing(
     assert CHECK not in caplog.text, "the address is a secret"
 
 
-def test_without_an_address_nobody_is_called(committed: Flask, sim: Server) -> None:
+def test_without_an_address_no_heartbeat_is_sent(committed: Flask, sim: Server) -> None:
     with committed.app_context():
         heartbeat.beat()
     assert not sim.heartbeat.said

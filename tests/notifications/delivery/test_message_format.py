@@ -57,7 +57,9 @@ INSIDE = timedelta(hours=23, minutes=45)
 OUTSIDE = timedelta(hours=23, minutes=55)  # less than 24 hours, but within the safety margin of 10 minutes
 
 
-def test_inside_the_hours_a_text_goes_with_its_buttons(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_a_message_within_24_hours_is_sent_as_text_with_buttons(
+    committed: Flask, sim: Server, whatsapp: Configure
+) -> None:
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = committed_user()
     wrote(user.phone or "", INSIDE)
@@ -68,7 +70,9 @@ def test_inside_the_hours_a_text_goes_with_its_buttons(committed: Flask, sim: Se
     assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
 
 
-def test_a_code_goes_by_a_template_that_holds_it_alone(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_a_phone_code_is_sent_in_a_template_that_contains_only_the_code(
+    committed: Flask, sim: Server, whatsapp: Configure
+) -> None:
     """The recipient has no account and never wrote to us, so only a template may be sent."""
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"phone_code": "kode"}')
     words = {"text": "Kode verifikasi nomor HP Anda: 123456.", "parts": {"code": "123456"}}
@@ -78,7 +82,9 @@ def test_a_code_goes_by_a_template_that_holds_it_alone(committed: Flask, sim: Se
     assert (message.kind, message.text, message.buttons) == ("template", "kode | 123456", ("123456",))
 
 
-def test_outside_the_hours_the_template_of_the_kind_goes(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_a_message_outside_24_hours_is_sent_as_the_template_of_its_kind(
+    committed: Flask, sim: Server, whatsapp: Configure
+) -> None:
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}', WHATSAPP_TEMPLATE_LANGUAGE="id")
     user = committed_user()
     wrote(user.phone or "", OUTSIDE)
@@ -100,7 +106,7 @@ def test_outside_the_hours_the_template_of_the_kind_goes(committed: Flask, sim: 
         ('{"security_notice": "akun"}', "security_notice", {"text": "Sandi\ndiubah."}, "akun | Sandi diubah."),
     ],
 )
-def test_a_template_says_what_the_text_says(
+def test_a_template_carries_the_text_and_no_buttons_without_a_webhook(
     committed: Flask, sim: Server, whatsapp: Configure, templates: str, kind: str, words: Any, arrives: str
 ) -> None:
     whatsapp(WHATSAPP_TEMPLATES=templates)
@@ -126,7 +132,7 @@ def test_without_a_template_the_delivery_fails_and_is_counted(
 
 
 @pytest.mark.parametrize("settings", [{}, {"WHATSAPP_TEMPLATE_LANGUAGE": "en"}])
-def test_who_sets_nothing_sends_texts_at_any_hour(
+def test_without_template_settings_messages_are_sent_as_texts_after_24_hours(
     committed: Flask, sim: Server, whatsapp: Configure, settings: dict[str, str]
 ) -> None:
     whatsapp(**settings)
@@ -138,7 +144,7 @@ def test_who_sets_nothing_sends_texts_at_any_hour(
     assert sorted((message.kind, message.text) for message in sim.messaging.sent) == [("text", "Halo"), ("text", TEXT)]
 
 
-def test_a_clock_that_crosses_the_24th_hour_in_the_middle_of_a_drain_changes_the_form(
+def test_messages_become_templates_when_the_24_hours_end_during_a_drain(
     committed: Flask, sim: Server, whatsapp: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whatsapp(WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
@@ -166,12 +172,12 @@ def test_a_clock_that_crosses_the_24th_hour_in_the_middle_of_a_drain_changes_the
     assert set(kinds[10 + 20 :]) == {"template"}
 
 
-def test_words_without_parts_are_a_text(app: Flask, whatsapp: Configure) -> None:
+def test_a_message_without_parts_is_formatted_as_plain_text(app: Flask, whatsapp: Configure) -> None:
     whatsapp(WHATSAPP_APP_SECRET="s")
     assert message_format.format_of("reminder", {"text": "Halo"}, is_open=True) == message_format.MessageFormat("Halo")
 
 
-def test_a_persons_message_costs_four_statements(
+def test_sending_a_message_to_a_person_needs_at_most_four_statements(
     app: Flask, statements: Any, whatsapp: Configure, sim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The sender's state stays cached, so that a slow machine runs no additional query.
@@ -203,7 +209,9 @@ def refused_as_a_text(sim: Server, whatsapp: Configure, **settings: str) -> tupl
     return reread(row.dedupe_key), list(db.session.scalars(sa.select(Delivery).order_by(Delivery.id)))
 
 
-def test_what_is_refused_as_a_text_goes_once_as_a_template(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_a_text_that_whatsapp_refuses_is_sent_once_as_a_template(
+    committed: Flask, sim: Server, whatsapp: Configure
+) -> None:
     row, rows = refused_as_a_text(sim, whatsapp, WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     assert (row.state, row.last_error) == (DeliveryState.FAILED, "messaging: code 131047")
     assert [(each.state, each.dedupe_key) for each in rows[1:]] == [(DeliveryState.SENT, f"{row.dedupe_key}:template")]
@@ -222,7 +230,9 @@ def test_a_refused_text_without_a_template_is_not_sent_again(
     assert (row.state, len(rows)) == (DeliveryState.FAILED, 1)
 
 
-def test_what_has_expired_is_not_said_again(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_an_expired_delivery_is_not_sent_again_as_a_template(
+    committed: Flask, sim: Server, whatsapp: Configure
+) -> None:
     whatsapp(WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     row = add(kind="reminder", words=REMINDER)
     age(3601, of=row)
@@ -230,7 +240,7 @@ def test_what_has_expired_is_not_said_again(committed: Flask, sim: Server, whats
         assert not template_fallback.send_as_template(row.id)
 
 
-def test_production_forgets_what_was_said_once_whatsapp_cannot_refuse_it(
+def test_production_deletes_a_message_text_after_the_time_for_a_refusal(
     committed: Flask, sim: Server, whatsapp: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whatsapp(WHATSAPP_APP_SECRET="s")

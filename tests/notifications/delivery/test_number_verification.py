@@ -65,12 +65,12 @@ def sent(kind: str, user_id: int) -> Delivery:
     return reread(row.dedupe_key)
 
 
-def test_the_kinds_are_those_that_the_sections_send() -> None:
+def test_only_broadcasts_alerts_reminders_and_stock_need_a_verified_number() -> None:
     assert {fan_out.KIND, alerts.KIND, upcoming.KIND, stock.KIND} == number_verification.REQUIRED
 
 
 @pytest.mark.parametrize("name", HELD)
-def test_a_mode_holds_back_what_it_says_from_unproven_numbers(
+def test_each_mode_cancels_its_kinds_of_messages_to_unverified_numbers(
     committed: Flask, gateway: Server, mode: Mode, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     mode(name)
@@ -84,7 +84,7 @@ def test_a_mode_holds_back_what_it_says_from_unproven_numbers(
 
 
 @pytest.mark.parametrize("name", HELD)
-def test_a_proven_number_gets_everything(
+def test_a_verified_number_gets_every_kind_of_message_in_every_mode(
     committed: Flask, gateway: Server, mode: Mode, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     mode(name)
@@ -109,7 +109,7 @@ def test_a_number_is_checked_when_a_message_is_sent(committed: Flask, gateway: S
     assert reread(row.dedupe_key).state == DeliveryState.CANCELLED
 
 
-def test_a_push_is_never_held_back(committed: Flask, mode: Mode) -> None:
+def test_a_push_is_sent_to_a_person_with_an_unverified_number(committed: Flask, mode: Mode) -> None:
     mode("required")
     row = add(kind="reminder", channel=Channel.PUSH_FAN_OUT, user_id=person(is_proven=False), target=None)
     jobs.drain("urgent")
@@ -117,7 +117,7 @@ def test_a_push_is_never_held_back(committed: Flask, mode: Mode) -> None:
 
 
 @pytest.mark.parametrize(("name", "expected"), [("off", {"proven", "unproven"}), ("soft", {"proven"})])
-def test_broadcasts_count_only_those_whom_they_reach(
+def test_a_broadcast_excludes_unverified_numbers_in_soft_mode(
     committed: Flask, mode: Mode, name: str, expected: set[str]
 ) -> None:
     mode(name)
@@ -131,14 +131,14 @@ def test_broadcasts_count_only_those_whom_they_reach(
     assert told == {people[each] for each in expected}
 
 
-def test_a_person_reads_why() -> None:
+def test_the_reason_for_an_unverified_number_is_readable() -> None:
     assert_readable(delivery_labels.REASONS[number_verification.UNPROVEN])
 
 
 @pytest.mark.parametrize(
     ("name", "state", "messages"), [("off", DeliveryState.SENT, 1), ("required", DeliveryState.CANCELLED, 0)]
 )
-def test_several_in_one_message_are_held_back_together(
+def test_grouped_reminders_to_an_unverified_number_have_the_same_outcome(
     committed: Flask,
     gateway: Server,
     mode: Mode,

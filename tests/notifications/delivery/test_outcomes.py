@@ -27,7 +27,7 @@ def claim(which: PreparedStatement = claims.OLDEST) -> claims.Claimed:
 
 
 @pytest.mark.parametrize("kind", ["down", "drop", "not_http", "garbage", "wrong_type", "oversize"])
-def test_a_provider_that_takes_messages_and_does_not_say_so_gets_two_copies(
+def test_a_message_is_sent_at_most_twice_if_its_outcome_stays_unknown(
     committed: Flask, gateway: Server, kind: str
 ) -> None:
     row = add()
@@ -61,7 +61,7 @@ def test_a_null_character_in_a_response_does_not_change_the_outcome(
     assert (reread(row.dedupe_key).state, len(server.requests)) == (state, calls)
 
 
-def test_an_unknown_outcome_is_counted_and_its_repetition_settles_it(committed: Flask, gateway: Server) -> None:
+def test_an_unknown_outcome_is_counted_and_resolved_by_a_retry(committed: Flask, gateway: Server) -> None:
     row = add()
     gateway.fault("messaging", "drop", after=True)
     jobs.drain("urgent")
@@ -75,7 +75,7 @@ def test_an_unknown_outcome_is_counted_and_its_repetition_settles_it(committed: 
     assert 'deliveries_total{channel="messaging",outcome="unknown"} 1.0' in page
 
 
-def test_what_was_never_written_is_tried_again_and_again(
+def test_connection_failures_are_retried_and_not_counted_as_unknown_outcomes(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = add()
@@ -93,7 +93,9 @@ def test_what_was_never_written_is_tried_again_and_again(
 
 
 @pytest.mark.parametrize("kind", ["status", "rate_limit"])  # test_sender_status.py tests a refused token
-def test_what_the_provider_refused_is_tried_again_and_again(committed: Flask, gateway: Server, kind: str) -> None:
+def test_temporary_refusals_are_retried_and_not_counted_as_unknown_outcomes(
+    committed: Flask, gateway: Server, kind: str
+) -> None:
     row = add()
     gateway.fault("messaging", kind, times=4)
     for _ in range(4):
@@ -105,9 +107,7 @@ def test_what_the_provider_refused_is_tried_again_and_again(committed: Flask, ga
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
-def test_a_worker_that_died_in_the_middle_of_a_call_leaves_an_unknown_outcome(
-    committed: Flask, gateway: Server
-) -> None:
+def test_a_delivery_fails_after_two_workers_died_during_its_call(committed: Flask, gateway: Server) -> None:
     row = add()
     for which in (claims.OLDEST, claims.SUSPECTS):
         claims.begin(claim(which))  # then the worker dies
@@ -128,7 +128,7 @@ def test_a_claim_that_another_worker_took_over_is_not_sent(app: Flask) -> None:
     assert reread(row.dedupe_key).unconfirmed_calls == 0
 
 
-def test_what_is_cancelled_between_claim_and_call_is_not_sent(app: Flask) -> None:
+def test_a_delivery_cancelled_between_claim_and_call_is_not_sent(app: Flask) -> None:
     add(about=About("user", 1))
     claimed = claim()
     with unit_of_work():
@@ -137,7 +137,7 @@ def test_what_is_cancelled_between_claim_and_call_is_not_sent(app: Flask) -> Non
         claims.begin(claimed)
 
 
-def test_a_call_has_its_time_in_the_lease_however_long_it_waited(app: Flask) -> None:
+def test_starting_a_call_extends_the_lease_for_the_length_of_the_call(app: Flask) -> None:
     row = add()
     claimed = claim()
     age(claims.LEASE_S - 1, of=row)

@@ -52,7 +52,9 @@ def rows(app: Flask) -> None:
     ],
     ids=["oldest", "newest", "suspects"],
 )
-def test_a_claim_reads_what_it_may_take(which: PreparedStatement, index: str, is_grouped: bool) -> None:
+def test_a_claim_uses_the_expected_index_and_no_sequential_scan(
+    which: PreparedStatement, index: str, is_grouped: bool
+) -> None:
     values = {
         "of_queue": URGENT,
         "of_channel": Channel.MESSAGING,
@@ -72,7 +74,7 @@ def test_an_idle_tick_reads_one_row_of_each_channel() -> None:
     assert plan.count("Limit") == plan.count(" using ix_deliveries_open"), plan
 
 
-def test_a_tick_reads_the_due_ones_alone() -> None:
+def test_a_tick_uses_indexes_and_no_sequential_scan_for_due_deliveries() -> None:
     plan = plan_of(jobs._due, **clock_jump.values())
     assert "ix_deliveries_open" in indexes_in(plan) <= {"ix_deliveries_open", "ix_deliveries_suspects"}, plan
     assert "Seq Scan on deliveries" not in plan, plan

@@ -43,7 +43,7 @@ def subscribed(sim: Server, public_key: str) -> int:
 
 @pytest.mark.parametrize("broken", ["messaging", "push"])
 @pytest.mark.parametrize(("kind", "options"), FAULTS, ids=[kind for kind, _ in FAULTS])
-def test_a_failing_provider_is_retried_and_slows_nobody_else(
+def test_a_failing_provider_is_retried_and_does_not_delay_the_other_channel(
     committed: Flask,
     gateway: Server,
     monkeypatch: pytest.MonkeyPatch,

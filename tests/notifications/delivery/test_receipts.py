@@ -47,12 +47,12 @@ def outcome(inbound_id: int) -> tuple[str | None, bool]:
     return row.outcome, row.handled_at is not None
 
 
-def test_a_message_that_the_provider_named_is_accepted(app: Flask) -> None:
+def test_a_sent_message_has_the_receipt_accepted(app: Flask) -> None:
     row = sent()
     assert (row.state, row.receipt) == (DeliveryState.SENT, Receipt.ACCEPTED)
 
 
-def test_an_id_that_was_anothers_before_a_restore_is_not_settled_by_its_receipt(app: Flask) -> None:
+def test_a_receipt_with_the_id_of_an_unsent_delivery_does_not_settle_it(app: Flask) -> None:
     row = add(due_at=local_time.now() + timedelta(hours=1))
     old = tell(Receipt.READ, delivery=row.id)
     take()
@@ -72,7 +72,7 @@ def test_the_second_reference_of_a_receipt_is_stored(app: Flask) -> None:
     assert reread(row.dedupe_key).receipt == Receipt.FAILED
 
 
-def test_a_delivery_keeps_the_furthest_receipt_in_whatever_order_they_come(app: Flask) -> None:
+def test_a_delivery_keeps_the_most_advanced_receipt_in_any_order(app: Flask) -> None:
     told = [Receipt.SENT, Receipt.FAILED, Receipt.DELIVERED, Receipt.READ]
     for order in itertools.permutations(told):
         row = sent()
@@ -83,7 +83,7 @@ def test_a_delivery_keeps_the_furthest_receipt_in_whatever_order_they_come(app: 
 
 
 @pytest.mark.parametrize("first", [Receipt.SENT, Receipt.DELIVERED])
-def test_the_same_receipt_twice_is_applied_once(app: Flask, first: Receipt) -> None:
+def test_a_repeated_receipt_is_applied_once(app: Flask, first: Receipt) -> None:
     row = sent()
     ids = [tell(first, ref=row.provider_ref) for _ in range(3)]
     assert take() == 3
@@ -91,7 +91,7 @@ def test_the_same_receipt_twice_is_applied_once(app: Flask, first: Receipt) -> N
     assert take() == 0
 
 
-def test_time_and_code_come_along(app: Flask) -> None:
+def test_the_time_and_the_code_of_a_receipt_are_stored(app: Flask) -> None:
     row = sent()
     tell(Receipt.FAILED, ref=row.provider_ref, at="2026-03-02T01:00:00+00:00", code="131026")
     take()
@@ -100,7 +100,7 @@ def test_time_and_code_come_along(app: Flask) -> None:
     assert (row.receipt_at.isoformat(), row.receipt_code) == ("2026-03-02T01:00:00+00:00", "131026")
 
 
-def test_a_failure_is_told_of_once_and_not_when_the_message_arrived_after_all(app: Flask) -> None:
+def test_a_failure_is_reported_once_and_not_if_the_message_was_delivered(app: Flask) -> None:
     row, arrived = sent(), sent()
     for _ in range(2):
         tell(Receipt.FAILED, ref=row.provider_ref, code="131047")
@@ -113,7 +113,7 @@ def test_a_failure_is_told_of_once_and_not_when_the_message_arrived_after_all(ap
     assert failed == [(row.id, "131047")]
 
 
-def test_later_receipts_may_carry_the_second_name_alone(app: Flask) -> None:
+def test_a_receipt_with_only_the_second_reference_is_applied(app: Flask) -> None:
     row = sent()
     tell(Receipt.SENT, ref=row.provider_ref, state_ref="state-1")
     tell(Receipt.DELIVERED, state_ref="state-1")
@@ -124,7 +124,7 @@ def test_later_receipts_may_carry_the_second_name_alone(app: Flask) -> None:
     assert reread(row.dedupe_key).receipt == Receipt.READ
 
 
-def test_a_message_without_a_name_is_not_whom_another_receipt_means(app: Flask) -> None:
+def test_an_unknown_reference_does_not_match_a_message_without_a_reference(app: Flask) -> None:
     row = add()
     assert claims.claim("urgent", Channel.MESSAGING) is not None
     tell(Receipt.SENT, delivery=row.id)
@@ -134,7 +134,7 @@ def test_a_message_without_a_name_is_not_whom_another_receipt_means(app: Flask) 
     assert outcome(strange) == ("waiting", False)
 
 
-def test_what_left_as_one_message_has_one_receipt(app: Flask) -> None:
+def test_a_receipt_is_applied_to_all_deliveries_with_the_same_reference(app: Flask) -> None:
     rows = [sent(), sent()]
     with unit_of_work():
         ids = [row.id for row in rows]
@@ -144,7 +144,7 @@ def test_what_left_as_one_message_has_one_receipt(app: Flask) -> None:
     assert {reread(row.dedupe_key).receipt for row in rows} == {Receipt.DELIVERED}
 
 
-def test_a_receipt_that_comes_before_its_call_is_recorded_is_looked_at_again(app: Flask) -> None:
+def test_a_receipt_that_arrives_before_its_reference_is_stored_is_applied_later(app: Flask) -> None:
     early = tell(Receipt.DELIVERED, ref="soon")
     assert take() == 1
     assert outcome(early) == ("waiting", False)
@@ -159,7 +159,7 @@ def test_a_receipt_that_comes_before_its_call_is_recorded_is_looked_at_again(app
     assert reread(row.dedupe_key).receipt == Receipt.DELIVERED
 
 
-def test_a_receipt_of_nobodys_message_is_let_go_after_the_second_look(app: Flask) -> None:
+def test_a_receipt_of_an_unknown_delivery_is_closed_at_the_second_attempt(app: Flask) -> None:
     stray = tell(Receipt.DELIVERED, ref="another-service")
     take()
     with unit_of_work():
@@ -184,7 +184,7 @@ def test_a_receipt_settles_a_call_whose_worker_died(committed: Flask, gateway: S
     assert gateway.messaging.sent == []
 
 
-def test_without_a_receipt_the_same_call_is_repeated(committed: Flask, gateway: Server) -> None:
+def test_without_a_receipt_a_call_whose_worker_died_is_repeated(committed: Flask, gateway: Server) -> None:
     row = add()
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
@@ -194,7 +194,7 @@ def test_without_a_receipt_the_same_call_is_repeated(committed: Flask, gateway: 
     assert len(gateway.messaging.sent) == 1
 
 
-def test_a_worker_that_is_slower_than_its_receipt_changes_nothing_more(app: Flask) -> None:
+def test_a_worker_slower_than_the_receipt_cannot_change_the_outcome(app: Flask) -> None:
     row = add()
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None

@@ -34,7 +34,7 @@ def test_the_setting_names_every_template_and_every_kind_that_needs_one() -> Non
 
 
 @pytest.mark.parametrize("name", [name for name, (category, _) in TEMPLATES.items() if category != "Authentication"])
-def test_the_text_keeps_the_rules_of_meta(name: str) -> None:
+def test_a_template_text_follows_the_rules_of_meta(name: str) -> None:
     text = TEMPLATES[name][1]
     blanks = re.findall(r"\{\{(\d)\}\}", text)
     assert blanks == [str(n) for n in range(1, len(blanks) + 1)]
@@ -46,7 +46,7 @@ def test_the_text_keeps_the_rules_of_meta(name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_message_fills_the_blanks(whatsapp: Configure, kind: str) -> None:
+def test_a_message_fills_all_parameters_of_its_template(whatsapp: Configure, kind: str) -> None:
     whatsapp(MESSAGING_PROVIDER="whatsapp_cloud", WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES=SETTING)
     parts: dict[str, Any] = {
         "reminder": {"name": "Siti", "tipe": "obat", "token": "t"},
@@ -62,14 +62,14 @@ def test_a_message_fills_the_blanks(whatsapp: Configure, kind: str) -> None:
     assert bool(template.payloads) == (kind == "reminder")
 
 
-def test_the_addresses_answer(app: Flask) -> None:
+def test_the_documented_webhook_addresses_are_routes(app: Flask) -> None:
     rules = {str(rule) for rule in app.url_map.iter_rules()}
     addresses = set(re.findall(r"`PUBLIC_URL(/[^`]+)`", TEXT))
     assert len(addresses) == 4
     assert {address.replace("SECRET", "<token>") for address in addresses} <= rules
 
 
-def test_the_steps_are_as_many_as_they_say() -> None:
+def test_section_headings_state_the_right_number_of_steps() -> None:
     steps = Counter[str]()
     for section in re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]:
         steps[section.splitlines()[0]] = len(re.findall(r"^\d\. ", section, re.MULTILINE))

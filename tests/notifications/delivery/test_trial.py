@@ -42,7 +42,9 @@ def told(monkeypatch: pytest.MonkeyPatch, *receipts: str, code: str | None = Non
     monkeypatch.setattr(trial, "send", sending)
 
 
-def test_one_message_leaves_and_the_provider_is_quoted(app: Flask, sim: Server, fonnte: Configure) -> None:
+def test_one_message_is_sent_and_the_reference_of_the_provider_is_printed(
+    app: Flask, sim: Server, fonnte: Configure
+) -> None:
     result = run(app)
     assert result.exit_code == 0, result.output
     ((message),) = sim.messaging.sent
@@ -51,7 +53,9 @@ def test_one_message_leaves_and_the_provider_is_quoted(app: Flask, sim: Server, 
     assert "no webhook is set" in result.output
 
 
-def test_its_receipts_are_shown(app: Flask, fonnte: Configure, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_receipts_of_the_test_message_are_printed(
+    app: Flask, fonnte: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fonnte(FONNTE_WEBHOOK_TOKEN="t" * 32)
     told(monkeypatch, "delivered", "sent")
     result = run(app)
@@ -59,14 +63,14 @@ def test_its_receipts_are_shown(app: Flask, fonnte: Configure, monkeypatch: pyte
     assert result.output.splitlines()[1:] == ["Receipt: sent.", "Receipt: delivered."]
 
 
-def test_no_receipt_is_no_failure(app: Flask, fonnte: Configure) -> None:
+def test_the_command_succeeds_without_a_receipt(app: Flask, fonnte: Configure) -> None:
     fonnte(FONNTE_WEBHOOK_TOKEN="t" * 32)
     result = run(app)
     assert result.exit_code == 0
     assert "No receipt came within" in result.output
 
 
-def test_a_message_that_fails_later_is_a_failure(
+def test_the_command_fails_if_a_receipt_reports_a_failure(
     app: Flask, whatsapp: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = {"WHATSAPP_APP_SECRET": "s", "WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}'}
@@ -81,7 +85,7 @@ def test_a_message_that_fails_later_is_a_failure(
 @pytest.mark.parametrize(
     ("fault", "words"), [("code_131042", "payment issue"), ("code_190", "Error validating access token")]
 )
-def test_a_refusal_of_whatsapp_is_quoted(app: Flask, sim: Server, whatsapp: Configure, fault: str, words: str) -> None:
+def test_a_refusal_by_whatsapp_is_printed(app: Flask, sim: Server, whatsapp: Configure, fault: str, words: str) -> None:
     sim.fault("messaging", fault)
     result = run(app)
     assert result.exit_code == 1
@@ -89,13 +93,13 @@ def test_a_refusal_of_whatsapp_is_quoted(app: Flask, sim: Server, whatsapp: Conf
     assert words in result.output
 
 
-def test_a_refusal_of_fonnte_is_quoted(app: Flask, sim: Server, fonnte: Configure) -> None:
+def test_a_refusal_by_fonnte_is_printed(app: Flask, sim: Server, fonnte: Configure) -> None:
     sim.fault("messaging", "token_invalid")
     result = run(app)
     assert (result.exit_code, result.output) == (1, "Error: fonnte refused: token invalid\n")
 
 
-def test_a_provider_that_is_away_is_a_failure(app: Flask, sim: Server, fonnte: Configure) -> None:
+def test_the_command_fails_if_the_provider_is_unavailable(app: Flask, sim: Server, fonnte: Configure) -> None:
     fonnte(MESSAGING_URL="http://127.0.0.1:1")
     assert run(app).exit_code == 1
 
@@ -109,14 +113,16 @@ def test_without_a_template_nothing_is_sent(app: Flask, sim: Server, whatsapp: C
 
 
 @pytest.mark.parametrize("number", ["12", "siti", "", "+14155552671"])
-def test_a_bad_number_sends_nothing(app: Flask, sim: Server, fonnte: Configure, number: str) -> None:
+def test_an_invalid_number_is_refused_and_nothing_is_sent(
+    app: Flask, sim: Server, fonnte: Configure, number: str
+) -> None:
     result = run(app, number)
     assert result.exit_code == 2
     assert "is no phone number" in result.output
     assert sim.messaging.sent == []
 
 
-def test_the_outbox_sends_nothing(app: Flask) -> None:
+def test_the_command_fails_if_the_provider_is_the_outbox(app: Flask) -> None:
     result = run(app)
     assert result.exit_code == 1
     assert "MESSAGING_PROVIDER is outbox" in result.output

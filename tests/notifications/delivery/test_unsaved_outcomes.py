@@ -54,7 +54,7 @@ def drain_and_lose_postgresql(app: Flask, after: Callable[[Claimed], str | None]
         app.extensions["routing"], app.extensions["autocommit"] = routing, engine
 
 
-def test_what_was_sent_while_postgresql_went_away_is_not_sent_again(committed: Flask, gateway: Server) -> None:
+def test_a_message_sent_during_a_postgresql_failure_is_not_sent_again(committed: Flask, gateway: Server) -> None:
     row = add()
     drain_and_lose_postgresql(committed)
     assert reread(row.dedupe_key).state == DeliveryState.CLAIMED
@@ -68,7 +68,7 @@ def test_what_was_sent_while_postgresql_went_away_is_not_sent_again(committed: F
 
 
 @pytest.mark.usefixtures("without_redis")
-def test_an_outcome_waits_in_its_drain_while_redis_is_away_too(
+def test_without_redis_a_drain_retries_until_postgresql_saves_the_outcome(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine, waits = committed.extensions["autocommit"], []
@@ -97,7 +97,7 @@ def break_off(delivery: Claimed) -> str | None:
 
 
 @pytest.mark.parametrize(("transport", "unknowns"), [(refuse, 0), (break_off, 1)])
-def test_refusals_and_unknown_outcomes_are_parked_too(
+def test_refusals_and_unknown_outcomes_are_also_stored_in_redis(
     committed: Flask, gateway: Server, transport: Callable[[Claimed], str | None], unknowns: int
 ) -> None:
     row = add()
@@ -108,7 +108,7 @@ def test_refusals_and_unknown_outcomes_are_parked_too(
     assert (row.state, row.unconfirmed_calls, row.worker_crashes) == (DeliveryState.PENDING, unknowns, 0)
 
 
-def test_an_outcome_that_is_parked_after_the_row_was_claimed_again_still_counts(
+def test_an_outcome_stored_after_a_drain_read_redis_still_prevents_a_new_call(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = add()
@@ -128,7 +128,7 @@ def test_an_outcome_that_is_parked_after_the_row_was_claimed_again_still_counts(
     assert not gateway.messaging.calls
 
 
-def test_what_is_settled_twice_is_settled_once(committed: Flask) -> None:
+def test_recording_the_same_outcome_twice_is_idempotent(committed: Flask) -> None:
     row = add()
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
@@ -139,7 +139,7 @@ def test_what_is_settled_twice_is_settled_once(committed: Flask) -> None:
     assert reread(row.dedupe_key).unconfirmed_calls == 0
 
 
-def test_an_outcome_that_cannot_be_read_stops_no_drain(committed: Flask, gateway: Server) -> None:
+def test_an_unreadable_outcome_in_redis_does_not_stop_a_drain(committed: Flask, gateway: Server) -> None:
     committed.extensions["redis"].hset(unsaved_outcomes.KEY, "x", b'{"id": 1}')
     row = add()
     jobs.drain("urgent")

@@ -28,7 +28,7 @@ def enqueued(queue: str = "urgent") -> list[str]:
     return [str(job.func_name) for job in Queue(queue, connection=connection(), serializer=JSONSerializer).jobs]
 
 
-def test_three_deaths_do_not_fail_a_reminder(committed: Flask, gateway: Server) -> None:
+def test_a_delivery_is_sent_after_three_worker_crashes(committed: Flask, gateway: Server) -> None:
     row = add()
     die_over(row)
     jobs.drain("urgent")
@@ -40,7 +40,9 @@ def test_three_deaths_do_not_fail_a_reminder(committed: Flask, gateway: Server) 
     assert (row.state, row.worker_crashes, len(gateway.messaging.sent)) == (DeliveryState.SENT, 3, 1)
 
 
-def test_nothing_else_is_in_flight_beside_it(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_suspect_delivery_is_sent_while_no_other_call_is_open(
+    committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     dying = [add(), add()]
     die_over(*dying)
     fine = [add() for _ in range(10)]
@@ -63,7 +65,7 @@ def test_nothing_else_is_in_flight_beside_it(committed: Flask, monkeypatch: pyte
     assert beside == [1, 1]
 
 
-def test_a_suspect_that_was_postponed_is_still_sent_alone(committed: Flask, gateway: Server) -> None:
+def test_a_postponed_suspect_is_sent_only_by_the_drain_for_suspects(committed: Flask, gateway: Server) -> None:
     row = add()
     assert claims.claim("urgent", Channel.MESSAGING) is not None
     age(claims.LEASE_S + 1, of=row)
@@ -76,7 +78,7 @@ def test_a_suspect_that_was_postponed_is_still_sent_alone(committed: Flask, gate
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
-def test_the_channels_of_suspects_take_turns(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_drain_for_suspects_alternates_between_channels(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     die_over(*(add(channel=channel) for channel in (Channel.MESSAGING, Channel.PUSH) for _ in range(2)))
     called: list[str] = []
     transports = {channel: lambda each: called.append(each.channel) for channel in Channel}
@@ -85,7 +87,7 @@ def test_the_channels_of_suspects_take_turns(committed: Flask, monkeypatch: pyte
     assert called == [Channel.MESSAGING, Channel.PUSH] * 2
 
 
-def test_late_suspects_are_drained_by_the_bulk_worker_too(committed: Flask) -> None:
+def test_the_bulk_queue_also_gets_a_drain_for_late_suspects(committed: Flask) -> None:
     row = add()
     die_over(row)
     jobs.enqueue_due()
@@ -96,7 +98,7 @@ def test_late_suspects_are_drained_by_the_bulk_worker_too(committed: Flask) -> N
 
 
 @pytest.mark.parametrize("busy", [Channel.MESSAGING, Channel.PUSH])
-def test_a_busy_provider_holds_up_no_other_channel(
+def test_a_busy_provider_does_not_block_suspects_of_another_channel(
     committed: Flask, monkeypatch: pytest.MonkeyPatch, busy: Channel
 ) -> None:
     def be_busy(_: Claimed) -> None:
@@ -112,7 +114,9 @@ def test_a_busy_provider_holds_up_no_other_channel(
     assert states == {channel: DeliveryState.PENDING if channel is busy else DeliveryState.SENT for channel in rows}
 
 
-def test_what_was_cut_together_is_not_cut_together_again(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deliveries_interrupted_together_are_retried_one_at_a_time(
+    committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cut = {add().id for _ in range(6)}
     while (claimed := claims.claim("urgent", Channel.MESSAGING)) is not None:
         claims.begin(claimed)
@@ -137,7 +141,7 @@ def test_what_was_cut_together_is_not_cut_together_again(committed: Flask, monke
     assert states == dict.fromkeys(cut | fine, DeliveryState.SENT)
 
 
-def test_each_further_death_doubles_the_wait(app: Flask) -> None:
+def test_each_further_worker_crash_doubles_the_delay(app: Flask) -> None:
     row = add()
     die_over(row)
     for wait_s in (60, 120, 240):
@@ -150,7 +154,7 @@ def test_each_further_death_doubles_the_wait(app: Flask) -> None:
         age(wait_s + 5, of=row)
 
 
-def test_it_is_missed_once_it_expires(committed: Flask) -> None:
+def test_a_suspect_delivery_that_expires_becomes_missed(committed: Flask) -> None:
     row = add(expires_at=local_time.now() + timedelta(minutes=5))
     die_over(row)
     age(300, of=row)

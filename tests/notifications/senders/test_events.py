@@ -25,7 +25,7 @@ def hear(reader: Callable[[object], Any], body: object) -> list[str]:
     return [events.handle(Inbound(provider=each.provider, kind=each.kind, payload=dict(each.payload))) for each in told]
 
 
-def test_a_phone_that_goes_off_stops_the_sender_at_once_and_starts_it_again(
+def test_a_disconnected_phone_stops_the_sender_and_a_reconnect_starts_it(
     app: Flask, sim: Server, fonnte: Configure
 ) -> None:
     sim.messaging.disconnect()
@@ -49,7 +49,7 @@ def test_a_ban_stops_the_sender_and_its_end_starts_it(app: Flask, sim: Server, w
     assert sender().state == "up"
 
 
-def test_an_event_is_handled_in_the_transaction_of_its_row(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_a_stored_event_is_handled_by_the_inbox_job(committed: Flask, sim: Server, whatsapp: Configure) -> None:
     sim.messaging.ban()
     with unit_of_work():
         for each in webhooks.read_whatsapp(sim.messaging.told[-1]):
@@ -60,16 +60,14 @@ def test_an_event_is_handled_in_the_transaction_of_its_row(committed: Flask, sim
     assert sender().state == "down"
 
 
-def test_a_lower_quality_is_noted_and_stops_nothing(app: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_a_lower_quality_is_stored_and_does_not_stop_the_sender(app: Flask, sim: Server, whatsapp: Configure) -> None:
     sim.messaging.limit_people(250)
     sim.messaging.lower_quality()
     hear(webhooks.read_whatsapp, sim.messaging.told[-1])
     assert (sender().quality, sender().limit_24h, sender().state) == ("red", 250, "up")
 
 
-def test_a_restriction_of_the_account_lets_those_through_who_wrote(
-    app: Flask, sim: Server, whatsapp: Configure
-) -> None:
+def test_an_account_restriction_degrades_the_sender(app: Flask, sim: Server, whatsapp: Configure) -> None:
     told = {"event": "ACCOUNT_RESTRICTION", "restriction_info": [{"restriction_type": "RESTRICTED_BIZ_INITIATED"}]}
     hear(webhooks.read_whatsapp, change("account_update", told))
     assert (sender().state, sender().reason) == ("degraded", "account: ACCOUNT_RESTRICTION")
@@ -84,14 +82,14 @@ def test_a_restriction_of_the_account_lets_those_through_who_wrote(
         ("account_alerts", {}),
     ],
 )
-def test_what_says_nothing_of_ours_is_ignored(
+def test_irrelevant_events_are_ignored(
     app: Flask, sim: Server, whatsapp: Configure, field: str, value: dict[str, Any]
 ) -> None:
     assert hear(webhooks.read_whatsapp, change(field, value)) == ["ignored"]
     assert sender_status.current() is None
 
 
-def test_another_number_of_the_account_is_not_ours(app: Flask, sim: Server, configure: Configure) -> None:
+def test_an_event_about_another_number_of_the_account_is_ignored(app: Flask, sim: Server, configure: Configure) -> None:
     configure(MESSAGING_PROVIDER="whatsapp_cloud", MESSAGING_NUMBER="+6281234567890")
     value = {"display_phone_number": "62 811-0000-0000", "event": "FLAGGED"}
     assert hear(webhooks.read_whatsapp, change("phone_number_quality_update", value)) == ["ignored"]
@@ -99,9 +97,7 @@ def test_another_number_of_the_account_is_not_ours(app: Flask, sim: Server, conf
     assert hear(webhooks.read_whatsapp, change("phone_number_quality_update", value)) == ["noted"]
 
 
-def test_a_provider_that_does_not_send_tells_nothing_of_the_sender(
-    app: Flask, sim: Server, whatsapp: Configure
-) -> None:
+def test_an_event_of_a_provider_that_is_not_in_use_is_ignored(app: Flask, sim: Server, whatsapp: Configure) -> None:
     sim.messaging.disconnect()
     assert hear(webhooks.read_fonnte_device, sim.messaging.told[-1]) == ["ignored"]
 

@@ -55,7 +55,7 @@ def person() -> User:
         return make_user()
 
 
-def test_what_whatsapp_refuses_a_moment_later_goes_once_more_as_a_template(
+def test_a_message_that_whatsapp_refuses_later_is_sent_once_as_a_template(
     committed: Flask, sim: Server, configure: Configure
 ) -> None:
     configure(**TEMPLATES)
@@ -76,7 +76,7 @@ def test_what_whatsapp_refuses_a_moment_later_goes_once_more_as_a_template(
     assert [(message.kind, message.callback) for message in sim.messaging.sent] == [("template", f"d:{second.id}")]
 
 
-def test_the_template_fallback_still_has_the_texts_in_production(
+def test_the_template_fallback_also_works_in_production(
     committed: Flask, sim: Server, configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configure(**TEMPLATES)
@@ -98,7 +98,7 @@ def test_the_template_fallback_still_has_the_texts_in_production(
 
 
 @pytest.mark.parametrize("settings", [TEMPLATES, {"FONNTE_WEBHOOK_TOKEN": "t" * 32}], ids=["whatsapp", "fonnte"])
-def test_a_number_where_messages_fail_on_two_days_is_flagged_though_each_was_accepted(
+def test_a_number_is_flagged_after_accepted_messages_failed_on_two_days(
     committed: Flask, sim: Server, configure: Configure, settings: dict[str, str]
 ) -> None:
     configure(**settings)
@@ -115,7 +115,7 @@ def test_a_number_where_messages_fail_on_two_days_is_flagged_though_each_was_acc
     assert {row.receipt for row in rows()} == {"failed"}
 
 
-def test_a_message_that_arrived_in_between_speaks_for_the_number(
+def test_a_delivered_message_between_two_failures_keeps_the_number_valid(
     committed: Flask, sim: Server, configure: Configure
 ) -> None:
     configure(**TEMPLATES)
@@ -137,7 +137,7 @@ def test_a_message_that_arrived_in_between_speaks_for_the_number(
     assert db.session.get_one(User, user.id, populate_existing=True).phone_invalid_at is None
 
 
-def test_a_ban_that_a_receipt_tells_of_stops_the_sender(committed: Flask, sim: Server, configure: Configure) -> None:
+def test_a_receipt_that_reports_a_ban_stops_the_sender(committed: Flask, sim: Server, configure: Configure) -> None:
     configure(**TEMPLATES)
     sim.messaging.fail_later(code="131031")
     add(kind="reminder", words=REMINDER)
@@ -146,7 +146,7 @@ def test_a_ban_that_a_receipt_tells_of_stops_the_sender(committed: Flask, sim: S
     assert (sender().state, sender().reason) == ("down", "code 131031")
 
 
-def test_a_dose_whose_message_failed_after_all_was_not_delivered(
+def test_a_missed_dose_whose_message_failed_later_is_marked_as_undelivered(
     committed: Flask, sim: Server, configure: Configure
 ) -> None:
     configure(**TEMPLATES)

@@ -27,21 +27,21 @@ def is_invalid(user: User) -> bool:
     return db.session.scalar(sa.select(User.phone_invalid_at).filter_by(id=user.id)) is not None
 
 
-def test_the_latest_message_counts_in_whatever_order_they_are_told(siti: Client) -> None:
+def test_the_latest_message_time_is_stored_in_any_order_of_arrival(siti: Client) -> None:
     now = local_time.now()
     for minutes in (30, 5, 60):
         numbers.record_message(phone_of(siti.user), now - timedelta(minutes=minutes))
     assert row_of(siti.user).last_inbound_at == now - timedelta(minutes=5)
 
 
-def test_a_message_from_the_future_is_one_of_now(siti: Client) -> None:
+def test_a_message_time_in_the_future_is_limited_to_now(siti: Client) -> None:
     numbers.record_message(phone_of(siti.user), datetime.max.replace(tzinfo=local_time.now().tzinfo))
     noted = row_of(siti.user).last_inbound_at
     assert noted is not None
     assert noted <= local_time.now()
 
 
-def test_one_refusal_is_no_proof_and_neither_are_two_of_one_day(siti: Client) -> None:
+def test_two_refusals_within_one_day_do_not_make_a_number_invalid(siti: Client) -> None:
     assert not numbers.refused(phone_of(siti.user))
     pass_time(siti.user, hours=23)
     assert not numbers.refused(phone_of(siti.user))
@@ -57,7 +57,7 @@ def test_a_second_refusal_a_day_later_makes_a_number_invalid(siti: Client) -> No
     assert not is_invalid(other)
 
 
-def test_whoever_writes_or_is_reached_in_between_is_there(siti: Client) -> None:
+def test_a_message_from_or_to_the_number_resets_its_refusals(siti: Client) -> None:
     for there in (numbers.reached, lambda phone: numbers.record_message(phone, local_time.now())):
         numbers.refused(phone_of(siti.user))
         pass_time(siti.user, hours=25)
@@ -66,13 +66,13 @@ def test_whoever_writes_or_is_reached_in_between_is_there(siti: Client) -> None:
     assert not is_invalid(siti.user)
 
 
-def test_an_invalid_number_is_valid_again_once_somebody_is_there(siti: Client) -> None:
+def test_an_invalid_number_is_valid_again_after_a_message_from_it(siti: Client) -> None:
     make_invalid(siti.user)
     numbers.record_message(phone_of(siti.user), local_time.now())
     assert not is_invalid(siti.user)
 
 
-def test_an_invalid_number_is_tried_once_after_a_week(siti: Client) -> None:
+def test_an_invalid_number_is_probed_once_after_a_week(siti: Client) -> None:
     make_invalid(siti.user)
     pass_time(siti.user, days=6, hours=23)
     assert not numbers.take_probe(phone_of(siti.user))
@@ -90,7 +90,7 @@ def receive(user: User) -> None:
     db.session.flush()
 
 
-def test_a_dead_number_is_flagged_although_somebody_else_gets_messages(siti: Client) -> None:
+def test_a_delivered_message_resets_the_refusals_of_its_own_number_only(siti: Client) -> None:
     budi = make_user()
     for user in (siti.user, budi):
         numbers.refused(phone_of(user))
@@ -106,7 +106,7 @@ def test_a_valid_number_needs_no_probe(siti: Client) -> None:
     assert not numbers.take_probe(phone_of(siti.user))
 
 
-def test_a_wrong_number_is_left_alone_whoever_writes_from_it(siti: Client) -> None:
+def test_a_wrong_number_stays_invalid_after_a_message_from_it(siti: Client) -> None:
     numbers.record_wrong(phone_of(siti.user))
     numbers.record_message(phone_of(siti.user), local_time.now())
     pass_time(siti.user, days=8)
@@ -114,6 +114,6 @@ def test_a_wrong_number_is_left_alone_whoever_writes_from_it(siti: Client) -> No
     assert not numbers.take_probe(phone_of(siti.user))
 
 
-def test_a_number_that_nobody_has_here_may_be_noted_too(app: Flask) -> None:
+def test_a_number_without_an_account_can_be_recorded(app: Flask) -> None:
     numbers.record_message("+6281200000000", local_time.now())
     assert not numbers.refused("+6281200000000")

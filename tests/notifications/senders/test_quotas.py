@@ -18,7 +18,7 @@ from tests.notifications.deliveries import add, age, reread
 from tests.notifications.senders.looks import Configure, pass_time, rows, sender
 
 
-def test_the_check_keeps_how_many_messages_are_paid_for(app: Flask, sim: Server, fonnte: Configure) -> None:
+def test_the_check_stores_the_quota_of_paid_messages(app: Flask, sim: Server, fonnte: Configure) -> None:
     sim.messaging.sender.quota = 78
     senders.check()
     assert (sender().quota, sender().state) == (78, "up")
@@ -27,7 +27,7 @@ def test_the_check_keeps_how_many_messages_are_paid_for(app: Flask, sim: Server,
     assert (sender().quota, sender().state) == (0, "up")  # up, because 0 may also mean that the plan has no quota
 
 
-def test_a_quota_that_is_spent_stops_the_sender_until_there_is_more(
+def test_a_used_up_quota_stops_the_sender_until_it_is_refilled(
     committed: Flask, sim: Server, fonnte: Configure
 ) -> None:
     sim.messaging.sender.quota = 0
@@ -44,7 +44,9 @@ def test_a_quota_that_is_spent_stops_the_sender_until_there_is_more(
 
 
 @pytest.mark.takes(seconds=20)
-def test_the_251st_person_waits_and_250_are_written_to(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_a_limit_of_250_people_leaves_the_251st_message_pending(
+    committed: Flask, sim: Server, whatsapp: Configure
+) -> None:
     sim.messaging.limit_people(250)
     senders.check()
     with unit_of_work():
@@ -68,16 +70,14 @@ def test_the_251st_person_waits_and_250_are_written_to(committed: Flask, sim: Se
     assert sender().limit_24h == 250
 
 
-def test_a_provider_that_does_not_know_the_question_is_left_alone(app: Flask, sim: Server, fonnte: Configure) -> None:
+def test_a_provider_without_a_status_route_is_checked_once(app: Flask, sim: Server, fonnte: Configure) -> None:
     sim.fault("messaging", "status", match="/device", status=404, times=None)
     for _ in range(3):
         senders.check()
     assert len(sim.messaging.calls) == 1
 
 
-def test_nobody_new_is_written_to_beyond_the_limit_and_others_are(
-    committed: Flask, sim: Server, whatsapp: Configure
-) -> None:
+def test_beyond_the_limit_only_known_people_get_messages(committed: Flask, sim: Server, whatsapp: Configure) -> None:
     sim.messaging.limit_people(3)
     known = [add(target=f"+6281{n:09d}") for n in range(3)]
     jobs.drain("urgent")

@@ -32,7 +32,9 @@ def accepted_and_held(sim: Server, **fields: object) -> Delivery:
     return row
 
 
-def test_a_message_that_is_held_past_its_time_is_taken_back(committed: Flask, sim: Server, fonnte: Configure) -> None:
+def test_an_expired_message_that_fonnte_still_holds_is_taken_back(
+    committed: Flask, sim: Server, fonnte: Configure
+) -> None:
     row = accepted_and_held(sim)
     jobs.take_back()
     assert len(sim.messaging.held) == 1  # the message has not expired, so it is not taken back
@@ -47,7 +49,9 @@ def test_a_message_that_is_held_past_its_time_is_taken_back(committed: Flask, si
     assert 'deliveries_total{channel="messaging",outcome="taken_back"} 1.0' in page
 
 
-def test_what_the_phone_sends_in_time_stays_sent(committed: Flask, sim: Server, fonnte: Configure) -> None:
+def test_a_message_that_the_phone_sends_in_time_is_not_taken_back(
+    committed: Flask, sim: Server, fonnte: Configure
+) -> None:
     row = accepted_and_held(sim)
     pass_time(minutes=30)
     sim.messaging.connect()
@@ -59,7 +63,9 @@ def test_what_the_phone_sends_in_time_stays_sent(committed: Flask, sim: Server, 
     assert not any(call.path == "/delete-message" for call in sim.messaging.calls)
 
 
-def test_what_cannot_be_taken_back_any_more_is_asked_for_once(committed: Flask, sim: Server, fonnte: Configure) -> None:
+def test_a_recall_of_a_message_that_is_not_held_is_requested_once(
+    committed: Flask, sim: Server, fonnte: Configure
+) -> None:
     row = accepted_and_held(sim)
     sim.messaging.held.clear()
     pass_time(hours=1)
@@ -73,7 +79,7 @@ def test_what_cannot_be_taken_back_any_more_is_asked_for_once(committed: Flask, 
 
 
 @pytest.mark.parametrize("kind", ["status", "garbage", "token_invalid"])
-def test_what_could_not_be_asked_for_is_asked_for_again(
+def test_a_recall_that_fails_at_the_provider_is_retried(
     committed: Flask, sim: Server, fonnte: Configure, kind: str
 ) -> None:
     row = accepted_and_held(sim)
@@ -86,7 +92,7 @@ def test_what_could_not_be_asked_for_is_asked_for_again(
 
 
 @pytest.mark.parametrize(("receipt", "state"), [("sent", DeliveryState.SENT), ("accepted", DeliveryState.MISSED)])
-def test_receipts_tell_what_is_held_while_the_phone_seems_well(
+def test_receipts_decide_the_recall_if_the_phone_seems_connected(
     committed: Flask, sim: Server, configure: Configure, receipt: str, state: DeliveryState
 ) -> None:
     configure(FONNTE_WEBHOOK_TOKEN="t" * 32)
@@ -100,7 +106,7 @@ def test_receipts_tell_what_is_held_while_the_phone_seems_well(
     assert reread(row.dedupe_key).state == state
 
 
-def test_a_dose_whose_message_was_taken_back_was_not_delivered(
+def test_a_missed_dose_whose_message_was_taken_back_is_undelivered(
     committed: Flask, sim: Server, fonnte: Configure
 ) -> None:
     with unit_of_work():
@@ -121,7 +127,7 @@ def test_a_dose_whose_message_was_taken_back_was_not_delivered(
     assert db.session.get_one(Occurrence, missed.id, populate_existing=True).undelivered
 
 
-def test_whatsapp_is_asked_for_nothing_back(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_whatsapp_messages_are_not_taken_back(committed: Flask, sim: Server, whatsapp: Configure) -> None:
     add()
     jobs.drain("urgent")
     pass_time(hours=1)

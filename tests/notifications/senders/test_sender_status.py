@@ -32,7 +32,7 @@ from tests.notifications.senders.looks import Configure, pass_time, rows, sender
 
 
 @pytest.mark.parametrize("fault", ["token_invalid", "no_quota", "disconnected"])
-def test_an_error_of_the_account_stops_the_sender_and_burns_no_attempt(
+def test_an_account_error_stops_the_sender_and_is_not_counted_as_an_attempt(
     committed: Flask, sim: Server, fonnte: Configure, fault: str
 ) -> None:
     sim.fault("messaging", fault, times=None)
@@ -56,7 +56,7 @@ def test_an_error_of_the_account_stops_the_sender_and_burns_no_attempt(
 
 
 @pytest.mark.parametrize("code", [190, 0, 10, 200, 131005, 133010, 368, 131031, 131042])
-def test_an_error_of_the_whatsapp_account_stops_it_too(
+def test_a_whatsapp_account_error_stops_the_sender(
     committed: Flask, sim: Server, whatsapp: Configure, code: int
 ) -> None:
     sim.fault("messaging", f"code_{code}")
@@ -66,7 +66,7 @@ def test_an_error_of_the_whatsapp_account_stops_it_too(
     assert [(row.state, row.attempts) for row in rows()] == [(DeliveryState.PENDING, 0)]
 
 
-def test_a_token_that_may_only_send_is_no_sender_that_is_down(
+def test_a_token_without_permission_for_the_check_does_not_stop_the_sender(
     committed: Flask, sim: Server, whatsapp: Configure
 ) -> None:
     add()
@@ -79,7 +79,7 @@ def test_a_token_that_may_only_send_is_no_sender_that_is_down(
     assert {row.state for row in rows()} == {DeliveryState.SENT}
 
 
-def test_a_block_that_no_check_sees_ends_with_one_message_a_minute_that_is_tried(
+def test_a_stopped_sender_tries_one_message_a_minute_and_recovers(
     committed: Flask, sim: Server, whatsapp: Configure
 ) -> None:
     sim.messaging.ban()
@@ -104,7 +104,7 @@ def test_a_block_that_no_check_sees_ends_with_one_message_a_minute_that_is_tried
 
 @pytest.mark.processes
 @pytest.mark.takes(seconds=30)
-def test_five_hundred_that_are_due_meanwhile_wait_and_leave_within_their_hour(
+def test_messages_wait_while_the_sender_is_down_and_unexpired_ones_are_sent(
     committed: Flask, sim: Server, fonnte: Configure
 ) -> None:
     sim.messaging.disconnect()
@@ -147,7 +147,7 @@ def test_five_hundred_that_are_due_meanwhile_wait_and_leave_within_their_hour(
     assert len(sim.messaging.sent) == sends_of_fonnte(sim) == 450
 
 
-def test_the_check_keeps_what_the_provider_says_of_the_number(app: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_the_check_stores_the_quality_and_the_limit_of_the_number(app: Flask, sim: Server, whatsapp: Configure) -> None:
     sim.messaging.sender.quality, sim.messaging.sender.limit = "YELLOW", 2000
     senders.check()
     assert (sender().quality, sender().limit_24h, sender().state) == ("yellow", 2000, "up")
@@ -156,7 +156,7 @@ def test_the_check_keeps_what_the_provider_says_of_the_number(app: Flask, sim: S
     assert sender().limit_24h is None
 
 
-def test_looking_at_the_sender_costs_a_delivery_no_statement(
+def test_the_sender_check_needs_no_statement_for_each_delivery(
     app: Flask, sim: Server, fonnte: Configure, statements: Statements, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sender_status, "CACHED_S", PATIENCE_S)
@@ -176,14 +176,14 @@ def test_looking_at_the_sender_costs_a_delivery_no_statement(
 
 
 @pytest.mark.parametrize("kind", ["down", "garbage", "wrong_type", "status"])
-def test_a_check_without_an_answer_changes_nothing(app: Flask, sim: Server, fonnte: Configure, kind: str) -> None:
+def test_a_failed_check_does_not_change_the_sender(app: Flask, sim: Server, fonnte: Configure, kind: str) -> None:
     senders.check()
     sim.fault("messaging", kind, times=None)
     senders.check()
     assert sender().state == SenderState.UP
 
 
-def test_a_provider_without_a_check_is_tried_again_by_a_message(
+def test_without_a_status_check_a_message_is_tried_after_ten_minutes(
     committed: Flask, sim: Server, fonnte: Configure
 ) -> None:
     sim.fault("messaging", "status", match="/device", status=404, times=None)
@@ -200,7 +200,9 @@ def test_a_provider_without_a_check_is_tried_again_by_a_message(
     assert [row.state for row in rows()] == [DeliveryState.SENT]
 
 
-def test_an_operator_hears_of_it_everywhere_and_lets_it_go_on(committed: Flask, sim: Server, fonnte: Configure) -> None:
+def test_an_operator_sees_a_stopped_sender_in_all_reports_and_can_resume_it(
+    committed: Flask, sim: Server, fonnte: Configure
+) -> None:
     client = Client(committed)
     assert client.get("/readyz").json["checks"]["sender"] == "not known yet"
     sim.messaging.disconnect()
@@ -241,7 +243,7 @@ def test_health_checks_mention_that_no_provider_is_chosen(app: Flask, monkeypatc
     assert said in health_of_workers.output
 
 
-def test_since_is_the_moment_of_the_change_and_not_of_the_last_check(
+def test_a_repeated_check_does_not_change_the_time_of_the_state_change(
     app: Flask, sim: Server, fonnte: Configure
 ) -> None:
     sim.messaging.disconnect()

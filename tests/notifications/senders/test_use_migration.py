@@ -36,7 +36,7 @@ FROM users JOIN phone_numbers USING (phone) WHERE username IN ('old', 'new')
 """
 
 
-def test_what_is_known_of_a_number_is_filled_in(variables: dict[str, str], database: str) -> None:
+def test_the_migration_fills_in_the_last_use_of_existing_numbers(variables: dict[str, str], database: str) -> None:
     there = {**variables, "DATABASE_URL": database}
     assert output(flask(there, "db", "upgrade", "0051"))[0] == 0
     with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as cursor:

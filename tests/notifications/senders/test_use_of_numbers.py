@@ -47,7 +47,7 @@ def is_used() -> bool:
 
 
 @pytest.mark.parametrize(("kind", "used"), [("test", True), ("phone_code", False), ("phone_move", False)])
-def test_where_no_receipts_come_what_is_accepted_counts(user_id: int, kind: str, *, used: bool) -> None:
+def test_without_receipts_an_accepted_message_counts_as_use(user_id: int, kind: str, *, used: bool) -> None:
     send(user_id, kind)
     assert is_used() is used
 
@@ -62,7 +62,7 @@ def test_where_no_receipts_come_what_is_accepted_counts(user_id: int, kind: str,
         ("phone_code", "read", False),
     ],
 )
-def test_where_receipts_come_what_arrived_counts(
+def test_with_receipts_only_a_delivered_message_counts_as_use(
     user_id: int, configure: Configure, kind: str, receipt: str, *, used: bool
 ) -> None:
     configure(FONNTE_WEBHOOK_TOKEN="x" * 32)
@@ -72,7 +72,7 @@ def test_where_receipts_come_what_arrived_counts(
     assert is_used() is used
 
 
-def test_what_arrived_before_the_person_had_the_number_does_not_count(user_id: int, configure: Configure) -> None:
+def test_a_message_sent_before_the_person_had_the_number_is_not_a_use(user_id: int, configure: Configure) -> None:
     configure(FONNTE_WEBHOOK_TOKEN="x" * 32)
     delivery_id = send(user_id)
     with unit_of_work():
@@ -81,7 +81,7 @@ def test_what_arrived_before_the_person_had_the_number_does_not_count(user_id: i
     assert not is_used()
 
 
-def test_a_number_that_is_used_all_day_is_noted_once(user_id: int) -> None:
+def test_a_second_use_on_the_same_day_is_not_recorded(user_id: int) -> None:
     noted = []
     for _ in range(2):
         send(user_id)

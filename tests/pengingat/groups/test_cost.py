@@ -20,7 +20,7 @@ from tests.notifications.deliveries import ready
 from tests.pengingat.groups.medicines import ALL, medicine, sent
 
 
-def test_a_message_of_several_costs_as_many_statements_as_one(
+def test_a_grouped_message_needs_as_many_statements_as_a_single_one(
     app: Flask, grouping: Server, siti_id: int, statements: Statements
 ) -> None:
     def send() -> int:
@@ -50,7 +50,7 @@ FROM generate_series(1, 40000) n, LATERAL (SELECT now() + (n - 20000) * interval
 
 
 @pytest.mark.parametrize("which", [claims.OLDEST, claims.NEWEST, claims.SUSPECTS], ids=["oldest", "newest", "suspects"])
-def test_its_claim_reads_what_is_open_of_one_person_at_one_minute(
+def test_a_grouped_claim_uses_an_index_by_person_and_due_time(
     app: Flask, siti_id: int, which: PreparedStatement
 ) -> None:
     db.session.execute(sa.text(SETTLED))

@@ -36,13 +36,13 @@ def first_doses(*reminder_ids: int) -> list[str]:
     return [row.state for row in db.session.scalars(rows.order_by(Occurrence.reminder_id))]
 
 
-def test_its_link_answers_all_of_one_minute(grouping: Server, three: list[int]) -> None:
+def test_a_grouped_link_answers_all_reminders_of_one_minute(grouping: Server, three: list[int]) -> None:
     outbox_jobs.drain("urgent")
     tap(sent(grouping)[0])
     assert first_doses(*three) == ["done"] * 3
 
 
-def test_its_link_answers_those_of_the_next_minute_too(grouping: Server, siti_id: int) -> None:
+def test_a_grouped_link_also_answers_reminders_of_the_next_minute(grouping: Server, siti_id: int) -> None:
     ids = [medicine(siti_id, "Metformin"), later_minute(siti_id)]
     outbox_jobs.drain("urgent")
     (text,) = sent(grouping)
@@ -57,7 +57,7 @@ def later_minute(user_id: int) -> int:
     return medicine(user_id, "Amlodipin", due_in_s=55 - now.second - now.microsecond / 1e6)
 
 
-def test_where_the_first_is_left_out_the_link_still_answers_the_rest(grouping: Server, siti_id: int) -> None:
+def test_a_grouped_link_answers_the_rest_if_the_first_reminder_is_left_out(grouping: Server, siti_id: int) -> None:
     first, second = medicine(siti_id, "Metformin"), later_minute(siti_id)
     third = medicine(siti_id, "Simvastatin", due_in_s=-1)
     claimed = ready()
@@ -68,7 +68,7 @@ def test_where_the_first_is_left_out_the_link_still_answers_the_rest(grouping: S
     assert first_doses(first, second, third) == ["skipped", "done", "done"]
 
 
-def test_a_link_that_is_shared_twice_is_kept_once(grouping: Server, siti_id: int) -> None:
+def test_a_link_that_is_shared_twice_is_stored_once(grouping: Server, siti_id: int) -> None:
     medicine(siti_id, "Metformin")
     second = later_minute(siti_id)
     claimed = ready()

@@ -32,7 +32,9 @@ def state(text: str, number: int) -> str:
     return db.session.scalars(first).one()
 
 
-def test_a_number_means_what_stands_beside_it_in_the_text(grouping: Server, siti_id: int, three: list[int]) -> None:
+def test_a_number_selects_the_reminder_with_this_number_in_the_text(
+    grouping: Server, siti_id: int, three: list[int]
+) -> None:
     outbox_jobs.drain("urgent")
     (text,) = sent(grouping)
     phone = phone_of(siti_id)
@@ -43,7 +45,7 @@ def test_a_number_means_what_stands_beside_it_in_the_text(grouping: Server, siti
     assert [state(text, number) for number in (1, 2, 3)] == ["done", "done", "skipped"]
 
 
-def test_what_was_answered_before_it_left_has_no_number(grouping: Server, siti_id: int, three: list[int]) -> None:
+def test_a_reminder_answered_before_sending_has_no_number(grouping: Server, siti_id: int, three: list[int]) -> None:
     answer(siti_id, three[0])
     outbox_jobs.drain("urgent")
     (text,) = sent(grouping)
@@ -55,7 +57,9 @@ def test_what_was_answered_before_it_left_has_no_number(grouping: Server, siti_i
     assert [state(text, number) for number in (1, 2)] == ["done", "pending"]
 
 
-def test_a_word_answers_all_messages_of_one_minute(grouping: Server, siti_id: int, three: list[int]) -> None:
+def test_an_answer_without_a_number_applies_to_all_messages_of_one_minute(
+    grouping: Server, siti_id: int, three: list[int]
+) -> None:
     outbox_jobs.drain("urgent")
     medicine(siti_id, "Aspirin")
     outbox_jobs.drain("urgent")

@@ -26,7 +26,7 @@ from tests.pengingat.groups.medicines import ADDRESS, ALL, answer, medicine, mes
 pytestmark = pytest.mark.usefixtures("committed")
 
 
-def test_three_medicines_leave_as_one_numbered_text_with_one_link(grouping: Server, three: list[int]) -> None:
+def test_three_medicines_are_sent_as_one_numbered_text_with_one_link(grouping: Server, three: list[int]) -> None:
     times = messages(*three)
     at = re.findall(r"pukul \d\d\.\d\d WIB", str(words_of(times[0])["text"]))[0]
     outbox_jobs.drain("urgent")
@@ -41,7 +41,7 @@ def test_three_medicines_leave_as_one_numbered_text_with_one_link(grouping: Serv
     assert re.fullmatch(rf"Jawab semuanya di sini: {ADDRESS}/k/[A-Za-z0-9_-]{{22}}", last)
 
 
-def test_the_rows_stay_one_an_occurrence_under_one_claim_and_one_reference(grouping: Server, three: list[int]) -> None:
+def test_grouped_deliveries_share_one_claim_and_one_provider_reference(grouping: Server, three: list[int]) -> None:
     outbox_jobs.drain("urgent")
     rows = messages(*three)
     assert [(row.state, row.attempts, row.unconfirmed_calls) for row in rows] == [(DeliveryState.SENT, 1, 0)] * 3
@@ -49,14 +49,14 @@ def test_the_rows_stay_one_an_occurrence_under_one_claim_and_one_reference(group
     assert {row.provider_ref for row in rows} == {grouping.messaging.sent[0].ref}
 
 
-def test_pushes_stay_one_an_occurrence(grouping: Server, three: list[int]) -> None:
+def test_pushes_are_not_grouped(grouping: Server, three: list[int]) -> None:
     assert claims.claim("urgent", Channel.PUSH_FAN_OUT).together[1:] == []  # type: ignore[union-attr]
     outbox_jobs.drain("urgent")
     fan_outs = sa.select(sa.func.count()).select_from(Delivery).where(Delivery.channel == Channel.PUSH_FAN_OUT)
     assert db.session.scalar(fan_outs.where(Delivery.state.in_(["sent", "claimed"]))) == 3
 
 
-def test_without_the_setting_each_leaves_alone(
+def test_without_the_setting_each_reminder_is_sent_separately(
     grouping: Server, three: list[int], committed: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = replace(committed.extensions["config"], reminder_grouping=False)
@@ -65,7 +65,7 @@ def test_without_the_setting_each_leaves_alone(
     assert sorted(map(named, sent(grouping))) == [["Amlodipin"], ["Metformin"], ["Simvastatin"]]
 
 
-def test_one_alone_says_what_it_always_says(grouping: Server, siti_id: int) -> None:
+def test_a_single_reminder_keeps_its_ungrouped_text(grouping: Server, siti_id: int) -> None:
     medicine(siti_id, "Metformin")
     outbox_jobs.drain("urgent")
     (text,) = sent(grouping)
@@ -73,7 +73,7 @@ def test_one_alone_says_what_it_always_says(grouping: Server, siti_id: int) -> N
     assert "Jawab di sini:" in text
 
 
-def test_those_of_two_people_leave_apart(grouping: Server, three: list[int]) -> None:
+def test_reminders_of_two_people_are_sent_separately(grouping: Server, three: list[int]) -> None:
     with unit_of_work():
         budi_id = make_user(nama_ktp="Budi", phone="+6281200000002").id
     medicine(budi_id, "Aspirin")
@@ -81,21 +81,21 @@ def test_those_of_two_people_leave_apart(grouping: Server, three: list[int]) -> 
     assert sorted(text.split(",")[0] for text in sent(grouping)) == ["Halo Budi", "Halo Siti"]
 
 
-def test_sixty_seconds_are_the_limit(grouping: Server, siti_id: int) -> None:
+def test_reminders_more_than_60_seconds_apart_are_not_grouped(grouping: Server, siti_id: int) -> None:
     for name, due_in_s in zip(ALL, (-59, -1, 2), strict=True):
         medicine(siti_id, name, due_in_s=due_in_s)
     outbox_jobs.drain("urgent")
     assert [named(text) for text in sent(grouping)] == [["Metformin", "Amlodipin"]]
 
 
-def test_what_is_due_within_the_minute_leaves_with_what_is_due_now(grouping: Server, siti_id: int) -> None:
+def test_reminders_due_within_the_next_minute_are_sent_with_a_due_reminder(grouping: Server, siti_id: int) -> None:
     for name, due_in_s in zip(ALL, (-1, 30, 58), strict=True):
         medicine(siti_id, name, due_in_s=due_in_s)
     outbox_jobs.drain("urgent")
     assert [named(text) for text in sent(grouping)] == [list(ALL)]
 
 
-def test_long_sentences_leave_alone_and_no_message_tells_of_more_than_ten(grouping: Server, siti_id: int) -> None:
+def test_a_long_reminder_is_sent_alone_and_groups_have_a_maximum_size(grouping: Server, siti_id: int) -> None:
     medicine(siti_id, "x" * 200, title="y" * 150)
     for n in range(groups.MAX_ROWS + 2):
         medicine(siti_id, f"Obat{n}")
@@ -104,7 +104,7 @@ def test_long_sentences_leave_alone_and_no_message_tells_of_more_than_ten(groupi
     assert max(map(len, sent(grouping))) < 4096
 
 
-def test_what_a_template_cannot_hold_leaves_in_a_second_message(
+def test_reminders_too_long_for_one_template_are_sent_in_a_second_message(
     grouping: Server, three: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both = sum(len(words_of(row)["parts"]["sentence"]) for row in messages(*three[:2]))
@@ -118,7 +118,7 @@ def test_what_a_template_cannot_hold_leaves_in_a_second_message(
     ("templates", "expected"),
     [(("pengingat_obat", "pengingat_makan"), [[0, 2], [1]]), (("reminder", "pengingat_obat"), [[0, 1, 2]])],
 )
-def test_types_that_share_no_template_leave_apart(
+def test_reminder_types_without_a_common_template_are_not_grouped(
     grouping: Server,
     three: list[int],
     real_app: Flask,
@@ -141,7 +141,9 @@ def test_types_that_share_no_template_leave_apart(
 
 
 @pytest.mark.parametrize("which", [0, 1, 2])
-def test_one_that_was_answered_before_is_left_out(grouping: Server, three: list[int], siti_id: int, which: int) -> None:
+def test_a_reminder_answered_before_the_drain_is_left_out(
+    grouping: Server, three: list[int], siti_id: int, which: int
+) -> None:
     answer(siti_id, three[which])
     outbox_jobs.drain("urgent")
     (text,) = sent(grouping)
@@ -149,7 +151,7 @@ def test_one_that_was_answered_before_is_left_out(grouping: Server, three: list[
 
 
 @pytest.mark.parametrize("which", [0, 1, 2])
-def test_one_that_is_answered_while_its_message_is_prepared_is_left_out(
+def test_a_reminder_answered_while_its_message_is_prepared_is_cancelled(
     grouping: Server, three: list[int], siti_id: int, which: int
 ) -> None:
     claimed = ready()
@@ -161,7 +163,7 @@ def test_one_that_is_answered_while_its_message_is_prepared_is_left_out(
     assert states(*three) == [DeliveryState.CANCELLED if n == which else DeliveryState.SENT for n in range(3)]
 
 
-def test_of_two_answered_while_it_is_prepared_the_third_leaves_alone(
+def test_the_last_unanswered_reminder_of_a_group_is_sent_as_a_single_one(
     grouping: Server, three: list[int], siti_id: int
 ) -> None:
     claimed = ready()
@@ -172,7 +174,9 @@ def test_of_two_answered_while_it_is_prepared_the_third_leaves_alone(
     assert text.startswith("Halo Siti, waktunya minum Simvastatin")
 
 
-def test_with_all_answered_nothing_leaves(grouping: Server, three: list[int], siti_id: int) -> None:
+def test_nothing_is_sent_if_all_reminders_of_a_group_are_answered(
+    grouping: Server, three: list[int], siti_id: int
+) -> None:
     claimed = ready()
     for reminder_id in three:
         answer(siti_id, reminder_id)
@@ -181,7 +185,7 @@ def test_with_all_answered_nothing_leaves(grouping: Server, three: list[int], si
     assert sent(grouping) == []
 
 
-def test_in_quiet_hours_all_reminders_of_a_minute_leave_together(
+def test_in_quiet_hours_all_reminders_of_a_minute_are_sent_together(
     grouping: Server, three: list[int], siti_id: int
 ) -> None:
     with unit_of_work():
@@ -194,7 +198,7 @@ def test_in_quiet_hours_all_reminders_of_a_minute_leave_together(
     assert states(*three) == [DeliveryState.SENT] * 3
 
 
-def test_one_that_is_answered_during_the_call_counts_as_sent(grouping: Server, three: list[int], siti_id: int) -> None:
+def test_a_reminder_answered_during_the_call_counts_as_sent(grouping: Server, three: list[int], siti_id: int) -> None:
     claimed = ready()
     reference = messaging.send(claimed)
     answer(siti_id, three[1])

@@ -41,7 +41,7 @@ def die_after_the_call() -> None:
 
 
 @pytest.mark.parametrize("die", [die_at_claim, die_before_the_call])
-def test_a_worker_that_dies_before_the_call_leaves_one_message_for_the_next(
+def test_a_group_is_sent_once_after_a_worker_crash_before_the_call(
     grouping: Server, three: list[int], die: Callable[[], None]
 ) -> None:
     die()
@@ -53,9 +53,7 @@ def test_a_worker_that_dies_before_the_call_leaves_one_message_for_the_next(
     assert states(*three) == [DeliveryState.SENT] * 3
 
 
-def test_an_unknown_outcome_is_repeated_once_for_all_together_and_never_a_third_time(
-    grouping: Server, three: list[int]
-) -> None:
+def test_a_group_with_an_unknown_outcome_is_sent_at_most_twice(grouping: Server, three: list[int]) -> None:
     for _ in range(2):
         die_after_the_call()
         end_lease()
@@ -66,7 +64,9 @@ def test_an_unknown_outcome_is_repeated_once_for_all_together_and_never_a_third_
     assert [(row.state, row.unconfirmed_calls) for row in messages(*three)] == [(DeliveryState.FAILED, 2)] * 3
 
 
-def test_what_is_answered_before_the_repetition_is_not_in_it(grouping: Server, three: list[int], siti_id: int) -> None:
+def test_a_reminder_answered_before_the_retry_is_left_out_of_it(
+    grouping: Server, three: list[int], siti_id: int
+) -> None:
     die_after_the_call()
     answer(siti_id, three[0])
     end_lease()
@@ -74,7 +74,7 @@ def test_what_is_answered_before_the_repetition_is_not_in_it(grouping: Server, t
     assert [named(text) for text in sent(grouping)] == [list(ALL), ["Amlodipin", "Simvastatin"]]
 
 
-def test_a_broken_line_is_unknown_for_all_of_them(
+def test_a_broken_connection_is_an_unknown_outcome_for_the_whole_group(
     grouping: Server, three: list[int], committed: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def break_off(delivery: Claimed) -> str | None:
@@ -92,7 +92,7 @@ def test_a_broken_line_is_unknown_for_all_of_them(
     assert [(row.state, row.unconfirmed_calls) for row in messages(*three)] == [(DeliveryState.SENT, 1)] * 3
 
 
-def test_a_refusal_is_tried_again_for_all_of_them_in_one_message(grouping: Server, three: list[int]) -> None:
+def test_a_refused_group_is_retried_as_one_message(grouping: Server, three: list[int]) -> None:
     grouping.fault("messaging", "rate_limit")
     outbox_jobs.drain("urgent")
     assert states(*three) == [DeliveryState.PENDING] * 3
@@ -101,7 +101,7 @@ def test_a_refusal_is_tried_again_for_all_of_them_in_one_message(grouping: Serve
     assert [named(text) for text in sent(grouping)] == [list(ALL)]
 
 
-def test_an_outcome_that_was_parked_is_that_of_all(grouping: Server, three: list[int]) -> None:
+def test_an_outcome_stored_in_redis_is_recorded_for_the_whole_group(grouping: Server, three: list[int]) -> None:
     claimed = ready()
     reference = messaging.send(claimed)
     unsaved_outcomes.store(claimed, drain.Outcome(drain.OutcomeKind.SENT, ref=reference))
@@ -113,7 +113,9 @@ def test_an_outcome_that_was_parked_is_that_of_all(grouping: Server, three: list
     ] * 3
 
 
-def test_a_receipt_settles_all_that_a_dead_worker_told_of(grouping: Server, three: list[int], siti_id: int) -> None:
+def test_a_receipt_settles_all_reminders_that_a_crashed_worker_sent(
+    grouping: Server, three: list[int], siti_id: int
+) -> None:
     claimed = ready()
     answer(siti_id, three[0])
     messaging.send(claimed)  # send the message without the first reminder, then kill the worker
@@ -131,7 +133,7 @@ def test_a_receipt_settles_all_that_a_dead_worker_told_of(grouping: Server, thre
     assert (left_out.state, left_out.receipt) == ("cancelled", None)
 
 
-def test_what_several_workers_died_over_is_tried_row_by_row(grouping: Server, three: list[int]) -> None:
+def test_after_several_worker_crashes_reminders_are_sent_one_by_one(grouping: Server, three: list[int]) -> None:
     for _ in range(claims.POISON_CRASHES):
         ready()
         end_lease()
@@ -143,7 +145,7 @@ def test_what_several_workers_died_over_is_tried_row_by_row(grouping: Server, th
 
 @pytest.mark.processes
 @pytest.mark.parametrize("died", [False, True])
-def test_workers_that_come_at_once_send_one_message_a_person(grouping: Server, committed: Flask, died: bool) -> None:
+def test_concurrent_workers_claim_one_group_for_each_person(grouping: Server, committed: Flask, died: bool) -> None:
     with unit_of_work():
         people = [make_user(phone=f"+6281300000{n:03d}").id for n in range(12)]
     for user_id in people:
