@@ -249,13 +249,19 @@ _CHANGED = ("state", "answered_at", "answered_via", "undone_at", "snoozed_until"
 
 
 def _changing() -> PreparedStatement:
-    """Return the SQL statement of the function `change`. The parameters are the rows and the reminders as JSON."""
+    """Return the SQL statement of the function `change`.
+
+    The parameters are the rows and the reminders as JSON, and their ids. With the ids PostgreSQL uses the primary keys.
+    Without them it expects 100 rows in the JSON, and scans a whole table of up to 10,000 rows.
+    """
     columns = [*(sa.column(name, _rows[name].type) for name in ("id", *_CHANGED)), sa.column("was", sa.Text)]
     new = sa.func.jsonb_to_recordset(sa.bindparam("rows", type_=JSONB)).table_valued(*columns, name="new")
     new = new.render_derived(with_types=True)
     changed = (
         sa.update(occurrences)
-        .where(_rows.id == new.c.id, _rows.state == new.c.was)
+        .where(
+            _rows.id == new.c.id, _rows.id == sa.any_(generic("ids", ARRAY(sa.BigInteger))), _rows.state == new.c.was
+        )
         .values({name: new.c[name] for name in _CHANGED})
         .returning(_rows.id)
         .cte("changed")
@@ -267,7 +273,7 @@ def _changing() -> PreparedStatement:
     reminder = reminder.render_derived(with_types=True)
     followed = (
         sa.update(reminders)
-        .where(_reminders.id == reminder.c.id)
+        .where(_reminders.id == reminder.c.id, _reminders.id == sa.any_(generic("following", ARRAY(sa.BigInteger))))
         .values({**{name: reminder.c[name] for name in _FOLLOWING}, "updated_at": db_time.now_sql()})
         .cte("followed")
     )
@@ -286,7 +292,12 @@ def change(changes: Sequence[tuple[Row, Row]], followers: Iterable[Pengingat]) -
         {**{name: getattr(after, name) for name in ("id", *_CHANGED)}, "was": before.state} for before, after in changes
     ]
     following = [{name: getattr(each, name) for name in ("id", *_FOLLOWING)} for each in followers]
-    values = {"rows": orjson.dumps(rows).decode(), "reminders": orjson.dumps(following).decode()}
+    values = {
+        "rows": orjson.dumps(rows).decode(),
+        "ids": [row["id"] for row in rows],
+        "reminders": orjson.dumps(following).decode(),
+        "following": [reminder["id"] for reminder in following],
+    }
     written = {id_ for (id_,) in _change.rows(db.session.connection(), values)}
     return [after for _, after in changes if after.id in written]
 
