@@ -1,8 +1,8 @@
 """`make bench`: run all benchmarks, or one (`make bench T=forum`), and print a table of targets and results.
 
-`make bench T="nginx_cache --short"` runs a long benchmark for seconds. `T="growth --most 100000"` limits the largest
-table. A benchmark is a module here with a function `run(environment)` that yields results. Each benchmark has its own
-servers and database.
+`make bench T="nginx_cache --short"` runs a long benchmark for only some seconds. `T="growth --most 100000"` limits the
+number of rows of the largest table. A benchmark is a module in this folder with a function `run(environment)` that
+yields results. Each benchmark has its own servers and database.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Benchmark of deliveries: their rate with two workers, and their delay when many are due at once."""
+"""Benchmark of deliveries: their rate with two workers, and their delay when many deliveries are due at once."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _wait(name: str) -> None:
 
 
 def _rate(name: str) -> float:
-    """Return the sent deliveries per second, measured from the first to the last one."""
+    """Return the number of sent deliveries per second, measured from the first to the last delivery."""
     settled = deliveries.c.settled_at
     with unit_of_work():
         count, seconds = db.session.execute(

@@ -65,7 +65,7 @@ def print_table(results: Iterable[Result]) -> None:
 class BenchEnvironment:
     def __init__(self, env: dict[str, str], *, short: bool = False, most: int | None = None) -> None:
         self.env = env
-        #: True if the benchmark runs for seconds instead of minutes, only to check that it works.
+        #: True if the benchmark runs for seconds instead of minutes, only to check that the benchmark works.
         self.short = short
         #: Maximum number of rows of a table. None means no limit.
         self.most = most
@@ -73,7 +73,7 @@ class BenchEnvironment:
 
     @property
     def database_url(self) -> str:
-        """Return the URL for psycopg2, to fill tables inside PostgreSQL."""
+        """Return the database URL for psycopg2. Benchmarks use the URL to fill tables inside PostgreSQL."""
         return self.env["DATABASE_URL"]
 
     def people(self, count: int) -> list[str]:
@@ -90,7 +90,7 @@ class BenchEnvironment:
 
     @contextlib.contextmanager
     def serving(self, **settings: str) -> Iterator[str]:
-        """Run gunicorn as in production, with the service and the routes for comparison. Yield the address."""
+        """Run gunicorn as in production. It serves the service and the routes for comparison. Yield its address."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -107,9 +107,9 @@ class BenchEnvironment:
                 gunicorn.wait(30)
 
     def compare(self, targets: Mapping[str, Target], **settings: str) -> dict[str, float]:
-        """Measure the targets and the routes for comparison, `hello_floor` and `select_floor`, in the same run.
+        """Measure the targets and, in the same run, the routes for comparison: `hello_floor` and `select_floor`.
 
-        Return the requests per second of each.
+        Return the requests per second of each target and route.
         """
         with self.serving(**settings) as url:
             return wrk.rates(url, {"hello_floor": HELLO, "select_floor": SELECT, **targets})

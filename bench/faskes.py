@@ -1,6 +1,7 @@
-"""Benchmark of 200,000 facilities.
+"""Benchmark of searches among 200,000 facilities.
 
-It measures the nearby search in the database, the nearby search in a covered circle, and the search by name.
+It measures the nearby search in the database and the search by name. It also measures the nearby search in a covered
+circle, an area for which the service has stored the provider's results.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from dev.simulators import simulators
 
 FASKES = 200_000
 
-#: Standard deviation in degrees of a position from its village. Positions in the villages themselves would mostly be in
-#: densely populated Java.
+#: Standard deviation of the random offset between a village and a position, in degrees. Without the offset, most
+#: positions would be in densely populated Java.
 SPREAD = 0.5
 RADIUS_M = 5000
 
@@ -92,8 +93,8 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     yield at_least("/faskes/nearby from the database", rates["nearby"] / rates["select_floor"], 0.5)
     yield at_least("/faskes/search, a selective word", rates["search"] / rates["select_floor"], 0.45)
     with simulators() as sim:
-        # The position is at sea, without facilities. Each search would call the provider if the service did not store
-        # the covered area.
+        # The position is at sea, without facilities. The service stores that this circle is covered. Otherwise each
+        # search would call the provider.
         rates = environment.compare({"hit": Target(["/api/faskes/nearby?lat=-10.5&lng=100"])}, **sim.places.env())
         asked = sim.places.searches()
     # No response is cached, so that an edit of a facility is visible at once.

@@ -66,8 +66,8 @@ UPDATE forum_categories c SET threads_count = (SELECT count(*) FROM forum_thread
 SELECT setval('forum_threads_id_seq', {THREADS + 1}), setval('forum_replies_id_seq', {REPLIES + LONG});
 """
 
-#: Query that returns statements to drop and create each foreign key and index. Building an index once is faster than
-#: updating it for every row.
+#: Query that returns statements to drop and create each foreign key and index. It is faster to create an index after
+#: all rows than to update the index for every row.
 SCAFFOLD = """
 SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
        format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
@@ -98,7 +98,7 @@ def fill(url: str) -> float:
 
 
 def bare_seconds(url: str) -> float:
-    """Return the median seconds in which psycopg2 reads the rows of the longest thread, on an open connection."""
+    """Return how many seconds (median) psycopg2 needs to read the rows of the longest thread on an open connection."""
     with contextlib.closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
         spent = []
         for _ in range(15):

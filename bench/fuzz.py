@@ -1,10 +1,11 @@
-"""`make fuzz`: generated requests from the OpenAPI document, as an anonymous caller, as a pasien and as an admin.
+"""`make fuzz`: requests generated from the OpenAPI document, as an anonymous caller, as a pasien and as an admin.
 
 Schemathesis sends valid and invalid requests. The document must describe each response, and no request may crash the
-service. Malformed bodies and headers follow (`bench.malformed`). `tests/fuzz` runs a few requests of both kinds.
+service. Afterwards `bench.malformed` sends requests with malformed bodies and headers. `tests/fuzz` runs a few requests
+of both kinds.
 
-`python -m bench.fuzz [number of requests, 20000] [seed]` sends this number of requests from the document, and half as
-many malformed ones.
+`python -m bench.fuzz [number of requests, 20000] [seed]` sends this number of requests from the document. It also sends
+half as many malformed requests.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from dev.simulators import simulators
 
 WHO: tuple[RoleName | None, ...] = (None, RoleName.PASIEN, RoleName.ADMIN)
 
-#: Checks that are switched off, because the routes break the rule on purpose or other tests check the same rule.
+#: Checks that are switched off. The routes break the rule of such a check on purpose, or other tests check the rule.
 LEFT_OUT = {
     # Forms accept more than the document says: digits for a number, 0 for false, and blank items.
     "negative_data_rejection",
@@ -53,7 +54,7 @@ SHOWN = 3
 
 @dataclass
 class Findings:
-    """Statuses of all responses, and for each fault the requests that show it."""
+    """Statuses of all responses, and the faults. Each fault has example requests that cause the fault."""
 
     answers: Counter[int] = field(default_factory=Counter)
     faults: dict[tuple[str, str], list[str]] = field(default_factory=dict)
@@ -69,7 +70,10 @@ class Findings:
 
 
 class FuzzIdentity:
-    """A client who logs in before each request, because the last request may have ended the session or the account."""
+    """A client who logs in before each request.
+
+    This is necessary because the previous request may have ended the session or the account.
+    """
 
     def __init__(self, app: Flask, role: RoleName) -> None:
         self.app = app
@@ -97,7 +101,10 @@ class FuzzIdentity:
 
 
 def fuzz(app: Flask, role: RoleName | None, *, examples: int, seed: int, edges: bool) -> Findings:
-    """Send `examples` requests to every operation as `role`. `edges` adds requests with the limits of every field."""
+    """Send `examples` requests to every operation as `role`.
+
+    `edges` adds requests with boundary values (limits) of every field.
+    """
     app.config["PROPAGATE_EXCEPTIONS"] = False  # so that a crash gives a 500 response
     findings = Findings()
     schema = schemathesis.openapi.from_wsgi("/api/openapi.json", app, config=SchemathesisConfig(seed=seed))
@@ -165,7 +172,7 @@ def main(requests: int = 20_000, seed: int = 1) -> int:
 def _examples(requests: int) -> int:
     """Return the number of examples of each operation in one round.
 
-    Examples with the limits of fields are not included.
+    Examples with boundary values (limits of fields) are not included.
     """
     return max(1, min(20, requests // 1000))
 

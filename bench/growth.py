@@ -1,9 +1,11 @@
 """Benchmark of frequent functions while their tables grow from 10,000 to 10,000,000 rows.
 
 Routes and workers call these functions. The benchmark calls them without HTTP, for random rows. The unit of the cost is
-the time of a primary-key select in the same round, so that other load of the machine cancels out.
+the time of a select by primary key in the same round. Other load on the machine slows down both, so it does not change
+the cost.
 
-A person, a thread and a search circle have the same number of rows at every size. `--most 100000` limits the size.
+The number of rows of one person, of one thread and of one search circle is the same at every size. `--most 100000`
+limits the size.
 `test_plans.py` checks which index each statement uses.
 """
 
@@ -37,22 +39,22 @@ from app.pengingat.ledger.schemas import NewAnswer
 from bench.environment import BenchEnvironment, Result, at_most
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
-#: Maximum ratio of the cost at one size to the cost at the next smaller size. For a `flat` function, it is the
+#: Maximum ratio of the cost at one size to the cost at the next smaller size. For a `flat` function, this is the
 #: maximum ratio of the cost at the largest size to the cost at the smallest size.
 MAX_GROWTH = 1.3
 
 #: The measured functions of a table take turns, so that a slow minute of the machine affects all of them.
 TURNS, ROUNDS, CALLS, WARM_CALLS = 3, 5, 40, 10
 
-#: Share of the machine's memory for PostgreSQL's buffers, as its manual recommends. With the default of 128 MB, the
-#: benchmark would measure reads from the operating system's cache.
+#: Share of the machine's memory for PostgreSQL's buffers, as the manual of PostgreSQL recommends. With the default of
+#: 128 MB, the benchmark would measure reads from the operating system's cache.
 MEMORY = 0.25
 
 #: Number of replies of one thread, of reminders of one person, and of occurrences of one reminder.
 REPLIES_EACH, REMINDERS_EACH, OCCURRENCES_EACH = 10, 10, 100
 #: A word that is in the name of every facility.
 COMMON = "sari"
-#: Degrees between neighbouring facilities. They form a square grid around a point on the equator.
+#: Degrees between neighbouring facilities. The facilities form a square grid around a point on the equator.
 GRID = 0.018
 
 FIRST = Page(1, 20)
@@ -62,7 +64,7 @@ FIRST = Page(1, 20)
 class HotPath:
     """A measured function.
 
-    Its argument is the number of a row. `before` prepares rows, and its time is not measured.
+    The argument of `work` is the number of a row. `before` prepares rows. The time of `before` is not measured.
     """
 
     name: str
@@ -75,7 +77,7 @@ class HotPath:
 class GrowthTable:
     """A table that grows.
 
-    The SQL text `fill` contains `{rows}`, its number of rows, and `{people}`, the number of users.
+    The SQL text `fill` contains `{rows}`, the number of rows of this table, and `{people}`, the number of users.
     """
 
     name: str
@@ -150,7 +152,7 @@ def _tick(_: int) -> None:
 
 # --- the tables -----------------------------------------------------------------------------------------------------
 
-#: The table of users is filled first, and keeps its largest size while the other tables grow.
+#: The table of users grows first. It keeps its largest size while the other tables grow.
 TABLES = (
     GrowthTable(
         "users",
@@ -196,8 +198,8 @@ TABLES = (
         empty="faskes",
     ),
     GrowthTable(
-        # Rows are in order of their due time: all reminders of one day, then all of the next day, until five minutes
-        # ago.
+        # The rows are in order of their due time: first all occurrences of one day, then all of the next day. The last
+        # due time is five minutes ago.
         "occurrences",
         f"""
         TRUNCATE reminders RESTART IDENTITY CASCADE;
@@ -239,8 +241,8 @@ TABLES = (
     ),
 )
 
-#: Query that returns statements to drop and create each constraint and index. Building an index once is faster than
-#: updating it for every row.
+#: Query that returns statements to drop and create each constraint and index. It is faster to create an index after
+#: all rows than to update the index for every row.
 SCAFFOLD = """
 SELECT format('ALTER TABLE %%s DROP CONSTRAINT %%I', conrelid::regclass, conname),
        format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', conrelid::regclass, conname, pg_get_constraintdef(oid))
@@ -249,8 +251,8 @@ UNION ALL
 SELECT format('DROP INDEX %%I', indexname), indexdef FROM pg_indexes
 WHERE tablename = %(table)s AND indexname NOT IN (SELECT conname FROM pg_constraint)
 """
-#: Query that loads a table, its indexes and the users into PostgreSQL's buffers. The first measured calls then need no
-#: disk reads.
+#: Query that loads a table, its indexes and the table of users into PostgreSQL's buffers. The first measured calls then
+#: need no disk reads.
 WARM = """
 SELECT pg_prewarm(%(table)s), pg_prewarm('users'), pg_prewarm('pk_users'),
     (SELECT sum(pg_prewarm(indexrelid)) FROM pg_index WHERE indrelid = %(table)s::regclass)
@@ -258,18 +260,19 @@ SELECT pg_prewarm(%(table)s), pg_prewarm('users'), pg_prewarm('pk_users'),
 
 
 def _fill(cursor: Any, table: GrowthTable, rows: int, people: int) -> None:
-    """Fill a table with new rows. Empty the table first, and all tables that reference it."""
+    """Empty a table and all tables that reference it. Then fill the table with new rows."""
     started = time.monotonic()
     cursor.execute("SET synchronous_commit = off; SET work_mem = '256MB'; SET maintenance_work_mem = '1GB'")
     cursor.execute(f"TRUNCATE {table.name} RESTART IDENTITY CASCADE")
     cursor.execute(SCAFFOLD, {"table": table.name})
     drops, builds = zip(*cursor.fetchall(), strict=True)
-    # The first change of a page after a checkpoint is more expensive. With a checkpoint here, all sizes have this cost.
+    # The first change of a disk page after a checkpoint is more expensive. The checkpoint here makes this cost the same
+    # for all sizes.
     upkeep = f"VACUUM ANALYZE {table.name}", "CHECKPOINT"
     for statement in (*drops, table.fill.format(rows=rows, people=people), *builds, *upkeep):
         cursor.execute(statement)
     cursor.execute(WARM, {"table": table.name})
-    # Close the connections, because open ones keep query plans for the smaller table.
+    # Close the connections, because open connections keep query plans for the smaller table.
     db.engine.dispose()
     current_app.extensions["autocommit"].dispose()
     print(f"{table.name}: {rows:,} rows filled in {time.monotonic() - started:.0f} s", flush=True)
@@ -296,8 +299,8 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
                     measured: dict[HotPath, list[float]] = {path: [] for path in costs}
                     for turn, path in itertools.product(range(TURNS), costs):
                         measured[path] += _rounds(cursor, path, rows, turn)
-                    # Use the lower quartile, because PostgreSQL still writes filled rows to disk and this slows down
-                    # some rounds.
+                    # Use the lower quartile. In some rounds PostgreSQL still writes the new rows to disk, which makes
+                    # these rounds slower.
                     for path, spent in costs.items():
                         spent.append(quantiles(measured[path], n=4)[0])
                 yield from (_result(f"growth: {table.name}: {path.name}", path, costs[path], sizes) for path in costs)

@@ -1,6 +1,7 @@
-"""Benchmark of the dose ledger.
+"""Benchmark of the dose ledger, the record of due doses and their answers.
 
-It measures answers by every channel, the adherence over 92 days, and the sweep of 1,000,000 open occurrences.
+It measures answers by every channel, and the adherence over 92 days. It also measures the search for missed doses (the
+sweep) with 1,000,000 open occurrences (doses without an answer).
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ from bench.wrk import Target
 
 PEOPLE = 64
 REMINDERS_EACH = 10
-#: Number of doses that each channel answers in turn. The two answers alternate. The number is odd, so that each dose
-#: gets the other answer in the next round.
+#: Number of doses for each channel. The doses are answered in turn, again and again, with two alternating answers. The
+#: number is odd, so that each dose gets the other answer the next time.
 ASKED = PEOPLE * 2 - 1
 OPEN = 1_000_000
 ROUNDS, CALLS = 5, 60
 
-#: SQL that inserts one occurrence (due time) a day for each reminder: the last 92 days, and tomorrow's.
+#: SQL that inserts one occurrence (due time) a day for each reminder, for the last 92 days and for tomorrow.
 FILL = f"""
 INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
 SELECT u.id, 'makan', 'Makan ' || n, now(), 'Asia/Jakarta', '{{}}',

@@ -1,7 +1,7 @@
 """`make load`: mixed traffic through nginx and the whole service, and a table of response times and errors.
 
-80 % of the requests are reads, 15 % writes and 5 % logins, at an even rate. They use the people, threads and facilities
-of the demo data. `python -m bench.load [minutes, 3] [requests a second, 60]`
+80 % of the requests are reads, 15 % are writes and 5 % are logins. The rate is constant. The requests use the people,
+threads and facilities of the demo data. Run `python -m bench.load [minutes, 3] [requests a second, 60]`.
 """
 
 from __future__ import annotations
@@ -149,7 +149,10 @@ class OneAddress(DeployedStack):
     changes: ClassVar[dict[str, str]] = {"rate=120r/m": "rate=60000r/m"}
 
     def is_ready(self) -> bool:
-        """Return whether the workers are ready too. Their start would otherwise slow down the first requests."""
+        """Return whether the site and its workers are ready.
+
+        Otherwise the start of the workers would slow down the first requests.
+        """
         return super().is_ready() and Worker.count(connection=Redis.from_url(self.env["REDIS_URL"])) == len(QUEUES)
 
 

@@ -1,4 +1,7 @@
-"""Benchmark of reads while six clients log in. The rate of the reads must stay at least half as high."""
+"""Benchmark of reads while six clients log in.
+
+The rate of the reads must be at least half the rate without logins.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Benchmark of activity logs: their requests, and storage in batches compared with one job per record."""
+"""Benchmark of activity logs: the requests that send them, and their storage.
+
+Storage in batches is compared with one job per record.
+"""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ from app.notifications.models import Channel
 
 
 def add_messages(name: str, dues: Iterable[datetime], *, expires_at: datetime, first_number: int) -> None:
-    """Add a message `<name> <n>` for each due time, each to a different phone number.
+    """Add a message `<name> <n>` for each due time. Each message goes to a different phone number.
 
-    `first_number` is without `+62`.
+    `first_number` is the first phone number, without `+62`.
     """
     with unit_of_work():
         outbox.add_all(

@@ -1,4 +1,7 @@
-"""Benchmark of public reads through the deployed nginx. It compares them with static files, and stops PostgreSQL."""
+"""Benchmark of public reads through the deployed nginx.
+
+It compares the reads with static files. It also measures reads while PostgreSQL is stopped.
+"""
 
 from __future__ import annotations
 

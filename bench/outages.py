@@ -1,6 +1,6 @@
-"""Benchmark of outages: PostgreSQL and Redis are stopped or frozen for half a minute.
+"""Benchmark of outages: PostgreSQL or Redis is stopped or frozen for half a minute.
 
-It measures the responses, and the delay of reminders that are due in the outage.
+It measures the responses of the service, and the delay of reminders that are due in the outage.
 """
 
 from __future__ import annotations
@@ -109,9 +109,10 @@ def lost_logs(isolated: IsolatedStack, load: Load, before: int, name: str) -> Re
 
 
 def through(world: World, server: str, how: str, meanwhile: Callable[[], object]) -> RowOutcome:
-    """Stop or freeze `server` ("redis" or "postgres") when the first reminder is due, and call `meanwhile`.
+    """Stop or freeze a server when the first reminder is due, and call `meanwhile` during the outage.
 
-    Then start or continue the server, and return what happened to the reminders. `how` is "stopped" or "frozen".
+    Then start or continue the server, and return the outcome of the reminders. `server` is "redis" or "postgres". `how`
+    is "stopped" or "frozen".
     """
     world.remind()
     world.go_on_until(world.first_due)

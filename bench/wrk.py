@@ -1,4 +1,4 @@
-"""Load from the program `wrk` (a Debian package), which needs little processor time."""
+"""Functions that send many requests with the program `wrk` (a Debian package). It needs little processor time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""WSGI application of the benchmarks: the service, and under `/floor` routes for comparison (floors).
+"""WSGI application of the benchmarks. It contains the service, and routes for comparison (floors) under `/floor`.
 
 `/floor/hello` is a bare Flask route that returns JSON. `/floor/select/<id>` also runs one indexed SELECT on a raw
-psycopg2 connection from a pool, in autocommit mode. `/floor/reply/<id>` answers a reminder like the job for messages.
+psycopg2 connection from a pool, in autocommit mode. `/floor/reply/<id>` answers a reminder in the same way as the job
+that handles incoming messages.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from config import Config
 config = Config.from_env()
 
 
-#: Each gunicorn process imports this module itself, so that processes do not share connections.
+#: Each gunicorn process imports this module and so has its own pool. The processes share no connections.
 pool = ThreadedConnectionPool(16, 16, config.database_url.replace("+psycopg2", ""))
 
 

@@ -1,7 +1,7 @@
-"""The application of `make run`. It is the production application, with pages and commands for developers.
+"""The application of `make run`. It is the production application with more pages and commands, for developers.
 
-`make run` serves the application as `dev.wsgi`. `flask --app dev.wsgi demo` adds demo data. Production never imports
-`dev`.
+`make run` serves the application as `dev.wsgi`. `flask --app dev.wsgi demo` adds demo data. In production the package
+`dev` is never imported.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run a `flask` command on the database of this checkout: `python -m dev.command flask ...`.
 
-The program starts the servers, unless `make run` already runs them.
+The program starts PostgreSQL and Valkey, unless `make run` already runs them.
 """
 
 from __future__ import annotations

@@ -14,5 +14,5 @@ def distance_km(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
         math.sin((phi2 - phi1) / 2) ** 2
         + math.cos(phi1) * math.cos(phi2) * math.sin(math.radians(lng2 - lng1) / 2) ** 2
     )
-    # For opposite points of the earth, rounding can give a little more than 1, and then `asin` fails.
+    # For opposite points of the earth, rounding can make the root a little larger than 1. Then `asin` would fail.
     return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(min(1.0, half)))

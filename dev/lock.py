@@ -1,6 +1,7 @@
 """`make lock`: write the requirements files with versions and hashes, from the dependencies in `pyproject.toml`.
 
-`make lint` runs `python -m dev.lock --check`. The check needs no network, and a newer release does not make it fail.
+`make lint` runs `python -m dev.lock --check`. The check needs no network. The check does not fail when a newer release
+of a dependency appears.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def lock(options: list[str]) -> None:
 
 
 def faults() -> Iterator[str]:
-    """Yield an error message for each outdated file, and for each requirement without a version or a hash."""
+    """Yield an error message for each outdated file, and for each requirement without a version or without a hash."""
     for name in FILES:
         if _digest() not in (ROOT / name).read_text():
             yield f"{name} is not up to date with pyproject.toml. Run: make lock"

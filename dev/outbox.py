@@ -20,12 +20,12 @@ from app.notifications.delivery.sealing import Words
 from app.notifications.models import OPEN, DeliveryState, InboundKind, deliveries, inbound
 from app.providers.webhooks import WebhookEvent
 
-#: Maximum number of upcoming deliveries to read, and maximum number of sent or waiting deliveries to read.
+#: Maximum number of upcoming deliveries to read. The maximum number of all other deliveries to read is the same.
 SHOWN = 200
 #: `HEARD` is the maximum number of incoming messages on the page. `PEOPLE` is the maximum number of
 #: recipients whom the developer can choose as the sender of a message.
 HEARD, PEOPLE = 20, 30
-#: Number of upcoming entries, and number of latest entries, that the page shows in full. It collapses the others.
+#: Number of upcoming entries and number of latest entries that the page shows in full. The page collapses the others.
 UNFOLDED_NEXT, UNFOLDED_LATEST = 4, 12
 
 Row = Mapping[Any, Any]
@@ -100,7 +100,7 @@ def read() -> OutboxPage:
 
 
 def words_of(row: Row) -> Words:
-    """Return the text of a delivery: the sent text, or the text that would be sent now.
+    """Return the text of a delivery: the sent text, or for an unsent delivery the text that would be sent now.
 
     Return {} if nothing would be sent.
     """

@@ -1,6 +1,6 @@
 """Plugin of pytest that starts test servers, and sets the number of processes and the order of the tests.
 
-If environment variables contain the addresses of servers, the plugin does not start any.
+If environment variables contain the addresses of servers, the plugin does not start servers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dev.supervisor import ToolError
 from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
 
 
-# pytest-xdist starts its processes in the same hook, later. The processes inherit the variables that are set here.
+# pytest-xdist starts its processes later in the same hook. These processes inherit the variables that are set here.
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     # The tests start hundreds of processes. With PYTHONDONTWRITEBYTECODE, each of them would compile the whole

@@ -1,7 +1,7 @@
 """`make run`: run the whole service on this machine as in production, with its own servers and secrets.
 
 PostgreSQL, Valkey, gunicorn and the workers are children of this process. If DATABASE_URL or REDIS_URL is set, the
-program uses that server and does not start its own. All children end with this process, even if it is killed. If a
+program uses that server and does not start its own. When this process ends or is killed, all its children end too. If a
 child crashes, the program ends.
 """
 
@@ -127,7 +127,10 @@ def simulators(supervisor: Supervisor, env: dict[str, str]) -> dict[str, str]:
 
 
 def let_simulators_call(env: dict[str, str], port: int) -> None:
-    """If messages go to the messaging simulator, make it call the service's webhooks with receipts and replies."""
+    """Make the messaging simulator call the service's webhooks with receipts and replies.
+
+    If messages do not go to the simulator, do nothing.
+    """
     url = env.get("MESSAGING_URL", "")
     if env.get("WHATSAPP_APP_SECRET") != webhooks.APP_SECRET or not url.endswith("/messaging"):
         return
@@ -171,9 +174,9 @@ def is_ready(port: int) -> bool:
 
 @contextlib.contextmanager
 def only_one_here() -> Iterator[Callable[[int], None]]:
-    """Lock the checkout, because two runs would share a database folder.
+    """Lock the checkout, because two runs at the same time would share a database folder.
 
-    Yield a function that stores the port of this run. The error message of a second run contains this port.
+    Yield a function that stores the port of this run. The error message of a second run contains the stored port.
     """
     try:
         INSTANCE.mkdir(exist_ok=True)
@@ -197,7 +200,7 @@ def only_one_here() -> Iterator[Callable[[int], None]]:
 
 def read_settings() -> tuple[Config, dict[str, str]]:
     """Return the checked settings, with defaults for settings that a developer can omit."""
-    DEVELOPMENT_ENV.unlink(missing_ok=True)  # A killed run can leave this file. It names servers that have ended.
+    DEVELOPMENT_ENV.unlink(missing_ok=True)  # A killed run can leave this file with servers that have ended.
     env = environment()
     if env.get("ENVIRONMENT", "development") != "development":
         raise ToolError(f"`make run` is for development, but ENVIRONMENT is {env['ENVIRONMENT']}.")
@@ -209,9 +212,9 @@ def read_settings() -> tuple[Config, dict[str, str]]:
 
 @contextlib.contextmanager
 def reserved(port: int) -> Iterator[None]:
-    """Raise `ToolError` if the port is taken. Otherwise reserve the port against other users.
+    """Raise `ToolError` if the port is taken. Otherwise reserve the port, so that no other user can open it.
 
-    gunicorn opens the port with SO_REUSEPORT, so another process of the same user could still share it.
+    gunicorn opens the port with SO_REUSEPORT, so another process of the same user could still share the port.
     """
     here = ("127.0.0.1", port)
     with socket.socket() as probe:

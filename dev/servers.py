@@ -1,7 +1,7 @@
 """PostgreSQL and Valkey from Python packages (wheels), for `make run` and the tests, never for production.
 
-This module starts the programs in the wheels directly. With the Python wrappers of the wheels, a Ctrl-C at the
-terminal would also reach the servers, in any order.
+This module starts the programs in the wheels directly. It does not use the Python wrappers of the wheels. With the
+wrappers, a Ctrl-C at the terminal would also reach the servers, in any order.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ POSTGRES_SETTINGS = {
     "max_connections": "200",
     "timezone": "UTC",
     "log_timezone": "UTC",
-    # Log only the first line of an error. Its statement and DETAIL contain personal data: names, numbers, hashes.
+    # Log only the first line of an error. The statement and the DETAIL line of an error contain personal data: names,
+    # numbers, hashes.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
@@ -79,10 +80,11 @@ def start_postgres(
     env: Mapping[str, str] | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Postgres:
-    """Start PostgreSQL on the folder `data`, and create the folder and the service's database if they are missing.
+    """Start PostgreSQL on the folder `data`. Create the folder and the service's database if they are missing.
 
-    The server listens only on a Unix socket, in a folder that only its owner can enter. `folder` contains other
-    programs than those of the wheel. `env` and `settings` are additional variables and parameters of the server.
+    The server listens only on a Unix socket, in a folder that only its owner can enter. `folder` contains PostgreSQL's
+    programs, if they are not those of the wheel. `env` contains additional environment variables of the server, and
+    `settings` contains additional parameters.
     """
     folder = folder or programs()
     data = data.absolute()
@@ -108,7 +110,7 @@ def start_replica(supervisor: Supervisor, primary: Postgres, data: Path) -> Post
         where: list[str | Path] = ["-h", str(primary.sockets), "-U", "postgres", "-D", data]
         copy = [folder / "pg_basebackup", *where, "--write-recovery-conf", "--checkpoint=fast", "--no-sync"]
         supervisor.complete(supervisor.spawn("pg_basebackup", copy, cwd=data.parent, never_root=True))
-        # The copy may contain the socket of the primary, because the socket can be in the data folder.
+        # The copy may contain the primary's socket, because the socket can be in the data folder of the primary.
         for socket_of_primary in data.glob(".s.PGSQL.*"):
             socket_of_primary.unlink()
     return _serve_postgres(supervisor, folder, data, {}, {})
@@ -135,7 +137,7 @@ def _serve_postgres(
         [*variables, folder / "postgres", "-D", data, *options],
         cwd=data.parent,
         never_root=True,
-        stop_with=signal.SIGINT,  # SIGINT is PostgreSQL's fast shutdown. After SIGTERM it would wait for its clients.
+        stop_with=signal.SIGINT,  # PostgreSQL's fast shutdown. After SIGTERM the server would wait for clients.
         patience=30,
     )
     postgres = Postgres(child, sockets)
@@ -216,7 +218,10 @@ def _initialise(supervisor: Supervisor, folder: Path, data: Path) -> None:
 
 
 def _check_owner(data: Path) -> None:
-    """Make the data folder ours if another user created it. Raise `ToolError` if this user may not do that."""
+    """Give the data folder to the user who runs PostgreSQL, if another user created the folder.
+
+    Raise `ToolError` if this process may not change the owner.
+    """
     uid, gid = _owner()
     if data.stat().st_uid == uid:
         return
@@ -229,8 +234,8 @@ def _check_owner(data: Path) -> None:
 def _forget_reused_pid(data: Path) -> None:
     """Delete `postmaster.pid` if its process id now belongs to another program, for example after a power cut.
 
-    With the old file PostgreSQL would not start. In all other cases the file stays, because PostgreSQL uses it to find
-    backends that outlived their server.
+    With the old file PostgreSQL would not start. In all other cases the file stays. PostgreSQL needs the file to find
+    its own processes that still run after the server has ended.
     """
     file = data / "postmaster.pid"
     try:

@@ -1,7 +1,8 @@
 """Child processes that end when their parent ends, even if the parent is killed.
 
 Each child has its own session, so a Ctrl-C at the terminal reaches only the parent. The parent then ends the children
-in order. By the session, the parent also finds the processes that a child has started, even if the child has died.
+in order. Processes that a child has started are in the child's session. So the parent finds these processes even if the
+child has died.
 """
 
 from __future__ import annotations
@@ -73,9 +74,9 @@ class Child:
 class Supervisor:
     """Context manager that starts child processes, checks that they run, and ends them all on exit.
 
-    `register` is a file with a list of the children, which `end_orphans` reads after the parent was killed. `pause`
-    sleeps for some seconds, and may raise an exception to stop a wait. `tell` prints a sentence during a long wait.
-    `afterwards` contains callbacks to run after the last child has ended.
+    `register` is a file with a list of the children. If the parent is killed, `end_orphans` later reads this file.
+    `pause` sleeps for some seconds, and may raise an exception to stop a wait. `tell` prints a sentence during a long
+    wait. `afterwards` contains callbacks to run after the last child has ended.
     """
 
     def __init__(
@@ -114,8 +115,9 @@ class Supervisor:
     ) -> Child:
         """Start a child that writes to `<logs>/<name>.log`. The log of the previous run becomes `<name>.log.1`.
 
-        Only our user can read the logs, because a server's log may contain personal data. The child gets the signal
-        `stop_with`, and SIGKILL after `patience` seconds. With `never_root`, root starts the child as the user nobody.
+        Only our user can read the logs, because a server's log may contain personal data. At its end, the child gets
+        the signal `stop_with`, and SIGKILL after `patience` more seconds. With `never_root`, root starts the child as
+        the user nobody.
         """
         log = self.logs / f"{name}.log"
         if log.exists():
@@ -144,7 +146,7 @@ class Supervisor:
             raise CrashError(child, f"{child.ended()}")
 
     def wait_until(self, ready: Callable[[], bool], child: Child, *, patience: float = PATIENCE_S) -> None:
-        """Wait until `ready()` is true. Raise `CrashError` if the child ends before that, or hangs."""
+        """Wait until `ready()` is true. Raise `CrashError` if the child ends before `ready()` is true, or hangs."""
 
         def is_done() -> bool:
             if ready():
@@ -180,7 +182,7 @@ class Supervisor:
                 raise CrashError(child, f"{ended}, unexpectedly")
 
     def end(self) -> None:
-        """End every child and the processes that it started. Send the child's signal first, then SIGKILL."""
+        """End every child and all processes that a child started. First send the child's signal, then SIGKILL."""
         for child in self.children:
             if child.process.poll() is None:
                 child.process.send_signal(child.stop_with)
@@ -231,7 +233,10 @@ def _processor_seconds(child: Child) -> float:
 
 
 def _setpriv(stop_with: signal.Signals, *, as_nobody: bool) -> list[str]:
-    """Return a command prefix with which the kernel ends the child when its parent dies, even by SIGKILL."""
+    """Return the beginning of a command that makes the kernel end the child when its parent dies.
+
+    This works even if the parent dies by SIGKILL.
+    """
     if SETPRIV is None:
         if as_nobody:
             raise ToolError(NO_SETPRIV)

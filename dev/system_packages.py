@@ -1,7 +1,7 @@
 """System programs that some `make` targets need.
 
-`python -m dev.system_packages test-all` exits with 1 if packages are missing. It prints their names and the command
-that installs them.
+`python -m dev.system_packages test-all` exits with 1 if packages for `make test-all` are missing. It prints the names
+of the missing packages and the command that installs them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from pathlib import Path
 class Package:
     """A Debian package.
 
-    It counts as installed if one of `programs` exists. A program is a name on the PATH or an absolute glob pattern.
+    The package counts as installed if one of `programs` exists. A program is a name on the PATH or an absolute glob
+    pattern.
     """
 
     programs: tuple[str, ...]
@@ -70,7 +71,10 @@ def missing(targets: list[str]) -> list[str]:
 
 
 def report(target: str) -> str | None:
-    """Return a text with the missing packages of a `make` target and the command that installs them, or None."""
+    """Return a text with the missing packages of a `make` target and the command that installs them.
+
+    Return None if no package is missing.
+    """
     names = missing([target])
     if not names:
         return None

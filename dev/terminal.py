@@ -45,7 +45,7 @@ def waiting(what: str) -> None:
 
 @contextlib.contextmanager
 def stop_signals() -> Iterator[Callable[[float], None]]:
-    """Yield a function `pause(seconds)` that raises `Stopped` as soon as a signal to stop has arrived.
+    """Yield a function `pause(seconds)`, which sleeps and raises `Stopped` as soon as a signal to stop has arrived.
 
     The signal handlers only set a flag, so that a second Ctrl-C cannot interrupt the cleanup.
     """

@@ -1,7 +1,7 @@
 """Temporary servers for the tests, separate from the servers and data of `make run`.
 
-The pytest plugin `dev/pytest_servers.py` starts the servers once for all processes of pytest-xdist. Each process has
-its own database and Redis number.
+The pytest plugin `dev/pytest_servers.py` starts one set of servers for all processes of pytest-xdist. Each process has
+its own PostgreSQL database and its own Redis database number.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def temporary_servers(**settings: str) -> Iterator[dict[str, str]]:
     """
     remove_abandoned_folders()
     folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
-    folder.chmod(0o711)  # PostgreSQL refuses to run as root and runs as nobody, who must be able to enter the folder
+    folder.chmod(0o711)  # If the user is root, PostgreSQL runs as nobody, who must be able to enter the folder.
     try:
         with (folder / "new").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -57,8 +57,8 @@ def temporary_servers(**settings: str) -> Iterator[dict[str, str]]:
 def own_database(server_url: str, name: str, migrate: Callable[[str], None]) -> str:
     """Create the migrated, empty database `name` on the server, and return its address.
 
-    The first process creates a template database: it calls `migrate` with the address of the template. Other processes
-    copy the template. If the migrations change, a new template is created.
+    The first process creates a template database and calls `migrate` with the template's address. Each process copies
+    the template. If the migrations change, a new template is created.
     """
     template = f"template_{fingerprint(ROOT / 'migrations')}"
     connection = psycopg2.connect(server_url)
@@ -101,7 +101,7 @@ def own_redis(server_url: str, number: int) -> str:
 
 
 def remove_abandoned_folders() -> None:
-    """Remove the folders of killed test runs. Their lock files are no longer locked."""
+    """Remove the folders of killed test runs. The lock file of such a folder is no longer locked."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
         with contextlib.suppress(OSError), (folder / "lock").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -130,8 +130,8 @@ def _make_template(
 
 def _create(cursor: psycopg2.extensions.cursor, name: str, *, template: str = "template1") -> None:
     database = sql.Identifier(name)
-    # `DROP ... WITH (FORCE)` fails while autovacuum works on the database, because the role may not end autovacuum. A
-    # DROP without FORCE ends autovacuum by itself.
+    # `DROP ... WITH (FORCE)` fails while autovacuum works on the database, because our role may not end autovacuum. A
+    # DROP without FORCE ends autovacuum by itself, but not the connections of the role. End these connections first.
     cursor.execute(
         "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s and usename = current_user", [name]
     )

@@ -10,7 +10,7 @@ from app.identity.models import PhoneVerification
 
 
 def delete_expired() -> None:
-    """Delete expired phone verifications and old moves of numbers. They may contain other people's phone numbers."""
+    """Delete expired phone verifications and old moves, because these may contain other people's phone numbers."""
     with unit_of_work():
         moves.delete_old()
         db.session.execute(

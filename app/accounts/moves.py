@@ -43,7 +43,7 @@ def lock_prover(user_id: int) -> User | None:
 
 
 def lock_prover_and_holder(user_id: int, phone: str) -> tuple[User | None, User | None]:
-    """Lock and return the user who verifies a number, and the other account that has it.
+    """Lock and return the user who verifies a number, and the other account that has this number.
 
     Lock them in the order of their ids. Otherwise two users who take each other's number at once would deadlock.
     """
@@ -53,7 +53,7 @@ def lock_prover_and_holder(user_id: int, phone: str) -> tuple[User | None, User 
 
 
 def move(user: User, nomor_hp: str, phone: str, holder: User | None) -> None:
-    """Give a verified number to a user, and remove it from its holder.
+    """Give a verified number to a user, and remove the number from its holder.
 
     The caller has locked the number and both users.
     """
@@ -92,7 +92,8 @@ def refuse(phone: str) -> bool:
 def free(user: User) -> None:
     """Remove the number of a locked user.
 
-    Delete the user's open verifications and reset links and the number's moves. Cancel queued messages to the number.
+    Also delete the user's open verifications, the user's reset links and the records of the number's moves. Cancel
+    queued messages to the number.
     """
     phone = user.phone
     db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.user_id == user.id))
@@ -118,7 +119,8 @@ def _note(user: User, phone: str, holder: User) -> None:
         "moved_at": sa.func.statement_timestamp(),
     }
     adding = insert(PhoneMove).values(phone=phone, **values)
-    # If a number moves several times within `TAKEN_BACK_WITHIN`, it is moved back to the first account.
+    # If a number moves several times within `TAKEN_BACK_WITHIN`, SALAH NOMOR moves the number back to the first
+    # account.
     goes_on = sa.and_(PhoneMove.to_user_id.is_not(None), _is_recent)
     first = {
         name: sa.case((goes_on, PhoneMove.__table__.c[name]), else_=adding.excluded[name])
@@ -131,7 +133,7 @@ def _take_back(holder: User | None, phone: str) -> bool:
     """Move a number back to the account that had it before. Return whether the number was moved.
 
     The caller has locked the holder. The holder may be a third account, which is not part of the recorded move. A third
-    account keeps the number only if it has verified the number.
+    account keeps the number only if this third account has verified the number.
     """
     which = sa.select(PhoneMove).where(PhoneMove.phone == phone, PhoneMove.to_user_id.is_not(None), _is_recent)
     moved = db.session.scalar(which.with_for_update().execution_options(populate_existing=True))
@@ -143,9 +145,9 @@ def _take_back(holder: User | None, phone: str) -> bool:
         _take(holder)
         notices.number_returned(holder)
         if holder.id == taker_id and moved.nomor_hp_before is not None:
-            # The holder's former number counts as changed now, so the number gets no reset link for a day.
+            # This counts as a change of the number. The holder's former number therefore gets no reset link for a day.
             _restore(holder, moved.nomor_hp_before)
-    # If the former holder has another number by now, the former holder keeps the new number.
+    # If the account that had the number before has another number now, the account keeps that other number.
     if owner is not None and owner.nomor_hp is None and _restore(owner, moved.nomor_hp):
         owner.phone_changed_at = owner.phone_before = None
         owner.phone_verified_at = moved.verified_at
@@ -178,7 +180,7 @@ def _restore(user: User, nomor_hp: str) -> bool:
 def _take(user: User) -> None:
     """Remove the number from an account. The user can still log in by username."""
     users.update(user, {"nomor_hp": None})
-    # No message for this account, such as a reset link or a refusal, may reach the number's new owner.
+    # No message for this account, such as a reset link or the refusal of one, may reach the number's new owner.
     user.phone_changed_at = user.phone_before = None
     _end_resets(user)
     db.session.flush()

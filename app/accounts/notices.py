@@ -36,7 +36,7 @@ LIFETIME = timedelta(days=1)
 #: Minimum time between two notices to a number. Changes in between are reported in one notice.
 TOGETHER = timedelta(minutes=10)
 
-#: Account fields whose changes are reported, with their Indonesian names, in the order of the text.
+#: Account fields whose changes are reported, with their Indonesian names. The text lists the fields in this order.
 WORDS = {"password": "kata sandi", "email": "alamat e-mail", "nomor_hp": "nomor HP"}
 
 #: The text contains no user input, because a new number may belong to a stranger.
@@ -56,7 +56,7 @@ def account_changed(user: User, fields: Collection[str], *, phone_before: str | 
 def _notify_changed(user: User, phone: str, fields: Collection[str]) -> None:
     """Add the fields to the last notice if this notice is pending.
 
-    Otherwise create a notice. If there is a last notice, the new notice is due `TOGETHER` later.
+    Otherwise create a notice. If there is a last notice, the new notice is due `TOGETHER` after the last one.
     """
     owner_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
     last = _last_notice(user, phone)
@@ -133,7 +133,7 @@ def number_freed(user: User) -> None:
 
 
 def number_returned(user: User) -> None:
-    """Inform a user by push that the number, which came from another account, was moved back to this account."""
+    """Inform a user by push that their new number was moved back to the account that had the number before."""
     _notify(user, NUMBER_WAS_RETURNED)
 
 

@@ -46,7 +46,7 @@ def text(phone: str) -> str | None:
 
 
 def send(phone: str) -> None:
-    """Send the latest open question to the number, once for each request to move the number."""
+    """Send the latest open question to the number. Each request to move the number sends at most one question."""
     row = db.session.execute(_last(phone)).one()
     outbox.add(
         outbox.NewDelivery(

@@ -80,7 +80,7 @@ class Registration(UserCreate):
 
 
 class Refresh(Schema):
-    # The limit admits access tokens, so a caller who sends an access token by mistake gets 401 instead of 400.
+    # Access tokens also satisfy this limit. A caller who sends an access token by mistake gets 401 instead of 400.
     refresh_token = Text(MAX_TOKEN_LENGTH, required=True)
 
 

@@ -58,9 +58,10 @@ RESET_REFUSED_TEXT = (
 STAYS = "Penghapusan akun Anda dibatalkan. Akun Anda tetap ada."
 WITHDRAW_LATER = "tidak dapat ditarik saat menerima akun. Tariklah sesudah mendaftar, di profil Anda."
 LOGGED_IN = "Berhasil masuk sebagai superadmin."
-#: Limit of new e-mails and numbers per user, because each try reveals whether another account has the value.
+#: Limit on the new e-mails and numbers that a user tries. Each try reveals whether another account has the value.
 CONTACT_CHANGES = "10 per hour"
-#: Limit of new passwords per user, because each one sends a notice. Password reset links do not count.
+#: Limit on the new passwords that a user sets, because each one sends a notice. Passwords set with a reset link do not
+#: count.
 NEW_PASSWORDS = "5 per hour"
 
 
@@ -111,7 +112,10 @@ def _take_over(code: str, data: Loaded) -> User:
 def login(
     username: str, password: str, otp: str | None = None, *, device: str | None = None, network: str | None = None
 ) -> dict[str, str]:
-    """Log in and return the session's tokens. If an erasure is scheduled, cancel it, and add a `message` about it."""
+    """Log in and return the session's tokens.
+
+    If an erasure of the account is scheduled, cancel the erasure, and return a `message` that says so.
+    """
     user = _with_password(username, password)
     second_factor.check(user, otp)
     message = {"message": STAYS} if erasure.cancel(user) else {}
@@ -149,7 +153,7 @@ def send_reset_link(phone: str) -> bool:
     The number of SQL statements is the same for every phone number, so that the response time does not reveal an
     account. No link is sent to an unknown or wrong number, to a number that an account got recently, or to an
     unverified number unused for 90 days. If the account changed its number recently, a refusal is sent to the previous
-    number, because a thief may have changed it.
+    number, because a thief may have changed the number.
     """
     number = phones.normalise(phone)
     code = tokens.new_opaque()
@@ -204,10 +208,13 @@ def send_reset_link(phone: str) -> bool:
 
 
 def reset_password(code: str, new_password: str) -> None:
-    """Set a new password with the code of a reset link. The code works once. All sessions of the user end."""
+    """Set a new password with the code of a reset link. End all sessions of the user.
+
+    A used code does not work again.
+    """
     is_open = (PasswordReset.token_hash == tokens.digest(code)) & (PasswordReset.expires_at > sa.func.now())
-    # Lock the user first, because deletions and updates lock in this order. Of two requests with the same code, only
-    # one finds the reset to delete.
+    # Lock the user before the reset, because deletions and updates of a user lock in the same order. If two requests
+    # use the same code, only one of them finds the reset to delete.
     whose = sa.select(PasswordReset.user_id).where(is_open).scalar_subquery()
     user = db.session.scalar(sa.select(User).where(User.id == whose).with_for_update(of=User, key_share=True))
     used = sa.delete(PasswordReset).where(is_open).returning(PasswordReset.user_id)
@@ -236,7 +243,7 @@ def update_profile(caller: Caller, data: Loaded) -> User:
 
 
 def notify_of_change(user: User, changes: set[str], phone_before: str | None) -> None:
-    """Notify the user of changes. Raise `TooManyRequests`, which undoes the changes, after too many passwords."""
+    """Notify the user of changes. After too many new passwords, raise `TooManyRequests`, which undoes the changes."""
     if "password" in changes:
         rate_limits.count(NEW_PASSWORDS, "password", f"user:{user.id}")
     if changes:
@@ -251,8 +258,8 @@ def _with_problem(user: User) -> User:
 def _without_repeats(user: User, data: Loaded) -> Loaded:
     """Return `data` without values that equal the current profile, because forms send the whole profile back.
 
-    An old profile may contain a NIK of an old format, or no number. Raise `ValidationFailed` if such a value is a
-    change.
+    An old profile may contain a NIK of an old format, or no number. Raise `ValidationFailed` if the user changes a
+    field to such a value.
     """
     shown = {"nama_samaran": user.nama_samaran, "nomor_hp": user.nomor_hp, "image": pictures.url(user.image)}
     if "nik" in data:

@@ -38,7 +38,8 @@ CHARACTERS = 6
 DIGITS = 6
 #: Maximum tries to enter the same six-digit code.
 MAX_TRIES = 5
-#: Limit of codes to one number. The account that has the number has its own limit. All others share a limit.
+#: Limit on the codes sent to one number. The account that has the number has its own limit. All other accounts share
+#: one limit.
 SENT = "3 per day"
 #: Kind of the message with six digits. WhatsApp requires an authentication template for this message.
 KIND = numbers.CODE
@@ -115,8 +116,8 @@ def create(caller: Caller, data: Loaded) -> VerificationRequest:
 def confirm(caller: Caller, code: str) -> User | None:
     """Check the six digits that the user entered. Return the user, or None if the number's owner must agree first.
 
-    The owner of a number that another account uses is asked by message. Raise `NumberInUse` if the service cannot
-    receive messages. Raise `WrongCode` for a wrong code.
+    If another account uses the number, ask the number's owner by message. Raise `NumberInUse` if the service cannot
+    receive the owner's answer. Raise `WrongCode` for a wrong code.
     """
     code_hash = digest(VerificationMethod.CODE, codes.normalise(code), caller.id)
     tried = _take_try(caller.id)
@@ -134,7 +135,9 @@ def confirm(caller: Caller, code: str) -> User | None:
 
 
 def confirm_by_message(phone: str, code: str) -> Proof:
-    """Check a code that we received by message from this E.164 number. The code works once, and only from its number.
+    """Check a code that we received by message from this E.164 number.
+
+    A used code does not work again. A code works only from the number that it was created for.
 
     The caller of this function must handle the result in the same unit of work.
     """
@@ -197,7 +200,7 @@ def _count_code(user: User, phone: str, wrong_at: datetime | None, wrong_codes: 
 
 
 def _open(caller: Caller, method: VerificationMethod, *, code: str, **values: object) -> None:
-    """Store the caller's open verification request. It replaces the caller's older request of the same method."""
+    """Store the caller's open verification request. It replaces the caller's older request with the same method."""
     values["code_hash"] = digest(method, code, caller.id if method is VerificationMethod.CODE else None)
     values["session_id"] = caller.session_id
     with map_constraint_errors(CONSTRAINTS):

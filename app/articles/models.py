@@ -26,10 +26,10 @@ class Article(Base, Timestamps):
 
 
 class SavedArticle(Base):
-    """An article that a user saved, live or stored.
+    """An article that a user saved: a live one, on the ministry's site, or a stored one, in the table `articles`.
 
-    When the user removes the article, the row stays with `saved` false, so that simultaneous requests lock the same
-    row.
+    When the user removes the article, the row stays, and `saved` becomes false. Simultaneous requests can therefore
+    lock the same row.
     """
 
     __tablename__ = "saved_articles"

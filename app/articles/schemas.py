@@ -107,7 +107,7 @@ class ArticleIsSaved(Schema):
 
 
 class LiveArticleQuery(Schema):
-    # This field is no `Address`, because every forbidden or invalid address must give the error `url_not_allowed`.
+    # This field is no `ArticleUrl`, because every forbidden or invalid address must give the error `url_not_allowed`.
     url = fields.String(required=True, metadata={"example": EXAMPLE})
 
 

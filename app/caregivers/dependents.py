@@ -1,4 +1,4 @@
-"""Dependents: people without a phone whose accounts a caregiver manages. A code hands an account over to its patient.
+"""Dependents: people without a phone whose accounts a caregiver manages. With a code, they can take over the account.
 
 `app.personal_data` deletes these accounts, like all other accounts.
 """
@@ -51,7 +51,7 @@ def list_own(caregiver_id: int, page: Page) -> Listing[User]:
 
 
 def create_handover(caller: Caller, dependent_id: int) -> NewHandover:
-    """Create a code with which the dependent can take over the account. It replaces an older code."""
+    """Create a code with which the dependent can take over the account. The new code replaces an older one."""
     code, expires_at = dependents.create_handover(caller, dependent_id)
     return {"code": code, "link": invitations.link_of(code), "expires_at": expires_at}
 

@@ -1,7 +1,7 @@
 """Invitations: codes with which a patient lets a person become their caregiver.
 
-A patient chooses the caregiver's scopes (rights) with the invitation. The code works once, for seven days. It ends
-earlier if the patient's login session ends.
+A patient chooses the caregiver's scopes (rights) with the invitation. The code is valid until a caregiver uses it, for
+at most seven days. The code ends earlier if the patient's login session ends.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def is_over(code: str) -> bool:
 def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
     """Accept an invitation. Only one caregiver can accept it. Return the caregiver's link, and whether it is new."""
     invitation = get_open(code)
-    # Lock the patient before the patient's other rows, because an erasure locks in this order.
+    # Lock the patient before the patient's rows in other tables, because an erasure takes its locks in the same order.
     users.lock(invitation.patient_id)
     taken = sa.delete(Invitation).where(Invitation.id == invitation.id, _is_open).returning(Invitation.scopes)
     scopes = db.session.scalar(taken)

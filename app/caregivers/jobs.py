@@ -10,7 +10,7 @@ from app.caregivers.models import Invitation
 from app.core.database.session import db, unit_of_work
 from app.identity.dependents import Handover
 
-#: Time for which an expired invitation or handover code is kept, so that its page can say that it expired.
+#: Time for which an expired invitation or handover code is kept, so that the code's page can say that the code expired.
 KEPT = timedelta(days=7)
 
 

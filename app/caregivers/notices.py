@@ -31,7 +31,8 @@ SUBJECT = care.LINK
 #: Value of the outbox column `about_type` for a notice about several new links.
 GATHERED = "caregiver_links"
 LIFETIME = timedelta(days=7)
-#: Maximum notices about one link that a patient gets per day. Further links are reported in one common notice.
+#: Maximum notices per day to one patient, if each notice is about a single link. Further links are reported in one
+#: common notice.
 MAX_PER_DAY = 3
 DAY = timedelta(days=1)
 #: Maximum names in a notice about several links.

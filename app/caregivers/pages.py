@@ -1,4 +1,4 @@
-"""Public page that a link with an invitation code or a handover code opens.
+"""The public page for invitation codes and handover codes. A link that contains the code opens this page.
 
 Chat apps preview the link, and people forward it. The page therefore contains no names, and a request changes nothing.
 """

@@ -39,20 +39,21 @@ def create(
 ) -> tuple[CaregiverLink, bool]:
     """Link a caregiver and a patient. Notify the patient. Return the link, and whether it is new.
 
-    An existing link gets `scopes` in addition to its own. Raise `NotFound` for an unknown person or a dependent, and
-    `BadRequest` for a wrong role. Raise `Forbidden` if the patient deleted an earlier link and `uninvited` is true.
+    An existing link keeps its scopes, and also gets `scopes`. Raise `NotFound` for an unknown person or a dependent,
+    and `BadRequest` for a wrong role. Raise `Forbidden` if the patient deleted an earlier link and `uninvited` is true.
     """
     if caregiver_id == patient_id:
         raise BadRequest("Pendamping dan pasien harus dua orang yang berbeda.", code="same_person")
     _with_role(caregiver_id, RoleName.PENDAMPING)
     if _with_role(patient_id, RoleName.PASIEN).guardian_id is not None:
         raise NotFound(users.NOT_FOUND)
-    # Lock the patient before the patient's other rows. The lock also lets concurrent requests count notices correctly.
+    # Lock the patient before the patient's rows in other tables. With this lock, concurrent requests also count notices
+    # correctly.
     users.lock(patient_id)
     _forget_cut(caregiver_id, patient_id, uninvited=uninvited)
     with map_constraint_errors(CONSTRAINTS):
-        # This update only locks the link. It must not set a key column, because `ledger.missed` skips a link with such
-        # a lock, and then creates no alert.
+        # This update only locks the link. It must not set a key column, because the update would then lock the link's
+        # key. `ledger.missed` skips a link whose key is locked, and then creates no alert.
         link, is_new = db.session.execute(
             insert(CaregiverLink)
             .values(caregiver_id=caregiver_id, patient_id=patient_id)
@@ -109,9 +110,9 @@ def leave(patient_id: int) -> None:
 
 
 def delete(caregiver_id: int, patient_id: int) -> None:
-    """Delete a link for the patient. The caregiver then needs an invitation for a new link."""
+    """Delete a link. For a new link, the caregiver then needs an invitation from the patient."""
     users.lock(patient_id)
-    # Lock both people before the link, because the deletion of a person locks in this order.
+    # Lock both people before the link, because the deletion of a person takes its locks in the same order.
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     both = sa.select(caregiver.id, patient.id).join(patient, patient.id != caregiver.id)
     both = both.where(caregiver.id == caregiver_id, patient.id == patient_id)

@@ -10,8 +10,8 @@ from app.core.web.blueprint import PageBlueprint
 
 bp = PageBlueprint("console_pages", __name__)
 
-#: Content security policy: scripts, styles and calls only from this service, pictures also from `blob:`. Trusted Types
-#: prevent scripts from turning text into markup.
+#: Content security policy. The page may use scripts, styles and calls only of this service, and pictures also from
+#: `blob:`. Trusted Types prevent scripts from turning text into markup.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"

@@ -70,7 +70,7 @@ def set_broadcasts(caller: Caller, *, paused: bool) -> dict[str, object]:
 def resume_sender(caller: Caller) -> Sender:
     """Resume sending messages. Raise `Conflict` without a provider.
 
-    If the sender is still down, it stops at the next error.
+    If the sender still does not work, sending stops again at the next error.
     """
     sender_status.start()
     sender = sender_status.current()

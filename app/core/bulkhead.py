@@ -20,7 +20,7 @@ class Bulkhead:
     def __init__(
         self, concurrent: int, *, wait_s: float, refusal: Callable[[], AppError], max_waiting: float = inf
     ) -> None:
-        """Store the limits. `refusal` creates the error that a caller gets if no slot is free."""
+        """Store the limits. `refusal` creates the error for a caller that may neither run nor wait any longer."""
         self.concurrent = concurrent
         self.wait_s = wait_s
         self.max_waiting = max_waiting

@@ -84,7 +84,7 @@ def fan_out(delivery: Claimed) -> None:
     A second call for the same message adds no duplicates.
     """
     with unit_of_work():
-        # Lock the person before their deliveries, in the same order as the deletion of a person.
+        # Lock the person's row first, then their deliveries. The deletion of a person locks in this order too.
         person = sa.select(User.id).where(User.id == delivery.user_id)
         db.session.execute(person.with_for_update(read=True, key_share=True))
         open_id = db.session.scalar(

@@ -32,8 +32,8 @@ NOT_FOUND = "Video tidak ditemukan."
 CHANNEL_NOT_FOUND = "Kanal tidak ditemukan."
 NOT_CONFIGURED = "Layanan video belum diatur."
 
-#: Redis key for the time until which the quota is used up. While Redis is down, each process uses its own value in
-#: `VideoPlatform.paused_until`.
+#: Redis key for the time when the used-up quota is available again. While Redis is down, each process uses its own
+#: value in `VideoPlatform.paused_until`.
 PAUSE = "videos:paused_until"
 
 

@@ -1,7 +1,8 @@
 """`make chaos`: reminders fall due during faults. No reminder may be lost, sent early or sent twice.
 
-The program prints one table of targets and results. The exit code is 1 if a target is missed.
-`make chaos ARGS="kills freezes"` runs some rows of the table, and `ARGS=--short` runs all rows with smaller plans.
+The program prints one table of targets and results. The exit code is 1 if a target is missed. A chaos row is one test
+with one kind of fault. `make chaos ARGS="kills freezes"` runs only these two rows. `ARGS=--short` runs all rows with
+smaller plans.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from types import ModuleType
 from bench.chaos import backlog, clock_steps, confirmed, cut_lines, freezes, hung_worker, kills, outages, paused, poison
 from bench.environment import Result, print_table
 
-#: Names of the chaos rows. Each is a module with a function `run(plan)` that yields results, and the plans WHOLE and
-#: SHORT.
+#: The chaos rows, by name. Each row is a module with a function `run(plan)` and two plans, WHOLE and SHORT. `run`
+#: yields results.
 ROWS: dict[str, ModuleType] = {
     "kills": kills,
     "freezes": freezes,

@@ -16,7 +16,10 @@ from dev.stack.waiting import wait_until
 
 @dataclass(frozen=True)
 class Backlog(RowPlan):
-    """A plan with `waiting` deliveries that are due before the workers start, and reminders that are due afterwards."""
+    """A plan with old deliveries and new reminders.
+
+    `waiting` is the number of deliveries that are due before the workers start. The reminders are due afterwards.
+    """
 
     waiting: int = 0
 

@@ -22,15 +22,16 @@ from bench.chaos.outcome import Alerts
 from bench.chaos.people import LOOK_AGAIN_S, Medicine, People, insist
 from bench.chaos.world import OPEN, SETTLE_S, World, named
 
-#: Scopes (permissions) of a caregiver: first while the doses fall due, then when they are missed. A caregiver with
-#: `alerts` also has `history`, because the alert then contains the medicine's name, by which the dose is found.
+#: Scopes (permissions) of a caregiver. The first tuple is valid while the doses fall due, the second when the doses are
+#: missed. A caregiver with `alerts` also has `history`, because the alert then contains the medicine's name. The name
+#: shows which dose an alert is about.
 HEARS = (("alerts", "history"), ("alerts", "history"))
 MAY_NOT_HEAR = (("history", "manage"), ("history", "manage"))
 LOSES_IT = (("alerts", "history"), ("history",))
-#: Scopes of the caregivers of one patient. The patients use these rows in turn.
+#: Each row contains the scopes of the caregivers of one patient. The patients use these rows in turn.
 FAMILIES = ((HEARS, HEARS), (HEARS, MAY_NOT_HEAR), (HEARS, LOSES_IT), ())
 
-#: Number of doses of each patient that are missed at the same time. A push is short and names at most two doses.
+#: Number of doses that each patient misses at the same time. A push is short and names at most two doses.
 DOSES_AT_ONCE = 2
 
 LET_AN_HOUR_PASS = """
@@ -43,7 +44,7 @@ UPDATE occurrences SET due_at = due_at - interval '61 minutes' WHERE id IN (
     ) AS settled WHERE place <= %s
 )
 """
-#: Statement that moves the times of alerts back by a day. Otherwise later alerts would wait for two hours after the
+#: Statement that makes the times of alerts one day earlier. Otherwise later alerts would wait for two hours after the
 #: first alert, or until the evening.
 LET_A_DAY_PASS = """
 UPDATE caregiver_alerts SET due_at = due_at - interval '1 day', told_at = told_at - interval '1 day'
@@ -97,7 +98,7 @@ class Caregivers:
         self.world.listeners = {address for address, owner in owners.items() if owner in ids}
 
     def cut(self) -> None:
-        """Withdraw permissions (scopes) of some caregivers. Call this when the doses are due but not yet missed."""
+        """Withdraw permissions (scopes) of some caregivers. Call this method when the doses are due but not missed."""
         with self.world.app.app_context():
             for link in self.links:
                 if link.scopes_when_missed != link.scopes:
@@ -105,10 +106,10 @@ class Caregivers:
                     insist(partial(service.update_scopes, link.patient_id, link.caregiver_id, allowed))
 
     def let_hours_pass(self, trouble: Callable[[int], None] = lambda _: None) -> None:
-        """Let unanswered doses be missed, at most `DOSES_AT_ONCE` of each patient at a time.
+        """Let unanswered doses be missed in several steps, at most `DOSES_AT_ONCE` of each patient in a step.
 
-        Doses that are still being sent are skipped. `trouble` is called each time, with the number of remaining calls
-        including this one.
+        Doses that are still being sent are skipped. Each step calls `trouble` with the number of remaining steps,
+        including the current step.
         """
         for left in range(self._times(), 0, -1):
             self._change(LET_AN_HOUR_PASS, [medicine.id for medicine in self._unanswered.values()], DOSES_AT_ONCE)

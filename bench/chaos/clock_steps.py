@@ -1,4 +1,4 @@
-"""Chaos row: the database's clock is wrong for 15 s at a time, ahead or behind.
+"""Chaos row: the database's clock is wrong several times for 15 s. The clock is then ahead or behind.
 
 No reminder may be sent early or missed.
 """
@@ -23,7 +23,7 @@ STEPS = ("+2h", "-2h", "+50m")
 #: Duration of a clock step and of the pause between two steps, as fractions of the plan's seconds. In the plan `WHOLE`
 #: these are 15 s and 5 s.
 STEPPED, CALM = 1 / 5, 1 / 15
-#: Due times of later reminders, counted from now. With a clock that is two hours ahead, all these times seem past.
+#: Due times of later reminders, counted from now. For a clock that is two hours ahead, all these times are in the past.
 LATER = [timedelta(minutes=10 * n) for n in range(1, 12)]
 
 MISSED = "SELECT count(*) FROM deliveries WHERE state = 'missed'"
@@ -37,7 +37,10 @@ def run(plan: RowPlan) -> Iterator[Result]:
 
 @contextlib.contextmanager
 def fake_clock() -> Iterator[tuple[Path, dict[str, str]]]:
-    """Yield a file with the offset of a fake clock, and environment variables with which a process uses this clock."""
+    """Yield a file and environment variables. The file contains the offset of a fake clock.
+
+    A process with these environment variables uses the fake clock.
+    """
     with tempfile.TemporaryDirectory(prefix="clock-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -76,7 +79,7 @@ def _play(world: World, clock: Path) -> Iterator[Result]:
 
 
 def set_clock(clock: Path, by: str) -> None:
-    """Replace the file in one step, because PostgreSQL reads the file whenever PostgreSQL reads the clock."""
+    """Replace the file `clock` in one step, because PostgreSQL reads the file each time it needs the time."""
     draft = clock.with_suffix(".new")
     draft.write_text(by)
     draft.chmod(0o644)

@@ -15,8 +15,8 @@ from bench.environment import Result
 WHOLE = RowPlan(reminders=300, seconds=70)
 SHORT = RowPlan(reminders=150, seconds=25)
 
-#: Maximum seconds from the end of the fault to the last message. The service pauses the provider for some seconds, and
-#: retries unknown outcomes after 30 s plus or minus a quarter.
+#: Maximum seconds from the end of the fault to the last message. After failures the service does not call the provider
+#: for some seconds. It retries a message with an unknown outcome after 30 s plus or minus a quarter.
 BACK_S = 60.0
 
 

@@ -1,6 +1,7 @@
-"""Chaos row: workers are frozen (SIGSTOP) for 15 to 25 s, which is less than the lease of a claim.
+"""Chaos row: workers are frozen (SIGSTOP) for 15 to 25 s.
 
-Only calls that were in progress may be repeated.
+This is shorter than the lease, the time for which a worker reserves a delivery. Only calls to the provider that were in
+progress may be repeated.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def run(plan: RowPlan) -> Iterator[Result]:
         for number in range(plan.faults):
             calls = len(world.sim.messaging.calls)
             wait_until(lambda: len(world.sim.messaging.calls) > calls or time.time() > world.last_due)  # noqa: B023
-            # First freeze all workers, as on a paused machine. Freeze one worker fewer each time. After a freeze of one
-            # worker, freeze all workers again.
+            # The first freeze stops all workers, as on a paused machine. Each further freeze stops one worker fewer.
+            # After a freeze of one worker, the next freeze stops all workers again.
             some = world.random.sample(world.workers, len(world.workers) - number % len(world.workers))
             with contextlib.ExitStack() as freeze:
                 for worker in some:

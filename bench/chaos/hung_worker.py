@@ -15,7 +15,7 @@ from bench.chaos.world import Workers, World, opened
 from bench.environment import Result, at_most
 from dev.stack.waiting import wait_until
 
-#: In this plan `faults` is the number of ways in which a worker hangs. Each takes `seconds`.
+#: In this plan `faults` is the number of entries of `WAYS` to test. The reminders of each test fall due in `seconds`.
 WHOLE = RowPlan(reminders=90, seconds=60, faults=2)
 SHORT = RowPlan(reminders=60, seconds=30, faults=1)
 
@@ -47,9 +47,9 @@ def run(plan: RowPlan) -> Iterator[Result]:
 
 
 def _hang(world: World, *, with_worker: bool) -> list[int]:
-    """Freeze the process of the urgent worker's job during a call, and optionally the worker.
+    """Freeze the process of the urgent worker's job during a call. With `with_worker`, also freeze the worker.
 
-    The worker's scheduler process continues.
+    The worker's scheduler process continues. Return the ids of the frozen processes.
     """
     leader = psutil.Process(world.workers[0].process.pid)
 

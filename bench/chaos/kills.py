@@ -1,7 +1,8 @@
 """Chaos row: random kills of workers, their jobs' processes ("horses"), schedulers, Valkey and PostgreSQL.
 
-Valkey is also emptied with FLUSHALL. People answer their reminders at the same time. At the end each dose must be in
-the ledger once, with the last answer. Caregivers get alerts about missed doses during half as many further kills.
+Valkey is also emptied with FLUSHALL. People answer their reminders at the same time. Afterwards caregivers get alerts
+about missed doses, and half as many further kills happen during these alerts. At the end, each dose must be in the
+ledger (the record of doses) exactly once, with the last answer.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from bench.chaos.people import People
 from bench.chaos.world import World, opened
 from bench.environment import Result
 
-#: Relative frequency of each fault. A "horse" is the child process in which an RQ worker runs a job. "clock" is a kill
-#: of the scheduler.
+#: Relative frequency of each fault. "horse" is a kill of the child process in which an RQ worker runs a job. "clock" is
+#: a kill of the scheduler.
 FAULTS = {"horse": 30, "worker": 20, "clock": 18, "redis killed": 10, "redis emptied": 12, "postgres crash": 10}
 MAX_DOUBLED = 0.05
 #: Maximum seconds between two kills while alerts are sent.
@@ -47,7 +48,7 @@ def play(plan: RowPlan) -> RowOutcome:
 
 
 class Kills:
-    """Faults at random times, which kill processes of a world."""
+    """Faults at random times. Each fault kills a process of `world` or empties Valkey."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -64,7 +65,8 @@ class Kills:
         with people.answering():
             self._kill()
             caregivers.cut()
-            # Let doses be missed now, so that alerts are sent while interrupted deliveries wait for their lease to end.
+            # Let doses be missed now, while interrupted deliveries still wait for the end of their lease (time limit).
+            # Alerts are then sent at the same time.
             caregivers.let_hours_pass(self._kill_beside(max(len(FAULTS), world.plan.faults // 2)))
             outcome = world.finish()
         caregivers.let_hours_pass()
@@ -80,9 +82,9 @@ class Kills:
             world.outcome.faults[self._do_or_make_up(kind)] += 1
 
     def _kill_beside(self, faults: int) -> Callable[[int], None]:
-        """Return a function that spreads `faults` faults evenly over its calls.
+        """Return a function that applies `faults` faults in total, spread evenly over all its calls.
 
-        The argument of each call is the number of calls left, including this call.
+        The argument of each call is the number of remaining calls, including the current call.
         """
         kinds = self._kinds(faults)
 
@@ -102,7 +104,8 @@ class Kills:
     def _do_or_make_up(self, kind: str) -> str:
         """Apply a fault, and return its name.
 
-        If no job's process ("horse") can be killed, kill a worker instead, so that the number of faults is right.
+        If this fault fails, kill a worker instead, so that the number of faults is right. For example, there may be no
+        job's process ("horse") to kill.
         """
         return next(fault for fault in (kind, "worker") if self._do(fault))
 
@@ -160,7 +163,7 @@ class Kills:
     def _crash_postgres(self) -> bool:
         """Kill one server process of PostgreSQL.
 
-        PostgreSQL then ends all others and recovers from its log, as after any crash.
+        PostgreSQL then ends its other processes and recovers from its log, as after any crash.
         """
         for process in psutil.process_iter(["cmdline"]):
             words = " ".join(process.info["cmdline"] or [])

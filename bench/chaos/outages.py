@@ -1,4 +1,4 @@
-"""Chaos rows: PostgreSQL is stopped for 60 s, and for 5 minutes, while calls to the provider are in progress."""
+"""Chaos row: PostgreSQL is stopped while calls to the provider are in progress, first for 60 s, then for 5 minutes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bench.chaos.outcome import RowPlan
 from bench.chaos.world import opened
 from bench.environment import Result
 
-#: In this plan `seconds` is the longest outage. Reminders that fall due in the outage wait for its end.
+#: In this plan `seconds` is the duration of the longest outage. Reminders that fall due in an outage wait for its end.
 WHOLE = RowPlan(reminders=300, seconds=300)
 SHORT = RowPlan(reminders=150, seconds=40)
 

@@ -1,4 +1,4 @@
-"""Plan of a chaos row, and its outcome, which is compared with the targets."""
+"""Plan and outcome of a chaos row. The outcome is compared with the targets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LATEST_S = 60.0
 class RowPlan:
     """Size of a chaos row.
 
-    It contains the number of reminders, the seconds in which they fall due, the number of faults, and the random seed.
+    The reminders fall due within `seconds`. `seed` is the random seed.
     """
 
     reminders: int
@@ -28,7 +28,7 @@ class RowPlan:
 class Ledger:
     occurrences: int
     states: list[str] = field(default_factory=list)
-    #: Number of occurrences that are missing, duplicated, or not in the state of the last answer.
+    #: Number of occurrences (doses) that are missing, duplicated, or not in the state of the last answer.
     wrong: int = 0
     #: Number of medicines whose stock is not the initial stock minus the doses taken.
     miscounted: int = 0
@@ -54,12 +54,13 @@ class Ledger:
 
 @dataclass
 class Alerts:
-    """Alerts of a round, counted at its end. One alert is about one missed dose and goes to one caregiver."""
+    """Alerts of a round, counted at the end of the round. An alert tells one caregiver about one missed dose."""
 
     due: int = 0
     lost: int = 0
     lost_pushes: int = 0
-    #: Alerts sent twice although the outcome of the first message was recorded, and alerts sent three times.
+    #: Number of alerts with too many messages: sent twice with a recorded outcome of the first message, or sent three
+    #: times.
     twice: int = 0
     #: Number of alerts whose message had an unknown outcome, and number of those alerts that arrived twice.
     unknown: int = 0
@@ -103,7 +104,7 @@ class Alerts:
 class RowOutcome:
     plan: RowPlan
     faults: Counter[str] = field(default_factory=Counter)
-    #: Number of messages that arrived for each reminder, and how many seconds the first of them was late.
+    #: `arrived`: number of messages that arrived for each reminder. `late_s`: delay of the first message in seconds.
     arrived: Counter[str] = field(default_factory=Counter)
     late_s: dict[str, float] = field(default_factory=dict)
     pushes: Counter[str] = field(default_factory=Counter)
@@ -137,9 +138,9 @@ class RowOutcome:
 
     @property
     def keeps_promises(self) -> bool:
-        """Return whether no message is lost or early, and only messages with an unknown outcome are sent twice.
+        """Return whether the row has no errors. A delay is no error.
 
-        Delays do not count.
+        A lost or early message is an error. Only a message with an unknown outcome may be sent twice.
         """
         return (
             self.lost == self.lost_pushes == self.unsettled == self.early == 0

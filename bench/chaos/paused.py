@@ -1,7 +1,8 @@
-"""Chaos row: the machine is paused for 10 minutes. Afterwards its clock is right.
+"""Chaos row: the machine is paused for 10 minutes. After the pause its clock is right.
 
-Reminders must continue within 11 minutes. In the first round the clocks of the database and of the workers jump forward
-by 10 minutes, as in a virtual machine. In the second round SIGSTOP freezes all processes for 10 minutes.
+The service must send reminders again within 11 minutes. In the first round, the clocks of the database and of the
+workers jump forward by 10 minutes, as in a virtual machine. In the second round, SIGSTOP freezes all processes for 10
+minutes.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ def _begin(world: World) -> None:
 
 
 def _expect_after_jump(world: World, jumped_at: datetime, by: timedelta) -> None:
-    """Make each due time after the jump earlier by `by`, but not before the jump. The clocks are `by` ahead."""
+    """Correct the expected due times after a jump of the clocks by `by`.
+
+    A due time after the jump becomes earlier by `by`, but not earlier than the jump.
+    """
     world.due.update({name: max(jumped_at, due - by) for name, due in world.due.items() if due > jumped_at})
 
 

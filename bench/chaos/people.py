@@ -27,7 +27,8 @@ from app.pengingat.models import Occurrence, OccurrenceState
 from bench.chaos.outcome import Ledger
 from bench.chaos.world import SETTLE_S, World
 
-#: Answers to a reminder, with their relative frequency. "and" means that a person sends both answers at the same time.
+#: Answers of a person to one reminder, in order, and the relative frequency of this behaviour. "and" means that the
+#: person sends both answers at the same time.
 HABITS: dict[tuple[str, ...], int] = {
     ("done",): 40,
     ("skipped",): 15,
@@ -85,7 +86,10 @@ class People:
         self._open: set[str] = set()
 
     def remind_of(self, name: str, due: datetime, user_id: int) -> None:
-        """Create a medicine that is due at this second, directly in the database. The API only accepts full minutes."""
+        """Create a medicine whose dose is due at exactly `due`.
+
+        The function changes the due time in the database, because the API only accepts full minutes.
+        """
         soon = datetime.now(UTC) + timedelta(minutes=2)
         dose = {"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}
         details = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose]}
@@ -105,7 +109,7 @@ class People:
     def answering(self) -> Iterator[None]:
         """Answer each reminder that has arrived both as message and push.
 
-        Continue until the block ends and all are answered.
+        Continue until the block has ended and each of these reminders is answered.
         """
         self._open, ended = set(self.medicines), Event()
         thread = Thread(target=self._answer_all, args=(ended,))
@@ -142,7 +146,10 @@ class People:
             answers.confirm(medicine.user_id, medicine.id, NewAnswer(status))
 
     def judge(self) -> Ledger:
-        """Make all doses too old for answers, wait until none is pending, and return the result of the dose ledger."""
+        """Make the unanswered doses too old for answers, and wait until no dose is pending.
+
+        Return the result of the dose ledger.
+        """
         ids = [medicine.id for medicine in self.medicines.values()]
         with self.world.database() as cursor:
             cursor.execute(LET_AN_HOUR_PASS, [ids])

@@ -1,4 +1,7 @@
-"""Chaos row: deliveries that kill every process that claims them. Other deliveries must not be affected."""
+"""Chaos row with poisonous deliveries. Such a delivery kills every process that tries to send it.
+
+Other deliveries must not be affected.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,8 @@ POISON = "racun"
 #: The worker class of `bench.chaos.poisoned`, in place of `worker.Worker`.
 WORKERS = Workers(kind="bench.chaos.poisoned.Worker")
 
-#: Query for three numbers: processes that poisonous deliveries killed, settled poisonous deliveries, and other
-#: deliveries that failed.
+#: Query for three numbers: processes that were killed by poisonous deliveries, poisonous deliveries that are settled,
+#: and failed deliveries that are not poisonous.
 STATES = f"""
     SELECT
         coalesce(sum(deaths) FILTER (WHERE dedupe_key LIKE '{POISON}:%'), 0),
@@ -65,8 +68,8 @@ def run(plan: RowPlan) -> Iterator[Result]:
         outcome = world.finish()
     print(outcome)
     name = f"{plan.faults} poisonous deliveries"
-    # Each poisonous delivery kills a process at once. It is claimed again when its lease ends, and then kills the next
-    # process.
+    # Each poisonous delivery kills a process at once. When the lease (time limit) of the delivery ends, another process
+    # claims the delivery and is killed too.
     expected = plan.faults * min(claims.POISON_CRASHES, int(plan.seconds // (claims.LEASE_S + 5)))
     yield at_least(f"{name}: processes that died and were missed", deaths, expected, "processes")
     yield at_most(f"{name}: given up", settled, 0, "of them")

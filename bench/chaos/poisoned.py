@@ -1,4 +1,7 @@
-"""Worker class that dies when it claims a poisonous delivery: `rq worker -c worker -w bench.chaos.poisoned.Worker`."""
+"""Worker class whose process dies when it sends a poisonous delivery (see `poison`).
+
+Run it with `rq worker -c worker -w bench.chaos.poisoned.Worker`.
+"""
 
 from __future__ import annotations
 

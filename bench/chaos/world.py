@@ -1,4 +1,4 @@
-"""Servers, workers and people of a chaos row. A process that dies is restarted, as by systemd."""
+"""Servers, workers and people of a chaos row. A process that dies is restarted, as systemd does."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ EACH = 40
 #: Minimum seconds from the creation of a reminder to its due time.
 HEAD_START_S = 3.0
 #: Seconds after the last reminder until an open delivery counts as stuck. If a worker dies, its deliveries are retried
-#: after their lease, which takes longer on a busy machine.
+#: after their lease (time limit). On a busy machine the retries take longer.
 SETTLE_S = 300.0
 
 #: Type of a function that creates a reminder with this name and due time for this user id.
@@ -56,7 +56,7 @@ UNKNOWN = "SELECT count(*) FROM deliveries WHERE channel = 'messaging' AND unkno
 
 @dataclass(frozen=True)
 class Workers:
-    """The workers of a chaos row: the queue of each worker, and the worker class for `rq worker`."""
+    """The workers of a chaos row. `queues` has one queue for each worker. `kind` is the class for `rq worker`."""
 
     queues: tuple[str, ...] = ("urgent", "urgent", "bulk")
     kind: str = "worker.Worker"
@@ -125,7 +125,7 @@ class World:
             start = datetime.now(UTC) + timedelta(seconds=self.plan.reminders / 50) + head_start
             offsets = sorted(self.random.uniform(0, self.plan.seconds) for _ in range(self.plan.reminders))
             for n, offset in enumerate(offsets):
-                # On a slow machine the due time is moved, so that a reminder always exists before it is due.
+                # On a slow machine the due time becomes later, so that each reminder exists before its due time.
                 due = max(start + timedelta(seconds=offset), datetime.now(UTC) + head_start)
                 name = f"pengingat-{self._rounds}-{n:05d}"
                 (remind_of or self.remind_of)(name, due, self.people[n % len(self.people)])
@@ -183,7 +183,7 @@ class World:
         return f"http://127.0.0.1:{port}"
 
     def end_workers(self) -> None:
-        """End the workers. This must be done before the servers end, because a job waits for a missing database."""
+        """End the workers. Call this before the servers end, because a job would wait for the missing database."""
         for worker in self.workers:
             worker.process.terminate()
         for worker in self.workers:

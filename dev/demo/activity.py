@@ -63,7 +63,7 @@ def fill() -> None:
 
 
 def _records(chance: Random) -> Iterator[buffer.Record]:
-    """Yield the log records of each day, only of people who had registered by then. Weekends have fewer records."""
+    """Yield the log records of each day. People have no records before their registration. Weekends have fewer."""
     wanted = User.username.in_([*LOGINS, *crowd.usernames()])
     people = db.session.execute(sa.select(User.id, User.created_at).where(wanted).order_by(User.id)).all()
     session = 0

@@ -15,17 +15,17 @@ from app.pengingat.models import AnsweredVia, Occurrence, OccurrenceState, Pengi
 from app.pengingat.timetable.tipe import Tipe
 from dev.demo import crowd
 
-#: Frequency in percent of each state of an occurrence. `UNDELIVERED` is the share (0 to 1) of missed occurrences whose
-#: message was not delivered.
+#: `OUTCOMES` contains the frequency of each state of an occurrence, in percent. `UNDELIVERED` is the share (0 to 1) of
+#: missed occurrences whose message was not delivered.
 OUTCOMES = {OccurrenceState.DONE: 82, OccurrenceState.SKIPPED: 5, OccurrenceState.MISSED: 13}
 UNDELIVERED = 0.1
-#: Days since one patient stopped a medicine. The administrators' pages can then show a patient to contact.
+#: One patient stopped a medicine this number of days ago. So the administrators' pages show a patient to contact.
 STOPPED_DAYS = 6
 WAYS = {AnsweredVia.APP: 6, AnsweredVia.MESSAGE: 3, AnsweredVia.LINK: 1}
 
 
 def fill() -> None:
-    """Add past occurrences, unless the database has some already."""
+    """Add past occurrences. If the database already has occurrences older than one day, do nothing."""
     if db.session.scalar(sa.select(sa.exists().where(Occurrence.due_at < now() - timedelta(days=1)))):
         return
     chance, since = Random("adherence"), now() - timedelta(days=crowd.DAYS)

@@ -41,7 +41,7 @@ ARTICLES = (
     ),
 )
 
-# The videos have no thumbnails, because the service only stores thumbnails of the video platform.
+# The videos have no thumbnails, because the service only stores thumbnails that come from the video platform.
 VIDEOS = (
     ("demoSenam01", "Senam Ringan 10 Menit di Kursi", "PT10M4S"),
     ("demoGizi001", "Memasak Sayur Bening Rendah Garam", "PT6M30S"),
@@ -91,7 +91,7 @@ def fill() -> None:
 def _add(model: type[Base], known: sa.ColumnElement[bool], **values: object) -> None:
     """Insert a row if it is missing.
 
-    The function writes to the database directly, because the service's function would send a broadcast to everyone.
+    `_add` writes to the database directly. The service's own function would send a broadcast to everyone.
     """
     if not db.session.scalar(sa.select(sa.exists().where(known))):
         db.session.add(model(**values))

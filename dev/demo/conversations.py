@@ -1,4 +1,7 @@
-"""Ninety days of the demo forum: threads, nested replies, likes and saves of the crowd (see `crowd`)."""
+"""Ninety days of the demo forum: threads, nested replies, likes and saves.
+
+They come from the people of the module `crowd`.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +100,7 @@ def _add_threads(people: Sequence[int], chance: Random) -> list[tuple[int, datet
 
 
 def _add_replies(threads: Sequence[tuple[int, datetime]], people: Sequence[int], chance: Random) -> list[int]:
-    """Insert the replies and return their ids. Parents come first, because a reply needs the id of its parent."""
+    """Insert the replies and return their ids. Insert a parent before its replies, which need the id of the parent."""
     rows = [
         _reply(thread, None, 1, written, people, chance)
         for thread, written in threads

@@ -1,7 +1,7 @@
 """Fifty-six more demo people (the crowd), for the tables, maps and charts of administrators.
 
-These people have registered in the last ninety days. All their other data is the same in each installation. The modules
-`conversations`, `reminders` and `activity` add threads, reminders and logs of these people. All of them have the
+These people have registered in the last ninety days. Their other data is the same in each installation. The modules
+`conversations`, `reminders` and `activity` add threads, reminders and logs of these people. All these people have the
 password of the demo.
 """
 
@@ -70,8 +70,8 @@ def ids() -> list[int]:
 def roles_of(number: int) -> tuple[RoleName, ...]:
     """Return the roles of the person with this number.
 
-    The first two people are administrators. Of the others, there are two patients for each caregiver, and some people
-    are both.
+    The first two people are administrators. Among the others there are two patients for each caregiver. Some people are
+    both patient and caregiver.
     """
     if number < 2:
         return (RoleName.ADMIN,)

@@ -1,4 +1,4 @@
-"""Demo reminders: one of each type for the patient siti, and some for the crowd (see `crowd`)."""
+"""Demo reminders: one of each type for the patient siti, and some for people of the module `crowd`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ VISIT: dict[str, Any] = {
 }
 
 
-#: Medicines of the crowd: name, title, time of the dose in UTC. The list is short, so that the outbox page stays short.
+#: Medicines of people of the module `crowd`: name, title, time of the dose in UTC. The list is short, so that the page
+#: of sent messages (outbox) stays short.
 DOSES = (
     ("Amlodipin", "Obat tekanan darah", "23:00"),
     ("Simvastatin", "Obat kolesterol", "14:00"),

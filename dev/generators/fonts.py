@@ -1,4 +1,4 @@
-"""Generator of the two fonts for PDF exports, in `app/core/exports/data/`, from a published package.
+"""Generator of the two fonts for PDF exports. It reads a published package and writes to `app/core/exports/data/`.
 
     pip download --no-deps --dest packages fontpkg-noto-sans==2.15
     python -m dev.generators.fonts packages
@@ -30,7 +30,7 @@ WEIGHTS = {fonts.NOTO_SANS: 400, fonts.NOTO_SANS_BOLD: 700}
 #: Width of the glyphs, in percent of the normal width.
 WIDTH = 87.5
 
-#: Drop Devanagari letters, because they need text shaping and the PDF exports have none.
+#: Devanagari letters, which are dropped. They need text shaping, and the PDF exports have no text shaping.
 DEVANAGARI = range(0x0900, 0x0980)
 
 #: Entries of the font's `name` table to keep: copyright notices, font names and the licence.

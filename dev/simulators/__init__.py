@@ -1,9 +1,9 @@
 """Simulators of the external services, with the same HTTP APIs on loopback. They never run in production.
 
-In a test, use `with simulators() as sim:`. `sim.env` contains settings with which the service calls the simulators.
+In a test, use `with simulators() as sim:`. `sim.env` contains the settings that make the service call the simulators.
 `sim.messaging.sent` contains the sent messages. `sim.fault("messaging", "hang", times=1)` plans a fault.
 
-Programs without this context manager run `python -m dev.simulators`, and call its routes below `/_control`.
+A program that cannot use this context manager runs `python -m dev.simulators`, and calls its routes below `/_control`.
 """
 
 from dev.simulators.catalogue import simulators

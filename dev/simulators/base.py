@@ -38,9 +38,10 @@ class Call:
 class Simulator:
     """One external service, under `/<name>` of the simulator server.
 
-    A subclass sets `name`, and adds the provider's API in `routes`. `env` returns settings with which the service calls
-    the simulator. `refusals` returns the provider's error responses, such as "quota" in `fault(name, "quota")`.
-    `actions` returns functions that other processes call with `POST /_control/<name>/<action>`.
+    A subclass sets `name`, and adds the provider's API in `routes`. `env` returns the settings that make the service
+    call the simulator. `refusals` returns the provider's error responses by kind, such as "quota" in
+    `fault(name, "quota")`. `actions` returns functions that other processes call with
+    `POST /_control/<name>/<action>`.
     """
 
     name: ClassVar[str]

@@ -19,7 +19,10 @@ HUMAN = "human-"
 
 
 class Captcha(Simulator):
-    """A captcha provider that accepts each token with the prefix `human-` once. `solve` creates a token of any age."""
+    """A captcha provider. It accepts a token with the prefix `human-` if the token was not used before.
+
+    `solve` creates a token of any age.
+    """
 
     name = "captcha"
 

@@ -11,7 +11,7 @@ from threading import Event
 
 from werkzeug.wrappers import Response
 
-#: Maximum seconds that a fault keeps a connection open, so that a client without a timeout also ends.
+#: Maximum seconds that a fault keeps a connection open. Without this limit, a client without a timeout would never end.
 PATIENCE_S = 60.0
 OVERSIZE_BYTES = 64 * 1024 * 1024
 PRIVATE_ADDRESS = "http://10.0.0.1/latest/meta-data/"
@@ -39,7 +39,10 @@ class Fault:
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request that gets a fault, with its raw connection. `stopped` is the event that ends a hanging request."""
+    """One request that gets a fault, and the request's raw connection.
+
+    `stopped` is the event that ends a hanging request.
+    """
 
     fault: Fault
     connection: socket.socket
@@ -63,7 +66,7 @@ def _head(length: int) -> bytes:
 
 
 def down(exchange: Exchange) -> Response:
-    """Close the connection without a response. `Server.closed_url` refuses connections instead."""
+    """Close the connection without a response. To refuse connections, use the address `Server.closed_url`."""
     raise exchange.drop()
 
 

@@ -27,7 +27,8 @@ ERRORS = {
 class Geocoder(Simulator):
     """A geocoder with known areas.
 
-    If `moved` is set, the geocoder returns this area for all positions. A test then sees which geocoder was called.
+    If `moved` is set, the geocoder returns the area `moved` for all positions. A test then sees which geocoder the
+    service called.
     """
 
     def __init__(self) -> None:

@@ -11,7 +11,10 @@ CHECK = "5c1a1d1e-0b7e-4d0a-9d7a-3a1f0e9b8c7d"
 
 
 class Heartbeat(Simulator):
-    """A heartbeat monitor. `said` contains a pair for each call: `success` or `fail`, and the request body."""
+    """A heartbeat monitor. `said` contains a pair for each call.
+
+    The first value of a pair is `success` or `fail`, and the second value is the request body.
+    """
 
     name = "heartbeat"
 

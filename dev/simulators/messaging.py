@@ -37,7 +37,7 @@ class Message:
 
 
 class Messaging(Simulator):
-    """The gateways Fonnte and WhatsApp Cloud API. `sent` contains the delivered messages in order."""
+    """The gateways Fonnte and WhatsApp Cloud API. `sent` contains the delivered messages, oldest first."""
 
     name = "messaging"
 
@@ -48,7 +48,7 @@ class Messaging(Simulator):
         self.sender = Sender()
         #: Accepted messages that wait until the phone is on again.
         self.held: list[Message] = []
-        #: Webhook bodies about the service's own number and about failed messages, in order.
+        #: Bodies of webhook calls about the service's own number and about failed messages, oldest first.
         self.told: list[dict[str, Any]] = []
         self.webhooks = webhooks.Webhooks()
         self._count = 0
@@ -94,9 +94,9 @@ class Messaging(Simulator):
             self.webhooks.close()
 
     def call_back(self, url: str, **manner: Any) -> None:
-        """Call the webhooks of the service at `url` from now on.
+        """Begin to call the webhooks of the service at `url`.
 
-        `manner` are fields of `webhooks.Manner`, the plan for receipts.
+        `manner` contains the fields of `webhooks.Manner`, the plan for receipts.
         """
         self.webhooks.listen(url, webhooks.Manner(**manner))
 
@@ -238,7 +238,7 @@ class Messaging(Simulator):
         return {"id": sender_id, **{name: value for name, value in told.items() if name in asked}}
 
     def _fonnte(self) -> ResponseReturnValue:
-        # Fonnte expects the header's token without "Bearer".
+        # Fonnte expects only the token in this header, without "Bearer".
         if request.headers.get("Authorization") != TOKEN:
             return fonnte_refusal("token invalid")
         text = request.form.get("message", "")

@@ -40,7 +40,7 @@ WHATSAPP_ERRORS = {
 
 
 def fonnte_refusal(reason: str) -> ResponseReturnValue:
-    """Return an error of Fonnte. All its responses have HTTP status 200, and the field `status` is false."""
+    """Return an error of Fonnte. Its HTTP status is 200, as in all responses of Fonnte. Its field `status` is false."""
     return {"status": False, "reason": reason}
 
 

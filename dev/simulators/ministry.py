@@ -64,7 +64,7 @@ class Ministry(Simulator):
             self._shown = set()
 
     def show(self, *variants: str) -> None:
-        """Serve these variants from now on. Without arguments the site is normal."""
+        """Serve these variants of the site until the next call. Without arguments the site is normal."""
         if unknown := set(variants) - set(VARIANTS):
             raise ValueError(f"no such variants: {unknown}")
         with self.lock:

@@ -19,7 +19,7 @@ KEY = "simulated-places-key"
 PAGE, PAGES = 20, 3
 FARTHEST_M = 50_000
 
-#: Seconds until the token of the next page works. The real API takes about two seconds.
+#: Seconds after a search until the token for its next page works. In the real API this takes about two seconds.
 TOKEN_DELAY_S = 2.0
 
 ERRORS = {

@@ -106,7 +106,7 @@ class Push(Simulator):
         return {"endpoint": endpoint, "keys": {"p256dh": encoded(point), "auth": encoded(browser.auth)}}
 
     def expire(self, endpoint: str) -> None:
-        """Withdraw the user's permission, so that pushes get status 410 from now on."""
+        """Withdraw the user's permission. All later pushes to this browser get status 410."""
         self._browser(endpoint).gone = True
 
     def go_offline(self, endpoint: str) -> None:
@@ -203,7 +203,7 @@ class Push(Simulator):
         return Message(endpoint, int(ttl), urgency, topic, text, error)
 
     def _decrypt(self, browser: Browser, body: bytes) -> tuple[str | None, str | None]:
-        # A real push service answers 201 to every body, because only the browser can decrypt it.
+        # A real push service answers 201 to every body, because only the browser can decrypt the body.
         try:
             key, auth = browser.key, browser.auth
             clear = http_ece.decrypt(body, private_key=key, auth_secret=auth, version="aes128gcm")

@@ -35,11 +35,11 @@ class Sender:
     people: set[str] = field(default_factory=set)
     #: Phone numbers that wrote to the service within 24 hours.
     wrote: set[str] = field(default_factory=set)
-    #: `keeps_hours`: WhatsApp's 24-hour rule applies. `tells_hours_late`: a violation is reported only after the
-    #: message was accepted.
+    #: `keeps_hours` is True if WhatsApp's 24-hour rule applies. `tells_hours_late` is True if the gateway accepts a
+    #: message that violates the rule, and reports the violation later.
     keeps_hours: bool = False
     tells_hours_late: bool = False
-    #: Number of the next messages by fate, and the error code of messages that fail.
+    #: `fates` contains how many of the next messages get each fate. `code` is the error code of messages that fail.
     fates: Counter[Fate] = field(default_factory=Counter)
     code: str = "131026"
 

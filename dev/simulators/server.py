@@ -27,7 +27,7 @@ class _Handler(WSGIRequestHandler):
 
 
 class _Listener(ThreadedWSGIServer):
-    """A server that closes its keep-alive connections when it ends, so that its threads end too."""
+    """A server that closes its keep-alive connections when it ends, so that the server's threads end too."""
 
     def __init__(self, host: str, port: int, app: Any) -> None:
         self.open: set[socket.socket] = set()

@@ -44,7 +44,7 @@ ERRORS = {
 class Video:
     """One video.
 
-    A private video is only in its channel's list. `maxres` is False if the thumbnail of this size is missing.
+    A private video is only in its channel's list. `maxres` is False if the thumbnail with the size `maxres` is missing.
     """
 
     id: str
@@ -57,7 +57,7 @@ class Video:
     maxres: bool = True
     duration: str = "PT4M13S"
     private: bool = False
-    #: Fields that overwrite those of the API's `snippet`, so that a test can use unusual values.
+    #: Fields that overwrite fields of the API's `snippet`, so that a test can use unusual values.
     extra: dict[str, Any] = field(default_factory=dict)
 
     def thumbnails(self, sizes: tuple[str, ...]) -> dict[str, Any]:
@@ -211,8 +211,8 @@ class Videos(Simulator):
             resource = {"kind": "youtube#video", "videoId": video.id}
             item: dict[str, Any] = {"kind": "youtube#searchResult", "id": resource}
             if "snippet" in parts:
-                # As in the real API, only search results have HTML escapes in their titles. They also lack the larger
-                # thumbnails.
+                # As in the real API, only search results have HTML escapes in their titles. Search results also lack
+                # the larger thumbnails.
                 snippet = video.snippet(every_size=False)
                 item["snippet"] = snippet | {"title": html.escape(str(snippet["title"]))}
             items.append(item)

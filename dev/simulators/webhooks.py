@@ -1,6 +1,7 @@
 """Webhook calls of the messaging gateways. Calls are signed, and repeated until the service answers 200.
 
-After a call of `listen`, the service gets receipts of accepted messages. `Manner` sets their number, delay and order.
+After a call of `listen`, the service gets receipts of accepted messages. `Manner` sets the number, delay and order of
+the receipts.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Webhooks:
         self._ended = Event()
 
     def listen(self, url: str, manner: Manner) -> None:
-        """Send webhook calls to the service at this address from now on."""
+        """Begin to send webhook calls to the service at this address."""
         self.url, self.manner = url.rstrip("/"), manner
         self._ended = Event()
         Thread(target=self._run, args=(self._ended,), name="webhooks", daemon=True).start()
@@ -203,9 +204,9 @@ def whatsapp_status(ref: str, target: str, callback: str | None, state: str) -> 
 
 
 def fonnte_status(ref: str, state: str) -> dict[str, Any]:
-    """Return a webhook body with a delivery status.
+    """Return a webhook body with a delivery status of a message.
 
-    The first body contains both ids of the message. Later bodies contain only `stateid`.
+    The first body about a message contains both ids of the message. Later bodies contain only `stateid`.
     """
     status = {"device": DEVICE, "stateid": f"s{ref}", "state": state}
     return {**status, "id": ref, "status": state} if state == "sent" else status

@@ -25,7 +25,10 @@ from dev.supervisor import Supervisor
 
 @dataclass
 class Answers:
-    """Responses to one kind of request, in order. Each has a start time, a duration in seconds and a status."""
+    """Responses to one kind of request, oldest first. Each response has a start time, a duration and a status.
+
+    The duration is in seconds.
+    """
 
     seen: list[tuple[float, float, int]] = field(default_factory=list)
     retry_after: set[str | None] = field(default_factory=set)

@@ -31,7 +31,7 @@ def free_port() -> int:
 
 
 class Stack:
-    """The running service, with gunicorn and workers. `with Stack(env, folder) as stack:` starts and ends it."""
+    """The running service, with gunicorn and workers. Use `with Stack(env, folder) as stack:` to start and end it."""
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         self.port = free_port()
@@ -89,7 +89,7 @@ class Stack:
     def is_ready(self) -> bool:
         return requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=10).status_code == 200
 
-    # `code` is the folder with the code of the process. It may contain another version of the service.
+    # `code` is the folder with the code of the process. The folder may contain another version of the service.
 
     def start_web(self, *, code: Path = ROOT, **settings: str) -> subprocess.Popen[bytes]:
         return self.spawn(str(PROGRAMS / "gunicorn"), "-c", "gunicorn.conf.py", "wsgi:app", code=code, **settings)

@@ -38,7 +38,7 @@ class DeployedStack(Stack):
     #: Path of the Redis server program.
     redis_server = staticmethod(valkey_server)
 
-    #: Additional replacements in `deploy/nginx.conf`: the new text by the old text.
+    #: Additional replacements in `deploy/nginx.conf`. The keys are the old texts, and the values are the new texts.
     changes: ClassVar[dict[str, str]] = {}
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:

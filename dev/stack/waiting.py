@@ -1,7 +1,7 @@
 """Functions that wait for other processes and threads.
 
 No test result may depend on the speed of the machine. A test waits for an event, checks the order of events, or counts
-them. `bench/` measures durations.
+events. Only the benchmarks in `bench/` measure durations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tests of PostgreSQL and Valkey from packages, in folders that only their owner may enter, like many home folders."""
+"""Tests that PostgreSQL and Valkey from the wheels run in folders that only their owner may enter."""
 
 from __future__ import annotations
 

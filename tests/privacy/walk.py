@@ -128,7 +128,7 @@ class Walk:
     # --- other people ---
 
     def others_meet_them(self) -> None:
-        """Try to register and to update profiles with unique values that already belong to the person."""
+        """Try to register and to update profiles as others, with the person's username, phone number and e-mail."""
         twin = {"username": "kembar", "password": "kembar-yang-lain-1", "nama_ktp": "Kembar", "nama_samaran": "Kembar",
                 "nomor_hp": "081300000009", "email": "kembar@contoh.id"}  # fmt: skip
         for name in ("username", "nomor_hp", "email"):

@@ -64,10 +64,11 @@ def create(data: Loaded, by: Caller) -> User:
 
 
 def update(user_id: int, data: Loaded, by: Caller) -> User:
-    """Update the fields in `data`. A new password ends all sessions of the administrator except the caller's own.
+    """Update the fields in `data`. A new password ends all sessions of the administrator, but not the caller's session.
 
-    A new password or contact of the caller may need the current password, see `PROFILE_REAUTH`. Raise `Forbidden` for
-    the password or number of another administrator who registered themselves, because both give access to the account.
+    If callers change their own password or contact, they may have to send the current password (see `PROFILE_REAUTH`).
+    Raise `Forbidden` for the password or number of another administrator who registered themselves, because both give
+    access to the account.
     """
     admin = _get_changeable(user_id, by)
     access_log.record(by, admin.id, access_log.AccessAction.PROFILE_READ)
@@ -89,7 +90,9 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
 
 
 def delete(user_id: int, by: Caller) -> None:
-    """Delete an administrator with all their data. Raise `Conflict` for the caller and for the last administrator.
+    """Delete an administrator with all their data.
+
+    Raise `Conflict` for the caller's own account and for the last administrator.
 
     If the administrator registered themselves, only a super-admin can delete the account. For other callers, the
     administrator only loses the role.
@@ -99,8 +102,8 @@ def delete(user_id: int, by: Caller) -> None:
     if RoleName.SUPERADMIN not in by.roles and users.get(user_id).self_registered:
         _demote(user_id, by)
         return
-    # Lock posts before users, because all writes of the forum lock in this order. Likes and saves that are added before
-    # the user is locked are removed by `erase_now`.
+    # Lock posts before users, because all writes of the forum lock in the same order. Likes and saves that are added
+    # between this call and the lock of the user are removed by `erase_now`.
     toggles.remove_all_marks(user_id)
     admin = _get_changeable(user_id, by, to_delete=True)
     if RoleName.ADMIN in admin.role_names:

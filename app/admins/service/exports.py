@@ -54,7 +54,7 @@ def export(
     return Download(f"{name}_{first}_{last}.{format}", MIMETYPES[format], chunks)
 
 
-#: By report name: the users in the report are those who registered, or were active, within its range of days.
+#: By report name: whether the report contains the users who registered, or those who were active, in the range of days.
 COVERS = {"users": Covers.REGISTERED, "activity-logs": Covers.ACTIVE}
 
 

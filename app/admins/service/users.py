@@ -107,9 +107,9 @@ def end_sessions(user_id: int, reason: str, by: Caller) -> None:
 
 
 def free_phone(user_id: int, reason: str, by: Caller) -> User:
-    """Remove the number from a user's account, so that its real owner can use it. Raise `Forbidden` for a super-admin.
+    """Remove the number from a user's account, so that the number's real owner can use the number.
 
-    A repeated call changes nothing.
+    Raise `Forbidden` for a super-admin. A repeated call changes nothing.
     """
     user = users.get_changeable(user_id, by)
     if RoleName.SUPERADMIN in user.role_names:

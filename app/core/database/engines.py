@@ -1,7 +1,7 @@
 """SQLAlchemy engines of the service.
 
-Two engines have a connection pool: one is for transactions, the other is in autocommit mode. The other engines have no
-pool. They serve long reads such as exports, and migrations.
+Two engines have a connection pool: one is for transactions, the other is in autocommit mode. All further engines have
+no pool. Migrations and long reads, such as exports, use the engines without a pool.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ POOL_SIZE = 8
 def direct(options: Mapping[str, str]) -> sa.Engine:
     """Return an engine without a pool and with the session settings `options`.
 
-    Its connections bypass the database pooler.
+    The connections of this engine bypass the database pooler.
     """
     engine = sa.create_engine(
         settings.database_url, poolclass=sa.NullPool, connect_args=_options(options), hide_parameters=True

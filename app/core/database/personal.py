@@ -106,8 +106,8 @@ class DataSubject:
     id: int
     #: Phone numbers in E.164 format.
     phones: tuple[str, ...] = ()
-    #: Time since which the person has these phone numbers. Older rows with these numbers belong to a previous owner.
-    #: With None, rows of any age match.
+    #: Time when the person got these phone numbers. Older rows with these numbers belong to a previous owner. If None,
+    #: rows of any age match.
     phones_since: datetime | None = None
 
 
@@ -116,7 +116,7 @@ _MADE_AT = ("created_at", "received_at", "at")
 
 
 def is_of(table: sa.Table, declaration: Personal, person: DataSubject) -> sa.ColumnElement[bool]:
-    """Return the SQL condition for the person's rows. A phone number only matches rows without a user id."""
+    """Return the SQL condition for the person's rows. A phone number matches only rows that have no user id."""
     owners = [table.c[name] for name in declaration.of]
     conditions: list[sa.ColumnElement[bool]] = [owner == person.id for owner in owners]
     conditions += [table.c[name] == f"user:{person.id}" for name in declaration.subjects]

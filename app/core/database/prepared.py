@@ -19,9 +19,9 @@ from app.core.settings import settings
 class PreparedStatement:
     """An SQL statement that is compiled once per process and prepared once per connection.
 
-    This saves time: for a join, PostgreSQL needs twice as long for the plan as for the execution. SQLAlchemy's own
-    execution needs twice the CPU time of this class. A transaction pooler keeps no prepared statements, so the
-    statement is sent as text there.
+    This saves time. For a join, PostgreSQL spends twice as much time on the plan as on the execution. To execute a
+    statement, SQLAlchemy needs twice as much CPU time as this class. A transaction pooler keeps no prepared statements.
+    With a pooler, the statement is therefore sent as text.
     """
 
     _numbers = itertools.count(1)
@@ -100,7 +100,7 @@ def without_detail(error: BaseException | None) -> None:
 
 
 def as_text(moment: object) -> sa.ColumnElement[str]:
-    """Return a time column cast to text. Creating a `datetime` takes longer than reading the rest of its row."""
+    """Return a time column cast to text. To create a `datetime` takes longer than to read all other columns."""
     return sa.cast(moment, sa.Text)
 
 

@@ -1,8 +1,8 @@
 """Database access: the base class of models, units of work, and connections for reads.
 
-A unit of work is the database transaction of one request, job or command. `unit_of_work` commits this transaction once
-or rolls it back. Services flush, but never commit. For a write that must survive a refused request, services use
-`own_transaction`.
+A unit of work is the database transaction of one request, job or command. `unit_of_work` commits this transaction at
+its end, or rolls it back. Services flush, but never commit. For a write that must stay saved after the request is
+refused, services use `own_transaction`.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ _open: ContextVar[UnitOfWork | None] = ContextVar("unit_of_work", default=None)
 def unit_of_work() -> Iterator[UnitOfWork]:
     """Commit the changes of the block, or roll them back if the block fails. Then run the callbacks for this outcome.
 
-    An error in a callback is only logged: the data is saved, and a periodic job repeats the callback's effect later.
-    Raise RuntimeError if a unit is already open, so that a service cannot commit by mistake.
+    An error in a callback is only logged, because the data is already saved. A periodic job later repeats what the
+    callback does. Raise RuntimeError if a unit is already open, so that a service cannot commit by mistake.
     """
     if _open.get() is not None:
         raise RuntimeError("a unit of work is open already")
@@ -153,10 +153,10 @@ def forbid_retry() -> None:
 
 @contextmanager
 def own_transaction() -> Iterator[orm.Session]:
-    """Open a session that commits at the end of the block, even after a rollback of the open unit of work.
+    """Open a session that commits at the end of the block. The commit stays if the open unit of work is rolled back.
 
-    Use it for writes that must survive a refused request, for example a log entry. The open unit of work is not retried
-    afterwards. Call this function before the first statement of the unit.
+    Use the session for writes that must stay saved after a request is refused, for example a log entry. The open unit
+    of work is not retried afterwards. Call this function before the first statement of the unit.
     """
     _refuse_second_connection()
     forbid_retry()
@@ -198,7 +198,7 @@ def current_connection() -> Iterator[sa.Connection]:
 def _refuse_second_connection() -> None:
     """Raise RuntimeError if the open unit of work has a connection. In production, only log an error.
 
-    If each request holds one connection and waits for a second one, the pool is empty and all of them are blocked.
+    If each request holds one connection and waits for a second one, the pool is empty and all these requests block.
     """
     if not _holds_connection():
         return
@@ -231,7 +231,8 @@ def own_connection() -> Iterator[sa.Connection]:
 def replica_connection() -> sa.Connection | None:
     """Open a read-only connection to the replica. Return None if there is no replica or it cannot be reached.
 
-    The data of the replica may be stale by any amount. Use it for exports, statistics and the read-only console.
+    The data of the replica may be out of date by any time. Use the replica for exports, statistics and the read-only
+    console.
     """
     engine: sa.Engine | None = current_app.extensions["replica"]
     try:
@@ -275,10 +276,11 @@ def get_or_404(model: type[M], key: object, message: str | None = None) -> M:
 
 
 def get_locked_or_404(model: type[M], key: object, message: str | None = None, *, key_share: bool = False) -> M:
-    """Return the current row, locked until the unit of work ends. Raise `NotFound` like `get_or_404`.
+    """Return the current row, locked until the unit of work ends. Raise `NotFound` in the same cases as `get_or_404`.
 
-    Call this before a change or a deletion of the row or its children, so that concurrent requests wait for each other.
-    `key_share` lets other transactions insert rows that refer to this row. Do not set `key_share` for a deletion.
+    Call this before you change or delete the row, or rows that belong to it. Concurrent requests then wait for each
+    other. If `key_share` is set, other transactions can insert rows that refer to this row. Do not set it for a
+    deletion.
     """
     lock = {"of": model, "key_share": key_share}
     row = db.session.get(model, key, with_for_update=lock, populate_existing=True) if _is_possible(key) else None

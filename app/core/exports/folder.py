@@ -14,14 +14,14 @@ from tempfile import TemporaryDirectory
 PREFIX = "health-export-"
 LOCK = "lock"
 
-#: Seconds after which a folder without a lock file counts as abandoned. Its process was killed before it created the
-#: lock.
+#: Seconds after which a folder without a lock file counts as abandoned. The process that created the folder was killed
+#: before it created the lock file.
 UNLOCKED_S = 3600
 
 
 @contextmanager
 def export_folder() -> Iterator[Path]:
-    """Create an empty temporary folder and remove it after the block. Remove abandoned folders first."""
+    """Remove abandoned folders, then create an empty temporary folder. Remove the new folder after the block."""
     sweep()
     with TemporaryDirectory(prefix=PREFIX) as name:
         folder = Path(name)

@@ -14,7 +14,7 @@ from app.core.lib.csv_injection import STARTS
 
 class ColumnType(StrEnum):
     TEXT = "text"
-    #: Text that cannot start like a formula, because its validation forbids it. Examples: a username, a province.
+    #: Text that validation does not allow to start like a formula. Examples: a username, a province.
     NAME = "name"
     NUMBER = "number"
     TIME = "time"
@@ -46,9 +46,9 @@ class Table:
 
 
 def escape_formula_sql(column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
-    """Return an SQL expression for the text. It adds an apostrophe if a spreadsheet could run the text as a formula."""
+    """Return an SQL expression for the text, with an apostrophe if a spreadsheet could run the text as a formula."""
     first = sa.func.ascii(column)
-    # Check common first characters (letters, digits) first, so that most rows need only one or two comparisons.
+    # Check for letters and digits before all other characters, so that most rows need only one or two comparisons.
     return sa.case(
         (first > max(map(ord, STARTS)), column),
         (first.between(ord("0"), ord("9")), column),

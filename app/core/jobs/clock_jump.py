@@ -4,7 +4,7 @@ The verified time decides which items are due or missed. Each tick of the schedu
 the uptime of this machine. If the database's clock jumps by more than 5 minutes, the verified time ignores the jump for
 10 minutes. A jump that lasts longer is accepted, because the clock also jumps when a paused machine resumes.
 
-A tick passes its verified time to the drain (a job that sends due deliveries) that it enqueues.
+If a tick enqueues the drain (a job that sends due deliveries), it passes its verified time to the drain.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.core.database import db_time
 
 logger = logging.getLogger(__name__)
 
-#: Largest change of the database's clock, compared with the uptime, that is not treated as a jump.
+#: A larger change of the database's clock, compared with the uptime, counts as a jump.
 TOLERANCE = timedelta(minutes=5)
 #: Seconds that a jump must last before the verified time accepts it.
 ACCEPTED_AFTER_S = 600.0
@@ -52,7 +52,7 @@ class VerifiedTime:
             logger.error("the database's clock has jumped", extra={"jump_s": round(self.jump_s)})
 
     def start_at(self, tick: datetime) -> None:
-        """Set the verified time to the database's time if that is close to `tick`. Otherwise set it to `tick`.
+        """Set the verified time to the database's time, if this is close to `tick`. Otherwise use `tick` itself.
 
         `tick` is the verified time of the scheduler's tick that enqueued this job.
         """
@@ -97,7 +97,7 @@ def now() -> datetime:
 
 
 def _compare() -> tuple[float, float]:
-    """Return the difference in seconds between the database's clock and the uptime, and the uptime.
+    """Return two numbers of seconds: the database's time minus the uptime, and the uptime.
 
     Read the uptime last. A slow response of the database then makes the verified time late, never early.
     """
@@ -107,7 +107,7 @@ def _compare() -> tuple[float, float]:
 
 
 def _uptime_s() -> float:
-    """Return the seconds since this machine started. They include the time in which the machine was suspended."""
+    """Return the seconds since this machine started, including the time in which the machine was suspended."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 

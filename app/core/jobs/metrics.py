@@ -40,9 +40,10 @@ _lock = Lock()
 
 
 def init_app(app: Flask, counted: Mapping[MetricWrapperBase, str], zeros: Sequence[Sample]) -> None:
-    """Register the counters and histograms that jobs update, with the prefixes of their names in `/metrics`.
+    """Register the counters and histograms that jobs update.
 
-    `zeros` are samples that `/metrics` shows before the first update.
+    `counted` contains, for each of them, the prefix that its name gets in `/metrics`. `zeros` are samples that
+    `/metrics` shows before the first update.
     """
     app.extensions["counted_by_jobs"] = counted, zeros
 

@@ -67,7 +67,8 @@ def enqueue_now(
     )
 
 
-#: Milliseconds after which a dedupe key in Redis expires. A lost job can then be enqueued again.
+#: Milliseconds after which a dedupe key (the Redis key that marks a waiting job) expires. A lost job can then be
+#: enqueued again.
 DEDUPE_TTL_MS = 5000
 
 

@@ -24,13 +24,13 @@ logger = logging.getLogger(__name__)
 
 TICK_S = 1.0
 
-#: Redis key that exists while a scheduler is running. `flask worker-health` reads the key. Its value is the jump of the
-#: database's clock in seconds, as measured by the scheduler.
+#: Redis key that exists while a scheduler is running. `flask worker-health` reads the key. The value of the key is the
+#: jump of the database's clock in seconds, as measured by the scheduler.
 HEARTBEAT = "clock:heartbeat"
 HEARTBEAT_TTL_S = 15
 
-#: Milliseconds after which another scheduler may enqueue a periodic job if the first one died before it did so. The
-#: time is longer than `DEDUPE_TTL_MS`, so that the dedupe key of the job has expired by then.
+#: If a scheduler dies before it enqueues a periodic job, another scheduler may enqueue the job after this time in
+#: milliseconds. The time is longer than `DEDUPE_TTL_MS`, so that the dedupe key of the job has expired by then.
 TURN_MS = 2 * DEDUPE_TTL_MS
 
 #: A function that every scheduler process calls each second. It must be fast, and concurrent calls must be safe.
@@ -85,8 +85,8 @@ class Scheduler:
         period_ms = periodic.every_s * 1000 - 500
         if connection().set(key, 1, nx=True, px=min(TURN_MS, period_ms)):
             enqueue_once_now(periodic.job, queue=periodic.queue)
-            # The key first expires after seconds, and after a whole period only once the job is enqueued. So if this
-            # process dies in between, another scheduler enqueues the job seconds later.
+            # The key has a short lifetime until the job is enqueued. If this process dies before that, another
+            # scheduler enqueues the job seconds later. Now the job is enqueued, so keep the key for a whole period.
             connection().pexpire(key, period_ms)
             left_s = float(periodic.every_s)
         else:

@@ -1,4 +1,7 @@
-"""The scheduler as a child process of a worker. It starts and ends with the worker. If it dies, it is restarted."""
+"""The scheduler as a child process of a worker. The process starts and ends with the worker.
+
+If the process dies, it is restarted.
+"""
 
 from __future__ import annotations
 

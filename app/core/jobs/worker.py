@@ -1,7 +1,7 @@
 """RQ worker with the settings of this service and a scheduler process.
 
 Jobs are JSON, because pickled jobs in Redis would allow code execution. The application is created once, before RQ
-forks. RQ interrupts a hanging job with an alarm signal at the job's timeout, and with SIGKILL 60 s later.
+forks. At the job's timeout, RQ interrupts a hanging job with an alarm signal. RQ sends SIGKILL 60 s later.
 
 Only this module overrides undocumented methods of RQ. A comment in each method gives the reason.
 """
@@ -45,8 +45,8 @@ MAINTENANCE_S = 30
 WORKER_TTL_S = 20
 #: Seconds between two attempts to reconnect to Redis.
 RETURN_S = 1.0
-#: Maximum seconds to wait for the end of the job that was running when Redis became unavailable. Usually the job's own
-#: timeout ends it earlier.
+#: Maximum seconds to wait for the end of the job that was running when Redis became unavailable. Usually the job ends
+#: earlier, at its own timeout.
 LAST_JOB_S = 600.0
 
 
@@ -79,7 +79,7 @@ class Job(rq.job.Job):
 
 
 class Worker(rq.worker.Worker):
-    """A worker with the settings of this service. They override the options of the command line."""
+    """A worker with the settings of this service. These settings override the options of the command line."""
 
     app: ClassVar[Flask]
     log_result_lifespan = False

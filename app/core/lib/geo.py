@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-#: Mean radius of the earth in kilometres (IUGG). All distances of the service use it.
+#: Mean radius of the earth in kilometres (IUGG). The service uses this radius for all distances.
 EARTH_RADIUS_KM = 6371.0088
 
 
@@ -58,7 +58,7 @@ class Box:
 
     @property
     def longitudes(self) -> tuple[tuple[float, float], ...]:
-        """The rectangle's ranges of longitude: two across the antimeridian, otherwise one.
+        """The rectangle's ranges of longitude: two if the rectangle crosses the antimeridian, otherwise one.
 
         Each range runs from west to east.
         """

@@ -16,7 +16,7 @@ MONTHS = (
 
 def now() -> datetime:
     """Return the current time in UTC, timezone-aware."""
-    return datetime.now(UTC)  # noqa: TID251  # the only place
+    return datetime.now(UTC)  # noqa: TID251  # the only place that may read the clock
 
 
 def today() -> date:

@@ -52,8 +52,8 @@ REQUESTS = ("isi ", "tulis ", "pilih ")
 MAX_CHOICES = 8
 TOO_MANY = "bukan salah satu dari pilihan."
 
-#: Maximum number of messages in a response. Without it, a request with 1 MB of invalid items would cause a 10 MB
-#: response.
+#: Maximum number of messages in a response. Without this limit, a request with 1 MB of invalid items would cause a
+#: 10 MB response.
 MAX_SENTENCES = 100
 
 #: marshmallow's key for a message about the whole input.

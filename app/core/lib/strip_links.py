@@ -86,10 +86,10 @@ def _on_one_line(text: str) -> str:
 
 
 def _permitted_text(text: str, *, has_path: bool) -> str | None:
-    """Return words joined by dots in a permitted form, or None if they are a web address.
+    """Return `text`, which is words joined by dots, in a permitted form. Return None if it is a web address.
 
     Words are permitted if no word after the first can be a top-level domain. Degrees are permitted too. An abbreviation
-    before a word, or a word before a degree, is permitted and gets a space.
+    before a word, or a word before a degree, is also permitted. A space is added between the two.
     """
     labels = re.split(_DOT, text)
     words = [_plain(label) for label in labels]
@@ -148,7 +148,7 @@ def _plain(label: str) -> str:
 
 
 def _is_ip_address(words: list[str]) -> bool:
-    """Return whether four numbers are an IPv4 address. Round sums of money such as 1.500.000.000 are not."""
+    """Return whether four numbers are an IPv4 address. Return False for round sums of money such as 1.500.000.000."""
     if len(words) != 4 or not all(word.isdecimal() and len(word) < 4 and int(word) < 256 for word in words):
         return False
     return any(len(word) < 3 for word in words[1:]) or int(words[-1]) > 0

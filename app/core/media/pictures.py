@@ -74,7 +74,7 @@ def columns(
 ) -> dict[str, object]:
     """Return `data` for the columns of a row: store the uploaded `image` and replace it by its name.
 
-    Discard the old picture `replaces`, also if `image` is null. Without the key `image`, change nothing.
+    Discard the old picture `replaces`, also if `image` is null. If `data` has no key `image`, change nothing.
     """
     if "image" not in data:
         return dict(data)
@@ -110,7 +110,7 @@ def response(data: bytes, filename: str) -> Response:
 
 
 def hide(name: str | None) -> None:
-    """Hide a picture after the open unit of work has committed. It is then no longer served."""
+    """Hide a picture after the open unit of work has committed. The picture is then no longer served."""
     if name is not None:
         after_commit(partial(store().move, name, hidden()))
 

@@ -1,7 +1,7 @@
 """File stores: a folder, or a bucket of an S3-compatible service.
 
-Callers must validate the names. Pictures are in the main store. Other files are in additional stores (`Area`). These
-are not served, and the cleanup of pictures skips them.
+Callers must validate the names. Pictures are in the main store. Other files are in additional stores (`Area`). The
+additional stores are not served, and the cleanup of pictures skips them.
 """
 
 from __future__ import annotations

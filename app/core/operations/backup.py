@@ -1,10 +1,10 @@
 """Backup and restore of the database (with pg_dump) and the pictures, in one folder.
 
 A folder with `manifest.json` is a complete backup. It contains no data exports of users. The pictures are copied after
-the dump, so only pictures deleted in between are missing.
+the dump. Only pictures that are deleted between the dump and the copy are missing.
 
 A tombstone is the record that a user was erased. A restore reads the tombstones of all backups in the same parent
-folder, because later backups have more.
+folder, because later backups contain more tombstones.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def backup(target: Path) -> str:
     for part, store in _picture_stores().items():
         (unfinished / part).mkdir()
         count += _copy(store, unfinished / part)
-    # Copy the hidden pictures again, because a picture may have been hidden after their first copy and before the copy
-    # of the main store.
+    # Copy the hidden pictures again. A picture may have been hidden between the first copy of the hidden pictures and
+    # the copy of the main store.
     count += _copy(pictures.hidden(), unfinished / HIDDEN_PICTURES)
     tombstones = storage.area(Area.TOMBSTONES)
     (unfinished / TOMBSTONES).mkdir()
@@ -98,13 +98,14 @@ def restore(source: Path) -> str:
 def _picture_stores() -> dict[str, storage.Store]:
     """Return the picture stores by backup folder.
 
-    Hidden pictures are copied first. Otherwise a picture that is shown again between the copies would be missing.
+    Hidden pictures are copied before the main store. Otherwise a picture that is shown again between the two copies
+    would be missing.
     """
     return {HIDDEN_PICTURES: pictures.hidden(), PICTURES: pictures.store()}
 
 
 def _check(store: storage.Store) -> None:
-    """Raise `BackupError` for the first unreadable file, because the dump that follows may take long."""
+    """Raise `BackupError` if a file is unreadable. Call this before the dump, because the dump may take long."""
     if not isinstance(store, storage.FolderStore):
         return
     try:
@@ -119,7 +120,7 @@ def _check(store: storage.Store) -> None:
 
 
 def _copy(store: storage.Store, folder: Path) -> int:
-    """Copy the files that the backup folder does not have yet. Return their number."""
+    """Copy the files that the backup folder does not have yet. Return the number of copied files."""
     count = 0
     for name in (name for name in storage.whole(store) if not (folder / name).exists()):
         try:
@@ -140,8 +141,8 @@ def _revisions() -> list[str]:
 def _run(program: str, *arguments: str, source: BinaryIO | None = None, output: BinaryIO | None = None) -> None:
     """Run a PostgreSQL program on the service's database. The data goes through a pipe of this process.
 
-    If this process is killed, the pipe closes and the program fails. A killed restore leaves nothing, because a restore
-    is one transaction.
+    If this process is killed, the pipe closes and the program fails. A killed restore leaves nothing in the database,
+    because a restore is one transaction.
     """
     executable = shutil.which(program)
     if executable is None:

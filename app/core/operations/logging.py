@@ -36,7 +36,7 @@ class BatchHandler(MemoryHandler):
     """A log handler that writes buffered lines ten times a second, and immediately after a warning.
 
     A write releases Python's global lock (GIL). To get the lock back, the request then waits for other threads. Under
-    load this wait took longer than all other work of the request outside its view.
+    load this wait took longer than all other work of the request, apart from the view function.
     """
 
     def __init__(self, target: logging.StreamHandler[TextIO]) -> None:

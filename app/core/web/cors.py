@@ -12,8 +12,8 @@ from app.core.settings import settings
 
 PATHS = ("/api/", "/media/")
 METHODS = ("DELETE", "GET", "OPTIONS", "POST", "PUT")
-#: Request headers that the client application may send, in lower case. It sends `cache-control`, `pragma` and `expires`
-#: with every request.
+#: Request headers that the client application may send, in lower case. The application sends `cache-control`, `pragma`
+#: and `expires` with every request.
 CLIENT_HEADERS = frozenset(
     {"authorization", "content-type", "cache-control", "pragma", "expires", "x-request-id", "idempotency-key"}
 )

@@ -1,6 +1,6 @@
 """The wrapper around each call of a view: access rule, unit of work and rendering of the response.
 
-If a call fails only because of a concurrent request, the wrapper retries it or returns a conflict.
+If a call fails only because of a concurrent request, the wrapper retries the call or returns a conflict.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class AccessRule(Protocol):
 
 
 def around(view: View, access: AccessRule, query_names: Collection[str]) -> Callable[..., Response]:
-    """Wrap a view of the API. `query_names` are the names of the query parameters that it accepts."""
+    """Wrap a view of the API. `query_names` are the names of the query parameters that the view accepts."""
 
     @wraps(view)
     def call(*args: object, **kwargs: object) -> Response:

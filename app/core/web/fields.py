@@ -128,7 +128,7 @@ class ListOf(fields.List[Any]):
 def enumeration(name: str, values: Iterable[str]) -> dict[str, object]:
     """Return field metadata that gives an enumeration a name in the OpenAPI document.
 
-    Clients then have one type for it.
+    Clients then have one type for this enumeration.
     """
     return {"title": name, "enum": list(values)}
 

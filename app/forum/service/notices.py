@@ -169,7 +169,7 @@ def _latest_notice(user_id: int, by_alias: bool, reply_id: int) -> ReplyNotice:
 
 
 def _waits(notice: ReplyNotice, now: datetime) -> bool:
-    """Return whether the latest message is still unsent, so that its text will include the new reply.
+    """Return whether the latest message is still unsent. If it is, its text will include the new reply.
 
     The message may wait for the end of quiet hours, or be stuck. Lock the message's row until the commit of the reply,
     so that no worker renders the text without the reply.

@@ -137,7 +137,7 @@ def _take_trial(which: dict[str, str]) -> bool:
 
 
 def stop(reason: str, *, is_seen: bool) -> None:
-    """Record that the sender is down. `is_seen` means that the check can detect the recovery."""
+    """Record that the sender is down. `is_seen` is true if the status check sees this problem, and so also its end."""
     _record(_down(reason, is_seen=is_seen))
 
 

@@ -207,9 +207,9 @@ def _is_important(line: Line) -> bool:
 
 
 def _sent(link_id: int, today: datetime, now: datetime) -> AlertHistory:
-    """Return the sent alerts of a caregiver link that limit when the next alert may be sent.
+    """Return the alerts that were sent for a caregiver link and count towards the limits of the next alert.
 
-    `today` is the caregiver's last midnight.
+    `today` is the most recent midnight in the caregiver's time zone.
     """
     at_once, together, digest = (
         CaregiverAlert.way == way for way in (AlertMode.AT_ONCE, AlertMode.TOGETHER, AlertMode.DIGEST)
