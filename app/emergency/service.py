@@ -61,7 +61,7 @@ class NearbyNumbers(TypedDict):
 
 
 def nearby(lat: float, lng: float) -> NearbyNumbers:
-    """Return the province of a position and its numbers. Outside Indonesia, return no numbers."""
+    """Return the province at a position, and the province's numbers. Outside Indonesia, return no numbers."""
     province = geocoding.province_at(lat, lng)
     if province is None:
         return {"province": None, "phones": []}
@@ -80,7 +80,7 @@ def in_crisis(province: str | None) -> list[CrisisNumber]:
 
 
 def own_ambulance(province: str | None) -> CrisisNumber | None:
-    """Return the province's own ambulance number, or None if it has only national numbers."""
+    """Return the province's own ambulance number, or None if the province has only national numbers."""
     return _own_line(province, NumberKind.AMBULANCE)
 
 

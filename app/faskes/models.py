@@ -49,14 +49,15 @@ def distance_km(lat: sa.ColumnElement[float], lng: sa.ColumnElement[float]) -> s
     """
     half_north = sa.func.sin(sa.func.radians(Faskes.lat - lat) * _HALF)
     half_east = sa.func.sin(sa.func.radians(Faskes.lng - lng) * _HALF)
-    # In a subquery, the cosine is computed once per statement. PostgreSQL also uses one plan for all positions.
+    # With this subquery, PostgreSQL computes the cosine once per statement, and uses one plan for all positions.
     shrink_here = sa.select(sa.func.cos(sa.func.radians(lat))).scalar_subquery()
     shrink = shrink_here * sa.func.cos(sa.func.radians(Faskes.lat))
     square = half_north * half_north + shrink * half_east * half_east
     return _DIAMETER_KM * sa.func.asin(sa.func.sqrt(sa.func.least(_ONE, square)))
 
 
-# Literals, because parameters would have the type `numeric`, and calculations with `numeric` are ten times slower.
+# These values are literals. Parameters would have the type `numeric`, and calculations with `numeric` are ten times
+# slower.
 _HALF, _ONE, _DIAMETER_KM = (
     sa.literal_column(f"{value!r}::float8", sa.Double) for value in (0.5, 1.0, 2 * EARTH_RADIUS_KM)
 )

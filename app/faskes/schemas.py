@@ -1,4 +1,7 @@
-"""Request and response schemas of health facilities. Routes with `plain_response` only use them as documentation."""
+"""Request and response schemas of health facilities.
+
+Routes with `plain_response` use their response schemas only as documentation.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ RESERVED = frozenset({"nearby", "location", "search"})
 
 @dataclass(frozen=True)
 class NearbyQuery:
-    """A circle around a position, and the page of its facilities."""
+    """A circle around a position, and the requested page of the facilities in the circle."""
 
     lat: float
     lng: float
@@ -29,7 +32,7 @@ class NearbyQuery:
 
 @dataclass(frozen=True)
 class NameQuery:
-    """A part of a name, and the page of the matching facilities."""
+    """A part of a name, and the requested page of the matching facilities."""
 
     keyword: str
     page: Page

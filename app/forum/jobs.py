@@ -1,6 +1,7 @@
 """Periodic jobs of the forum, and the repair of its counters.
 
-One job deletes old texts from moderation cases. Another job finishes moves of pictures after a process was killed.
+One job deletes old texts from moderation cases. Another job moves pictures that a killed process has not
+moved.
 
 `flask forum repair` corrects counters of likes, saves, replies and threads. Counters are wrong only after a bug.
 The command is safe under load, because it locks each row and counts again before it corrects the counter.
@@ -86,9 +87,10 @@ def _repair(model: CountedModel, id_: int) -> bool:
 
 
 def delete_old_case_texts() -> None:
-    """Delete the texts in moderation cases of posts that moderators deleted more than `KEEP_DELETED` ago.
+    """Delete the texts in old moderation cases.
 
-    The case keeps the decision and its reason.
+    A case is old if a moderator deleted its post more than `KEEP_DELETED` ago. The case keeps the decision and the
+    reason.
     """
     with unit_of_work():
         db.session.execute(
@@ -107,7 +109,7 @@ def place_pictures() -> None:
     """Move each picture of a moderated post to the public or to the hidden store, as the post's row requires.
 
     A process may have been killed after it committed a decision and before it moved the picture.
-    Delete hidden pictures that no moderated post uses, because their posts were deleted.
+    Also delete hidden pictures that no moderated post uses. The posts of these pictures were deleted.
     """
     # List the hidden pictures before the query of the posts. A picture is hidden after the commit of its post's row,
     # so the query finds the row of each listed picture.
@@ -116,8 +118,8 @@ def place_pictures() -> None:
         is_hidden = {row.image: row.is_hidden for row in db.session.execute(_PICTURES_OF_CASES)}
         for name, must_be_hidden in is_hidden.items():
             if must_be_hidden:
-                # Hide the picture even if the hidden store has it. After a killed job, the public store may still have
-                # a copy.
+                # Hide the picture even if the hidden store already has it. The public store may still have a copy if a
+                # process was killed.
                 pictures.hide(name)
         for name in stored_as_hidden:
             if name not in is_hidden:

@@ -130,7 +130,7 @@ class ForumReply(Base, Edited):
 
 
 class ReplyNotice(Base):
-    """The latest message to a person about replies to their threads.
+    """The latest message to a person about replies to the threads of this person.
 
     A person has one row for threads under their name, and one row for threads under their pseudonym (`by_alias`).
     With one shared row, a reply to a pseudonymous thread could delay a message about named threads. The delay would
@@ -255,7 +255,7 @@ class ForumReport(Base, Created):
     __tablename__ = "forum_reports"
     __personal__ = Personal(
         of=("reporter_id",),
-        # The export omits `kept_at`. It would show reporters whether moderators consider their reports false.
+        # The export omits `kept_at`. This column would show reporters whether moderators consider their reports false.
         export=Rows(without=("kept_at",)),
         erase=Detach(clears=("note",)),
     )
@@ -278,7 +278,7 @@ class ForumReport(Base, Created):
 class ForumBlock(Base):
     """A block of one author's posts: either the posts under their name, or the posts under their pseudonym.
 
-    A reader who blocks both has two independent rows, so that one block never reveals the other identity.
+    A reader who blocks both has two independent rows. One block therefore never reveals the other identity.
     """
 
     __tablename__ = "forum_blocks"

@@ -67,7 +67,7 @@ class ThreadFields(Post):
 
 
 class ThreadRow(ThreadFields, Hidden):
-    """A thread in a list. A hidden thread appears only in its author's list with `mine`."""
+    """A thread in a list. A hidden thread appears only in a list that its author requests with `mine`."""
 
 
 class ThreadTitle(Schema):

@@ -70,9 +70,10 @@ EMERGENCIES: tuple[str, ...] = (
 
 
 def seed() -> None:
-    """Insert missing categories. Insert the crisis or the emergency phrases if the table has none of this kind.
+    """Insert missing categories. Insert all phrases of a kind if the table has no phrase of this kind.
 
-    Existing phrases stay unchanged, because administrators may have deleted some phrases on purpose.
+    The kinds are crisis and emergency. Existing phrases stay unchanged, because administrators may have deleted some
+    phrases on purpose.
     """
     rows = [{"name": name, "preference_tag": tag} for name, tag in CATEGORIES]
     db.session.execute(insert(ForumCategory).values(rows).on_conflict_do_nothing(index_elements=[ForumCategory.name]))

@@ -1,7 +1,7 @@
 """Access rules of routes. Each route has one of these decorators:
 
 - `public` ignores tokens.
-- `optional` needs no token, but rejects an invalid token, so that the client refreshes it.
+- `optional` needs no token, but rejects an invalid token. The client then refreshes the token.
 - `authenticated` needs a valid token. The person may have any role.
 - `requires` needs a valid token of a person with one of the named roles.
 

@@ -1,7 +1,7 @@
 """The access log: records of accesses to a person's data by other people. Each person can read the records about their
 data at `/profile/akses`.
 
-The audit log (`app.identity.audit`) is different: administrators read in it the actions of other administrators.
+The audit log (`app.identity.audit`) is different. It shows administrators the actions of other administrators.
 An entry is written in the transaction that reads or changes the data, so that the log cannot miss an access.
 """
 
@@ -34,7 +34,7 @@ class AccessAction(StrEnum):
     MISSED_LISTED = "missed_listed"
     #: An administrator downloaded a report or a table.
     EXPORT = "export"
-    #: Somebody read the database directly, which contains all data.
+    #: Somebody read the database directly. The database contains all data.
     DATABASE_READ = "database_read"
     #: An administrator read the latest activities in the overview.
     ACTIVITY_READ = "activity_read"
@@ -48,8 +48,8 @@ class AccessAction(StrEnum):
     #: A caregiver read or changed the person's reminders.
     REMINDERS_READ = "reminders_read"
     REMINDERS_CHANGED = "reminders_changed"
-    #: The caregiver of a dependent requested or downloaded an export of the dependent's data. Only the caregiver of a
-    #: dependent can do the actions below.
+    #: The caregiver of a dependent (a person whose account the caregiver manages) requested or downloaded an export of
+    #: the dependent's data. Only the caregiver of a dependent can do the actions below.
     DATA_COPIED = "data_copied"
     ACCESS_READ = "access_read"
     CONSENTS_READ = "consents_read"
@@ -78,9 +78,9 @@ class Covers(StrEnum):
     """The group of people whose data was accessed by one request."""
 
     EVERYBODY = "everybody"
-    #: People who registered from `since` until before `until`.
+    #: People who registered at or after `since` and before `until`.
     REGISTERED = "registered"
-    #: People with a logged activity from `since` until before `until`.
+    #: People with a logged activity at or after `since` and before `until`.
     ACTIVE = "active"
 
 
@@ -128,8 +128,8 @@ class AccessLogEntry(Base, Created):
 class BulkAccess(Base, Created):
     """An access to the data of many people. Equal accesses on one day share one row.
 
-    `created_at` is the time of the latest of these accesses, so that the row covers everybody who had registered by
-    then.
+    `created_at` is the time of the latest of these accesses. The row therefore covers everybody who had registered by
+    that time.
     """
 
     __tablename__ = "bulk_accesses"
@@ -186,7 +186,7 @@ def record_many(
 def record_for_everybody_now(by: Caller, action: AccessAction) -> None:
     """Record an access to the data of everybody.
 
-    Commit at once, because the caller then runs a statement that may end every database connection.
+    Commit at once, because the calling code then runs a statement that may end every database connection.
     """
     with own_transaction() as session:
         session.execute(_adding_many(by, action, Covers.EVERYBODY, None, None))
@@ -206,8 +206,8 @@ def _adding(
 ) -> Insert:
     """Return the statement that inserts one row for each of these people except `by`.
 
-    The statement locks all these people in the order of their ids, so that it cannot deadlock with other code. If a
-    person is just being deleted, the statement waits, and then inserts no row for this person.
+    The statement locks all these people in the order of their ids. This order prevents deadlocks with other code. If
+    another transaction is deleting a person, the statement waits, and then inserts no row for this person.
     """
     actor_id = by.id if by else None
     people = (

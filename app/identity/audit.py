@@ -1,7 +1,7 @@
 """The audit log of administrators' actions, such as exports, role changes, deletions and reads of national ids (NIK).
 
-An entry is written in the transaction of its action, so either both are committed or neither. Only a statement of the
-SQL console is recorded before it runs.
+An entry is written in the transaction of its action, so either both are committed or neither. Statements of the SQL
+console are an exception. The entry about such a statement is committed before the statement runs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ logger = logging.getLogger("app.audit")
 
 #: Text in place of an erased person's data.
 FORGOTTEN = "[dihapus]"
-#: Number of entries that one statement of `forget` reads. The limit avoids a timeout on a long log.
+#: Number of entries that one statement of `redact` reads. The limit avoids a timeout on a long log.
 WINDOW = 20_000
 
 

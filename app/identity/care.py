@@ -90,7 +90,7 @@ def check(caregiver_id: int, patient_id: int, scope: Scope) -> None:
 def check_locked(caregiver_id: int, patient_id: int, scope: Scope) -> None:
     """Do the same as `check`, and lock the link, so that nobody can remove the scope before the commit.
 
-    The patient's row must be locked first.
+    The patient's row must be locked already.
     """
     if db.session.scalar(_links(caregiver_id, patient_id, scope).with_for_update(read=True)) is None:
         raise NotFound(NOT_FOUND)

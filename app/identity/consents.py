@@ -38,7 +38,7 @@ class ConsentSource(StrEnum):
     MESSAGE = "message"
 
 
-#: Error message, by purpose, for an action that needs a withdrawn consent.
+#: Error messages by purpose, for actions that need a consent that the person has withdrawn.
 WITHDRAWN = {
     Purpose.HEALTH_DATA: "Anda menarik persetujuan data kesehatan. Berikan lagi di profil untuk memakai pengingat.",
     Purpose.CAREGIVERS: "Anda menarik persetujuan untuk pendamping. Berikan lagi di profil untuk memberi izin.",
@@ -88,7 +88,7 @@ def record(user_id: int, choices: Mapping[Purpose, bool], way: ConsentSource) ->
     """Record a person's answers. Return the purposes for which the answer changed.
 
     The person's row must be locked. An unchanged answer is not recorded again. If a person's first answer for a purpose
-    is yes, it is recorded, but the purpose is not returned, because a missing answer already counts as yes.
+    is yes, the answer is recorded. The purpose is not returned, because a missing answer already counts as yes.
     """
     if not choices:
         return set()

@@ -1,4 +1,4 @@
-"""Credentials: find the account of a login text, and verify its password.
+"""Credentials: find the account of a login text, and verify the password of the account.
 
 A login text is the e-mail, the username or the phone number that a person types to log in.
 """
@@ -66,7 +66,7 @@ def authenticate(login: str, password: str) -> User | None:
 
     The response time does not reveal whether the login name exists. The person's row stays locked until the commit. A
     simultaneous change of the password waits for this lock, and then ends the session that the login created. If the
-    change got the lock first, the result is None.
+    change of the password got the lock before this function, return None.
     """
     user = by_login(login)
     if not passwords.matches(password, user.password_hash if user else None) or user is None:

@@ -134,7 +134,7 @@ def check_none(caregiver_id: int) -> None:
 
 
 def check_may_cut(caregiver_id: int, patient_id: int) -> None:
-    """Check before the link between a caregiver and a patient is deleted.
+    """Check whether the link between a caregiver and a patient may be deleted.
 
     Raise `HasDependents` if the patient is a dependent of the caregiver, or `NotFound` if this dependent is deleted.
     """
@@ -145,7 +145,7 @@ def check_may_cut(caregiver_id: int, patient_id: int) -> None:
 
 
 def erase_with(caregiver_id: int) -> list[int]:
-    """Set the due time of the erasure of all dependents of a caregiver to now. Return the ids of the dependents."""
+    """Make the erasure of all dependents of a caregiver due now. Return the ids of the dependents."""
     due = sa.update(User).where(User.guardian_id == caregiver_id).values(erasure_due_at=sa.func.now())
     ids = db.session.scalars(due.returning(User.id).execution_options(synchronize_session=False))
     return list(ids)

@@ -28,7 +28,7 @@ def delete_old_idempotency_keys() -> None:
 
 
 def rotate_nik() -> int:
-    """Encrypt each NIK and second factor with the first configured key if it is encrypted with another key.
+    """Encrypt again, with the first configured key, each NIK and second factor that is encrypted with another key.
 
     Return the number of changed NIK. Each batch is its own transaction, so an interrupted run can be repeated.
     """

@@ -56,7 +56,7 @@ class User(Base, Timestamps):
     __tablename__ = "users"
     __personal__ = Personal(
         of=("id",),
-        # When a caregiver is erased, the dependents of the caregiver are erased first.
+        # The dependents of a caregiver are erased before the caregiver.
         mentions=("guardian_id",),
         export=Rows(without=("password_hash",)),
         erase=Custom("It goes last, and leaves a tombstone"),
@@ -145,7 +145,7 @@ class User(Base, Timestamps):
         return highest(self.role_names)
 
 
-#: SQL condition that is true for a person who has proven their phone number.
+#: SQL condition that is true for a person who has proven that the phone number is theirs.
 PHONE_IS_PROVEN: sa.ColumnElement[bool] = User.phone_verified_at.is_not(None)
 
 
@@ -170,8 +170,8 @@ class SessionKind(StrEnum):
 class LoginSession(Base, Created):
     """One login on one device.
 
-    When the row is deleted, the access tokens of the session become invalid, and PostgreSQL deletes the rows of
-    `OfSession` tables that the session created.
+    When the row is deleted, the access tokens of the session become invalid. PostgreSQL then also deletes the rows that
+    the session created in tables with the mixin `OfSession`.
     """
 
     __tablename__ = "sessions"
@@ -193,7 +193,7 @@ class LoginSession(Base, Created):
 
 
 class LoginNetwork(Base):
-    """A network from which a person has logged in within 30 days.
+    """A network from which a person has logged in within the last 30 days.
 
     Wrong passwords from other networks do not lock the person out on this network.
     """
@@ -296,8 +296,8 @@ class OwnPicture(Base, Created):
 class AuditEntry(Base, Created):
     """An action of an administrator. A database trigger rejects deletions and nearly all changes of the rows.
 
-    The only possible change is the erasure of a person's data (`app.identity.audit.redact`). It does not change the
-    action, the time and the ids.
+    The only possible change is the erasure of a person's data (`app.identity.audit.redact`). The erasure does not
+    change the action, the time and the ids.
     """
 
     __tablename__ = "audit_entries"
@@ -330,6 +330,6 @@ class AuditEntry(Base, Created):
 def highest(names: set[str]) -> str | None:
     """Return the highest of these roles in the order of `RoleName`.
 
-    Other roles are lower, in alphabetical order. Return None without roles.
+    Other roles are lower, in alphabetical order. Return None if `names` is empty.
     """
     return next((role.value for role in RoleName if role.value in names), min(names, default=None))

@@ -1,4 +1,4 @@
-"""Networks from which each person has logged in within 30 days.
+"""Networks from which each person has logged in within the last 30 days.
 
 Wrong passwords that somebody tries from another network do not lock the person out on these networks.
 """
@@ -14,7 +14,7 @@ from app.core.database.session import db
 from app.identity import codes
 from app.identity.models import LoginNetwork
 
-#: Time after the last login from a network until the network is forgotten.
+#: A network is forgotten this time after the latest login from the network.
 KNOWN = timedelta(days=30)
 
 

@@ -41,7 +41,7 @@ class NotificationSettings(Base):
 
 @dataclass(frozen=True)
 class DeliveryPreferences:
-    """A person's settings and province, as the code that sends messages and pushes needs them."""
+    """A person's settings and province, for the code that sends messages and pushes."""
 
     messages: bool = True
     push: bool = True
@@ -93,7 +93,10 @@ def get(user_id: int) -> NotificationSettings:
 
 
 def switch_messages(user_id: int, on: bool) -> None:
-    """Switch messages on or off, also those in the queue. Messages on request, such as codes, are always sent."""
+    """Switch messages on or off. This also applies to messages in the queue.
+
+    Messages that a person requests, such as codes, are always sent.
+    """
     save(user_id, messages=on)
 
 
@@ -140,7 +143,7 @@ def zone_of(domicile: str | None) -> ZoneInfo:
 
 
 def quiet_until(start: time, end: time, zone: ZoneInfo, now: datetime) -> datetime | None:
-    """Return the end of the quiet hours that contain `now`, or None outside quiet hours."""
+    """Return the end of the quiet hours that contain `now`, or None if `now` is outside quiet hours."""
     local = now.astimezone(zone)
     begun = datetime.combine(local.date(), start, zone)
     if begun > local:

@@ -1,4 +1,4 @@
-"""A check of the caller's password before sensitive changes, so that a stolen session is not enough for them."""
+"""A check of the caller's password before sensitive changes. A stolen session is not enough for such a change."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ HASHER = PasswordHasher(time_cost=1, memory_cost=46 * 1024, parallelism=1)
 #: The `nice` value of the hashing thread. Its low priority leaves most of a busy core to other requests.
 NICENESS = 5
 
-#: Limit of threads in a process that hash a password or wait for a hash. A gunicorn process has 8 threads, so 2 threads
-#: remain for other requests.
+#: Maximum number of threads in a process that hash a password or wait for a hash. A gunicorn process has 8 threads, so
+#: 2 threads remain for other requests.
 HASHING = Bulkhead(
     6,
     wait_s=0,

@@ -10,7 +10,8 @@ from app.core.settings import settings
 
 REGION = "ID"
 
-#: Allowed characters of a number. They are checked first, because the library ignores text before the first digit.
+#: Allowed characters of a number. `normalise` checks them itself, because the library ignores text before the first
+#: digit.
 WRITTEN = re.compile(r"[0-9 \u00a0\t+().-]+")
 
 
@@ -21,8 +22,8 @@ def normalise(text: str) -> str | None:
     """
     if not WRITTEN.fullmatch(text):
         return None
-    # Try 62 at the start of a text as the country code first, because such a text may also be a valid number without
-    # a country code.
+    # If a text starts with 62, first try 62 as the country code. Such a text may also be a valid number without a
+    # country code.
     international = text if text.lstrip(" (").startswith("+") else "+" + text
     candidates = [(international, None), (text, REGION)] if text.lstrip(" (+").startswith("62") else [(text, REGION)]
     for candidate, region in candidates:

@@ -1,6 +1,7 @@
 """Preferences of people. Clients send them as JSON of any form, and the service stores them unchanged.
 
-This module derives the tags from the preferences. Broadcasts about a subject go only to people with its tag.
+This module derives the tags from the preferences. Broadcasts about a subject go only to people with the tag of
+the subject.
 """
 
 from __future__ import annotations

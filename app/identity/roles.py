@@ -15,7 +15,7 @@ from app.identity.sessions import Caller
 #: Error by database constraint, for a role that another request deletes at the same time.
 ROLE_CONSTRAINTS: dict[str, AppError] = {"fk_user_roles_role_id": ValidationFailed({"role_ids": ["tidak dikenal."]})}
 
-#: Roles that at least one person must have. The values are their names in the error message.
+#: Roles that at least one person must have. The values are the names of the roles in the error message.
 LAST = {RoleName.ADMIN: "Administrator", RoleName.SUPERADMIN: "Superadmin"}
 
 
@@ -56,7 +56,7 @@ def add_roles(user: User, role_ids: Collection[int], by: Caller) -> User:
 
 
 def remove_roles(user: User, role_ids: Collection[int], by: Caller) -> User:
-    """Remove roles of a person, also from all open sessions. Raise `Conflict` for the last administrator."""
+    """Remove roles of a person. Raise `Conflict` if the last administrator would lose the administrator role."""
     roles = roles_by_id(role_ids)
     check_may_promote([role for role in roles if role in user.roles], by)
     return _set_roles(user, set(user.roles) - set(roles), by)

@@ -1,6 +1,6 @@
 """The second factor of administrators: six digits of an authenticator app (RFC 6238), in addition to the password.
 
-A recovery code can replace the digits, for example after a lost phone. Each code works only once: every check locks the
+A recovery code can replace the digits, for example after a lost phone. Each code works only once. Every check locks the
 row of the second factor, and marks an accepted code as used.
 """
 
@@ -97,7 +97,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class SecondFactorStatus:
-    """State of a person's second factor. `active` means that a login asks for a code."""
+    """State of a person's second factor. `active` is true if a login asks for a code."""
 
     active: bool
     recovery_codes_left: int

@@ -158,7 +158,7 @@ def end_all(user_id: int, *, keep: uuid.UUID | None = None) -> None:
     """Log out all devices of a person except the session `keep`.
 
     Also delete a requested password reset, open verifications of phone numbers, and verified push subscriptions without
-    a session, because an intruder may have created them.
+    a session. An intruder may have created them.
     """
     _lock_person(user_id)
     db.session.execute(sa.delete(LoginSession).where(LoginSession.user_id == user_id, LoginSession.id != keep))
@@ -202,14 +202,15 @@ def end_own(caller: Caller, session_id: str) -> None:
 
 
 def delete_expired(user_id: int | None = None) -> None:
-    """Delete expired sessions that are unused for `REFRESH_IDLE_DAYS` days, of one person or of everybody.
+    """Delete expired sessions that were not used for `REFRESH_IDLE_DAYS` days.
 
-    Sessions of administrators expire long before this deletion. Until the deletion, their browsers still get pushes
-    about urgent moderation cases.
+    If `user_id` is None, delete the sessions of everybody. Sessions of administrators expire long before this deletion.
+    Until the deletion, the browsers of administrators still get pushes about urgent moderation cases.
     """
     expired = sa.and_(~IS_ALIVE, LoginSession.last_used_at < sa.func.now() - timedelta(days=settings.refresh_idle_days))
     whose = sa.true() if user_id is None else LoginSession.user_id == user_id
-    # Lock the people before their sessions. Skip people who are locked. The next run deletes their sessions.
+    # Lock the people before their sessions. Skip people whose rows are locked. The next run deletes the sessions of
+    # these people.
     people = sa.select(User.id).where(User.id.in_(sa.select(LoginSession.user_id).where(whose, expired)))
     locked = people.with_for_update(key_share=True, skip_locked=True)
     dead = sa.delete(LoginSession).where(expired, LoginSession.user_id.in_(locked))

@@ -19,5 +19,5 @@ def _has_no_file() -> bool:
 #: Limit for uploads of pictures in profiles and forum posts. All these routes share one count per person.
 limit_uploads = limit("20 per minute; 50 per day", key=by_caller, counter="uploads", exempt_when=_has_no_file)
 
-#: Limit for uploads by administrators. It has no limit per day, because they may add many records in a day.
+#: Limit for uploads by administrators. There is no limit per day, because administrators may add many records in a day.
 limit_admin_uploads = limit("30 per minute", key=by_caller, counter="admin_uploads", exempt_when=_has_no_file)

@@ -39,7 +39,7 @@ CONSTRAINTS: dict[str, AppError] = {
 #: Time after a change of the phone number in which the new number gets no password reset link.
 NEW_PHONE = timedelta(hours=24)
 
-#: Columns that are stored as sent. All other columns are converted first.
+#: Columns that are stored as sent. All other columns are converted before they are stored.
 PLAIN = frozenset({"username", "email", "nama_ktp", "nama_samaran", "domicile", "image", "is_verified"})
 
 
@@ -56,7 +56,7 @@ def get_present(user_id: int) -> User:
 
 
 def get_own(caller: Caller, *, to_change: bool = False) -> User:
-    """Return the caller's row, and lock it if `to_change`.
+    """Return the caller's row. If `to_change` is true, lock the row.
 
     Raise `Unauthorized` if the caller was deleted. With `to_change`, also raise `Unauthorized` if the caller requested
     erasure while this request waited for the lock, because the erasure has ended all sessions of the caller.
@@ -73,8 +73,8 @@ def get_own(caller: Caller, *, to_change: bool = False) -> User:
 def lock(user_id: int) -> sa.Row[str, bool] | None:
     """Lock a person's row. Return the name, and whether the phone number is verified.
 
-    Return None for a deleted person, and for a person who has requested erasure. Lock the person before their rows in
-    other tables, because deletions lock in this order too.
+    Return None for a deleted person, and for a person who has requested erasure. Lock the person before you lock
+    rows of the person in other tables. Deletions take their locks in the same order.
     """
     row = sa.select(User.nama_ktp, PHONE_IS_PROVEN).where(User.id == user_id, erasure.IS_PRESENT)
     return db.session.execute(row.with_for_update(of=User, key_share=True)).one_or_none()
@@ -93,8 +93,8 @@ def create(
 ) -> User:
     """Create a person with the roles of these names. Raise `Conflict` if username, e-mail or phone number is taken.
 
-    `self_registered` means that the person created the account, so other administrators cannot set its password. With
-    `guardian_id`, the id of a caregiver, the person is a dependent of this caregiver and has no password.
+    `self_registered` is true if the person created the account. Other administrators then cannot set its password. If
+    `guardian_id` is set, the person is a dependent of the caregiver with this id, and has no password.
     """
     user = User(guardian_id=guardian_id, self_registered=self_registered)
     if guardian_id is None:
@@ -145,7 +145,8 @@ def _assign(user: User, columns: dict[str, object], data: Loaded) -> None:
     if "preferences" in data:
         user.preferences = data["preferences"]
         user.preference_tags = preferences.tags(data["preferences"])
-        # If the new preferences omit `broadcast`, keep an opt-out. Old clients omit the key, and must not undo it.
+        # If the new preferences omit `broadcast`, keep an opt-out. Old clients omit the key, and must not undo an
+        # opt-out.
         if (accepted := preferences.broadcast_choice(data["preferences"])) is not None:
             user.accepts_broadcasts = accepted
         elif user.accepts_broadcasts is False:
@@ -221,7 +222,8 @@ def with_role(name: RoleName) -> sa.Select[User]:
 def has_role(name: str) -> sa.ColumnElement[bool]:
     """Return an SQL condition that is true for people with the role of this name, in upper or lower case.
 
-    The role's id is read first, because PostgreSQL can estimate the number of people only from the id, not from a name.
+    This function reads the role's id in a separate query. PostgreSQL can estimate the number of people only from the
+    id, not from a name.
     """
     role_id = db.session.scalar(sa.select(Role.id).where(sa.func.lower(Role.name) == name.lower()))
     return User.id.in_(sa.select(user_roles.c.user_id).where(user_roles.c.role_id == role_id))

@@ -91,7 +91,7 @@ def handle(row: Inbound) -> str:
     sender, asked = _sender(row.phone, _wrote_at(row)), Conversation()
     budget = limits.budget(row.phone)
     danger = row.payload.get("danger") or crisis.kind_of(row.text or "")
-    if danger == limits.CRISIS:  # answer a crisis first, so that an error below cannot prevent this
+    if danger == limits.CRISIS:  # answer a crisis first, because an error below must not prevent the answer
         return _send_answer(row, row.phone, _help(danger, sender), budget)
     if sender:
         asked = message_answers.read(sender.user_id, wrote_at=sender.wrote_at, quoted=_quoted(row))
@@ -329,9 +329,9 @@ def _reaction_before(row: Inbound) -> tuple[str, str, str]:
 
 
 def _ask_for_words(row: Inbound, asked: Conversation) -> MessageReply:
-    """Answer a message without text, for example a photo: the service reads only text.
+    """Answer a message without text, for example a photo. The answer says that the service reads only text.
 
-    A user gets this answer once for each open reminder. After that, messages without text get the help text.
+    A user gets this answer only once for each open reminder. After that, messages without text get the help text.
     """
     before = sa.select(_rows.payload[ASKED]).where(
         _rows.phone == row.phone,

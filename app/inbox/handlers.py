@@ -17,5 +17,5 @@ class InboundHandlers:
     #: Handlers by kind of event. Receipts have no handler here, because `app.notifications.delivery.receipts` handles
     #: them in batches.
     handlers: Mapping[InboundKind, InboundHandler]
-    #: Functions to call for each message that failed after the provider accepted it.
+    #: Functions to call for each message that the provider accepted and that failed later.
     failed_receipts: Sequence[FailedReceipt]

@@ -2,8 +2,8 @@
 
 A repeated POST with the same key returns the first response and creates nothing. The key is a row that is inserted in
 the same transaction as the new record. A concurrent request with the same key waits for this row. If the first request
-commits, the second returns the same response. If the first is rolled back, the second does the work, so errors are
-never stored.
+commits, the second returns the same response. If the first request is rolled back, its key is rolled back too, and the
+second request does the work. The responses of failed requests are therefore never stored.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class IdempotencyKey(Base):
 
 
 def secret_answer(view: View) -> View:
-    """Do not use `Idempotency-Key` for a view, because its response contains a secret that must not be stored."""
+    """Mark a view that does not support `Idempotency-Key`, because a secret in its response must not be stored."""
     view.has_secret_answer = True  # type: ignore[attr-defined]
     return view
 
@@ -80,7 +80,7 @@ def takes_key(view: Callable[..., Any], methods: object, security: object) -> bo
 
 
 def once(view: Callable[..., Response]) -> Callable[..., Response]:
-    """Wrap the view.
+    """Add support for `Idempotency-Key` to the view.
 
     If the key was used before, return the stored response. The wrapper runs inside the unit of work.
     """
@@ -120,9 +120,10 @@ def delete_of_user(user_id: int, blueprint: str) -> None:
 
 
 def clear_texts(blueprint: str, words: Collection[str], values: Collection[str]) -> None:
-    """Clear stored responses of one blueprint that contain one of `words`, or one of `values` as a whole JSON string.
+    """Clear stored responses of one blueprint that contain certain texts.
 
-    The keys remain, so a repeated request still creates nothing.
+    A response matches if it contains one of `words` anywhere, or one of `values` as a whole JSON string. The keys
+    remain, so a repeated request still creates nothing.
     """
     parts = [*(orjson.dumps(word).decode()[1:-1] for word in words), *(orjson.dumps(text).decode() for text in values)]
     body = sa.func.convert_from(IdempotencyKey.body, "UTF8")
@@ -139,7 +140,7 @@ _is_over = IdempotencyKey.created_at < sa.func.statement_timestamp() - KEPT
 
 
 def _claim(name: dict[str, object], fingerprint: bytes) -> bool:
-    """Insert the key. Wait if a concurrent request is using it. Return False if the key was already used."""
+    """Insert the key. If a concurrent request uses the same key, wait. Return False if the key was already used."""
     now = sa.func.statement_timestamp()
     statement = insert(IdempotencyKey).values(**name, fingerprint=fingerprint, created_at=now)
     claimed = statement.on_conflict_do_update(

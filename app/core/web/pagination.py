@@ -45,7 +45,7 @@ class Page:
 class Listing(Generic[T]):
     """The rows of one page, and the number of rows on all pages.
 
-    `Blueprint.response` creates body and headers from it.
+    `Blueprint.response` creates the response's body and headers from a listing.
     """
 
     rows: Sequence[T]
@@ -54,7 +54,7 @@ class Listing(Generic[T]):
 
     @property
     def body(self) -> object:
-        """Return the body for `Blueprint.plain_response`. A section overrides this if its lists have another format."""
+        """Return the body for `Blueprint.plain_response`. Override it in a subclass for lists in another format."""
         return self.rows
 
 
@@ -62,7 +62,7 @@ class Listing(Generic[T]):
 class KeysetListing(Listing[T]):
     """A page of a list that is read with `?before=<id>`.
 
-    The attribute `before` is the value of this parameter for the next page. It is None if there is no next page.
+    The attribute `before` is the value of `?before=` in a request for the next page, or None if there is no next page.
     """
 
     before: int | None
@@ -81,7 +81,7 @@ class TruncatedRecord(Generic[T]):
 
 @dataclass(frozen=True)
 class Search:
-    """The page and the filters of a list request. A section adds its own filters in a subclass."""
+    """The page and the filters of a list request. A package such as `app.dokter` adds its filters in a subclass."""
 
     page: Page
     q: str | None = None
@@ -180,7 +180,8 @@ def _address(request: Request, *names: str) -> str:
     return _address_without(names, request.root_path + request.path, request.query_string)
 
 
-# requests repeat the same few addresses; without this cache, the function takes 5% of the time of a prepared list
+# Requests repeat the same few addresses. Without this cache, the function would take 5% of the time of a list request
+# with a prepared statement.
 @lru_cache(maxsize=256)
 def _address_without(names: tuple[str, ...], path: str, query: bytes) -> str:
     sent = parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True)

@@ -1,8 +1,8 @@
 """Rate limits. Calls are counted in Redis, or in each process if Redis is unavailable.
 
-Only routes that could be misused to guess secrets, send spam or cause costs have limits here. For other reads, a call
-of Redis would take longer than the read. The proxy limits all other routes by the caller's address
-(`deploy/nginx.conf`).
+Only routes that could be misused to guess secrets, send spam or cause costs have limits here. For a route
+that only reads data, a call of Redis would take longer than the read. The proxy limits all other routes by the caller's
+address (`deploy/nginx.conf`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 View = TypeVar("View", bound=Callable[..., object])
 
-#: Seconds without attempts to reach Redis, after two failures in a row.
+#: Pause in seconds after two failures in a row to reach Redis. The process does not call Redis during the pause.
 AWAY_S = 1.0
 
 
@@ -129,9 +129,10 @@ def limit(
 ) -> Callable[[View], View]:
     """Limit a route to `rate` calls per `key` in a moving time window. A call with the key None is not limited.
 
-    Routes with the same `counter` share one count. With `counts`, only calls that raise one of these errors count.
+    Routes with the same `counter` share one count. If `counts` is set, only calls that raise one of its errors count.
     """
-    # With several decorators, the top one is checked first. A call that it refuses does not count for the lower ones.
+    # If a view has several of these decorators, the top decorator checks each call first. A call that the top decorator
+    # refuses does not count for the lower ones.
     rates = parse_many(rate)
 
     def decorate(view: View) -> View:
@@ -189,7 +190,7 @@ def are_enabled() -> bool:
 
 
 def count(rate: str, *key: str) -> None:
-    """Count an action that a service performs. Use this if a limit of the route is not suitable.
+    """Count an action that a service performs. Use this function if a limit on the route is not suitable.
 
     Raise `TooManyRequests` if the actions with this key exceed `rate`.
     """

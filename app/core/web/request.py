@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("app.request")
 
-#: HTTP methods that metrics distinguish. Clients can invent other methods. Each would create a permanent time series.
+#: HTTP methods that metrics distinguish. Clients can invent other methods. Each invented
+#: method would create a permanent time series.
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
@@ -75,7 +76,7 @@ class ApiResponse(Response):
 
 
 class OrjsonProvider(JSONProvider):
-    """JSON provider of Flask that uses orjson. It is faster and writes times in RFC 3339 format instead of RFC 822."""
+    """JSON provider of Flask that uses orjson. orjson is faster, and writes times in RFC 3339 format, not RFC 822."""
 
     def dumps(self, obj: object, **_: object) -> str:
         return orjson.dumps(obj, option=ORJSON_OPTIONS).decode()
@@ -88,7 +89,7 @@ class OrjsonProvider(JSONProvider):
 
 
 def raw_json(payload: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a JSON response from plain values, without marshmallow. A schema only documents such a response."""
+    """Return a JSON response from plain values, without marshmallow. A schema serves only to document the response."""
     return ApiResponse(orjson.dumps(payload, option=ORJSON_OPTIONS), status, headers, content_type=JSON)
 
 
@@ -124,8 +125,8 @@ def _begin() -> None:
     sent = environ.get("HTTP_X_REQUEST_ID", "")
     g.request_id = sent if sent and REQUEST_ID.fullmatch(sent) else f"{getrandbits(128):032x}"
     if "CONTENT_LENGTH" in environ:
-        # gunicorn sets this flag, which means that its stream ends by itself. Remove the flag, because werkzeug would
-        # otherwise accept an incomplete body.
+        # gunicorn sets this flag to show that the input stream ends by itself. Remove the flag. Otherwise, werkzeug
+        # would accept an incomplete body.
         environ.pop("wsgi.input_terminated", None)
     if request.method in WITH_BODY and request.mimetype not in FORM_TYPES:
         request.max_content_length = MAX_JSON_BYTES
@@ -143,7 +144,8 @@ def _finish(response: Response) -> Response:
 def _log(response: Response) -> None:
     """Update the metric and write one log line. Requests to `QUIET` paths are logged only for a 5xx status.
 
-    Both contain the URL rule instead of the path. They do not contain the query, the body or the caller's address.
+    The metric and the log line contain the URL rule instead of the path. They do not contain the query, the body or the
+    caller's address.
     """
     seconds = perf_counter() - g.started
     route = request.url_rule.rule if request.url_rule else "(none)"

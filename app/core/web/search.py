@@ -26,9 +26,9 @@ def has_trigram(q: str) -> bool:
 def containing(
     q: str, *columns: InstrumentedAttribute[object], newest_by: InstrumentedAttribute[object]
 ) -> sa.ColumnElement[bool]:
-    """Return an SQL condition that is true if a column contains `q`, ignoring case. The columns share a trigram index.
+    """Return an SQL condition that is true if one of the columns contains `q`. The comparison ignores case.
 
-    `newest_by` is an indexed column of the same model that gives the age of a row.
+    The columns share a trigram index. `newest_by` is an indexed column of the same model that gives the age of a row.
     """
     if has_trigram(q):
         return like(contains(q), *columns)

@@ -1,4 +1,4 @@
-"""Small pages for links in messages. They have no JavaScript, so that they work on simple phones.
+"""Small pages for links in messages. They work on simple phones, because they have no JavaScript.
 
 The pages are not cached and not indexed by search engines. They send no referrer.
 """

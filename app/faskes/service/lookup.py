@@ -21,8 +21,8 @@ from app.providers.geocoding import Offline
 from app.providers.http import ProviderError
 from app.providers.places import PLACE_ID, Place
 
-#: Kinds of facilities by a word in the name. If the name has none of these words, `_BY_TYPE` has the kind by the
-#: provider's type.
+#: Kinds of facilities by a word in the name. If the name has none of these words, the provider's type
+#: of the place determines the kind (`_BY_TYPE`).
 _BY_NAME = {
     "puskesmas": "puskesmas", "posyandu": "posyandu", "klinik": "klinik", "apotek": "apotek",
     "laboratorium": "laboratorium", "rumah sakit": "rumah_sakit", "rsud": "rumah_sakit", "rsup": "rumah_sakit",
@@ -34,7 +34,10 @@ _BY_TYPE = {
 
 
 def nearby(query: NearbyQuery) -> Results:
-    """Return facilities within the radius, nearest first. If the provider fails, return what the database has."""
+    """Return facilities within the radius, nearest first.
+
+    If the database has none, search the provider. If the provider fails, return no facilities.
+    """
     with autocommit() as connection:
         rows = reads.around(connection, query.lat, query.lng, query.radius_m)
     if not rows and (provider := places.from_config(current())):
@@ -61,7 +64,7 @@ def _searched(provider: places.Places, query: NearbyQuery) -> list[Record]:
         search_coverage.release(circle)
         return []
     store(nearby_places)
-    # Mark the circle after the commit, because waiting requests read the new rows as soon as it is marked.
+    # Mark the circle after the commit, because waiting requests read the new rows as soon as the circle is marked.
     after_commit(partial(search_coverage.mark_covered, circle))
     return reads.around(db.session.connection(), query.lat, query.lng, query.radius_m)
 
@@ -149,7 +152,7 @@ def store(provider_places: Iterable[Place]) -> None:
 
 
 def kind_of(place: Place) -> str | None:
-    """Return the kind of a facility in the service's terms, or None if unknown."""
+    """Return this service's kind of a facility, for example `apotek`, or None if the kind is unknown."""
     name = place.name.lower()
     by_name = (kind for word, kind in _BY_NAME.items() if word in name)
     by_type = (kind for word, kind in _BY_TYPE.items() if word in place.types)

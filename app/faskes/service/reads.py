@@ -1,6 +1,7 @@
 """Reads of facilities with prepared statements. For speed, rows become dicts without the ORM or marshmallow.
 
-Each function takes the connection, so that a search can return rows that it stored but has not committed yet.
+Each function takes the connection as an argument. A search can therefore return rows that the same search has stored
+but not committed yet.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def _in_box(west: str, east: str) -> sa.ColumnElement[bool]:
 def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
     """Return the query for facilities in a circle, nearest first.
 
-    First select the rows in the boxes by the index, then the rows in the circle by their distance.
+    The query first selects the rows in the boxes with the index. From these rows, it selects the rows in the circle by
+    distance.
     """
     boxed = (
         sa.select(*COLUMNS, distance_km(_param("lat"), _param("lng")).label("distance_km"))

@@ -1,9 +1,9 @@
-"""Circles on the map for which the places provider was searched recently, shared between processes in Redis.
+"""Circles on the map in which the places provider was searched recently. All processes share the circles in Redis.
 
-The provider's places are in the database. For four hours, a search near a covered circle does not call the provider
-again. A search claims its circle before it calls the provider. If several requests need the same circle, one calls the
-provider and the others wait. While Redis is down, no circles are stored, so every search without stored facilities
-calls the provider.
+The database has the places that the provider returned. For four hours, a search near a covered circle does not call the
+provider again. A search claims (reserves) its circle before it calls the provider. If several requests need the same
+circle, one calls the provider and the others wait. While Redis is down, no circles are stored. Every search without
+stored facilities then calls the provider.
 """
 
 from __future__ import annotations

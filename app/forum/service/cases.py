@@ -1,7 +1,8 @@
 """Moderation cases. A case collects the reports of one post, the moderator's decision and the author's appeal.
 
 A report, a crisis phrase or a moderator opens the case of a post. The deletion of the post closes the case.
-The post must be locked before its case is read or changed. For a reply, its thread must be locked first.
+The post must be locked before its case is read or changed. For a reply, the thread must be locked before
+the reply.
 """
 
 from __future__ import annotations

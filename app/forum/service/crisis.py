@@ -1,7 +1,8 @@
 """Help for authors who write that they want to die, and the list of phrases that detects such posts.
 
 The author gets the numbers of crisis lines. Moderators get an urgent case. Nobody else is notified.
-Reports of other people never hide the post. Its picture and its broadcast stay hidden until a moderator decides.
+Reports by other people never hide the post. Its picture stays hidden and its broadcast stays unsent until a moderator
+decides.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Help(TypedDict):
 
 
 def kind_of(*texts: str) -> Literal["crisis", "emergency"] | None:
-    """Return whether the texts contain a crisis phrase or an emergency phrase. If both, return "crisis"."""
+    """Return the kind of phrase that the texts contain, or None. If they contain both kinds, return "crisis"."""
     rows = db.session.execute(sa.select(CrisisPhrase.phrase, CrisisPhrase.kind)).all()
     if crisis_matcher.contains_phrase((row.phrase for row in rows if row.kind == PhraseKind.CRISIS), *texts):
         return "crisis"

@@ -42,7 +42,7 @@ SPELLINGS = {
     "dunia": "dunya",
 }  # fmt: skip
 
-#: Words after a phrase that make it harmless, by the last word of the phrase.
+#: Words that make a phrase harmless if they follow the phrase. The key is the last word of the phrase.
 #: Examples: `mati lampu` (power cut), `hidup hemat` (live thriftily).
 HARMLESS_AFTER = {
     "mati": frozenset(
@@ -55,7 +55,7 @@ HARMLESS_AFTER = {
 }
 
 #: Things and animals that can be dead or switched off. A phrase with `mati` does not match after one of these words.
-#: The two words before the phrase are compared.
+#: Only the two words directly before the phrase are compared.
 THINGS = frozenset(
     """
     ac aki anggrek ayam bakteri baterai batre bunga gulma hp ikan internet jam jamur jentik kecoa kipas komputer kompor
@@ -70,7 +70,7 @@ NEGATIONS = frozenset({"tidak", "bukan", "belum", "jangan"})
 
 DEATH = "mati"
 
-#: Number of characters before and after a phrase that are searched for words that make it harmless.
+#: Number of characters before and after a phrase in which the search looks for words that make the phrase harmless.
 NEAR = 40
 
 #: Minimum characters of a phrase. Shorter phrases have too many meanings.

@@ -120,7 +120,7 @@ def list_all(search: CaseSearch) -> Listing[Case]:
 
 
 def get_image(case_id: int) -> bytes:
-    """Return the picture of a case's post, hidden or not. Raise `NotFound` without a picture."""
+    """Return the picture of a case's post, hidden or not. Raise `NotFound` if the post has no picture."""
     with autocommit() as connection:  # release the connection before the picture is read
         name = connection.scalar(_CASES.with_only_columns(_IMAGE).where(ForumCase.id == case_id))
     if name is None:
@@ -243,9 +243,9 @@ def _locked(case_id: int) -> tuple[ForumCase, Post | None]:
 
 
 def appeal(kind: PostType, post_id: int, note: str, caller: Caller) -> bool:
-    """Record the caller's appeal about an own hidden post. Return whether this is a new appeal.
+    """Record the caller's appeal about a hidden post that the caller wrote. Return whether this is a new appeal.
 
-    A further appeal before the next decision replaces the text of the earlier appeal.
+    If an earlier appeal still waits for a decision, replace its text.
     """
     post = posts.lock(kind, post_id)
     check_owner(post, caller)
@@ -264,7 +264,7 @@ def _waits(case: ForumCase) -> bool:
 
 
 def lift_pseudonym(case_id: int, reason: str, by: Caller) -> Identity:
-    """Return the name of an author who uses a pseudonym. Raise `Conflict` if this was done before for the case.
+    """Return the name of an author who uses a pseudonym. Raise `Conflict` if the case already revealed the name.
 
     Record the access in the audit log and in the author's access log, and notify the author.
     """

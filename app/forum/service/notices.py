@@ -2,7 +2,7 @@
 
 A broadcast goes to the people whose preferences contain the category's tag. The worker renders each text just before
 it sends the message. A text never contains the real name of somebody who uses a pseudonym. Names and titles come from
-strangers, so web addresses are removed from both, and phone numbers from titles.
+strangers. Web addresses are therefore removed from both, and phone numbers are removed from titles.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ THREAD_KIND = "forum_thread"
 
 REPLY_KIND = "forum_reply"
 
-#: Time from the due time of a message about replies until the message expires if it is still unsent.
+#: An unsent message about replies expires this time after its due time.
 REPLY_EXPIRES = timedelta(hours=24)
 
 #: Minimum time between two messages about replies to one person. The second message covers all replies since the first.
@@ -59,7 +59,7 @@ MAX_TITLE = 80
 
 
 def thread_written(thread: ForumThread, *, is_held: bool = False) -> None:
-    """Create the broadcast about a new thread. With `is_held`, it is not sent before a moderator decides."""
+    """Create the broadcast about a new thread. With `is_held`, hold the broadcast until a moderator decides."""
     broadcasts.announce(
         _about(thread.id),
         preference_tag=_category(thread).preference_tag,
@@ -69,7 +69,7 @@ def thread_written(thread: ForumThread, *, is_held: bool = False) -> None:
 
 
 def thread_changed(thread: ForumThread) -> None:
-    """Change the recipients of the thread's broadcast to the people with the tag of its new category."""
+    """Change the recipients of a thread's broadcast to the people with the preference tag of the new category."""
     broadcasts.retag(_about(thread.id), _category(thread).preference_tag)
 
 
@@ -158,7 +158,8 @@ def reply_written(thread: ForumThread, reply: ForumReply) -> None:
 def _latest_notice(user_id: int, by_alias: bool, reply_id: int) -> ReplyNotice:
     """Lock and return the row of a person's latest message about replies. Insert the row if it is missing.
 
-    A new row is due now. With `by_alias`, it is due at least `REPLY_PAUSE` after the message about named threads.
+    The message of a new row is due now. With `by_alias`, the message of the new row is due at least `REPLY_PAUSE` after
+    the message about named threads.
     """
     due_at = db_time.now()
     if by_alias and (named := db.session.get(ReplyNotice, (user_id, False), populate_existing=True)) is not None:
@@ -185,10 +186,10 @@ def _waits(notice: ReplyNotice, now: datetime) -> bool:
 
 
 def _next_due(notice: ReplyNotice, now: datetime) -> datetime:
-    """Return when the next message is due, at least `REPLY_PAUSE` after the latest message.
+    """Return the due time of the next message. It is at least `REPLY_PAUSE` after the latest message.
 
     The pause begins at the due time or at the sending time of the latest message, whichever is later. With `by_alias`,
-    it begins no earlier than the due time of the message about named threads.
+    the pause does not begin before the due time of the message about named threads.
     """
     sent_at = db.session.scalar(
         sa.select(sa.func.max(Delivery.settled_at)).where(
@@ -239,7 +240,7 @@ def render_replies(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 
 def _text_of(delivery: Claimed) -> Words | None:
-    """Return the text of a message about replies. The message ends before the first reply of the next message."""
+    """Return the text of a message about replies. Replies that belong to the next message do not count."""
     with autocommit() as connection:
         row = connection.execute(_replies, _values(delivery)).first()
     if row is None:
@@ -280,8 +281,8 @@ _next_id = sa.func.least(
     )
     .scalar_subquery(),
 )
-#: Query for the replies that one message covers. In each row, `replies` is the number of all these replies, and
-#: `nth_thread` is the number of the reply's thread, counted from 1.
+#: Query for the replies that one message covers. Each row has the total number of these replies (`replies`).
+#: `nth_thread` numbers the threads of these replies, from 1.
 _covered = (
     sa.select(
         ForumReply.id,
@@ -329,9 +330,9 @@ def render_lifted(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:
     """Return an SQL condition that is true for deliveries that may reveal this person's pseudonym to administrators.
 
-    Examples are messages about replies to a pseudonymous thread, because their sending time matches the replies.
-    Broadcasts of threads are included too. Everybody except the author may get them, so a missing broadcast would
-    reveal the author.
+    Examples are messages about replies to a pseudonymous thread. The sending time of such a message matches the time of
+    the replies. Broadcasts about threads are included too. Everybody except the author may get such a broadcast, so a
+    missing broadcast would reveal the author.
     """
     named = sa.select(ForumThread.id).where(ForumThread.user_id == user_id, ~ForumThread.use_pseudonym)
     is_named = sa.func.coalesce(Delivery.about_id, 0).in_(named)

@@ -9,8 +9,8 @@ A post is a thread or a reply. Every transaction locks rows in this order, so th
 5. categories, by id, as late as possible, because all writers in a category wait for the lock
 
 Lock a post FOR NO KEY UPDATE before you insert a row with a foreign key to the post. The foreign key alone takes only
-a FOR KEY SHARE lock. PostgreSQL grants it while another transaction likes the same post, and the two transactions can
-then deadlock.
+a FOR KEY SHARE lock. PostgreSQL grants this weaker lock while another transaction likes the same post, and the two
+transactions can then deadlock.
 """
 
 from __future__ import annotations

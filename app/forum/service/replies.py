@@ -97,7 +97,7 @@ def _check_shown(post: ForumThread | ForumReply) -> None:
 def _place(thread_id: int, parent_id: int | None) -> dict[str, int | None]:
     """Return `parent_id` and `depth` of a new reply, and lock its parent.
 
-    If the chosen parent is on the last level, use the parent of the chosen reply instead.
+    If the chosen parent is on the last level, use the parent of the chosen parent instead.
     """
     if parent_id is None:
         return {"parent_id": None, "depth": 1}

@@ -22,7 +22,7 @@ HIDING = 3
 #: Minimum age of a reporter's account. Reports of younger accounts do not count, because new accounts are easy to get.
 MIN_AGE = timedelta(days=7)
 
-#: Number of false reports within `FALSE_WITHIN` after which a person's reports do not count. A report is false if the
+#: A person's reports do not count after this number of false reports within `FALSE_WITHIN`. A report is false if the
 #: moderator decided `keep`. The person's reports count again `FALSE_WITHIN` after the last of these decisions.
 FALSE = 3
 FALSE_WITHIN = timedelta(days=30)

@@ -24,7 +24,7 @@ from app.identity import own_pictures
 from app.identity.models import User
 from app.identity.sessions import Caller
 
-#: Age below which an account is new. A moderator must approve the broadcast of each thread of a new account.
+#: An account that is younger than this is new. A moderator must approve the broadcast of each thread of a new account.
 NEWCOMER = timedelta(hours=24)
 
 
@@ -107,7 +107,7 @@ def remove(thread: ForumThread) -> None:
 
 
 def _is_by_newcomer(thread: ForumThread) -> bool:
-    """Return whether the author's account is new. If so, open a case, so that a moderator approves the broadcast."""
+    """Return whether the author's account is new. If it is, open a case to get a moderator's approval."""
     is_new = sa.select(User.created_at > sa.func.now() - NEWCOMER).where(User.id == thread.user_id)
     if not db.session.scalar(is_new):
         return False

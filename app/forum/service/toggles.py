@@ -1,7 +1,8 @@
 """Likes and saves. A mark is the row with the like and the save of one person for one post.
 
 One SQL statement toggles the mark and updates the post's counter. The statement locks the post first, then the mark.
-If two requests arrive together, the second request waits for the first and then toggles its result.
+If two requests arrive together, the second request waits for the first and then toggles the
+result of the first.
 """
 
 from __future__ import annotations
@@ -76,13 +77,13 @@ SAVES: Mapping[PostType, Toggle] = {
 
 
 def like(kind: PostType, post_id: int, user_id: int) -> bool:
-    """Toggle the like of a post. Return whether it is liked now."""
+    """Toggle the like of a post. Return whether the person likes the post now."""
     with autocommit() as connection:
         return LIKES[kind].apply(connection, post_id, user_id)
 
 
 def save(kind: PostType, post_id: int, user_id: int) -> bool:
-    """Toggle the save of a post. Return whether it is saved now."""
+    """Toggle the save of a post. Return whether the person has saved the post now."""
     with autocommit() as connection:
         return SAVES[kind].apply(connection, post_id, user_id)
 

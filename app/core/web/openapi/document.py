@@ -1,4 +1,4 @@
-"""Changes to the OpenAPI document that flask-smorest has generated from the decorators."""
+"""Changes to the generated OpenAPI document. flask-smorest generates the document from the decorators."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _split_bodies(document: Document) -> None:
 
 
 def _name_schemas(document: Document) -> None:
-    """Move each enumeration with a title to a component of this name. Clients then have one type for it."""
+    """Move each enumeration with a title to a component of this name. Clients then have one type for each."""
     schemas = document["components"]["schemas"]
     for node in list(_nodes([document["paths"], schemas])):
         if "enum" not in node or "title" not in node:
@@ -186,9 +186,9 @@ def _describe_headers(document: Document) -> None:
 
 
 def _describe_responses(document: Document) -> None:
-    """Mark response properties as required unless they are optional. Remove `readOnly` from these properties.
+    """Mark response properties as required unless they are optional. Remove `readOnly` from all of them.
 
-    Skip schemas that allow additional properties, because they describe data that clients define.
+    Skip schemas that allow additional properties, because such schemas describe data that clients define.
     """
     schemas = document["components"]["schemas"]
     for name in _reached(document, [operation["responses"] for operation in operations(document)]):

@@ -21,7 +21,7 @@ def described(
 ) -> Document:
     """Return the id, description, security and error responses of an operation.
 
-    `who` describes the callers. `is_restricted` means that the caller needs a certain role.
+    `who` describes the callers. `is_restricted` is true if the caller needs a certain role.
     """
     needs_token = {"bearer": []} in security
     responses: Document = _refusals(view, rule, methods, needs_token=needs_token, needs_role=is_restricted)
@@ -52,7 +52,7 @@ def _refusals(
     """Return the error responses that follow from the access rule and the decorators. `alt_response` adds others.
 
     Every route may return 400 (unknown parameter in development), 429 (limit of nginx) and 503 (database unavailable).
-    `default` stands for unexpected errors, with the same schema.
+    The response `default` stands for unexpected errors and has the same schema.
     """
     places: set[str] = getattr(view, "locations", set())
     refusals = {

@@ -24,8 +24,8 @@ class Variants:
 
     The value of the property `by` determines which of `schemas` describes the property `of`.
 
-    With `by`, the OpenAPI document uses `oneOf` with a discriminator, so that a client can derive the type. Omit `by`
-    for requests in which the determining property is optional. The document then uses `anyOf`.
+    If `by` is set, the OpenAPI document uses `oneOf` with a discriminator. A client can then derive the type of `of`.
+    Omit `by` for requests in which the determining property is optional. The document then uses `anyOf`.
     """
 
     of: str

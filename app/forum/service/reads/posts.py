@@ -84,7 +84,10 @@ def select_fields(fields: Fields, source: sa.FromClause) -> AnySelect:
 def read(
     statement: PreparedStatement, connection: sa.Connection, values: Mapping[str, object]
 ) -> tuple[list[Record], int]:
-    """Return the records of the selected posts, and the value of the column `total`, or 0 without this column."""
+    """Return the records of the selected posts, and the value of the column `total`.
+
+    The value is 0 if the statement has no column `total`.
+    """
     records, total = [], 0
     for post in statement.records(connection, values):
         total = post.pop("total", 0)

@@ -66,7 +66,7 @@ def read_replies(
 
 
 def select_replies(*, paged: bool) -> AnySelect:
-    """Return the statement that selects a thread's replies with ids from `first` on, oldest first.
+    """Return the statement that selects a thread's replies whose id is at least `first`, oldest first.
 
     The statement returns at most `MAX_REPLIES` + 1 rows. The extra row shows that the response leaves out replies.
     With `paged`, the statement selects one page of replies to the thread itself, with all replies below them. The
@@ -126,10 +126,10 @@ def read_tree(
     page: Page | None = None,
     bytes_used: int = 0,
 ) -> Tree:
-    """Return the replies of a thread from the id `first` on, or one page of replies to the thread itself.
+    """Return the replies of a thread whose id is at least `first`, or one page of replies to the thread itself.
 
-    Stop at `MAX_REPLIES` replies or `MAX_BYTES` bytes, but return at least one reply. The response already has
-    `bytes_used` bytes.
+    Stop at `MAX_REPLIES` replies or `MAX_BYTES` bytes, but return at least one reply. `bytes_used` is the number of
+    bytes that the response has without the replies.
     """
     values: dict[str, object] = {"thread_id": thread_id, "first": first, "caller_id": caller_id}
     if page is not None:

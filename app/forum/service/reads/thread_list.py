@@ -24,8 +24,8 @@ MAX_ON_FIRST_PAGE = 100
 #: Kinds of text search. A text that is too short for the trigram index is searched in the newest threads only.
 TextSearch = Literal["trigrams", "newest"]
 
-#: Maximum number of matches that a search counts. If the text is short, the search reads only this number of threads,
-#: the newest ones. Searches must be cheap, because threads are long and anybody may search without a token.
+#: Maximum number of matches that a search counts. If the text is short, the search reads only the newest threads,
+#: up to this number. Searches must be cheap, because threads are long and anybody may search without a token.
 MAX_SEARCHED = 1_000
 
 
