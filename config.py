@@ -52,9 +52,10 @@ class ConfigError(Exception):
 
 
 def environment() -> dict[str, str]:
-    """Return variables from three sources by priority: the environment, `.env`, and the file of `make run`.
+    """Return variables from the environment, from `.env`, and from the file of `make run`.
 
-    Production ignores the file of `make run`. An empty value counts as missing.
+    If several sources have a variable, the first source in this order counts. Production ignores the file of
+    `make run`. An empty value counts as missing.
     """
     variables = os.environ  # noqa: TID251  # the only place
     files = {} if variables.get("ENVIRONMENT") == "production" else dotenv_values(DEVELOPMENT_ENV)
@@ -62,7 +63,8 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in merged.items() if value}
 
 
-# --- parsers of values; the message of a ValueError describes a valid value -------------------------------------------
+# --- parsers of values ----------------------------------------------------------------------------------------------
+# The message of a `ValueError` describes a valid value.
 
 
 def _boolean(text: str) -> bool:

@@ -45,8 +45,9 @@ backlog = 2048
 preload_app = False
 
 # Number of requests after which a process is replaced, as a protection against memory leaks. The default for TCP is 0
-# (never), because connections that wait at the socket of the old process would be lost. The number is high, because a
-# gunicorn with a single process serves no requests for about two seconds, and waiting logins are then refused.
+# (never), because connections that wait at the socket of the old process would be lost. The default for Unix
+# sockets is high. A gunicorn that replaces its only process serves no requests for about two seconds. Waiting logins
+# are then refused.
 max_requests = int(env.get("MAX_REQUESTS") or (1_000_000 if on_unix_socket else 0))
 max_requests_jitter = max_requests // 10
 

@@ -13,7 +13,7 @@ from config import Config, environment, warnings
 os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # noqa: TID251  # prometheus-client reads it
 
 with loading():
-    import pywebpush  # noqa: F401  # before the fork: otherwise each push job imports it, for 0.1 to 0.3 s
+    import pywebpush  # noqa: F401  # before the fork: otherwise each push job needs 0.1 to 0.3 s for the import
 
     from app.core.jobs import worker
 

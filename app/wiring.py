@@ -1,6 +1,7 @@
 """Lists of the jobs, transports, handlers and metrics of all packages.
 
-They are in one place because no module registers itself on import. `create_app` passes them to the code that uses them.
+The lists are in one place, because no module registers itself on import. `create_app` passes each list to the code
+that uses it.
 The worker creates its application in the same way.
 """
 
@@ -61,7 +62,8 @@ TICKS = (
     inbox.enqueue_open,
 )
 
-#: Periodic jobs and their interval in seconds. All schedulers together enqueue a job once per interval.
+#: Periodic jobs and their interval in seconds. Even with several schedulers, each job is enqueued only once
+#: per interval.
 PERIODIC = (
     Periodic(pengingat.top_up, every_s=60),
     Periodic(pengingat.send_stock_notices, every_s=60),

@@ -1,7 +1,8 @@
 """Jobs that handle incoming events, and delete old events. `InboundKind` lists the kinds of events.
 
 The transaction that applies an event also marks it as handled, so an event is neither lost nor repeated if a worker is
-killed. The webhook enqueues the job. The scheduler checks every second for events that are not handled yet (open).
+killed. An event that is not handled yet is called open. The webhook enqueues the job. The scheduler also checks for
+open events every second.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from app.notifications.models import Inbound, InboundKind, inbound
 
 logger = logging.getLogger(__name__)
 
-#: Seconds for which one call of `handle` takes new events: in a job, and in the scheduler while Redis is unavailable.
+#: Seconds in which one call of `handle` takes new events. The second value is for a call in the scheduler, while Redis
+#: is unavailable.
 HANDLE_S, HANDLE_HERE_S = 20.0, 0.5
 
-#: Days after which the text of a message is removed, an event that is not a message is deleted, and a message is
-#: deleted.
+#: Days after which old data is removed. In this order: the text of a message, an event that is not a message, and a
+#: message.
 KEEP_TEXT_DAYS, KEEP_RECEIPT_DAYS, KEEP_DAYS = 30, 30, 400
 FORGET_BATCH = 5000
 
@@ -104,7 +106,7 @@ def collect() -> Iterator[Metric]:
 
 
 def delete_old() -> None:
-    """Empty old texts and delete old events, in small transactions."""
+    """Remove the texts of old messages and delete old events, in small transactions."""
     _in_batches(sa.update(inbound).values(text=None), KEEP_TEXT_DAYS, _rows.text.is_not(None))
     _in_batches(sa.delete(inbound), KEEP_RECEIPT_DAYS, _rows.kind != InboundKind.MESSAGE)
     _in_batches(sa.delete(inbound), KEEP_DAYS)
@@ -121,7 +123,7 @@ def _call_listeners(delivery_id: int, code: str | None) -> None:
 
 
 def _handle_next(postponed: set[int]) -> bool:
-    """Handle the oldest open event, except the postponed ones. Return whether there was one.
+    """Handle the oldest open event that is not postponed. Return whether there was such an event.
 
     If a handler fails, close its event. If a handler waited too long for a lock, add its event to `postponed`. So a
     failed or postponed event does not block later events.
@@ -136,7 +138,7 @@ def _handle_next(postponed: set[int]) -> bool:
             row.outcome = handler(row) if handler else IGNORED
             row.handled_at = sa.func.now()
     except (OperationalError, InterfaceError, PoolTimeoutError) as error:
-        # After a database error, the event stays open, so that a later job retries the event.
+        # After a database error, the event stays open, and a later job retries the event.
         if row_id is None or not isinstance(getattr(error, "orig", None), _LOCKED):
             raise
         logger.warning("inbound event %s: lock timeout", row_id)

@@ -1,4 +1,4 @@
-"""Limits of the answers that we send to a phone number, so that two machines do not answer each other forever.
+"""Limits on the answers that we send to a phone number, so that two machines do not answer each other forever.
 
 A limit stops only the answer. The received message always takes effect.
 """
@@ -23,7 +23,7 @@ MAX_TALK_PER_HOUR, MAX_TALK_PER_DAY = 3, 10
 HELP_AGAIN = timedelta(hours=12)
 #: Minimum time between two texts for a crisis, or between two texts for an emergency.
 DANGER_AGAIN = timedelta(minutes=10)
-#: Maximum age of a counted message, so that the query reads only a part of the index.
+#: Maximum age of a message that the query counts. With this limit, the query reads only a part of the index.
 LATEST = timedelta(days=8)
 
 #: Prefix of the stored outcome of a message that was answered.
@@ -43,7 +43,7 @@ _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Budget:
-    """The answers that we sent to a number in the last day. Each has an outcome and an age."""
+    """The answers that we sent to a phone number in the last 24 hours. Each answer has an outcome and an age."""
 
     answers: Collection[tuple[str, timedelta]]
 

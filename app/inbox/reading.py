@@ -62,7 +62,7 @@ class Meaning:
 
 @dataclass(frozen=True)
 class CandidateTime:
-    """One due time of a reminder, which a text may be about."""
+    """One due time of a reminder. A text may be about this time."""
 
     id: int
     tipe: str
@@ -73,14 +73,14 @@ class CandidateTime:
 class Context:
     """All times that a text may be about."""
 
-    #: The times that a text is about if it contains no name and no type of a reminder.
+    #: The times that a text is about if the text contains no name and no type of a reminder.
     meant: tuple[CandidateTime, ...] = ()
     #: Other open times, grouped by message, newest first. A text is about one of them only if it contains the name or
     #: the type of its reminder.
     others: tuple[tuple[CandidateTime, ...], ...] = ()
     is_numbered: bool = False
     is_open: bool = False
-    #: True if "not yet" undoes the last answer.
+    #: True if a text that means "not yet" undoes the last answer.
     may_undo: bool = False
 
 
@@ -92,15 +92,15 @@ _CODE = re.compile(r"[^\W_]+")
 _REPEATED = re.compile(r"([^\W\d_])\1+")
 #: Characters between two words that do not count as punctuation: spaces on one line, or a hyphen without spaces.
 _BETWEEN = re.compile(r"[^\S\n]*|-")
-#: Times of day, fractions and ranges. A text that contains one is not a list of numbers.
+#: Times of day, fractions and ranges. A text that contains one of them is not a list of numbers.
 _NO_LIST = re.compile(r"\d{1,2}[.:]\d{2}(?!\d)|\d\s*[/\u2044:~\u2013\u2014-]\s*\d")
 #: Unicode categories of characters to remove: accents, and characters without width.
 _UNSEEN = frozenset({"Mn", "Me", "Cf"})
 _SKIN = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 _QUESTIONS = frozenset("?\u00bf\u061f\u203d\u2753\u2754")
-#: Maximum digits to read of a number. The numbers in our messages have fewer digits.
+#: Maximum number of digits of a number. Later digits are ignored. The numbers in our messages have fewer digits.
 _MAX_DIGITS = 6
-#: Words that carry an answer. A reminder's name that contains one of them is ignored, because it would hide the answer.
+#: Words that carry an answer. A reminder's name with such a word is ignored, because the name would hide the answer.
 _NO_NAME = words.ALREADY | words.NOT_YET | words.NO | words.LATER | words.SKIP
 
 
@@ -119,7 +119,7 @@ class _Is(Enum):
     OTHER = auto()
 
 
-#: Words that mean "taken" before a word of `ACT`, each with the words that may stand in between.
+#: Words that mean "taken" if a word of `ACT` follows. The second item of a pair has the words that may stand between.
 _BEFORE_ACT = ((words.JUST_HAD, frozenset[str]()), (words.JUST_NOW, words.BETWEEN))
 #: Kinds of words that do not change the meaning of a text.
 _FILLERS = frozenset({_Is.ACT, _Is.FILLER, _Is.NAME})
@@ -179,7 +179,7 @@ def without_names(text: str, names: Iterable[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text in lower case, without accents and without styled Unicode letters such as bold ones."""
+    """Return the text in lower case and without accents. Replace styled Unicode letters, such as bold ones."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return "".join(each for each in decomposed if unicodedata.category(each) not in _UNSEEN).casefold()
 
@@ -225,7 +225,7 @@ def _emoji(plain: str, context: Context) -> Meaning:
 
 
 def _name(name: str) -> _Name:
-    """Return the words of a name in the form that `_parts` gives. Return an empty name if it must be ignored.
+    """Return the words of a name in the form that `_parts` gives. Return an empty tuple if the name is ignored.
 
     A name is ignored if it has no letters, or if it contains a word of `_NO_NAME`.
     """
@@ -270,7 +270,7 @@ def _classified(parts: Sequence[_Part], spans: Iterable[range]) -> list[_Part]:
 
 
 def _without_ok(parts: Sequence[_Part]) -> list[_Part]:
-    """Return a text without "ok" at its beginning and end. Keep the last remaining word."""
+    """Return the words of a text without "ok" at the beginning and at the end. Keep at least one word."""
     rest = list(parts)
     while len(rest) > 1 and rest[0].kind == _Is.OK and rest[0].word in words.OK_FIRST:
         del rest[0]
@@ -298,7 +298,7 @@ def _in_context(parts: Sequence[_Part]) -> Iterator[_Part]:
 
 
 def _is_before_act(parts: Sequence[_Part], at: int, between: frozenset[str]) -> bool:
-    """Return whether a word of `ACT` comes next. Only words of `between` may come before it, without punctuation."""
+    """Return whether a word of `ACT` follows. Only words of `between`, without punctuation, may stand in between."""
     for part in parts[at:]:
         if part.is_cut:
             return False
@@ -310,7 +310,7 @@ def _is_before_act(parts: Sequence[_Part], at: int, between: frozenset[str]) -> 
 
 
 class _Reading:
-    """The words of one text, and the times that it may be about."""
+    """The words of one text, and the times that the text may be about."""
 
     def __init__(self, plain: str, parts: Sequence[_Part], context: Context) -> None:
         self.context = context
@@ -429,7 +429,7 @@ class _Reading:
     def _nearest(self, ids: Set[int]) -> list[CandidateTime]:
         """Return the times with these ids in `context.meant`.
 
-        If there are none, return the times with these ids in the newest other message that has any.
+        If there are none, return the times with these ids in the newest message of `others` that has any of them.
         """
         groups = ([time for time in group if time.id in ids] for group in (self.context.meant, *self.context.others))
         return next((group for group in groups if group), [])

@@ -19,7 +19,7 @@ from app.notifications.models import InboundKind
 from app.providers import webhooks
 from app.providers.webhooks import WebhookEvent
 
-#: Maximum characters to store of a message.
+#: Maximum number of characters that are stored of a message.
 MAX_TEXT = 1000
 
 NOT_FOUND = "Alamat tidak ditemukan."
@@ -85,7 +85,7 @@ def take_fonnte(token: str, body: bytes, read: Reader) -> None:
 
 
 def keep(events: Iterable[WebhookEvent]) -> None:
-    """Insert the new events in one statement. Enqueue the job that handles them, unless all are receipts."""
+    """Insert the new events in one statement. Enqueue the job that handles them, unless all new events are receipts."""
     rows = [_row(event) for event in events]
     if not rows:
         return

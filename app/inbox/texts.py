@@ -96,7 +96,7 @@ def _to(lead: str, name: str) -> str:
 
 
 def _each(answered: AnswerTargets, how: str) -> str:
-    """Describe one reminder by its time, and several by their number. Add the name of a dependent patient."""
+    """Describe one reminder by its time, or say how many reminders there are. Add the name of a dependent patient."""
     whom = f" {without_addresses(answered.whom)}".rstrip()
     if len(answered.occurrences) > 1:
         return f"{len(answered.occurrences)} pengingat{whom} {how}."

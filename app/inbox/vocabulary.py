@@ -1,7 +1,7 @@
-"""Lists of Indonesian words that users write to us by chat. `app.inbox.reading` uses them.
+"""Lists of Indonesian words that users write to us by chat. `app.inbox.reading` uses these lists.
 
-Every accepted spelling is listed, because similar words differ: `sudah` means done, `susah` means difficult. Repeated
-letters are written once, because `reading` removes repetitions: `sudaaah` becomes `sudah`.
+Every accepted spelling is listed, because similar words can have different meanings: `sudah` means done, `susah` means
+difficult. Repeated letters are written once, because `reading` removes repetitions: `sudaaah` becomes `sudah`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ UNITS = {"menit": 1, "mnt": 1, "m": 1, "jam": 60, "j": 60}
 SPANS = {("sejam",): 60, ("setengah", "jam"): 30}
 #: Words that mean "skip this dose".
 SKIP = _words("lewati skip lewat lewatin lewatkan lwati lewti lewari skp sekip")
-#: Words of `SKIP` that mean "skip" only as the whole text, because `lewat` also means "past".
+#: Words of `SKIP` that mean "skip" only if the text has no other word, because `lewat` also means "past".
 SKIP_ALONE = _words("lewat")
 #: Words that mean "no". `ngak` also covers `nggak`, because repeated letters are removed.
 NO = _words("tidak tdk gak ga gk ngak engak nga enga kagak ndak ora mboten henteu")

@@ -23,7 +23,7 @@ class Kategori(KategoriCreate):
 
 
 class PreferenceTags(ListOf):
-    """Preference tags from a query parameter that may be repeated."""
+    """Preference tags from a query parameter. A request may contain the parameter several times."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -42,7 +42,7 @@ def create(data: Loaded) -> Komunitas:
 
 
 def update(komunitas_id: int, data: Loaded) -> Komunitas:
-    """Update the given fields. A new picture replaces the old one, and null removes it."""
+    """Update the given fields. A new picture replaces the old one. The value null removes the old picture."""
     komunitas = get_locked_or_404(Komunitas, komunitas_id, NOT_FOUND)
     changes = pictures.columns(data, replaces=komunitas.image)
     with map_constraint_errors(CONSTRAINTS):

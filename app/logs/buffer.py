@@ -1,7 +1,8 @@
-"""Buffer for log records: a Redis list, or the table itself while Redis is down.
+"""Buffer for log records in a Redis list. While Redis is down, records go directly to the table.
 
-An ingest job moves a batch of records to its own list, stores them, and deletes the list after the commit. If the job
-dies, the next job stores the records of its list. A record is never stored twice, because its event id is unique.
+An ingest job moves a batch of records to its own list and stores them. It deletes the list after the commit. If a job
+dies, the next job stores the records of the dead job's list. A record is never stored twice, because its event id is
+unique.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ Record = Mapping[str, object]
 WAITING, CLAIMED = "logs:waiting", "logs:taken"
 BATCH = 2000
 
-#: Prefix of the Redis keys for each sender's counters, which expire.
+#: Prefix of the Redis keys of each sender's counters. The counters expire.
 COUNTS = "logs:counts"
 
 #: Maximum records per sender. A normal client sends a few with each screen.
 MAX_PER_MINUTE, MAX_PER_DAY = 120, 5000
 
-#: Seconds after a failure in which Redis is not called. Otherwise each request would wait for the timeout of a hanging
-#: Redis.
+#: After a failure, Redis is not called for this number of seconds. Otherwise each request would wait for the timeout of
+#: a hanging Redis.
 REDIS_PAUSE_S = 1.0
 
 #: Script that atomically moves up to ARGV[1] records to a new list and adds the list's name to the set.
@@ -51,7 +52,7 @@ redis.call('SADD', KEYS[3], KEYS[2])
 return #rows
 """
 
-#: Statement that inserts rows and updates sums together, so that the sums count exactly the new rows.
+#: Statement that inserts rows and updates the daily sums. One statement does both, so the sums count only new rows.
 _INGEST = sa.text(
     """
     WITH sent AS (
@@ -86,8 +87,9 @@ _INGEST = sa.text(
     """
 )
 
-#: Script that atomically adds a record, unless its sender has reached a limit. Returns 1 if added. KEYS: the list, the
-#: sender's counters for this minute and day. ARGV: the record, the limits per minute and per day.
+#: Script that atomically adds a record, unless its sender has reached a limit. The script returns 1 if it has added the
+#: record. KEYS: the list, the sender's counters for this minute and this day. ARGV: the record, the limits per minute
+#: and per day.
 _ADD = """
 local function count(key, seconds)
     local calls = redis.call('INCR', key)
@@ -103,7 +105,7 @@ _redis_paused_until = 0.0
 
 
 def put(record: Record, *, sender: str | None = None) -> bool:
-    """Store one record with a new `event_id`, in Redis or else in the table. Return whether it was stored.
+    """Store one record with a new `event_id` in Redis, or in the table if Redis is down. Return whether it was stored.
 
     A sender above `MAX_PER_MINUTE` or `MAX_PER_DAY` is refused. Without `sender` there is no limit.
     """
@@ -154,7 +156,7 @@ def has_records() -> bool:
 def claim(batch: int = BATCH) -> list[str]:
     """Move up to `batch` records to a new list.
 
-    Return the names of the lists to store: lists of other ingest jobs that still exist, then the new list.
+    Return the names of the lists to store: first the remaining lists of other ingest jobs, then the new list.
     """
     redis = queue.connection()
     claimed = [key.decode() if isinstance(key, bytes) else key for key in redis.smembers(CLAIMED)]

@@ -27,7 +27,7 @@ INGEST_S = 2.0
 
 PRUNE_BATCH = 10_000
 
-#: Period that `delete_of_erased_users` checks. Records wait in Redis for minutes at most.
+#: How far back `delete_of_erased_users` checks. Two days are enough, because records wait in Redis for minutes at most.
 STRANGERS = timedelta(days=2)
 
 
@@ -39,7 +39,7 @@ def ingest() -> None:
 
 
 def ingest_batch() -> int:
-    """Store one batch, after the remaining lists of other ingest jobs. Return the number of new rows."""
+    """Store the remaining lists of other ingest jobs, then one new batch. Return the number of new rows."""
     total = 0
     for key in buffer.claim():
         if records := buffer.records_of(key):
@@ -101,8 +101,9 @@ def collect() -> Iterator[Metric]:
 def prune(days: int) -> tuple[list[str], int]:
     """Delete records older than `days` days. The daily sums stay.
 
-    Partitions of months that ended before this time are dropped. Other older rows are deleted in small transactions.
-    The same days are deleted from `log_day_users`, which is needed only while the sums of a day can still change.
+    Partitions of months that ended more than `days` days ago are dropped. The old rows of other partitions are deleted
+    in small transactions. Rows older than `days` days are also deleted from `log_day_users`. That table is needed
+    only while the sums of a day can still change.
     Return the names of the dropped partitions, and the number of `activity_logs` rows that the transactions deleted.
     """
     before = local_time.now() - timedelta(days=days)

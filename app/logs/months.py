@@ -1,6 +1,7 @@
 """Partitions of the activity logs, one per Jakarta month. They are created ahead and dropped as a whole.
 
-Records of a month without a partition go to `activity_logs_rest`. When the partition is created, they are moved to it.
+Records of a month without a partition go to `activity_logs_rest`. When the partition of this month is created, these
+records are moved to the partition.
 Rows from before the table was partitioned are in `activity_logs_until_<month>`.
 """
 
@@ -14,16 +15,19 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.lib import local_time
 
-#: Future months that have a partition, so that operators have time to notice if creation fails.
+#: Number of future months for which partitions are created. So operators have time to notice if the creation of a
+#: partition fails.
 AHEAD = 2
 
-#: Pattern of partition names. All rows of a partition are in the month of its name, or with `until_` before this month.
+#: Pattern of partition names. A partition has the rows of the month in its name. A partition with `until_` has the rows
+#: from before this month.
 NAME = re.compile(r"activity_logs_(?P<until>until_)?(?P<year>\d{4})_(?P<month>\d{2})")
 
 #: Default partition, for rows that no other partition takes.
 REST = "activity_logs_rest"
 
-#: Statement that limits the wait for a lock, because writers wait behind a statement that waits for readers.
+#: Statement that limits the time to wait for a lock. Otherwise a statement could wait long for readers of the table,
+#: and writers would wait behind that statement.
 LOCK_TIMEOUT = "SET LOCAL lock_timeout = '500ms'"
 
 _PARTITIONS = sa.text(
@@ -40,7 +44,7 @@ def ahead() -> list[date]:
 
 
 def drop_before(moment: datetime) -> list[str]:
-    """Drop the partitions whose months ended before `moment`. Return their names."""
+    """Drop the partitions whose months ended before `moment`. Return the names of the dropped partitions."""
     names = sorted(name for name in _partitions() if (end := _end(name)) is not None and end <= moment)
     for name in names:
         db.session.execute(sa.text(LOCK_TIMEOUT))

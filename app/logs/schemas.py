@@ -10,7 +10,7 @@ from marshmallow import Schema, ValidationError, fields
 
 from app.core.lib.sentences import UNFIT
 
-#: A loaded record: the named fields, each a text or None, and all other fields as an object in `extra`.
+#: A loaded record. Each field of `NAMED` is a text or None. All other fields are in the object `extra`.
 NewLog = Mapping[str, object]
 
 MAX_BYTES = 8 * 1024

@@ -1,4 +1,4 @@
-"""Activity logs: accepted at once, stored by the worker."""
+"""Activity logs. The service accepts a record at once, and the worker stores the record."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.identity.sessions import get_caller
 from app.logs import buffer
 from app.logs.schemas import NewLog
 
-#: Counter of records above a sender's limits. Nothing else is stored about them.
+#: Counter of records above a sender's limits. Nothing else is stored about these records.
 DROPPED = Counter("activity_logs_dropped_total", "Log records dropped because their sender sent too many")
 
 
@@ -20,8 +20,8 @@ def create(
 ) -> None:
     """Accept one record with its user, sender and time. The worker stores it within seconds.
 
-    `log` is `user` or `admin`. The limits apply per user, or per `address` without a valid token. A record above the
-    limits is dropped and counted, without an error for the client.
+    `log` is `user` or `admin`. The limits apply per user, or per `address` if there is no valid token. A record
+    above the limits is dropped and counted, without an error for the client.
     """
     user_id = _user_of(authorization)
     sender = None

@@ -29,11 +29,12 @@ from app.notifications.senders import sender_status
 
 logger = logging.getLogger(__name__)
 
-#: Function that sends the due deliveries of these (queue, channel) pairs. The number is its time limit in seconds.
+#: Function that sends the due deliveries of these (queue, channel) pairs. The second argument is the time limit in
+#: seconds.
 Run = Callable[[list[tuple[str, Channel]], float], None]
 
 #: Seconds for which a drain takes new deliveries, and seconds after which RQ kills the job. Calls to providers that are
-#: still running at the first limit finish before the second.
+#: still running at the first limit end before the second limit.
 DRAIN_S = 15.0
 DRAIN_LIMIT_S = 35
 #: If an urgent delivery has been due for longer than this time, the workers of both queues send urgent deliveries.
@@ -48,7 +49,7 @@ PRUNE_BATCH = 5000
 
 
 def drain(queue: str, *, tick: str | None = None) -> None:
-    """Send the due deliveries of a queue. If the job is killed, a later job sends its unsent deliveries.
+    """Send the due deliveries of a queue. If the job is killed, a later job sends the remaining deliveries.
 
     `tick` is the verified time at which the scheduler enqueued the job, in ISO format, see `clock_jump`. Without
     `tick`, the job uses the time of the database.
@@ -69,7 +70,7 @@ def _start_at(tick: str | None) -> None:
 
 
 def send_due(queue: str, run: Run = delivery_drain.run) -> None:
-    # A drain of the bulk queue also sends urgent deliveries. Otherwise reminders would wait while it sends broadcasts.
+    # A drain of the bulk queue also sends urgent deliveries. Otherwise reminders would wait behind broadcasts.
     queues = QUEUES if queue == BULK else (URGENT,)
     unsaved_outcomes.record_all()
     sender_status.clear_cache()

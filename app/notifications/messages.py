@@ -23,7 +23,7 @@ def send_message(
     due_at: datetime | None = None,
     payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Add a message to one E.164 number. It is sent at `due_at`, or at once.
+    """Add a message to one E.164 number. The message is sent at `due_at`, or at once.
 
     The message fails if its recipient has another number by then. Several calls with the same `dedupe_key` add only
     one message.

@@ -34,7 +34,7 @@ class Channel(StrEnum):
 
 class DeliveryState(StrEnum):
     PENDING = "pending"
-    #: One worker may send the delivery until `next_try_at`, the end of its lease. A row still in this state after that
+    #: One worker may send the delivery until `next_try_at`, when its lease ends. A row still in this state after that
     #: time is a suspect: its worker probably died.
     CLAIMED = "claimed"
     SENT = "sent"

@@ -1,6 +1,6 @@
 """Interface of the outbox: functions that add or cancel deliveries in the caller's transaction.
 
-A delivery is one message or push, stored as a row. A worker sends it after the transaction has been committed.
+A delivery is one message or push, stored as a row. A worker sends the delivery after the commit of the transaction.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class NewDelivery:
     """A delivery to add. A second delivery with the same `dedupe_key` is not added, unless the first was cancelled.
 
     Without `target`, the delivery is sent to the person's current address. A worker reads the text from the database
-    when it sends the delivery. Only text that is stored nowhere else, such as a reset link, is passed in `words`. It
-    is stored encrypted.
+    when it sends the delivery. Only text that is stored nowhere else, such as a reset link, is passed in `words`. This
+    text is stored encrypted.
     """
 
     kind: str
@@ -52,8 +52,8 @@ def add(delivery: NewDelivery) -> bool:
 def add_all(deliveries: Sequence[NewDelivery]) -> int:
     """Add deliveries. Return the number of deliveries that are new or were cancelled before.
 
-    A cancelled delivery that is added again becomes pending. If a worker had claimed it, it is not due before that
-    worker's claim expires. Otherwise two workers could send it.
+    A cancelled delivery that is added again becomes pending. If a worker had claimed the delivery, the delivery is not
+    due before this claim expires. Otherwise two workers could send the delivery.
     """
     return _insert(deliveries) if deliveries else 0
 
@@ -78,7 +78,7 @@ def cancel_one(dedupe_key: str) -> bool:
 
 
 def cancel_to_number(phone: str, user_id: int | None, kinds: Collection[str] = ()) -> None:
-    """Cancel the unsent deliveries whose `target` is this E.164 number, and that are to this person or to no account.
+    """Cancel the unsent deliveries to this E.164 number (`target`) that belong to this person or to no account.
 
     With `kinds`, cancel only deliveries of these kinds.
     """

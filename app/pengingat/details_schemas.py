@@ -299,7 +299,7 @@ assert set(MEALS) <= set(MakanDetails().fields)  # noqa: S101  # the schema must
 
 
 class Checked(dict[str, Any]):
-    """Details of a reminder that the schema of the type `tipe` has already checked and normalised."""
+    """Details of a reminder. The schema of the type `tipe` has already checked and normalised them."""
 
     def __init__(self, tipe: str, details: JsonDetails) -> None:
         super().__init__(details)

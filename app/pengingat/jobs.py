@@ -64,8 +64,8 @@ def top_up_page() -> int:
 def skip_erasure_requests() -> None:
     """Set `planned_until` to now for the reminders of people who requested erasure.
 
-    If a person cancels the erasure, planning continues from `planned_until`. So the occurrences before this moment are
-    not recorded as missed.
+    If a person cancels the erasure, planning continues from `planned_until`. So the occurrences before `planned_until`
+    are not recorded as missed.
     """
     now = db_time.now()
     theirs = (
@@ -104,8 +104,8 @@ def send_stock_notices_page() -> int:
 def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[object]) -> list[Pengingat]:
     """Lock and return one page of reminders. Skip rows that another transaction has locked.
 
-    Also skip the reminders of a person who is being deleted, because waiting for the deletion could be a deadlock. The
-    deletion may itself wait for the rows that this function has locked.
+    Also skip the reminders of a person who is being deleted, because waiting for the deletion could cause a deadlock.
+    The deletion may itself wait for the rows that this function has locked.
     """
     page = (
         sa.select(Pengingat)

@@ -244,7 +244,7 @@ class AlertMode(StrEnum):
 
 
 class CaregiverAlert(Base, Created):
-    """Alert to one caregiver about one occurrence. It is deleted together with the caregiver link."""
+    """Alert to one caregiver about one occurrence. The alert is deleted together with the caregiver link."""
 
     __tablename__ = "caregiver_alerts"
 

@@ -29,7 +29,8 @@ from app.pengingat.timetable.tipe import Details, Tipe
 #: Fields of a reminder from which its schedule is computed.
 SCHEDULING = frozenset({"tipe", "waktu", "timezone", "details"})
 
-#: Earliest and latest accepted time of a reminder. Within them, date arithmetic cannot exceed the limits of `datetime`.
+#: Earliest and latest accepted time of a reminder. Between these times, date arithmetic cannot
+#: exceed the limits of `datetime`.
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=local_time.JAKARTA), datetime(9000, 1, 1, tzinfo=local_time.JAKARTA)
 
 
@@ -65,8 +66,8 @@ def get(user_id: int, pengingat_id: int) -> Pengingat:
 def create(user_id: int, data: NewPengingat) -> Pengingat:
     """Create a reminder, and put its messages of the next 36 hours into the outbox.
 
-    Raise `TooManyReminders` if the person would exceed a limit. All changes lock the person before the reminder, in the
-    same order as the deletion of a person.
+    Raise `TooManyReminders` if the person would exceed a limit. All changes lock the person before the reminder. The
+    deletion of a person takes its locks in the same order.
     """
     users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
@@ -223,7 +224,7 @@ def _set_schedule(pengingat: Pengingat, schedule: Schedule, start: datetime | No
 
 
 def _first(schedule: Schedule, after: datetime) -> datetime | None:
-    """Return the default of `waktu` (the time of the reminder) for a request without it."""
+    """Return the default of `waktu` (the time of the reminder) for a request without this field."""
     return schedule.single_at or schedule.next_occurrence(after)
 
 

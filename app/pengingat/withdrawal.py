@@ -29,7 +29,7 @@ def stop(user_id: int) -> None:
 
 
 def resume(user_id: int) -> None:
-    """Plan the future occurrences of the person's reminders again, and check their stock of medicines again."""
+    """Plan the future occurrences of the person's reminders again, and check the stock of medicines again."""
     users.lock_own(user_id)
     now = db_time.now()
     rows = _locked(user_id)

@@ -44,8 +44,8 @@ Query = sa.Select[*tuple[Any, ...]]
 def write(path: Path, user: User, connection: sa.Connection) -> None:
     """Write the ZIP of a person to `path`. Read the rows on this connection. `path.csv` is a temporary file.
 
-    Rows that only a phone number links to the person need a verified number. Otherwise a user could enter a stranger's
-    number and read what the stranger wrote.
+    Some rows are linked to the person only by a phone number. They are left out if the number is not verified.
+    Otherwise a user could enter a stranger's number and read what the stranger wrote.
     """
     numbers = (user.phone,) if user.phone and user.phone_verified_at else ()
     person = DataSubject(user.id, numbers, user.phone_changed_at or user.created_at)

@@ -31,7 +31,7 @@ FILES = 50
 #: Blueprints whose stored idempotent responses contain other people's data.
 ABOUT_PEOPLE = ("admins", "moderasi")
 
-#: A function that erases one batch. It returns True if more may be left.
+#: A function that erases one batch. It returns True if there may be more to erase.
 Step = Callable[[], bool]
 
 
@@ -148,7 +148,10 @@ def _count(statement: sa.Delete | sa.Update) -> int:
 
 
 def _empty_answers(person: ErasureSubject) -> bool:
-    """Empty the stored idempotent responses to administrators that contain the person's names or identifiers."""
+    """Clear the stored idempotent responses to administrators that are about the person.
+
+    Such a response contains the person's names or identifiers.
+    """
     for blueprint in ABOUT_PEOPLE:
         idempotency.clear_texts(blueprint, person.identifiers, values=person.names)
     return False

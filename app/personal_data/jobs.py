@@ -56,7 +56,8 @@ def make_waiting_exports() -> None:
 def make_export(export_id: int) -> None:
     """Create the file of an export. If the job is killed, the next run starts again and replaces the file.
 
-    An advisory lock allows one job per export. The lock ends when the process ends.
+    An advisory lock prevents two jobs from creating the same export at the same time. The lock ends when the process
+    ends.
     """
     with own_connection() as connection, _locked(connection, f"data_export:{export_id}") as is_ours:
         export = _begin(export_id) if is_ours else None
@@ -161,7 +162,7 @@ def erase(user_id: int) -> None:
 
 
 def erase_for(user_id: int, limit_s: float) -> bool:
-    """Erase a person for at most `limit_s` seconds. Return False if rows are left, so that the caller must continue.
+    """Erase a person for at most `limit_s` seconds. Return False if rows are left. The caller must then continue.
 
     Return True also if the erasure is not due, or if another process is erasing the person.
     """
@@ -226,7 +227,7 @@ def _leaving(user_id: int) -> ErasureSubject | None:
 
 
 def _dependents_of(user_id: int) -> list[int]:
-    """Set the due time of the erasure of a caregiver's dependents to now. Return the ids of the dependents.
+    """Make the erasure of all dependents of a caregiver due now. Return the ids of the dependents.
 
     Dependents are erased before their caregiver.
     """

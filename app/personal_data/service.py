@@ -54,7 +54,7 @@ def delete_dependent(caller: Caller, dependent_id: int) -> dict[str, object]:
 
 def undelete_dependent(caller: Caller, dependent_id: int) -> User:
     """Cancel the erasure of a dependent of the caller. Raise `TooManyDependents` if the limit is reached."""
-    # Lock the caregiver before the dependent, in the same order as the creation of a dependent.
+    # Lock the caregiver before the dependent. The creation of a dependent takes its locks in the same order.
     caregiver = users.get_own(caller, to_change=True)
     if RoleName.PENDAMPING not in caregiver.role_names:
         raise Forbidden
@@ -77,15 +77,17 @@ def _begin(user: User, posts: Posts, message: str) -> dict[str, object]:
 
 
 def erase_now(user: User) -> None:
-    """Erase a person immediately, in the open transaction. The caller has locked their posts, then their row.
+    """Erase a person immediately, in the open transaction. The caller has locked the person's posts, then
+    the person's row.
 
-    If the person is a caregiver, dependents that are already deleted are erased first. Raise `HasDependents` if there
-    are other dependents.
+    Before a caregiver, erase the dependents that the caregiver has already deleted. Raise `HasDependents` if the
+    caregiver has other dependents.
     """
     dependents.check_none(user.id)
     for dependent_id in dependents.erase_with(user.id):
         erase_now(users.get(dependent_id))
-    # Use `now()`, the start of the transaction, because a trigger of the audit log compares `erasure_due_at` with it.
+    # Use `now()`, the start of the transaction, because a trigger of the audit log compares `erasure_due_at`
+    # with this time.
     user.erasure_due_at = db.session.scalar(sa.select(sa.func.now()))
     db.session.flush()
     person = erasure.subject_of(user)
@@ -118,7 +120,10 @@ def create_export(caller: Caller, patient_id: int | None, password: str) -> Data
 
 
 def get_export(caller: Caller, patient_id: int | None, export_id: int) -> DataExport:
-    """Return an export of the caller or of their dependent. Raise `NotFound` if it is older than a day."""
+    """Return an export of the caller or of their dependent.
+
+    Raise `NotFound` if the export became ready more than a day ago.
+    """
     user_id = dependents.patient_id_of(caller, patient_id, AccessAction.DATA_COPIED)
     is_kept = sa.or_(DataExport.ready_at.is_(None), DataExport.ready_at > db_time.now() - jobs.KEPT)
     export = db.session.scalar(

@@ -17,9 +17,9 @@ GRACE = timedelta(hours=70)
 
 
 def delete_withdrawn() -> int:
-    """Delete the reminders of patients who withdrew health data more than `GRACE` ago. Return the number of patients.
+    """Delete the reminders of patients who withdrew the consent for health data more than `GRACE` ago.
 
-    Each patient is one transaction. If the job is killed, the next run continues.
+    Return the number of patients. Each patient is one transaction. If the job is killed, the next run continues.
     """
     has_any = sa.or_(
         *(sa.exists().where(table.user_id == Consent.user_id) for table in (Pengingat, Occurrence, OccurrenceDay))

@@ -1,4 +1,7 @@
-"""Routes of a user's own preferences, deliveries, devices, consents, and accesses by others."""
+"""Routes for a user's own preferences, devices and consents.
+
+They also list the user's deliveries, and the accesses of other people to the user's data.
+"""
 
 from __future__ import annotations
 

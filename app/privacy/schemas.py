@@ -84,7 +84,8 @@ class NotificationSettings(Schema):
 class NotificationSettingsUpdate(NotificationSettings):
     """The settings to change.
 
-    Missing settings stay unchanged. The OpenAPI document marks all fields as required only in the response.
+    Missing settings stay unchanged. The OpenAPI document marks the fields as required in the response, but not in
+    this request.
     """
 
 

@@ -1,8 +1,10 @@
 """Cache for provider responses. A stored value is first fresh, then stale, and usually expires after a day.
 
 A fresh value is returned without a call. A stale value is the fallback if the provider fails. If several threads of a
-process need the same key, only one thread calls the provider. The others get the stale value at once, or wait if there
-is none. Values are stored in Redis. Each process also keeps a few values in memory for outages of Redis.
+process need the same key, only one thread calls the provider. The others get the stale value at once. If there is
+no stale value, they wait.
+
+Values are stored in Redis. Each process also keeps a few values in memory for outages of Redis.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: Seconds for which a value is stored, fresh and stale, as the fallback for a provider that fails.
+#: Seconds for which a value is stored. This includes the time when the value is fresh, and the time when it is stale.
+#: A stored value is the fallback if the provider fails.
 STALE_S = 86_400
 #: Maximum new keys per hour and cache that are stored for `STALE_S` seconds. Other new keys are stored only while they
 #: are fresh. Users can choose some keys, so without this limit they could fill Redis.
@@ -37,8 +40,8 @@ MAX_KEPT_PER_HOUR = 100
 
 #: Seconds after a failure during which the provider is not called. Callers get the stale value or the same error.
 REST_S = 10
-#: Seconds after a failed call for a key during which threads do not wait for another thread's call for this key. They
-#: get the stale value or an error at once, so that a hanging provider does not block all threads.
+#: Seconds after a failed call for a key. During this time, no thread waits for another thread's call for the same key.
+#: The threads get the stale value or an error at once. Otherwise a hanging provider could block all threads.
 TROUBLE_S = 300
 
 #: Maximum seconds to wait for a call that another thread has started for the same key.

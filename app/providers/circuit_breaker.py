@@ -18,7 +18,7 @@ class _Trouble:
 
 
 class Breaker:
-    """A circuit breaker: after `FAILURES` failures in a row, block a host for `REST_S` seconds, then allow one call."""
+    """Circuit breaker: block a host for `REST_S` seconds after `FAILURES` failures in a row. Then allow one call."""
 
     FAILURES = 5
     REST_S = 5.0

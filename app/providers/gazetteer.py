@@ -96,7 +96,7 @@ class Gazetteer:
         return self._areas[self._owners[place]] if place >= 0 else None
 
     def _runs(self, row: int, column: int, ring: int) -> Iterator[tuple[int, int]]:
-        """Yield ranges of place indexes for the cells at a distance of `ring` cells.
+        """Yield the index ranges of the places in all cells that are `ring` cells away from the given cell.
 
         Adjacent cells in a row share a range.
         """

@@ -1,7 +1,7 @@
 """Heartbeat to an external monitor, which raises an alarm when the calls stop.
 
-The protocol is https://healthchecks.io/docs/http_api/. A call to the address reports success, a call to `/fail` below
-it reports a failure. The monitor shows the body of the POST in both cases.
+The protocol is https://healthchecks.io/docs/http_api/. A call to the address reports success. A call to the address
+with `/fail` at its end reports a failure. The monitor shows the body of the POST in both cases.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from app.providers.sockets import AddressPolicy
 
 
 def send(url: str, problems: Sequence[str]) -> None:
-    """Report the problems to the monitor at `url`, one per line, or success if the list is empty.
+    """Report the problems to the monitor at `url`, one per line. Report success if the list is empty.
 
-    Raise `ProviderError`.
+    Raise `ProviderError` if the call fails.
     """
     _client().fetch("POST", f"{url}/fail" if problems else url, data="\n".join(problems).encode())
 

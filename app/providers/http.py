@@ -49,7 +49,8 @@ _MAX_REDIRECTS = 5
 def policy_of(config: Config, setting: str) -> AddressPolicy:
     """Return the address policy for the service whose address is in a setting.
 
-    In production, an address from the setting is trusted only if the operator has changed it from the default.
+    In production, only public addresses are allowed if the setting has its default value or None. In all other cases,
+    any address is allowed, because the address from the operator is trusted.
     """
     default = next(field.default for field in fields(Config) if field.name == setting)
     if config.is_production and getattr(config, setting) in (default, None):
@@ -177,8 +178,8 @@ class Http:
     def _exchange(self, call: _Call, seconds: float) -> ProviderResponse | ProviderError:
         """Send one request and return the response or the error.
 
-        Do not raise the error here: it would have the library's error as its context, and the logs would show both. The
-        library's error quotes the address, which may contain the provider's key.
+        Do not raise the error here. Python would attach the library's error to it, and the logs would show both errors.
+        The library's error quotes the address, which may contain the provider's key.
         """
         timeouts = (min(self._connect_s, seconds), min(self._read_s, seconds))
         with deadline(seconds) as passed:

@@ -27,7 +27,7 @@ __all__ = [
     "make",
 ]
 
-#: Seconds for one call with its retries. It must be shorter than a worker's lease on a delivery.
+#: Seconds for one call with its retries. This must be shorter than the time for which a worker reserves a delivery.
 BUDGET_S = 8.0
 #: Maximum parallel calls of one process. It is higher than the number of threads that send messages in a worker.
 PARALLEL = 64

@@ -1,8 +1,8 @@
 """Client for the health ministry's site: the list of articles, and one article by its address.
 
 Addresses come from pages and users, so each address is checked before the request. This includes targets of redirects.
-An address must be https on a configured host, or have the origin of the configured source, which may be http. All URL
-parsers must interpret the address in the same way.
+An address must use https and a configured host. The origin of the configured source is also allowed, even with http.
+All URL parsers must interpret the address in the same way.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Ministry:
         return articles
 
     def article(self, url: str) -> ArticlePage | None:
-        """Return the article at an address, or `None` when the site has none.
+        """Return the article at an address, or `None` if the site has no page there.
 
         Raise `UrlNotAllowed` for a forbidden address or redirect target.
         """
@@ -121,8 +121,8 @@ def text_of(response: ProviderResponse) -> str:
     ):
         if body.startswith(mark):
             wide = [name]
-    # A body that decodes as UTF-8 is UTF-8, whatever the site declares. Only UTF-16 and UTF-32 are tried before,
-    # because such a body could also decode as UTF-8.
+    # A body that decodes as UTF-8 is UTF-8, whatever the site declares. Only UTF-16 and UTF-32 are tried before
+    # UTF-8, because a body in these encodings could also decode as UTF-8.
     for name in [*wide, "utf-8", *declared, "windows-1252"]:
         try:
             return body.decode(name)

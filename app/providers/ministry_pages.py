@@ -1,7 +1,7 @@
 """Parsers for the ministry's pages. Each parser is a pure function from HTML to a typed result.
 
 The title, picture and date of an article are read from JSON-LD, else from Open Graph tags, else from HTML elements. The
-text is read from an HTML element, or from JSON-LD if no element contains that text.
+text is read from an HTML element. If no element contains the text of the JSON-LD, that text is used.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _headline(address: str, links: list[Element], all_links: dict[Element, str],
 
 
 def _card(link: Element, address: str, all_links: dict[Element, str]) -> Element:
-    """Return the card of an article: the largest element around its link without a link to another article."""
+    """Return the card of an article: the largest element with its link, but no link to another article."""
     card = link
     for parent in link.iterancestors():
         if any(all_links.get(other, address) != address for other in parent.iter("a")):

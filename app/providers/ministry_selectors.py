@@ -19,7 +19,7 @@ class Selectors:
     dated: str = r"/baca/[^/]+/\d{8}/\d+/[^/]+/?"
     #: Second address pattern of an article: one name of at least two words, in the folder of the list page.
     plain: str = r"[a-z0-9]+(?:-[a-z0-9]+)+/?"
-    #: Blocks that are certain to contain an article's text, even a short one. The best is first.
+    #: Blocks that are certain to contain an article's text, even if the text is short. The best block is first.
     named: tuple[str, ...] = (
         "//*[contains(concat(' ', normalize-space(@class), ' '), ' entry-content ')]",
         "//*[@itemprop='articleBody']",

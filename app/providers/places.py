@@ -1,6 +1,7 @@
-"""Client for the places provider (Google Places API, legacy): health facilities near a point, or one by id.
+"""Client for the places provider (Google Places API, legacy).
 
-Every response has HTTP status 200; the result is in the field `status`. A search has at most 3 pages of 20 places.
+The client finds health facilities near a point, or one facility by its id. Every response has HTTP status 200. The
+field `status` contains the result. A search has at most 3 pages of 20 places.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ BUDGET_S = 8.0
 #: seconds after the response. Until then the status is INVALID_REQUEST.
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.3, 2.0
 
-#: Number of UNKNOWN_ERROR responses after which a page request fails. The request is retried after the first one.
+#: A page request fails after this number of UNKNOWN_ERROR responses. After the first of them, the request is retried.
 _HICCUPS = 2
 
 #: Place type to search. The API accepts only one type, and Indonesian hospitals, clinics and puskesmas have this type.
@@ -89,7 +90,7 @@ class Places:
         return list(places.values())
 
     def details(self, place_id: str) -> Place | None:
-        """Return one place, or `None` when the provider has none with this id."""
+        """Return one place, or `None` if the provider has no place with this id."""
         params = {"place_id": place_id, "fields": _FIELDS, "language": "id", "key": self._key}
         answer = self._http.get_json(f"{self._url}/details/json", params)
         status = answer.get("status")
@@ -173,7 +174,7 @@ def _text(value: object, longest: int) -> str | None:
 
 @cache
 def from_config(config: Config) -> Places | None:
-    """Return the provider's client, or `None` without a key. Then only the database is searched."""
+    """Return the provider's client, or `None` without a key. Without a client, only the database is searched."""
     if not config.places_key:
         return None
     return Places(Http("places", policy=policy_of(config, "places_url")), config.places_url, config.places_key)

@@ -25,16 +25,18 @@ ErrorKind = Literal["timeout", "unreachable", "broken", "garbage", "status", "re
 
 #: Statuses below 500 that are worth a retry.
 _TRANSIENT_STATUSES = frozenset({408, 425, 429})
-#: A NUL escape in JSON, which PostgreSQL cannot store in a text. An escaped backslash before `u0000` does not count.
+#: Escape of the character NUL in JSON. PostgreSQL cannot store NUL in a text. An escaped backslash before `u0000` does
+#: not count.
 _NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class ProviderError(Exception):
-    """A failed call. `permanent` means that a retry is useless, `retry_after` is in seconds.
+    """A failed call. If `permanent` is True, a retry is useless. `retry_after` is in seconds.
 
-    `written` means that at least a part of the request was sent. `response` is the provider's response, if any. Only
-    the client module of the provider may read the body, because the text must not reach logs or clients.
+    `written` is True if at least a part of the request was sent. `response` is the provider's response, if any. Only
+    the module for this provider may read the body of the response, because the text must not reach logs or the
+    clients of our API.
     """
 
     def __init__(
@@ -68,8 +70,8 @@ class ProviderError(Exception):
     def outcome_unknown(self) -> bool:
         """Return whether the provider may have done what was requested.
 
-        This is so if a part of the request was sent and no error status was received. It includes a 2xx status with an
-        unusable body.
+        The result is True if a part of the request was sent and no error status was received. A 2xx status with an
+        unusable body is not an error status.
         """
         return self.written and self.kind in ("timeout", "broken", "garbage", "oversized")
 
@@ -95,9 +97,9 @@ class ProviderResponse:
     body: bytes
 
     def json(self) -> dict[str, object]:
-        """Return the JSON object of the body without NULs, whatever the content type.
+        """Return the JSON object of the body without NULs. The content type is not checked.
 
-        Raise a `garbage` error for anything else.
+        Raise a `garbage` error if the body is not a JSON object.
         """
         try:
             value = orjson.loads(_NUL.sub(rb"\1", self.body))

@@ -153,7 +153,7 @@ class Adapter(HTTPAdapter):
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[Event]:
-    """Stop this thread's call after `seconds`, and then set the event that was yielded.
+    """Stop this thread's call after `seconds`. The yielded event is set if the time runs out.
 
     A socket timeout limits only each single read. A server that sends one byte per second could therefore block a
     thread for hours.

@@ -21,7 +21,7 @@ from app.providers.http import Http, policy_of
 from app.providers.responses import ProviderError
 from config import Config
 
-#: Time zone of the provider's day. The quota is refilled at its midnight.
+#: Time zone of the provider's day. The quota is refilled at midnight in this time zone.
 PACIFIC = ZoneInfo("America/Los_Angeles")
 
 #: Maximum ids in one call.
@@ -35,13 +35,13 @@ VIDEO_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CHANNEL_ID = re.compile(r"UC[A-Za-z0-9_-]{1,62}")
 DURATION = re.compile(r"P[0-9DTHMSW.]{1,30}")
 
-#: Error reasons for a used-up quota. They last until the provider's day ends.
+#: Error reasons for a used-up quota. The quota stays used up until the provider's day ends.
 OUT_OF_QUOTA = frozenset({"quotaExceeded", "dailyLimitExceeded"})
 TOO_FAST = frozenset({"rateLimitExceeded", "userRateLimitExceeded"})
 
 
 class QuotaExhausted(ProviderError):
-    """Error: the quota of the day is used up. Calls fail until `until`."""
+    """Error: the quota of the day is used up. The quota is available again at `until`."""
 
     def __init__(self, provider: str, until: datetime) -> None:
         self.until = until
@@ -51,7 +51,7 @@ class QuotaExhausted(ProviderError):
 
 @dataclass(frozen=True, slots=True)
 class PlatformVideo:
-    """A video from the platform. `thumbnail` is chosen by `thumbnail_of`, `published_at` is RFC 3339."""
+    """A video from the platform. `thumbnail` is chosen by `thumbnail_of`. `published_at` is in RFC 3339 format."""
 
     video_id: str
     title: str
@@ -69,7 +69,7 @@ class VideoPlatform:
         self._url = url
         self._key = key
         self._http = http
-        #: Time until which the quota is used up, if a call of this process has reported this.
+        #: Time when the quota is available again, if a call of this process has reported that it is used up.
         self.paused_until: datetime | None = None
 
     @classmethod
@@ -113,7 +113,7 @@ class VideoPlatform:
     def _details(self, ids: Iterable[object], stop: float) -> list[PlatformVideo]:
         """Return the videos with these ids in the same order.
 
-        Only this call returns definitions and unescaped titles.
+        Only this call of the platform returns the `definition` of a video (`hd` or not) and unescaped titles.
         """
         possible = [each for each in dict.fromkeys(ids) if isinstance(each, str) and VIDEO_ID.fullmatch(each)]
         video_ids = possible[:MAX_IDS]
@@ -153,7 +153,7 @@ def read_video(item: object) -> PlatformVideo | None:
 
 
 def thumbnail_of(item: object) -> str | None:
-    """Return the `maxres` address if the video is HD and has one, else the `high` address, if the response has it."""
+    """Return the `maxres` address of an HD video, if it has one. Otherwise return the `high` address or None."""
     sizes = ("maxres", "high") if _at(item, "contentDetails", "definition") == "hd" else ("high",)
     for size in sizes:
         address = _at(item, "snippet", "thumbnails", size, "url")

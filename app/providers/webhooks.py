@@ -218,7 +218,7 @@ def _text(value: object, most: int = MAX_NAME) -> str:
 def _phone(value: object) -> str | None:
     """Return the phone number in E.164 format.
 
-    Return None for other values: WhatsApp sends a name in this field if a person hides their number.
+    Return None for other values. WhatsApp sends a name in this field if a person hides their number.
     """
     match = _NUMBER.fullmatch(_text(value))
     if not match:

@@ -1,7 +1,7 @@
 """Client for web push: RFC 8030 (delivery), RFC 8291 (encryption) and RFC 8292 (VAPID, the keys of the sender).
 
-pywebpush encrypts, py_vapid signs, and our `Http` sends. pywebpush's own sender is not used: it has no timeout, allows
-any address and treats a redirect as a success.
+pywebpush encrypts, py_vapid signs, and our `Http` sends. pywebpush's own sender is not used, because it has no timeout,
+allows any address and treats a redirect as a success.
 """
 
 from __future__ import annotations
@@ -64,7 +64,10 @@ class WebPush:
         )
 
     def send(self, to: Subscription, payload: bytes, *, ttl_s: int, urgency: str, topic: str | None) -> str | None:
-        """Encrypt and send a payload. Return the URL of the message at the push service. Raise `ProviderError`."""
+        """Encrypt and send a payload. Return the URL of the message at the push service.
+
+        Raise `ProviderError` if the push cannot be sent.
+        """
         headers = {
             "TTL": str(ttl_s),
             "Urgency": urgency,

@@ -36,7 +36,7 @@ _UNAUTHORISED = frozenset({"0", "190"})
 _OF_THE_ACCOUNT = _UNAUTHORISED | {"368", "131031", "131042", "131045", "133010"}
 #: Error codes: the token lacks the permission for this call. Such a token may still have the permission to send.
 _NOT_ALLOWED = frozenset({"3", "10", "131005", *map(str, range(200, 300))})
-#: Error code: too many different recipients in 24 hours for the account's quality rating.
+#: Error code: more different recipients in 24 hours than the account's quality rating allows.
 _TOO_MANY_PEOPLE = 131048
 #: Error codes: the number is not on WhatsApp, or is not valid.
 INVALID_NUMBERS = frozenset({131026})
@@ -47,12 +47,12 @@ _TRANSIENT = frozenset({1, 2, 131000, 131016})
 
 #: Events after which an account cannot send any more.
 _CLOSING_EVENTS = frozenset({"ACCOUNT_DELETED", "PARTNER_REMOVED"})
-#: Quality rating by event.
+#: Quality rating that each of these events reports.
 _QUALITY_OF_EVENT = {"FLAGGED": "red", "UNFLAGGED": "yellow"}
 
 
 class _NotAllowedError(SenderError):
-    """Error: the token lacks this permission. Other calls may work."""
+    """Error: the token lacks the permission for this call. Other calls may work."""
 
 
 class WhatsAppCloud:

@@ -16,7 +16,10 @@ NOT_FOUND = "Belum ada pengaturan untuk provinsi ini."
 
 
 def nearby(lat: float, lng: float) -> ProvinceConfig:
-    """Return the layout for the province at a position. Raise `NotFound` outside Indonesia or without a layout."""
+    """Return the layout for the province at a position.
+
+    Raise `NotFound` if the position is in no province, or if the province has no layout.
+    """
     province = geocoding.province_at(lat, lng)
     if province is None:
         raise NotFound("Posisi tidak berada di provinsi mana pun.", code="province_not_found")

@@ -165,7 +165,8 @@ def send(delivery: Claimed) -> str | None:
 
 
 def topic_of(delivery: Claimed) -> str:
-    """Return a topic of 32 characters for the push service. It is the same for all attempts to send a delivery.
+    """Return a topic of 32 characters for the push service. All attempts to send a delivery have the same
+    topic.
 
     Because of the topic, a browser shows a repeated push only once.
     """

@@ -1,4 +1,4 @@
-"""Create, change and delete roles, and change the roles of users with a notice."""
+"""Creation, change and deletion of roles. A user whose roles change gets a notice."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ROLES_CHANGED = "roles_changed"
 
 
 def list_all(page: Page) -> Listing[Role]:
-    """Return all roles, oldest first, so the four seeded ones are at the top."""
+    """Return all roles, oldest first. The four roles that `seed` inserts are therefore at the top."""
     return paginate(sa.select(Role).order_by(Role.id), page)
 
 
@@ -100,9 +100,9 @@ def set_only_role(user: User, name: RoleName) -> None:
 
 @contextmanager
 def _notify_changes(user: User) -> Iterator[None]:
-    """Context manager that notifies the user about roles that its block adds or removes.
+    """Notify the user about roles that the code in the `with` block adds or removes.
 
-    The user must be locked before, so that the notice contains no changes by other requests.
+    The caller must lock the user before the block. Otherwise the notice may contain changes by other requests.
     """
     before = user.role_names
     yield

@@ -134,7 +134,7 @@ def _draft(broadcast: Broadcast, user_id: int, due: datetime, now: datetime) -> 
 
 
 def next_daytime(zone: ZoneInfo, now: datetime) -> datetime:
-    """Return the first time from `now` on within the broadcast hours of this time zone."""
+    """Return `now` if it is within the broadcast hours of this time zone, or else the next start of these hours."""
     first, last = settings.broadcast_hours
     local = now.astimezone(zone)
     if first <= local.hour < last:
@@ -144,7 +144,7 @@ def next_daytime(zone: ZoneInfo, now: datetime) -> datetime:
 
 
 def reserve_days(days: Sequence[tuple[int, date]]) -> set[int]:
-    """Count one more broadcast for each of these people and days. Return the ids of people below the daily limit."""
+    """Count one more broadcast for each person and day below the daily limit. Return the ids of these people."""
     cap = settings.broadcast_per_user_per_day
     if not days or cap == 0:
         return set()

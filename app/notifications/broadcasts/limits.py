@@ -1,4 +1,4 @@
-"""Limits of broadcasts: the provider's limit, the warm-up of a new number, and a pause after opt-outs or failures.
+"""Limits on broadcasts: the provider's limit, the warm-up of a new number, and a pause after opt-outs or failures.
 
 Warm-up means that a new sending number sends broadcasts to a limited number of new recipients each day.
 """
@@ -23,8 +23,8 @@ PACE_ID = 1
 #: Broadcasts are paused if at least 10 of the last 200 broadcast messages are bad, even if there are fewer than 200. A
 #: message is bad if the provider refused it or failed to deliver it, or if its recipient has opted out since.
 RECENT_MESSAGES, MIN_BAD_MESSAGES = 200, 10
-#: Warm-up of a new number: 50 new recipients a day, doubled after every three good days (see `end_day`). After 33 good
-#: days, the warm-up ends, and the number of new recipients is unlimited.
+#: In its warm-up, a new number may send to 50 new recipients a day. This limit is doubled after every three good days,
+#: see `end_day`. After 33 good days, the warm-up ends, and the number of new recipients is unlimited.
 FIRST_PEOPLE, GOOD_DAYS = 50, 3
 WARM_AFTER_DAYS = 33
 
@@ -54,7 +54,8 @@ def count_budget() -> None:
 def _left(connection: sa.Connection, sender: Sender) -> int | None:
     """Return how many more broadcast messages the provider's limits allow. Return None if no limit is known.
 
-    This is the smaller of these two numbers, and at least 0. A limit that the provider has not reported is left out.
+    The result is the smaller of these two numbers, and at least 0. If the provider has not reported a limit, the number
+    that belongs to the limit is left out.
 
     - the sender's limit of different recipients in 24 hours, minus the recipients in `_people_of_a_day`
     - the paid messages that are left, minus the urgent messages that are due in the next 24 hours
@@ -129,8 +130,8 @@ def count_new_recipient(today: date) -> bool:
 def end_day(today: date) -> None:
     """Count the last warm-up day of our numbers if it was good. End the warm-up after `WARM_AFTER_DAYS` good days.
 
-    A day without new recipients is skipped. A day was good if, when this function runs, the number is not down, its
-    quality is not red, and broadcasts are not paused.
+    A day without new recipients is skipped. The day was good if all of this is true when the function runs: the number
+    is not down, the number's quality is not red, and broadcasts are not paused.
     """
     is_over = sa.and_(senders.c.warmup_days.is_not(None), senders.c.warmup_on < today, senders.c.new_people > 0)
     is_good = sa.and_(

@@ -22,7 +22,7 @@ from app.notifications.delivery.claims import Claimed, ClaimLostError, Postponed
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 from app.notifications.senders import sender_status
 
-#: Time for which an unused slot of the rate limit can still be used. The rate limit has one slot per message.
+#: A slot is the permission of the rate limit to send one message. An unused slot expires after this time.
 BURST = timedelta(seconds=5)
 
 
@@ -63,7 +63,7 @@ def _count_new_recipient(delivery: Claimed, day: date) -> bool:
 
 
 def _move_to(delivery: Claimed, day: date) -> bool:
-    """Count the delivery on `day`, later than planned. Return False if the daily limit of that day is reached."""
+    """Count a late delivery on `day` instead of the planned day. Return False if the limit of `day` is reached."""
     assert delivery.user_id is not None  # noqa: S101  # every broadcast has a recipient
     with unit_of_work():
         if not reserve_days([(delivery.user_id, day)]):

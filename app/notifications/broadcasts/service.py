@@ -38,7 +38,7 @@ def announce(
     except_user_id: int | None = None,
     is_held: bool = False,
 ) -> None:
-    """Add a broadcast about a subject, unless there is one already. It starts after a random delay.
+    """Add a broadcast about a subject, unless the subject has one already. The broadcast starts after a random delay.
 
     The recipients are the people with `preference_tag`, or all people if `preference_tag` is None. The author
     `except_user_id` is never a recipient.

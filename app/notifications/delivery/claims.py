@@ -25,14 +25,14 @@ from app.notifications.delivery.sealing import Words
 from app.notifications.delivery.settlements import MAX_RETRY_S, Claim, of_claim, token
 from app.notifications.models import About, Channel, DeliveryState, deliveries
 
-#: Seconds of a lease, longer than the time limit of any call to a provider. After a worker has died, its deliveries
-#: wait until the lease expires.
+#: Duration of a lease in seconds. A lease is longer than the time limit of any call to a provider. After a worker has
+#: died, its deliveries wait until the lease expires.
 LEASE_S = 30
-#: Minimum seconds that are left of the lease when a call to a provider starts. This is more than twice the longest time
-#: limit of such a call.
+#: Minimum number of seconds until the end of the lease when a call to a provider starts. The number is more than twice
+#: the longest time limit of such a call.
 CALL_S = 20
-#: If at least this number of workers died while they sent a delivery, the delivery is sent in a separate message. Each
-#: death from this number on also doubles the lease of the delivery.
+#: If at least this number of workers died while they sent a delivery, the delivery is sent in a separate message. The
+#: death with this number and each later death also double the duration of the delivery's lease.
 POISON_CRASHES = 3
 
 
@@ -101,7 +101,7 @@ _rows = deliveries.c
 
 #: Condition: a due row is a suspect, because its worker died. The index `ix_deliveries_suspects` has this condition.
 is_suspect = sa.or_(_rows.state == DeliveryState.CLAIMED, _rows.worker_crashes > 0)
-#: Seconds after its due time for which a delivery counts as newly due.
+#: A delivery counts as newly due until this number of seconds after its due time.
 NEW_S = 30
 
 
@@ -111,13 +111,13 @@ def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[time
 
 _new_since = clock_jump.now_sql - _interval(NEW_S)
 _worker_crashes = groups.worker_crashes_of(_rows)
-#: SQL for the duration of the lease in seconds. From `POISON_CRASHES` dead workers on, each dead worker doubles the
-#: duration, up to `MAX_RETRY_S`.
+#: SQL for the duration of the lease in seconds. The first deaths of workers do not change the
+#: duration. Death number `POISON_CRASHES` and each later death double the duration, up to `MAX_RETRY_S`.
 _lease_s = sa.func.least(
     LEASE_S * sa.func.power(2, sa.func.greatest(_worker_crashes - POISON_CRASHES + 1, 0), type_=sa.Float), MAX_RETRY_S
 )
-#: Start of the lease: the later of the verified time and the database's time. With an earlier start, the lease could
-#: already be expired for a worker that uses the database's time.
+#: Start of the lease: the later of the verified time (see `clock_jump`) and the database's time. With an earlier start,
+#: the lease could already be expired for a worker that uses the database's time.
 _lease_start = sa.func.greatest(clock_jump.now_sql, sa.func.statement_timestamp())
 _claiming = sa.update(deliveries).values(
     state=DeliveryState.CLAIMED, claim_token=token, attempts=_rows.attempts + 1, worker_crashes=_worker_crashes
@@ -155,8 +155,8 @@ def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
 
 
 _columns = (*(_rows[name] for name in Claimed.__dataclass_fields__), delivery_preferences_of(_rows.user_id))
-#: Statements that claim the row that has been due longest: of all rows except suspects, of the newly due rows except
-#: suspects, or of the suspects.
+#: Statements that claim the row that has been due longest. `OLDEST` reads all rows except suspects, `NEWEST` reads the
+#: newly due rows except suspects, and `SUSPECTS` reads the suspects.
 OLDEST = _first_of(~is_suspect)
 NEWEST = _first_of(~is_suspect, _rows.next_try_at > _new_since, _rows.due_at > _new_since)
 SUSPECTS = _first_of(is_suspect)
@@ -182,7 +182,7 @@ _begin = PreparedStatement(
 
 
 def claim(queue: str, channel: str, which: PreparedStatement = OLDEST) -> Claimed | None:
-    """Claim a channel's delivery that has been due longest, or return None if none is due. Skip locked rows.
+    """Claim the delivery that has been due longest in a channel, or return None if none is due. Skip locked rows.
 
     In the same transaction, claim the other deliveries of its message, see `groups`. If `POISON_CRASHES` workers have
     died while they sent the delivery, do not claim the other deliveries.
@@ -220,7 +220,7 @@ def _of_row(row: Sequence[Any]) -> Claimed:
 def begin(delivery: Claimed) -> None:
     """Record that the call to the provider starts now. Extend the lease if it is short.
 
-    Until an outcome is recorded, the outcome is unknown, because a worker that dies now may have sent the delivery.
+    From now until an outcome is recorded, the outcome is unknown. A worker that dies now may have sent the delivery.
     Remove deliveries that were cancelled since the claim. Raise `ClaimLostError` if no delivery remains.
     """
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, **clock_jump.values()}

@@ -55,8 +55,8 @@ class Routing:
     merge: Mapping[str, Callable[[Sequence[Words]], Words]]
     #: Function that returns whether the next row of a channel may be claimed, by queue.
     throttles: Mapping[str, Callable[[Channel], bool]]
-    #: Function called after messages were taken back from the provider, see `recall`. Its argument is the ids of their
-    #: occurrences. An occurrence is one due time of a reminder.
+    #: Function called after messages were taken back from the provider, see `recall`. Its argument is the occurrence
+    #: ids of these messages. An occurrence is one due time of a reminder.
     on_recalled: Callable[[Sequence[int]], object]
 
 
@@ -78,8 +78,8 @@ NEWEST_THREADS = 4
 SUSPECTS_S = 5.0
 #: Seconds to wait after a provider was busy and its response had no `Retry-After`.
 BUSY_S = 5.0
-#: Seconds for which a delivery is postponed if our number cannot send messages, and seconds for which a delivery is
-#: postponed if the provider accepts no new recipients.
+#: Seconds for which a delivery is postponed. `SENDER_S` applies if our number cannot send messages. `PEOPLE_S` applies
+#: if the provider accepts no new recipients.
 SENDER_S, PEOPLE_S = 30.0, 300.0
 #: Seconds until a lane without work queries due deliveries again while another lane is still sending.
 POLL_S = 0.2
@@ -169,8 +169,8 @@ class Lane:
                 while self.send_next():
                     pass
         except (DBAPIError, PoolTimeoutError) as error:
-            # A claimed delivery is not lost, because its claim expires, and a new job sends the delivery when the
-            # database is available again.
+            # A claimed delivery is not lost. Its claim expires, and a new job sends the delivery when the database is
+            # available again.
             logger.error("database unavailable during a drain: %s", type(error).__name__)  # noqa: TRY400
             self.open = False
         except Exception:
@@ -213,7 +213,7 @@ class Lane:
         unsaved_outcomes.persist(delivery, outcome)
 
     def _unsaved_outcome(self, delivery: Claimed) -> Outcome | None:
-        """Return the outcome of an earlier call if it is final and its worker could not save it in PostgreSQL."""
+        """Return the final outcome of an earlier call if the worker could not save this outcome in PostgreSQL."""
         unsaved = unsaved_outcomes.get(delivery.id) if delivery.worker_crashes else None
         if unsaved is None or unsaved.outcome.result not in (OutcomeKind.SENT, OutcomeKind.FAILED):
             return None
@@ -274,7 +274,7 @@ class Lane:
     def _postponed(self, delay_s: float) -> Outcome:
         """Postpone a delivery because the provider is busy.
 
-        After several busy responses in a row, pause the lane, so that it does not query the database in vain.
+        After several busy responses in a row, pause the lane. Otherwise the lane would query the database in vain.
         """
         with self._changed:
             self._busy += 1
@@ -339,10 +339,10 @@ def _lanes(queue: str, channel: Channel, changed: Condition) -> list[Lane]:
 
 
 def run_suspects(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
-    """Send suspects one at a time, in turns from each channel, for at most `SUSPECTS_S` seconds.
+    """Send suspects one at a time, from each channel in turn, for at most `SUSPECTS_S` seconds.
 
     A delivery that kills its worker also interrupts all other calls of that worker. A delivery fails for good after two
-    interrupted calls. So in parallel, one such delivery could make others fail.
+    interrupted calls. So if suspects were sent in parallel, one of them could make other deliveries fail.
     """
     stop, changed = monotonic() + min(limit_s, SUSPECTS_S), Condition()
     lanes = [Lane(*each, current_app.app_context, changed, claims.SUSPECTS, threads=0) for each in lanes_of]

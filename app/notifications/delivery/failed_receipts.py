@@ -16,7 +16,7 @@ from app.providers import fonnte, whatsapp
 def record(delivery_id: int, code: str | None) -> None:
     """Handle the provider's report that a message failed. `code` is the provider's error code, or Fonnte's status word.
 
-    Called once for each message.
+    This function is called once for each message.
     """
     if code == str(whatsapp.OUTSIDE_HOURS):
         template_fallback.send_as_template(delivery_id)

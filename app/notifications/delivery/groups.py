@@ -18,7 +18,7 @@ from app.core.jobs import clock_jump
 from app.core.settings import settings
 from app.notifications.models import DeliveryState, deliveries
 
-#: Limits of one message: number of rows, characters of one row's sentence, and characters of all sentences. A text may
+#: Limits on one message: number of rows, characters of one row's sentence, and characters of all sentences. A text may
 #: have 4,096 characters, and a WhatsApp template 800. WhatsApp messages have the limit of a template, because a text
 #: may be sent again as a template.
 MAX_ROWS = 10
@@ -46,8 +46,8 @@ def worker_crashes_of(rows: Any) -> sa.ColumnElement[int]:
 def is_first(rows: Any) -> sa.ColumnElement[bool]:
     """Return an SQL condition that is true if no earlier row of the same message is due now.
 
-    Workers claim only such rows, and claim the siblings in the same transaction. Otherwise two workers could each send
-    a part of one message.
+    Workers claim only rows for which the condition is true. They claim the siblings of a row in the same transaction.
+    Otherwise two workers could each send a part of one message.
     """
     earlier = deliveries.alias("earlier")
     return ~sa.exists().where(
@@ -59,7 +59,7 @@ def is_first(rows: Any) -> sa.ColumnElement[bool]:
 
 
 def siblings() -> sa.Select[int]:
-    """Return the statement that locks the siblings of a claimed row. `values_of` returns its parameters."""
+    """Return the statement that locks the siblings of a claimed row. `values_of` returns the statement's parameters."""
     sibling = deliveries.alias("sibling")
     return (
         sa.select(sibling.c.id)
@@ -101,7 +101,7 @@ def is_unsettled(rows: Any) -> sa.ColumnElement[bool]:
 
 
 def called_with(ids: Collection[int]) -> sa.Select[int, int]:
-    """Return the query that pairs each of these rows with the other rows of its call, and locks the other rows.
+    """Return a query of id pairs: one of these rows, and another row of the same call. The query locks the other rows.
 
     The rows must be unsettled, see `is_unsettled`.
     """
@@ -112,7 +112,8 @@ def called_with(ids: Collection[int]) -> sa.Select[int, int]:
             rows.id.in_(ids),
             other.c.id != rows.id,
             _may_join(other.name),
-            # Compare `unconfirmed_calls`, because it is lower in rows of the claim that were not sent in this call.
+            # Compare `unconfirmed_calls`. Its value is lower in a row that has the same claim but was not sent in this
+            # call.
             *(other.c[name] == rows[name] for name in ("user_id", "claim_token", "unconfirmed_calls")),
             *_is_within(other.c, rows),
         )

@@ -93,7 +93,7 @@ def parts_of(words: Mapping[str, Any]) -> MessageParts:
 
 
 def template_name(kind: str, tipe: object = None) -> str | None:
-    """Return the name of the template for this type of reminder, or else for this kind of message, or None."""
+    """Return the name of the template for this reminder type, or else the one for this kind of message, or None."""
     names = dict(settings.whatsapp_templates)
     return names.get(f"pengingat_{tipe}") or names.get(kind)
 

@@ -37,7 +37,7 @@ class RecipientNumber:
     """A recipient's phone number, and properties of this number at the time of sending."""
 
     phone: str
-    #: True if the provider has refused the number, or if a probe was sent to the number, see `is_invalid`.
+    #: True if the provider has refused the number, or if a test message (probe) was sent to the number.
     is_doubted: bool = False
     #: True if WhatsApp accepts free text to this number, because its owner wrote to us recently.
     is_open: bool = False
@@ -163,7 +163,7 @@ def _address_of(delivery: Claimed) -> RecipientNumber:
 
 
 def _known_of(phone: str, kind: str) -> RecipientNumber:
-    """Return the address of a message to a number without an account."""
+    """Return a number without an account, and the properties of this number."""
     with autocommit() as connection:
         rows = _number.rows(connection, {"of_phone": phone})
     wrong_at, *known = rows[0] if rows else (None,)

@@ -1,4 +1,4 @@
-"""Recall of expired messages that Fonnte accepted but has not sent yet, because a late reminder misleads.
+"""Recall of expired messages that Fonnte accepted but has not sent yet. A late reminder would mislead.
 
 Fonnte sends messages through our phone. While the phone is off, Fonnte keeps accepted messages for up to 7 days, and
 sends all of them when the phone is on again. The state of such a delivery is `sent`. The recall changes it to
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 #: Maximum number of deliveries that one job takes back.
 BATCH = 200
-#: Age up to which an accepted message is taken back if no receipt has reported that Fonnte sent it.
+#: Maximum age of an accepted message that is taken back because no receipt has reported that Fonnte sent it.
 RECEIPT_WITHIN = timedelta(hours=3)
 #: Values of `last_error` after an attempt to take a message back: Fonnte had already sent it, or Fonnte deleted it.
 TOO_LATE = "could not be taken back"
@@ -66,7 +66,7 @@ def list_held() -> Sequence[str]:
 
 
 def cancel(ref: str) -> bool | None:
-    """Take a message back. Return False if it was too late, or None after an error of the provider."""
+    """Take a message back. Return False if it had already been sent, or None after an error of the provider."""
     try:
         return messaging.client().cancel(ref)
     except ProviderError as error:

@@ -1,8 +1,8 @@
 """Receipts: reports from the provider that an accepted message was sent, delivered or read, or has failed.
 
 Receipts may arrive twice, late, and in any order. Each delivery stores the receipt with the highest rank in `RANKS`. A
-receipt also shows that the provider has the message. So if the worker died before it stored that, the message is not
-sent again.
+receipt also shows that the provider has the message. So the message is not sent again, even if the worker died before
+it recorded the outcome.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ _open = (
 
 @dataclass(frozen=True)
 class _Names:
-    """The ids of the deliveries of a batch, by id and by both references of the provider.
+    """Maps that find the deliveries of a batch of receipts, by delivery id and by both references of the provider.
 
     Deliveries that were sent as one message have the same references.
     """
@@ -127,7 +127,7 @@ class _Names:
         own_ids = {event.delivery_id for event in batch if event.delivery_id is not None}
         which = sa.or_(
             # Skip rows that no worker ever claimed. After a restore of the database, a new row can have the id of an
-            # older, lost delivery, whose receipts may still arrive.
+            # older, lost delivery. Receipts of the lost delivery may still arrive.
             sa.and_(_rows.id.in_(own_ids), _rows.claim_token.is_not(None)),
             _rows.provider_ref == sa.any_(_texts(event.ref for event in batch)),
             _rows.provider_state_ref == sa.any_(_texts(event.state_ref for event in batch)),
@@ -200,7 +200,7 @@ def _apply(furthest: Mapping[int, ReceiptEvent]) -> set[int]:
 
 
 def _name(state_refs: Mapping[int, str]) -> None:
-    """Store `provider_state_ref`, which later receipts contain, for deliveries that `_apply` has not changed."""
+    """Store the reference of later receipts (`provider_state_ref`) in deliveries that `_apply` has not changed."""
     if not state_refs:
         return
     reported = sa.values(sa.column("id", sa.BigInteger), sa.column("state_ref", sa.Text), name="reported")

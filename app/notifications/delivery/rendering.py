@@ -60,7 +60,7 @@ def _event(delivery: Claimed) -> str:
 def by_title(
     row_id: orm.InstrumentedAttribute[int], title: orm.InstrumentedAttribute[str], announcement: str
 ) -> Renderer:
-    """Return a renderer of announcements. It puts the title of the row `about_id` into the text `announcement`.
+    """Return a renderer that puts the title of the row `about_id` into the text `announcement`.
 
     Contact details in the title are removed.
     """

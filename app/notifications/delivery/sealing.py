@@ -23,7 +23,7 @@ def seal(words: Words, user_id: int | None) -> str:
 def unseal(sealed: str, user_id: int | None) -> Words:
     """Decrypt the content of a delivery.
 
-    Raise `UndecryptableField` if it was encrypted for another user, or with a key that is not configured any more.
+    Raise `UndecryptableField` if it was encrypted for another user, or if its key is not configured any more.
     """
     words: Words = orjson.loads(field_encryption.decrypt(sealed, user_id or 0, field=FIELD) or "{}")
     return words

@@ -87,7 +87,7 @@ _sent = {
 def record_sent(delivery: Claim, provider_ref: str | None) -> None:
     """Record that the delivery was sent, even if it was cancelled during the call.
 
-    A delivery whose state is `cancelled` can be added again, and would then be sent twice.
+    Otherwise the state would stay `cancelled`. Such a delivery can be added again, and would then be sent twice.
     """
     calls = 1 if delivery.call_started else 0
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, "ref": provider_ref, "calls": calls}

@@ -53,7 +53,7 @@ def send(phone: str, form: message_format.MessageFormat) -> str | None:
 
 
 def receipts(ref: str) -> Iterator[tuple[Receipt, str | None]]:
-    """Yield each new receipt that has a higher rank than all earlier receipts, and the error code of the receipt.
+    """Yield each new receipt that has a higher rank than all earlier receipts, with its error code.
 
     Stop after a receipt of rank `FAILED` or higher, or after `WAIT_S` seconds.
     """

@@ -1,6 +1,6 @@
 """Outcomes of deliveries that could not be saved because PostgreSQL was unavailable.
 
-These outcomes are stored in Redis. Each job that sends deliveries first saves all of them in PostgreSQL. Saving an
+These outcomes are stored in Redis. Before a job sends deliveries, it saves all these outcomes in PostgreSQL. Saving an
 outcome twice changes nothing.
 """
 
@@ -75,7 +75,7 @@ def delete(claim: Claim) -> None:
 def record_all() -> int:
     """Move all outcomes from Redis to PostgreSQL. Return their number.
 
-    Raise the errors of the database while PostgreSQL is unavailable.
+    Raise a database error if PostgreSQL is unavailable.
     """
     count = 0
     for unsaved in _all():

@@ -17,7 +17,7 @@ UNASKED_S = 3600
 
 
 def check() -> None:
-    """Ask the provider for the state of our number, and store it.
+    """Ask the provider for the state of our number, and store the state.
 
     Some servers with the interface of our provider do not support this request. After a permanent error, the provider
     is asked again after an hour.

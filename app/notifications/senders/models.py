@@ -1,4 +1,4 @@
-"""Tables of the numbers that send messages, and of the numbers that receive them."""
+"""Tables of the numbers that send messages, and of the numbers that receive messages."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class SenderState(StrEnum):
     UP = "up"
     #: Messages are sent, but the provider accepts no new recipients.
     DEGRADED = "degraded"
-    #: No messages are sent. Due messages wait, and this does not count as an attempt.
+    #: No messages are sent. Due messages wait. The wait does not count as an attempt.
     DOWN = "down"
 
 
 class Sender(Base):
-    """One of our own phone numbers, which send messages, and its state according to the provider."""
+    """One of our own phone numbers that send messages, and the state of this number according to the provider."""
 
     __tablename__ = "senders"
 

@@ -3,8 +3,8 @@
 A number is invalid if the provider has refused it twice, at least a day apart. An invalid number gets only one more
 message, a week later. This message is called a probe.
 
-A number is wrong if somebody answered SALAH NOMOR (wrong number) from it. It is no longer wrong when its owner proves
-that the number is theirs.
+A number is wrong if somebody answered SALAH NOMOR (wrong number) from it. The number is no longer wrong when its
+owner proves that the number is theirs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from app.notifications.senders.models import phone_numbers
 
 #: Minimum time between the first refusal of a number and the refusal that makes the number invalid.
 APART = timedelta(hours=24)
-#: Time after which an invalid number is probed once.
+#: Time after which the probe is sent to an invalid number.
 PROBE_AFTER = timedelta(days=7)
 #: Time for which a number counts as in use after its owner answered or received a message.
 IN_USE_FOR = timedelta(days=90)
@@ -43,7 +43,7 @@ _numbers = phone_numbers.c
 _known = phone_numbers.alias("known").c
 _now = sa.func.statement_timestamp()
 
-#: Condition: the provider has refused the number, or a probe was sent to it.
+#: Condition: the provider has refused the number, or a probe was sent to the number.
 is_doubted = sa.or_(_numbers.refused_at.is_not(None), _numbers.probed_at.is_not(None))
 #: Condition: a probe may be sent to a person's invalid number now.
 probe_is_due = sa.and_(
@@ -63,18 +63,18 @@ def _has_row(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
 IS_WRONG = sa.and_(_has_row(_known.wrong_at.is_not(None)), ~PHONE_IS_PROVEN)
 #: Condition: somebody replied from a person's number that reminders must stop, and the number is not proven.
 IS_STOPPED = sa.and_(_has_row(_known.stopped_at.is_not(None)), ~PHONE_IS_PROVEN)
-#: Condition: a person's number is proven, or it was used in the last 90 days while the person had it.
+#: Condition: a person's number is proven, or was used in the last 90 days while it belonged to the person.
 IS_IN_USE = sa.or_(PHONE_IS_PROVEN, _has_row(_known.used_at > _now - IN_USE_FOR, _known.used_at > _took_at))
 #: Condition: a person has had an unproven number for at least 90 days, and the number was not used in the last 90 days.
 IS_SILENT = sa.and_(~PHONE_IS_PROVEN, _took_at <= _now - IN_USE_FOR, ~_has_row(_known.used_at > _now - IN_USE_FOR))
-#: Condition: `used_at` of a number was updated in the last `USE_RECORDED_EVERY`.
+#: Condition: `used_at` of a number was updated less than `USE_RECORDED_EVERY` ago.
 use_is_recorded = _numbers.used_at > _now - USE_RECORDED_EVERY
 
 
 def lock(phone: str) -> sa.Row[datetime | None, int] | None:
     """Lock the row of a number. Return its `wrong_at` and `wrong_codes`, or None if the number has no row.
 
-    To avoid deadlocks, callers lock this row before the user who has the number.
+    To avoid deadlocks, callers lock this row before they lock the user who has the number.
     """
     row = sa.select(_numbers.wrong_at, _numbers.wrong_codes).where(_numbers.phone == phone)
     return db.session.execute(row.with_for_update(key_share=True)).one_or_none()
@@ -113,7 +113,7 @@ def record_received(delivery_ids: Collection[int]) -> None:
 def record_message(phone: str, at: datetime) -> None:
     """Record that the owner of an E.164 number wrote to us at this time. Messages may be recorded in any order.
 
-    After that time, WhatsApp accepts free text to this number for 24 hours. Earlier refusals of the number are deleted.
+    For 24 hours from this time, WhatsApp accepts free text to this number. Earlier refusals of the number are deleted.
     """
     latest = sa.func.least(at, _now)  # a provider's clock that is ahead must not extend the 24 hours
     _record(
@@ -214,7 +214,7 @@ def is_in_use(user_id: int) -> bool:
 
 
 def problem_of(user: User) -> str | None:
-    """Return why messages cannot reach a person: `wrong_number` or `unreachable`. Return None if they can."""
+    """Return `wrong_number` or `unreachable` if messages cannot reach a person, or else None."""
     if user.phone is not None and is_wrong(user.phone):
         return "wrong_number"
     return None if user.phone_invalid_at is None else "unreachable"

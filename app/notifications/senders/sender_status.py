@@ -28,9 +28,9 @@ logger = logging.getLogger(__name__)
 
 #: Seconds for which a process caches the state of the sender.
 CACHED_S = 1.0
-#: Minimum time between two trial messages while the sender is down. The first trial is sent after the same time. If the
-#: check of the sender can detect the recovery, the first trial is sent only after `BLIND_TRIAL_EVERY`, because the
-#: trial is then needed only if the check fails.
+#: Minimum time between two trial messages while the sender is down (`TRIAL_EVERY`). The first trial is also sent after
+#: `TRIAL_EVERY`. If the check of the sender can detect the recovery, the first trial is sent only after
+#: `BLIND_TRIAL_EVERY`. Such a trial is needed only if the check fails.
 TRIAL_EVERY = timedelta(minutes=1)
 BLIND_TRIAL_EVERY = timedelta(minutes=10)
 #: Time for which the sender stays degraded after the provider refused new recipients.

@@ -16,7 +16,7 @@ from app.pengingat.outgoing.texts import PUSH_CHARACTERS, Recipient, calendar_da
 from app.pengingat.timetable.schedule import DAY
 from app.pengingat.timetable.tipe import Tipe
 
-#: Maximum occurrences in one message. If there are more, a last line contains the number of the others.
+#: Maximum occurrences in one message. If there are more, the last line says how many others there are.
 MAX_LINES = 10
 
 #: Recipient whose phone number is not verified. Web addresses are removed from texts for this recipient.
@@ -53,7 +53,7 @@ def words(
     """Return the texts of an alert about the patient: `text` for a message, `title` and `body` for a push.
 
     Medicines are named only if `named` is true. `others` has the names of the caregiver's other patients, because two
-    of them may have the same first name.
+    patients may have the same first name.
     """
     name = patient_name(patient, others) or "Pasien Anda"
     sentences = [_sentence(line, name, now, named=named) for line in lines[:MAX_LINES]]
@@ -73,7 +73,7 @@ def _sentence(line: Line, name: str, now: datetime, *, named: bool) -> str:
 
 
 def _when(line: Line, now: datetime) -> str:
-    """Return the due time, for example `pukul 07.00 WIB`, in the reminder's time zone. Add the day if not today."""
+    """Return the local due time of the reminder, for example `pukul 07.00 WIB`. If the day is not today, add it."""
     local, today = line.occurrence.due_at.astimezone(line.pengingat.zone), now.astimezone(line.pengingat.zone).date()
     at = f"pukul {clock_time(local)}"
     if local.date() == today:

@@ -82,9 +82,9 @@ def links_due(now: datetime) -> Sequence[int]:
 def notify_caregiver(link_id: int, now: datetime) -> None:
     """Put the due alerts of a caregiver link into the outbox, or set a later `due_at`.
 
-    The link is locked, so that only one scheduler sends its alerts and nobody deletes it. The occurrences are locked
-    too, so that an answer that arrives later causes a correction. Rows that another transaction has locked are left
-    for the next tick.
+    The link is locked, so that only one scheduler sends the link's alerts and nobody deletes the link. The occurrences
+    are locked too. An answer that arrives later then causes a correction. Rows that another transaction has locked are
+    left for the next tick.
     """
     held = sa.select(CaregiverLink).where(CaregiverLink.id == link_id)
     link = db.session.scalar(held.with_for_update(key_share=True, skip_locked=True))

@@ -18,7 +18,7 @@ from app.pengingat.schemas import PatientQuery
 def to_read(by: Caller, whose: PatientQuery, action: AccessAction = AccessAction.REMINDERS_READ) -> int:
     """Return the id of the person whose reminders or history the caller reads.
 
-    Raise `NotFound` if this is a patient who does not grant the caller `Scope.MANAGE`.
+    Raise `NotFound` if the person is a patient who does not grant the caller `Scope.MANAGE`.
     """
     patient_id = _patient(by, whose)
     if patient_id is None:
@@ -31,13 +31,13 @@ def to_read(by: Caller, whose: PatientQuery, action: AccessAction = AccessAction
 def to_change(by: Caller, whose: PatientQuery) -> int:
     """Return the id of the person whose reminders the caller changes.
 
-    If this is a patient, lock the patient and the caregiver link, so that the permission stays until the commit. Raise
-    `NotFound` if the patient does not grant the caller `Scope.MANAGE`.
+    If the person is a patient, lock the patient and the caregiver link. The permission then stays until the commit.
+    Raise `NotFound` if the patient does not grant the caller `Scope.MANAGE`.
     """
     patient_id = _patient(by, whose)
     if patient_id is None:
         return by.id
-    if users.lock(patient_id) is None:  # lock the person first, as the deletion of a person does
+    if users.lock(patient_id) is None:  # the deletion of a person also locks the person first
         raise NotFound(care.NOT_FOUND)
     care.check_locked(by.id, patient_id, Scope.MANAGE)
     access_log.record(by, patient_id, AccessAction.REMINDERS_CHANGED)

@@ -1,4 +1,4 @@
-"""Rules for when an alert about a missed reminder is sent to a caregiver. Pure functions.
+"""Rules for when an alert about a missed reminder is sent to a caregiver. All functions are pure.
 
 The first alert is sent at once. Alerts of the next two hours are sent together when the two hours end. After six
 messages on one day, the next alerts are sent as one digest at 20.00, and later alerts wait until the next day. At
@@ -30,7 +30,8 @@ class AlertHistory:
 
     #: Time of the last `AlertMode.AT_ONCE` alert. None if no such alert was sent recently.
     at_once_at: datetime | None = None
-    #: Number of messages since the caregiver's midnight. Corrections and the digest do not count.
+    #: Number of messages since the most recent midnight in the caregiver's time zone. Corrections and the digest do not
+    #: count.
     messages: int = 0
     has_digest: bool = False
 
@@ -41,7 +42,7 @@ def night_until(zone: ZoneInfo, now: datetime) -> datetime | None:
 
 
 def midnight(zone: ZoneInfo, now: datetime) -> datetime:
-    """Return the moment of the last midnight in this time zone."""
+    """Return the moment of the most recent midnight in this time zone."""
     return moment_of(now.astimezone(zone).date(), time(), zone)
 
 

@@ -1,6 +1,6 @@
 """Routes for caregivers who read a patient's history.
 
-Caregivers change a patient's reminders by the parameter `patient_id` of the reminder routes.
+To change a patient's reminders, caregivers use the parameter `patient_id` of the reminder routes.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def _undo(held: LockedReminders, ids: Collection[int]) -> list[Row]:
 
 
 def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
-    """Return a copy of the row without its answer. If its dose was subtracted from the stock, add it back."""
+    """Return a copy of the row without its answer. If its dose was subtracted from the stock, add the dose back."""
     due_at = max(row.due_at, row.snoozed_until or row.due_at)
     state = OccurrenceState.PENDING if now < due_at + LATE else OccurrenceState.MISSED
     taken = stock.take(pengingat, row, state)
@@ -159,7 +159,7 @@ def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
 
 
 def _ended_visit(held: LockedReminders, row: Row) -> bool:
-    """Return whether the row is the done occurrence of a doctor's visit (`kontrol`) that counts as done.
+    """Return whether the row is the done occurrence of a doctor's visit (`kontrol`), and the visit counts as done.
 
     The caller must reset `done_until` of such a visit, because `done.follow` does not change visits.
     """
@@ -291,7 +291,7 @@ def _may_become(
 def _change(held: LockedReminders, changes: Sequence[tuple[Row, Row]]) -> list[Row]:
     """Write rows, given as pairs of the old and the new row, and cancel their queued messages.
 
-    A row is written only if its stored state is still the old one. Return the written rows.
+    A row is written only if its stored state is still the state of the old row. Return the written rows.
     """
     if not changes:
         return []

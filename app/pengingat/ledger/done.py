@@ -29,7 +29,7 @@ def done_occurrence(pengingat: Pengingat, now: datetime) -> list[Due]:
     """Return the due times of the occurrence that counts as done now.
 
     This is usually the current occurrence. In the last hour before the next due time, `current` already returns the
-    next occurrence. If only the occurrence before it is done, return that earlier occurrence.
+    next occurrence. If that occurrence is not done but the one before is, return the one before.
     """
     until, dues = pengingat.done_until, current(pengingat, now)
     if until is None or not now < until < NEVER or (dues and dues[-1].occurrence < until):

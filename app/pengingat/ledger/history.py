@@ -1,4 +1,4 @@
-"""History of a person's reminders: past occurrences, and counts of them by outcome.
+"""History of a person's reminders: past occurrences, and counts of these occurrences by outcome.
 
 An occurrence is one due time of a reminder. After 400 days only the counts of each day are stored.
 """
@@ -59,7 +59,7 @@ def list_all(user_id: int, query: HistoryQuery) -> Listing[Occurrence]:
 
 
 def list_of(user_id: int, pengingat_id: int, query: HistoryQuery) -> Listing[Occurrence]:
-    """Return past occurrences of one reminder, newest first. Raise `NotFound` if it belongs to somebody else."""
+    """Return past occurrences of one reminder, newest first. Raise `NotFound` for the reminder of another person."""
     queries.get_own(user_id, pengingat_id)
     return _list(query, user_id, Occurrence.reminder_id == pengingat_id)
 
@@ -145,7 +145,7 @@ def adherence(user_id: int, days: Days) -> Adherence:
 
 
 def percent(sums: Sums) -> float | None:
-    """Return how many percent of the done, skipped and missed occurrences are done. Return None if all are 0."""
+    """Return how many percent of the done, skipped and missed occurrences are done, or None if there are none."""
     judged = sums["done"] + sums["skipped"] + sums["missed"]
     return share(sums["done"], judged) if judged else None
 

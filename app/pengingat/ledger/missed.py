@@ -76,7 +76,7 @@ _missed = (
 def _alerts(missed: sa.FromClause, *which: sa.ColumnElement[bool]) -> sa.Insert:
     """Return a statement that inserts an alert for each missed occurrence and each caregiver with permission.
 
-    A caregiver link that is being deleted is skipped, because waiting for the deletion could be a deadlock. The
+    A caregiver link that is being deleted is skipped, because waiting for the deletion could cause a deadlock. The
     deletion may itself wait for rows that this statement has locked.
     """
     alerting = (
@@ -135,8 +135,9 @@ def create_missed_alerts(occurrence_ids: Sequence[int], now: datetime) -> None:
 def create_late_alerts(occurrence_ids: Sequence[int], now: datetime) -> None:
     """Create corrections for caregivers who were alerted about missed occurrences that are now done.
 
-    Call this function after the statement that changes the occurrences, because a scheduler may be sending alerts about
-    them. The statement waits for the scheduler, but does not see the rows that the scheduler wrote.
+    Call this function after the statement that changes the occurrences. A scheduler may be sending alerts about the
+    same occurrences. The statement that changes them waits for the scheduler, but does not see the rows that the
+    scheduler wrote.
     """
     db.session.execute(_following_up(AlertReason.LATE, now, _alert.occurrence_id.in_(occurrence_ids)))
 

@@ -47,7 +47,7 @@ def lock_own(user_id: int, pengingat_id: int) -> tuple[Pengingat, datetime]:
 
 @dataclass(frozen=True)
 class LockedReminders:
-    """Reminders whose rows are locked until the transaction ends. The person's row was locked first."""
+    """Reminders whose rows are locked until the transaction ends. The person's row was locked before them."""
 
     reminders: Mapping[int, Pengingat]
     now: datetime

@@ -1,8 +1,8 @@
 """SQL statements of the ledger, the table `occurrences`. An occurrence is one due time of a reminder.
 
-Answers, edits and planning lock the reminder first, so that only one of them changes it at a time. The job that marks
-missed occurrences locks no reminder. So an answer writes a row only if the state of the row has not changed since it
-was read.
+Answers, edits and planning lock the reminder first, so that only one of them changes the reminder at a time. The job
+that marks missed occurrences locks no reminder. So an answer writes a row only if the state of the row has not changed
+since the row was read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from app.pengingat.models import (
 )
 from app.pengingat.timetable.schedule import AHEAD
 
-#: Time after an answer during which the person may change it.
+#: Time after an answer during which the person may change the answer.
 CHANGEABLE = timedelta(hours=24)
 MAX_SNOOZES = 3
 
@@ -178,7 +178,7 @@ def near(
     until: datetime | None = None,
     slot: str | None = None,
 ) -> list[Row]:
-    """Return the ledger rows of these reminders that an answer reads or changes, newest first.
+    """Return the ledger rows that an answer to these reminders reads or changes, newest first.
 
     The result contains, for each reminder:
 
@@ -221,7 +221,7 @@ def may_become(
 
 
 def may_be_undone(row: Row | Occurrence, now: datetime) -> bool:
-    """Return whether a row has an answer of the last 24 hours."""
+    """Return whether a row has an answer that was given in the last 24 hours."""
     if row.state not in (OccurrenceState.DONE, OccurrenceState.SKIPPED) or row.answered_at is None:
         return False
     return row.answered_at > now - CHANGEABLE
@@ -230,7 +230,7 @@ def may_be_undone(row: Row | Occurrence, now: datetime) -> bool:
 def last_answered(reminder_id: int, now: datetime, second: datetime | None, slot: str | None) -> Row | None:
     """Return the row of a reminder with the last answer that can be taken back, or None.
 
-    If `second` or `slot` is set, only rows due in this second or of this slot are searched.
+    If `second` is set, search only rows due in this second. If `slot` is set, search only rows of this slot.
     """
     which = [_rows.reminder_id == reminder_id, _rows.state.in_((OccurrenceState.DONE, OccurrenceState.SKIPPED))]
     if second:
@@ -303,7 +303,7 @@ def change(changes: Sequence[tuple[Row, Row]], followers: Iterable[Pengingat]) -
 
 
 def too_late(occurrence_ids: Collection[int]) -> set[int]:
-    """Return the ids in `occurrence_ids` of occurrences that are missed and can no longer be answered."""
+    """Return the ids from `occurrence_ids` whose occurrences are missed and can no longer be answered."""
     later = occurrences.alias()
     is_next_due = sa.exists().where(
         later.c.reminder_id == _rows.reminder_id,

@@ -39,7 +39,7 @@ class StockNotTracked(Conflict):
 
 
 def track(pengingat: Pengingat, now: datetime) -> None:
-    """Update the time of the next stock check, and reset sent notices, after a change of the details."""
+    """After a change of the details, update the time of the next stock check and the record of sent notices."""
     has_stock = pengingat.tipe == Tipe.OBAT and pengingat.details.get("persediaan") is not None
     pengingat.stock_check_at = _next_check(pengingat, now) if has_stock else None
     _restock(pengingat, now)
@@ -123,8 +123,8 @@ def runs_out_on(pengingat: Pengingat, now: datetime) -> date | None:
 
 def _stock(pengingat: Pengingat) -> Details | None:
     """Return the field `persediaan` of the details, or None if the stock is not tracked."""
-    # Old reminders may have any value here, because this field was stored unchecked before the schema had it. In these
-    # reminders `stock_check_at` is null.
+    # Before the schema had this field, its value was stored without a check. So old reminders may have any value here.
+    # Their `stock_check_at` is null.
     stock: Details | None = pengingat.details.get("persediaan") if pengingat.stock_check_at is not None else None
     return stock
 

@@ -1,8 +1,8 @@
 """Tokens for answers to reminders without a login.
 
-All reminders of a person at one minute share one push token and one link token. The push token is derived from the
-service's secret key, and the link token from the push token. Each has 128 bits. The ledger (table `occurrences`) stores
-only the hash of the link token.
+All reminders of a person that are due in the same minute share one push token and one link token. The push token is
+derived from the service's secret key, and the link token from the push token. Each token has 128 bits. The ledger
+(table `occurrences`) stores only the hash of the link token.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from app.core.settings import settings
 
-#: Bytes of a token. In base64 they are 22 characters.
+#: Number of bytes of a token. In base64, a token has 22 characters.
 BYTES = 16
 
 

@@ -19,7 +19,7 @@ from app.pengingat.timetable.tipe import Tipe
 #: Time ahead for which occurrences are planned.
 HORIZON = timedelta(hours=36)
 
-#: Minutes after an unanswered message about a dose at which the message may be repeated.
+#: Allowed values, in minutes, of the delay after which an unanswered message about a dose is repeated.
 AGAIN_MINUTES = range(10, 61)
 AGAIN_FIELD = "ingatkan_ulang_menit"
 #: Suffix of the dedupe key of a repeated message.
@@ -83,7 +83,7 @@ def entry(pengingat: Pengingat, due: Due) -> statements.NewOccurrence:
 
 
 def due_of(row: Occurrence | statements.Row) -> Due:
-    """Return the due time of the schedule that belongs to this ledger row."""
+    """Return the due time that this ledger row has in the schedule."""
     lead = OFFSETS.get(row.slot, timedelta()) if row.tipe == Tipe.KONTROL else timedelta()
     return Due(row.due_at, row.due_at + lead, row.slot)
 
@@ -122,7 +122,7 @@ def _again_at(pengingat: Pengingat, due: Due, at: datetime) -> datetime | None:
     itself is at night.
     """
     minutes = pengingat.details.get(AGAIN_FIELD)
-    # Old reminders may have any value here, because this field was stored unchecked before the schema had it.
+    # Before the schema had this field, its value was stored without a check. So old reminders may have any value here.
     if pengingat.tipe != Tipe.OBAT or type(minutes) is not int or minutes not in AGAIN_MINUTES:
         return None
     again, zone = at + timedelta(minutes=minutes), pengingat.zone

@@ -32,11 +32,11 @@ from app.pengingat.one_tap import links
 from app.pengingat.one_tap.links import LIFETIME, AnswerTargets
 from app.pengingat.timetable.tipe import Tipe
 
-#: Time by which a reminder may be sent before its `due_at`. This happens if it is sent together with an earlier
-#: reminder of the same minute, or if the clock of the message provider is slow.
+#: Maximum time by which a reminder may be sent before its `due_at`. A reminder is early if it is sent together with an
+#: earlier reminder of the same minute, or if the clock of the message provider is slow.
 AHEAD = timedelta(minutes=2)
 
-#: Maximum sent messages to read per person.
+#: Maximum number of sent messages that are read per person.
 LATEST = 100
 
 #: Time after an answer during which the message "not yet" takes the answer back.
@@ -121,7 +121,7 @@ class NothingAsked(NotFound):
 
 
 class NoSuchNumber(NotFound):
-    """Error for a number in an answer that no reminder in the last message has."""
+    """Error for an answer with a number that no reminder in the last message has."""
 
     def __init__(self, count: int) -> None:
         super().__init__(f"Pesan terakhir memuat {count} pengingat. Balas dengan nomor 1 sampai {count}.")
@@ -164,7 +164,7 @@ class Conversation:
     numbered: tuple[RemindedTime, ...] = ()
     #: Unanswered occurrences of other messages, the newest message first.
     others: tuple[tuple[RemindedTime, ...], ...] = ()
-    #: Occurrences of the last answer, if the message "not yet" can take it back.
+    #: Occurrences of the last answer, if the message "not yet" can take the answer back.
     undoable: tuple[RemindedTime, ...] = ()
     #: Ids of unanswered occurrences that can still be answered.
     waiting: frozenset[int] = frozenset()
@@ -209,7 +209,7 @@ class Conversation:
 def read(user_id: int, *, wrote_at: datetime | None = None, quoted: str | None = None) -> Conversation:
     """Return the occurrences that a message from this person can answer.
 
-    `wrote_at` is the time of the message, by default now. `quoted` is the provider's id of the message that it quotes.
+    `wrote_at` is the time of the message, by default now. `quoted` is the provider's id of the quoted message.
     """
     now = db_time.now()
     messages, aside = _messages(user_id, now, wrote_at or now)
@@ -316,7 +316,7 @@ def _last(messages: Sequence[SentMessage]) -> SentMessage | None:
 
 
 def _others_of_its_minute(message: SentMessage, aside: Sequence[RemindedTime]) -> list[RemindedTime]:
-    """Return the occurrences in `aside` that have the people and the due minutes of the message.
+    """Return the occurrences in `aside` that have the same people and the same due minutes as the message.
 
     If the message has pending occurrences, return only pending occurrences. Otherwise return only missed occurrences.
     """

@@ -51,7 +51,8 @@ SAID_OF_ONE = {
 DONE, LATER, SKIPPED = ("done", "Sudah"), ("snooze", "Tunda 30 menit"), ("skipped", "Lewati")
 #: Advice on the page of an expired link.
 LATEST = "Buka pesan kami yang terbaru."
-#: Buttons by state. If the due times have different states, the first of these states in this dictionary is used.
+#: Buttons by state. If the due times of a link have different states, the page shows the buttons of one state. It is
+#: the state that comes first in this dictionary.
 BUTTONS = {
     OccurrenceState.PENDING: (DONE, LATER, SKIPPED),
     OccurrenceState.MISSED: (DONE,),
@@ -60,7 +61,7 @@ BUTTONS = {
     TOO_LATE: (),
     OccurrenceState.VOID: (),
 }
-#: Buttons if some due times are done, others are skipped, and none is pending or missed. A button changes all answers.
+#: Buttons if a link has done and skipped due times, but no pending or missed ones. Each button changes all answers.
 CHANGE_ALL = (("done", "Semua sudah"), ("skipped", "Semua dilewati"))
 
 

@@ -1,4 +1,4 @@
-"""Route by which the service worker of a push answers reminders without a login.
+"""Route that answers reminders without a login. The browser's service worker calls it for the buttons of a push.
 
 The module `pages` has the web page for the link in a message.
 """

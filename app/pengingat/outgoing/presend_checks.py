@@ -13,21 +13,24 @@ from app.notifications.models import OPEN, Delivery, DeliveryState, Receipt
 from app.pengingat.outgoing import shared_links
 from app.pengingat.outgoing.render import is_repeat
 
-#: Minimum time between the first message of a reminder and its repeat. If the first message was late, an earlier repeat
-#: is cancelled. This minimum must be below 10 minutes, the shortest delay of a repeat. Otherwise the repeat of a
-#: punctual message would be cancelled.
+#: Minimum time between the first message of a reminder and its repeat. If the first message was late, a repeat
+#: after less than this time is cancelled. This minimum must be below 10 minutes, the shortest delay of a repeat.
+#: Otherwise the repeat of a punctual message would be cancelled.
 JUST_NOW = timedelta(minutes=4)
 
 
 def check(delivery: Claimed) -> None:
-    """Cancel repeated reminders that would be sent too soon after the first message. Then store the shared links."""
+    """Cancel the repeats of reminders that would be sent too soon after the first message.
+
+    Then let the link of the message answer all reminders in the message.
+    """
     if again := {each.occurrence_id: each.dedupe_key for each in delivery.together if is_repeat(each)}:
         _cancel_too_soon(delivery, again)
     shared_links.record(delivery)
 
 
 def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
-    """Cancel a repeated reminder if its first message was sent a moment ago, or can still be sent.
+    """Cancel the repeat of a reminder if its first message was sent less than `JUST_NOW` ago, or can still be sent.
 
     If the first message can still be sent, send it now.
     """

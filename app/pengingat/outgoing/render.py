@@ -98,7 +98,7 @@ class _OccurrenceDetails:
         return self.occurrence.link_hash not in (None, self.link_hash)
 
     def must_be_sent(self, delivery: Claimed) -> bool:
-        """Return whether the message must be sent: the occurrence is not answered, cancelled or snoozed."""
+        """Return whether the message must be sent. Return False if the occurrence is answered, cancelled or snoozed."""
         row, slot = self.occurrence, self.occurrence.slot
         if row.state not in ASKED or (self.is_snoozed and _may_be_overtaken(delivery)):
             return False

@@ -1,7 +1,7 @@
 """Links of messages that contain reminders due at different minutes.
 
 A link belongs to one person and one minute. One message may contain reminders of several minutes, for example because a
-dose was snoozed. The column `shared_links` allows the link of the message to answer all of its reminders.
+dose was snoozed. The column `shared_links` allows the link of the message to answer all reminders in the message.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ _renew = (
 
 
 def renew(hashes: Mapping[int, str]) -> None:
-    """Replace link hashes, given by occurrence id, after a change of the secret key. The old links still work."""
+    """Store new link hashes after a change of the secret key. The old links still work.
+
+    `hashes` has the new link hash of each occurrence id.
+    """
     with autocommit() as connection:
         connection.execute(_renew, [{"occurrence_id": id_, "new_hash": new} for id_, new in hashes.items()])
 

@@ -37,7 +37,7 @@ LEADS = {"1h": "1 jam lagi", "1d": "besok"}
 ANSWER_ONE = "Kalau sudah, balas SUDAH."
 ANSWER_SEVERAL = "Kalau sudah semua, balas SUDAH. Kalau sebagian, balas nomornya, misalnya 1 2."
 
-#: Titles before a name that people also write without a full stop. `first_name` skips these titles, and all words that
+#: Titles that people write before a name, also without a full stop. `first_name` skips these titles, and all words that
 #: end with a full stop.
 TITLES = frozenset(
     ("dr", "drg", "dra", "drs", "ir", "prof", "h", "hj", "kh", "ny", "nn", "tn", "bp", "bpk", "bapak", "ibu", "sdr")
@@ -88,7 +88,8 @@ OWNER = Recipient("", phone_is_proven=True)
 class ReminderParts(TypedDict):
     """Parts of a message about one reminder.
 
-    The parts are stored with the text. Messages about several reminders, and WhatsApp templates, are made from them.
+    The parts are stored with the text. Messages about several reminders, and WhatsApp templates, are made from
+    the parts.
     """
 
     #: Type of the reminder. Empty if the message contains reminders of several types.
@@ -173,7 +174,7 @@ def stock(pengingat: Pengingat, day: date, recipient: Recipient, *, is_push: boo
 
 
 def first_name(name: str) -> str:
-    """Return the first word of a name that is not a title or an initial, for example `Ani` for `dr.Ani, Sp.PD`.
+    """Return the first word of a name after titles and initials, for example `Ani` for `dr.Ani, Sp.PD`.
 
     Web addresses are removed. If the name contains only titles, return the full name.
     """
@@ -217,8 +218,8 @@ def _lead(*, again: bool) -> str:
 def _title(pengingat: Pengingat, said: str, recipient: Recipient) -> str:
     """Return a sentence with the reminder's title, for example ` Pengingat: Obat diabetes.`
 
-    Return an empty string if the title adds no information. This is so if the text `said` contains the title, or if
-    the title contains the name of the medicine.
+    Return an empty string if the text `said` contains the title, or if the title contains the name of the medicine.
+    The title adds no information then.
     """
     title = without_addresses(pengingat.judul)
     medicine = recipient.line(pengingat.details.get("nama_obat") or "") if pengingat.tipe == Tipe.OBAT else ""

@@ -43,8 +43,9 @@ def check_new(others: Collection[Schedule | None], schedule: Schedule, fallen: F
 def busiest_day(schedules: Iterable[Schedule], now: datetime, fallen: Fallen | None = None) -> int:
     """Return the highest number of due times on one day. Count future due times, and the past due times in `fallen`.
 
-    Each due time counts on the day in its reminder's time zone. Check only the days with single or past due times, and
-    the week after each slot's first day. The number of repeating due times can rise only in these weeks.
+    A due time counts on its day in the time zone of its reminder. A slot is a time that repeats daily or weekly. Check
+    only the days with single or past due times, and the week that begins with the first day of each slot. The number
+    of repeating due times can rise only in these weeks.
     """
     firsts, lasts = defaultdict[int | None, list[date]](list), defaultdict[int | None, list[date]](list)
     single = Counter[date](fallen)
@@ -71,7 +72,7 @@ def busiest_day(schedules: Iterable[Schedule], now: datetime, fallen: Fallen | N
 def check_day(others: list[Schedule], before: Schedule | None, after: Schedule, fallen: Fallen, now: datetime) -> None:
     """Raise `TooManyReminders` if a change from `before` to `after` puts more than 60 due times on one day.
 
-    If the limit was exceeded before, only a higher number of due times on the busiest day is refused.
+    If the limit was exceeded before the change, refuse the change only if the number on the busiest day rises.
     """
     most = busiest_day([*others, after], now, fallen)
     if most > MAX_PER_DAY and most > busiest_day([*others, before] if before else others, now, fallen):

@@ -53,7 +53,7 @@ def schedule_of(tipe: str, details: Details, start: datetime | None, zone: ZoneI
 
 
 def has_times(tipe: str, details: Details) -> bool:
-    """Return whether these validated details contain times, so that the request needs no field `waktu`."""
+    """Return whether these validated details contain times. If they do, the request needs no field `waktu`."""
     match Tipe(tipe):
         case Tipe.OBAT:
             return True
@@ -66,7 +66,7 @@ def has_times(tipe: str, details: Details) -> bool:
 
 
 def with_first_day(details: Details, before: Schedule | None, zone: ZoneInfo, now: datetime) -> Details:
-    """Return the details of a medicine. Add the first day (`mulai`) if they have only a duration (`durasi_hari`).
+    """Return the details of a medicine. Add the first day (`mulai`) if the details have only a duration.
 
     The first day is the day of the next dose. If `before` is the schedule of a course that is not over, keep the first
     day of that course.

@@ -25,7 +25,7 @@ MARGIN = timedelta(days=2)
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
-#: Time before an occurrence (a due time) from which the person can answer it.
+#: How long before an occurrence (a due time) the person can already answer it.
 AHEAD = timedelta(minutes=60)
 
 
@@ -138,8 +138,8 @@ class Schedule:
     def current_occurrence(self, since: datetime, now: datetime) -> datetime | None:
         """Return the current occurrence, to which `is_done` of the reminder refers.
 
-        This is usually the last occurrence between `since` and `now`. Return the next occurrence if there is no last
-        one, or if the next occurrence is less than an hour away and nearer than the last one.
+        Usually return the last occurrence between `since` and `now`. If there is none, return the next occurrence. Also
+        return the next occurrence if it is less than an hour away, and nearer to `now` than the last one.
         """
         if self.single_at is not None:
             return self.single_at
@@ -169,7 +169,7 @@ class Schedule:
     def active_periods(self) -> Iterator[ActivePeriod]:
         """Return each slot with its first and last day.
 
-        With a temporary schedule, each normal slot may be returned twice: for the days before and the days after it.
+        A normal slot may be returned twice: for the days before and for the days after a temporary schedule.
         """
         temporary = self.temporary
         if temporary is None:

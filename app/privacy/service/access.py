@@ -1,4 +1,4 @@
-"""Accesses by other people to a person's data. The person can read this list."""
+"""List of the times when other people opened a person's data. The person can read this list."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Access:
 def list_own(caller: Caller, patient_id: int | None, page: Page) -> Listing[Access]:
     """Return accesses to the data of the caller or of their dependent, latest first.
 
-    All accesses on one day by the same kind of list or export are one entry.
+    On one day, all lists or exports of the same kind are together one entry.
     """
     listing = paginate_rows(_accesses(dependents.patient_id_of(caller, patient_id, AccessAction.ACCESS_READ)), page)
     return Listing([_access(row) for row in listing.rows], listing.total, page)
@@ -115,7 +115,7 @@ def _accesses(user_id: int) -> sa.Select[*tuple[object, ...]]:
 
 
 def _covers(user_id: int) -> sa.ColumnElement[bool]:
-    """Return an SQL condition that is true for an access to many people's data that included this person."""
+    """Return an SQL condition that is true if an access to many people's data included this person."""
     since = sa.func.coalesce(BulkAccess.since, sa.literal_column("'-infinity'::timestamptz"))
     until = sa.func.coalesce(BulkAccess.until, sa.literal_column("'infinity'::timestamptz"))
     was_active = sa.exists().where(

@@ -135,7 +135,7 @@ def _open(
     preferences: DeliveryPreferences | None,
     now: datetime,
 ) -> Part:
-    """Return the status of a pending delivery. `preferences` is None if the person switched off its channel."""
+    """Return the status of a pending delivery. `preferences` is None if the person switched off the channel."""
     if preferences is None:
         return Part(name, Status.CANCELLED, None, delivery_labels.REASONS[SWITCHED_OFF])
     is_held = row.due_at <= now and row.kind not in AT_ANY_HOUR and preferences.quiet_until(now) is not None

@@ -31,10 +31,10 @@ def get(caller: Caller) -> dict[str, object]:
 
 
 def update(caller: Caller, changes: Loaded) -> dict[str, object]:
-    """Update the caller's preferences. They also apply to queued deliveries.
+    """Update the caller's preferences. The new preferences also apply to queued deliveries.
 
     Raise `ChannelNeeded` if no channel would be left for the caller's reminders. Raise `StoppedByNumber` if the caller
-    switches messages on, but an answer from the unverified number has stopped them.
+    switches messages on after an answer from the unverified number stopped the messages.
     """
     user = users.get_own(caller, to_change=True)
     before = _settings_of(user)

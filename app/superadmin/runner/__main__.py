@@ -39,10 +39,10 @@ NOT_FOR_A_CURSOR = ("0A000", "42P11", "42601")
 #: Commands whose `row_count` is the number of affected rows, not of returned rows.
 WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 
-#: Query that returns whether the role can run programs or use files on the server, or can become such a role. Before
-#: PostgreSQL 16, a role with CREATEROLE can become one, because it may grant itself every role except superusers. The
-#: query also checks SECURITY DEFINER functions, which run with the rights of their owner, but trusts functions of
-#: superusers. Every name is qualified, because the role can set the search path.
+#: Query that returns whether the role is too powerful. Such a role can run programs or use files on the server, or can
+#: become a role that can. Before PostgreSQL 16, a role with CREATEROLE can become one. It may grant itself every role
+#: except superusers. The query also checks SECURITY DEFINER functions, which run with the rights of their owner.
+#: Functions of superusers are trusted. Every name is qualified, because the role can set the search path.
 TOO_POWERFUL = """
 WITH powerful AS (
     SELECT oid FROM pg_catalog.pg_roles
@@ -69,8 +69,8 @@ SELECT pg_catalog.set_config('log_min_messages', 'fatal', false)
 WHERE pg_catalog.has_parameter_privilege('log_min_messages', 'SET')
 """
 
-#: Query that returns the backend (server process) of this connection. Names are qualified, because
-#: the role could otherwise redirect them and make the service end another backend.
+#: Query that returns the backend (server process) of this connection. Names are qualified.
+#: Otherwise the role could redirect the names, and make the service end another backend.
 OWN_BACKEND = """
 SELECT pid, backend_start FROM pg_catalog.pg_stat_activity
 WHERE pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()
@@ -100,7 +100,7 @@ class ResultRows:
     """Rows of the last statement, in batches that stay small even if rows are large."""
 
     def __init__(self, cursor: Cursor, *, fetches: bool) -> None:
-        """With `fetches`, rows come from the SQL cursor `console`. Otherwise `cursor` has already received them."""
+        """With `fetches`, rows come from the SQL cursor `console`. Otherwise `cursor` has received all rows."""
         self._cursor = cursor
         self.fetches = fetches
         self._batch: list[tuple[str | None, ...]] = []
@@ -172,7 +172,7 @@ def check_role(cursor: Cursor) -> None:
 
 
 def send_backend(cursor: Cursor, out: BinaryIO) -> None:
-    """Send the process id and start time of the backend that runs the statements to the service."""
+    """Send to the service the process id and start time of the backend that runs the statements."""
     # The query also takes a snapshot. After that, no statement can make a read-only transaction writable.
     cursor.execute(OWN_BACKEND)
     pid, started = cursor.fetchone() or ("", "")
@@ -180,7 +180,7 @@ def send_backend(cursor: Cursor, out: BinaryIO) -> None:
 
 
 def run_all(cursor: Cursor, statements: list[Statement], csv_out: BinaryIO | None) -> QueryResult:
-    """Run all statements and return the result of the last one. Write its rows to `csv_out` if given."""
+    """Run all statements and return the result of the last one. If `csv_out` is given, write the rows to it."""
     for statement in statements[:-1]:
         execute(cursor, statement, is_last=False)
         cursor.execute(RESTORE_SPLIT_SETTINGS)
@@ -212,7 +212,7 @@ def check(statements: list[Statement]) -> None:
 def execute(cursor: Cursor, statement: Statement, *, is_last: bool) -> ResultRows | None:
     """Run a statement. Return the rows of the last statement, if it has any.
 
-    Rows of other statements are not transferred. Rows of the last one come from a cursor if possible.
+    Rows of other statements are not transferred. Rows of the last statement come from a cursor if possible.
     """
     if statement.reads and open_cursor(cursor, statement):
         if is_last:

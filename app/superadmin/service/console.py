@@ -1,7 +1,8 @@
 """SQL console. Each request runs in its own process (the runner) and in its own database connection.
 
 A statement can change every setting of its session, such as the statement timeout. The service therefore enforces the
-time limit from outside: it cancels and then terminates the backend through another connection, and kills the process.
+time limit from outside. Through another connection, it cancels the statement, and then terminates the backend (server
+process). It also kills the runner.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ RUNS = Bulkhead(
 
 
 class SqlError(BadRequest):
-    """A database error with PostgreSQL's own message, which no other route returns."""
+    """A database error with PostgreSQL's own message. Other routes never return this message."""
 
     code = "sql_error"
 
@@ -200,7 +201,7 @@ class Run:
     def _read(self, count: int) -> bytes:
         """Return the next `count` bytes.
 
-        Raise `QueryTimeout` after the deadline, `ResultTooLarge` when memory ran out.
+        Raise `QueryTimeout` after the deadline. Raise `ResultTooLarge` if the runner has no memory left.
         """
         stdout = self._process.stdout
         if stdout is None:

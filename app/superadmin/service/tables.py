@@ -143,7 +143,7 @@ def list_all(_by: Caller, *, detail: bool) -> list[str] | list[TableSize]:
 
 
 def get(name: str, by: Caller, *, limit: int, offset: int) -> TablePage:
-    """Return a page of rows of a table, by primary key if there is one."""
+    """Return a page of rows of a table, sorted by the primary key if the table has one."""
     table = _table(name)
     texts = [sa.func.left(sa.cast(table.value(column), sa.Text), MAX_CELL) for column in table.columns]
     query = sa.select(*texts).select_from(table.selectable).order_by(*table.order).limit(limit).offset(offset)
