@@ -170,7 +170,7 @@ class Delivery(Base, Created):
             "about_id",
             postgresql_where=sa.text("state IN ('pending', 'claimed') AND about_id IS NOT NULL"),
         ),
-        # For queries of reminders that may be sent together in one message, see `delivery.groups`.
+        # `delivery.groups` finds the reminders of one message with this index.
         sa.Index(
             "ix_deliveries_beside",
             "user_id",

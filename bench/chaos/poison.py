@@ -1,4 +1,4 @@
-"""Chaos row with poisonous deliveries. Such a delivery kills every process that tries to send it.
+"""Chaos experiment with poisonous deliveries. Such a delivery kills every process that tries to send it.
 
 Other deliveries must not be affected.
 """

@@ -122,7 +122,7 @@ def test_a_message_that_needs_a_template_is_sent_again_if_the_dose_is_open(siti_
 def test_a_message_to_a_new_unverified_number_contains_no_web_address(
     siti_id: int, gateway: Server, is_proven: bool
 ) -> None:
-    """A message to an unverified number contains no web address. The number may change before the message is sent."""
+    """A message to an unverified number contains no web address, also if the number changes after planning."""
     with unit_of_work():
         db.session.get_one(User, siti_id).phone_verified_at = local_time.now()
     medicine(siti_id, "judi.com Metformin")

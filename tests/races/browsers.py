@@ -119,7 +119,7 @@ def more_browsers_than_a_person_may_have(scene: Scene) -> Script:
 def all_browsers_subscribe_anew(scene: Scene) -> Script:
     """Try to cause a deadlock.
 
-    Each request deletes the oldest browsers. At the same time, the other requests subscribe these browsers.
+    Each request subscribes one browser and deletes the oldest ones, which other requests subscribe again.
     """
     person = scene.person()
     browsers = [browser(scene) for _ in range(4)]

@@ -57,7 +57,7 @@ class Death:
 
 
 class Job(worker.Job):
-    """A job that kills its process if it is of the kind `FATED`."""
+    """A job of the worker in this module. A job of the kind `FATED` kills its own process."""
 
     def perform(self) -> object:
         if self.func_name == FATED:

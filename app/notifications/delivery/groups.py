@@ -25,7 +25,7 @@ MAX_ROWS = 10
 CHARACTERS = 350
 CHARACTERS_OF_ALL, CHARACTERS_OF_A_TEMPLATE = 3500, 600
 
-#: Columns that are equal in all rows of one message. `_is_beside` compares further properties of the rows.
+#: Columns that are equal in all rows of one message. `_is_sibling` compares further properties of the rows.
 SHARED = ("user_id", "queue", "kind", "unconfirmed_calls")
 
 _span: sa.ColumnElement[object] = sa.literal_column("interval '60 seconds'")
@@ -52,7 +52,7 @@ def is_first(rows: Any) -> sa.ColumnElement[bool]:
     earlier = deliveries.alias("earlier")
     return ~sa.exists().where(
         _may_join("deliveries"),
-        _is_beside(earlier, rows, worker_crashes_of(rows)),
+        _is_sibling(earlier, rows, worker_crashes_of(rows)),
         earlier.c.next_try_at <= clock_jump.now_sql,
         _place(earlier.c) < _place(rows),
     )
@@ -63,7 +63,7 @@ def siblings() -> sa.Select[int]:
     sibling = deliveries.alias("sibling")
     return (
         sa.select(sibling.c.id)
-        .where(_is_beside(sibling, _first, _first.worker_crashes))
+        .where(_is_sibling(sibling, _first, _first.worker_crashes))
         .order_by(sibling.c.due_at, sibling.c.id)
         .limit(MAX_ROWS - 1)
         .with_for_update(skip_locked=True)
@@ -131,7 +131,7 @@ def _may_join(table: str) -> sa.ColumnElement[bool]:
     )
 
 
-def _is_beside(row: Any, of: Any, crashes: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+def _is_sibling(row: Any, of: Any, crashes: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
     """Return an SQL condition that is true if two rows belong to one message.
 
     Either both rows were never claimed, or they were last claimed together.

@@ -164,7 +164,7 @@ class Conversation:
     numbered: tuple[RemindedTime, ...] = ()
     #: Unanswered occurrences of other messages, the newest message first.
     others: tuple[tuple[RemindedTime, ...], ...] = ()
-    #: Occurrences of the last answer, if the message "not yet" can take the answer back.
+    #: Occurrences that the last answer was about. Empty if the message "not yet" cannot take that answer back.
     undoable: tuple[RemindedTime, ...] = ()
     #: Ids of unanswered occurrences that can still be answered.
     waiting: frozenset[int] = frozenset()
