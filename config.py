@@ -242,7 +242,8 @@ def vapid_public_key(private_key: str) -> str:
 def setting(doc: str, read: Callable[[str], Any] = str, *, default: Any = MISSING, secret: bool = False) -> Any:
     """Declare a setting: its documentation, the function that parses its text, and its default.
 
-    A secret may be in a file. The variable `NAME_FILE` then contains the path. `repr` leaves secrets out.
+    The value of a secret may be in a file. The variable `NAME_FILE` then contains the path of this file. `repr` does
+    not show secrets.
     """
     return field(default=default, metadata={"doc": doc, "read": read, "secret": secret}, repr=not secret)
 

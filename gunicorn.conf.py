@@ -45,9 +45,9 @@ backlog = 2048
 preload_app = False
 
 # Number of requests after which a process is replaced, as a protection against memory leaks. The default for TCP is 0
-# (never), because connections that wait at the socket of the old process would be lost. The default for Unix
-# sockets is high. A gunicorn that replaces its only process serves no requests for about two seconds. Waiting logins
-# are then refused.
+# (never), because connections that wait at the socket of the old process would be lost. The default for Unix sockets is
+# high, so that replacements are rare. While a gunicorn replaces its only process, it serves no requests for about two
+# seconds. Waiting logins are then refused.
 max_requests = int(env.get("MAX_REQUESTS") or (1_000_000 if on_unix_socket else 0))
 max_requests_jitter = max_requests // 10
 
@@ -76,8 +76,8 @@ accesslog = None  # the application writes one log line per request
 class ErrorLogger(Logger):
     """gunicorn's logger without access log lines.
 
-    With `logconfig_dict`, gunicorn would build each line although no handler writes it. This took up to a fifth of the
-    time of a list request.
+    Without this class, gunicorn would build each access log line because of `logconfig_dict`, although no handler
+    writes the line. Building the lines took up to a fifth of the time of a list request.
     """
 
     def access(self, *_: object) -> None:

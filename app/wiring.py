@@ -1,8 +1,7 @@
 """Lists of the jobs, transports, handlers and metrics of all packages.
 
-The lists are in one place, because no module registers itself on import. `create_app` passes each list to the code
-that uses it.
-The worker creates its application in the same way.
+The lists are in one place, because no module registers itself on import. `create_app` passes each list to the code that
+uses it. Web processes and workers both call `create_app`.
 """
 
 from __future__ import annotations
@@ -153,8 +152,8 @@ HEALTH_CHECKS = {
     "sender": sender_report.check_sender,
 }
 
-#: Metrics that jobs update, with a prefix for their names in `/metrics`. Web processes also update the first two
-#: metrics, so the counts of jobs get a prefix there.
+#: Metrics that jobs update. Each value is a prefix for the name of the metric in `/metrics`. Web processes also update
+#: the first two metrics. The prefix separates the counts of jobs from the counts of web processes.
 COUNTED_BY_JOBS = {
     http.CALLS: "jobs_",
     cache.CACHED: "jobs_",

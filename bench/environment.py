@@ -28,7 +28,7 @@ from config import ROOT, Config
 from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
 
 HELLO = Target(["/floor/hello"])
-#: Paths of a bare SELECT that reads one of a hundred rows by its primary key.
+#: Paths of a route that runs only one SELECT. Each path reads a different row of a hundred by its primary key.
 SELECT = Target([f"/floor/select/{n}" for n in range(1, 101)])
 
 
@@ -107,7 +107,7 @@ class BenchEnvironment:
                 gunicorn.wait(30)
 
     def compare(self, targets: Mapping[str, Target], **settings: str) -> dict[str, float]:
-        """Measure the targets and, in the same run, the routes for comparison: `hello_floor` and `select_floor`.
+        """Measure the targets. In the same run, measure `hello_floor` and `select_floor`, the routes for comparison.
 
         Return the requests per second of each target and route.
         """

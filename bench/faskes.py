@@ -93,10 +93,10 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     yield at_least("/faskes/nearby from the database", rates["nearby"] / rates["select_floor"], 0.5)
     yield at_least("/faskes/search, a selective word", rates["search"] / rates["select_floor"], 0.45)
     with simulators() as sim:
-        # The position is at sea, without facilities. The service stores that this circle is covered. Otherwise each
-        # search would call the provider.
+        # The position is at sea, where there are no facilities. After the first search, the service stores that this
+        # circle is covered. Further searches then do not call the provider.
         rates = environment.compare({"hit": Target(["/api/faskes/nearby?lat=-10.5&lng=100"])}, **sim.places.env())
         asked = sim.places.searches()
-    # No response is cached, so that an edit of a facility is visible at once.
+    # The service caches no response of this route, because an edit of a facility must be visible at once.
     yield at_least("/faskes/nearby in a covered circle", rates["hit"] / rates["select_floor"], 0.5)
     yield at_most("calls of the provider in that circle", asked, 1, "calls")

@@ -1,8 +1,8 @@
 """Benchmark of frequent functions while their tables grow from 10,000 to 10,000,000 rows.
 
-Routes and workers call these functions. The benchmark calls them without HTTP, for random rows. The unit of the cost is
-the time of a select by primary key in the same round. Other load on the machine slows down both, so it does not change
-the cost.
+Routes and workers call these functions. The benchmark calls them without HTTP, for random rows. The cost of a function
+is its time divided by the time of a select by primary key in the same round. Other load on the machine slows down the
+function and the select alike, so the cost stays the same.
 
 The number of rows of one person, of one thread and of one search circle is the same at every size. `--most 100000`
 limits the size.
@@ -266,8 +266,8 @@ def _fill(cursor: Any, table: GrowthTable, rows: int, people: int) -> None:
     cursor.execute(f"TRUNCATE {table.name} RESTART IDENTITY CASCADE")
     cursor.execute(SCAFFOLD, {"table": table.name})
     drops, builds = zip(*cursor.fetchall(), strict=True)
-    # The first change of a disk page after a checkpoint is more expensive. The checkpoint here makes this cost the same
-    # for all sizes.
+    # The first change of a disk page after a checkpoint is more expensive than later changes. Run a checkpoint for each
+    # size, so that this cost is the same for all sizes.
     upkeep = f"VACUUM ANALYZE {table.name}", "CHECKPOINT"
     for statement in (*drops, table.fill.format(rows=rows, people=people), *builds, *upkeep):
         cursor.execute(statement)

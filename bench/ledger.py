@@ -136,7 +136,7 @@ def _select() -> None:
 
 
 def _ratio(work: Callable[[], object], floor: Callable[[], object]) -> float:
-    """Return the median of the ratio between the time of `work` and the time of `floor`. Each round runs both."""
+    """Run `work` and `floor` in each round, and divide their times. Return the median of the ratios."""
     return median(_seconds(work) / _seconds(floor) for _ in range(ROUNDS))
 
 

@@ -22,7 +22,8 @@ from bench.environment import BenchEnvironment, Result, at_least
 from bench.wrk import Target
 
 MANY = 50_000
-#: With one RQ job for each record, a few records are enough, because a job takes a fork and five round trips to Redis.
+#: Number of records for the measurement with one RQ job per record. The number is small, because each job takes a fork
+#: and five round trips to Redis.
 FEW = 150
 
 RECORD = {

@@ -26,7 +26,8 @@ READS = {
 }
 
 AWAY_S = 300.0
-#: Seconds without PostgreSQL with `--short`. A cached response becomes stale within this time.
+#: Seconds for which PostgreSQL is stopped if the option `--short` is given. A cached response becomes stale within this
+#: time.
 SHORTLY_AWAY_S = 20.0
 #: Seconds during which 32 clients request one address.
 CROWD_S = 10

@@ -1,4 +1,4 @@
-"""Functions that send many requests with the program `wrk` (a Debian package). It needs little processor time."""
+"""Functions that send many requests with `wrk` (a Debian package). The program `wrk` needs little processor time."""
 
 from __future__ import annotations
 

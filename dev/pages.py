@@ -51,7 +51,7 @@ def outbox() -> str:
 
 @bp.post("/outbox/answer")
 def answer() -> Response:
-    """Store a text like an incoming message. The developer writes the text in the role of one of the recipients."""
+    """Store the developer's text as an incoming message from one of the recipients."""
     phone, text = phones.normalise(request.form.get("phone", "")), request.form.get("text", "")[:MAX_TEXT]
     if phone is None or not text.strip():
         abort(HTTPStatus.BAD_REQUEST)

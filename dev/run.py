@@ -151,7 +151,8 @@ def start_service(supervisor: Supervisor, port: int, env: dict[str, str]) -> Non
         # Start gunicorn after `prepare`, because a client may wait for /readyz and then log in as a demo user.
         web = start("web", "gunicorn", "-c", "gunicorn.conf.py", "dev.wsgi:app")
         for queue in QUEUES:
-            # Each worker process reads one queue, because with two queues RQ can lose a job when the process crashes.
+            # Each worker process reads only one queue. With two queues, RQ can lose a job when the worker process
+            # crashes.
             start(f"worker-{queue}", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", queue)
         supervisor.wait_until(lambda: is_ready(port), web)
         supervisor.check()
@@ -200,7 +201,7 @@ def only_one_here() -> Iterator[Callable[[int], None]]:
 
 def read_settings() -> tuple[Config, dict[str, str]]:
     """Return the checked settings, with defaults for settings that a developer can omit."""
-    DEVELOPMENT_ENV.unlink(missing_ok=True)  # A killed run can leave this file with servers that have ended.
+    DEVELOPMENT_ENV.unlink(missing_ok=True)  # After a killed run, this file may name servers that have ended.
     env = environment()
     if env.get("ENVIRONMENT", "development") != "development":
         raise ToolError(f"`make run` is for development, but ENVIRONMENT is {env['ENVIRONMENT']}.")

@@ -51,8 +51,8 @@ FORGETFUL = {
     "autovacuum_naptime": "10s",
 }
 
-# Maximum bytes of the folder's path. A socket path on macOS has at most 103 bytes (`sun_path`), including PostgreSQL's
-# file name. Linux allows more.
+# Maximum bytes of the path of the socket's folder. On macOS, the whole path of a socket has at most 103 bytes
+# (`sun_path`), including PostgreSQL's file name. Linux allows more.
 LONGEST_SOCKET_FOLDER = 103 - len("/.s.PGSQL.5432.lock")
 
 
@@ -277,7 +277,8 @@ def _ensure_database(postgres: Postgres) -> None:
             cursor.execute("select from pg_roles where rolname = %s", [ROLE])
             if not cursor.rowcount:
                 cursor.execute(sql.SQL("create role {} login createdb createrole").format(role))
-            # The SQL console of the service sets this parameter, so that its errors write no personal data to the log.
+            # The SQL console of the service sets this parameter. Errors of the console then write no personal data to
+            # the log.
             grant = "grant set on parameter log_min_messages to {} with grant option"
             cursor.execute(sql.SQL(grant).format(role))
             cursor.execute("select from pg_database where datname = %s", [DATABASE])

@@ -28,7 +28,8 @@ REDIS_VARIABLE = "TEST_REDIS_URL"
 
 FOLDER_PREFIX = f"health-test-{os.geteuid()}-"
 
-#: Arbitrary number of the PostgreSQL advisory lock that a process takes to create the template database.
+#: Number of a PostgreSQL advisory lock. A process takes this lock to create the template database. The number is
+#: arbitrary.
 TEMPLATE_LOCK = 7_263_544
 
 

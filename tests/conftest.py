@@ -66,7 +66,7 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 class _OneConnection:
     """Replacement for the engines of reads, so that reads see uncommitted changes of the test.
 
-    A read through this replacement does not begin a transaction in `db.session`, as with the real engines.
+    Like a read through the real engines, a read through this replacement begins no transaction in `db.session`.
     """
 
     def __init__(self, connection: sa.Connection) -> None:
@@ -79,7 +79,7 @@ class _OneConnection:
 
 
 def forget(app: Flask) -> None:
-    """Empty Redis. Reset the verified time and the job counts that are not in Redis yet."""
+    """Empty Redis. Reset `verified_time` and the job counts that are not in Redis yet."""
     with app.app_context():
         metrics.hand_over()
     app.extensions["redis"].flushdb()

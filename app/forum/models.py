@@ -39,7 +39,7 @@ def image_is_held() -> Mapped[bool]:
 
 
 class Edited(Created):
-    """Columns for the time of creation and of the author's last change. A new like does not change `updated_at`."""
+    """Columns for two times: the creation, and the author's last change. A like does not change `updated_at`."""
 
     updated_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())
 
@@ -147,9 +147,9 @@ class ReplyNotice(Base):
 
 
 class _Mark:
-    """A mark: whether one person has liked and has saved one post.
+    """A mark: one row for one person and one post. Its two flags show whether the person has liked or saved the post.
 
-    The row stays when both flags are false, so that simultaneous requests always lock the same row.
+    The row stays when both flags are false. Simultaneous requests therefore always lock the same row.
     """
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
@@ -276,9 +276,10 @@ class ForumReport(Base, Created):
 
 
 class ForumBlock(Base):
-    """A block of one author's posts: either the posts under their name, or the posts under their pseudonym.
+    """A block: a reader no longer sees the posts of one author.
 
-    A reader who blocks both has two independent rows. One block therefore never reveals the other identity.
+    A block covers either the posts under the author's name, or the posts under the author's pseudonym. A reader who
+    blocks both has two independent rows. One block therefore never reveals the other identity.
     """
 
     __tablename__ = "forum_blocks"
@@ -303,14 +304,18 @@ class ForumBlock(Base):
 
 
 class PhraseKind(StrEnum):
-    #: A phrase of people who want to die.
+    #: The phrase shows that a person wants to die.
     CRISIS = "crisis"
-    #: A phrase of people who need an ambulance. The chat sends an automatic reply. The forum ignores the phrase.
+    #: The phrase shows that a person needs an ambulance. The chat reacts to the phrase with an automatic reply. The
+    #: forum ignores the phrase.
     EMERGENCY = "emergency"
 
 
 class CrisisPhrase(Base, Created):
-    """A phrase of a person who wants to die or needs an ambulance, see `app.forum.service.crisis_matcher`."""
+    """A phrase which shows that a person wants to die or needs an ambulance.
+
+    `app.forum.service.crisis_matcher` searches texts for these phrases.
+    """
 
     __tablename__ = "crisis_phrases"
 

@@ -1,6 +1,7 @@
 """Seed data of the forum: categories, crisis phrases and emergency phrases.
 
-A category's preference tag selects the recipients of broadcasts about its threads. The first category has no tag.
+Broadcasts about a thread go to people with the preference tag of the thread's category. The first category has no
+tag, so the recipients of broadcasts about its threads need no tag.
 """
 
 from __future__ import annotations

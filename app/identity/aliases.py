@@ -19,7 +19,8 @@ _ALIKE = {
     "i": "іɪιıӏ1|!lʟłľ", "j": "јᴊ", "k": "кκᴋ", "m": "мᴍ", "n": "пηɴոν", "o": "оοᴏ0øօ", "p": "рρᴘ", "r": "гʀᴦ",
     "s": "ѕꜱ5$ʂ", "t": "тτᴛ7ŧ", "u": "υᴜս", "v": "ᴠѵ", "w": "ѡᴡω", "x": "хχ", "y": "уүγʏ", "z": "ᴢʐ",
 }  # fmt: skip
-#: Code points of the letter A in alphabets with circles, squares or flags. Unicode normalisation does not change them.
+#: Code point of the letter A in each of three alphabets: letters in circles, letters in squares, and letters of flags.
+#: Unicode normalisation does not change the letters of these alphabets.
 _ENCLOSED = (0x1F150, 0x1F170, 0x1F1E6)
 _LATIN = str.maketrans(
     {other: letter for letter, others in _ALIKE.items() for other in others}

@@ -77,8 +77,8 @@ def is_recorded() -> bool:
 def record_now(by: Caller, action: AuditAction, subject: str, **details: object) -> None:
     """Commit an entry at once in its own transaction, so that the entry stays if the action fails.
 
-    Also log a line, because a statement of the SQL console can delete its own entry. The line omits the details. They
-    may contain personal data, which an erasure cannot remove from log files.
+    Also log a line, because a statement of the SQL console can delete its own entry. The line omits the
+    details, because they may contain personal data. An erasure cannot remove personal data from log files.
     """
     with own_transaction() as session:
         entry = _entry(by, action, subject, details)

@@ -26,7 +26,7 @@ class Purpose(StrEnum):
     SERVICE = "service"
     #: Reminders, and the person's answers to the reminders.
     HEALTH_DATA = "health_data"
-    #: Broadcasts with news. `User.accepts_broadcasts` has the current choice. The rows of `Consent` are only a proof.
+    #: Broadcasts with news. `User.accepts_broadcasts` has the current choice, and `Consent` has only the proof.
     BROADCASTS = "broadcasts"
     #: Access of caregivers to the person's data.
     CAREGIVERS = "caregivers"
@@ -87,8 +87,8 @@ class ConsentChoices(TypedDict, total=False):
 def record(user_id: int, choices: Mapping[Purpose, bool], way: ConsentSource) -> set[Purpose]:
     """Record a person's answers. Return the purposes for which the answer changed.
 
-    The person's row must be locked. An unchanged answer is not recorded again. If a person's first answer for a purpose
-    is yes, the answer is recorded. The purpose is not returned, because a missing answer already counts as yes.
+    The person's row must be locked. An unchanged answer is not recorded again. A missing answer counts as yes. If a
+    person's first answer for a purpose is yes, the answer is therefore recorded, but the purpose is not returned.
     """
     if not choices:
         return set()

@@ -47,7 +47,7 @@ class TooManyDependents(Conflict):
 
 
 class Handover(Base, OfSession, Created):
-    """The valid code with which a dependent can take over the account. A new code replaces the row."""
+    """The valid code with which a dependent can take over the account. A new code replaces the old code."""
 
     __tablename__ = "handovers"
     __personal__ = Personal(of=("user_id",), export=Rows(without=("code_hash",)), erase=Delete())
@@ -202,7 +202,7 @@ def redeem(code: str) -> User:
 
 
 def release(user: User) -> CaregiverLink:
-    """Turn a dependent with a password into an independent person. Return the link with the former caregiver.
+    """Turn a dependent who has a password into an independent person. Return the link with the former caregiver.
 
     The dependent must be locked. The caregiver keeps only the scope `alerts`. If the person has withdrawn the consent
     for caregivers, the caregiver keeps no scope.

@@ -28,9 +28,10 @@ def delete_old_idempotency_keys() -> None:
 
 
 def rotate_nik() -> int:
-    """Encrypt again, with the first configured key, each NIK and second factor that is encrypted with another key.
+    """Encrypt every NIK and every second-factor secret with the first configured key.
 
-    Return the number of changed NIK. Each batch is its own transaction, so an interrupted run can be repeated.
+    Skip values that are already encrypted with this key. Return the number of changed NIK. Each batch is its own
+    transaction, so an interrupted run can be repeated.
     """
     prefix = field_encryption.stored_prefix()
     with unit_of_work():  # one transaction is enough, because only administrators have a second factor

@@ -46,7 +46,7 @@ def keep(user_id: int, columns: Mapping[str, object], *, replaces: str | None = 
 
 
 def discard(*names: str | None) -> None:
-    """Delete pictures after the commit of the current transaction. They no longer count for `MAX_BYTES`."""
+    """Delete pictures after the commit of the current transaction. Stop counting them for `MAX_BYTES` at once."""
     if any(names):
         gone = sa.delete(OwnPicture).where(OwnPicture.name.in_(filter(None, names)))
         db.session.execute(gone.execution_options(synchronize_session=False))

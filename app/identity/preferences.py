@@ -49,7 +49,7 @@ ALIASES = {
 def tags(preferences: object) -> list[str]:
     """Return the sorted tags in `preferences` (an object, an array, or JSON text).
 
-    A tag counts if it is a text or a key with the value true, at any depth.
+    Accept a tag at any depth, either as a text or as a key whose value is true.
     """
     return sorted({tag for name in _selected(_parsed(preferences)) if (tag := ALIASES.get(_plain(name)))})
 

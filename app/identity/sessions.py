@@ -1,7 +1,8 @@
 """Login sessions: begin, refresh and end them.
 
-Sessions of administrators expire earlier than those of other people. A login and each refresh set the expiry. A person
-who becomes an administrator gets the earlier expiry at once.
+Sessions of administrators expire earlier than sessions of other people. A login sets the expiry of its session, and
+each refresh sets it again. If a person becomes an administrator, their existing sessions get the earlier expiry at
+once.
 """
 
 from __future__ import annotations
@@ -157,8 +158,8 @@ def end(caller: Caller) -> None:
 def end_all(user_id: int, *, keep: uuid.UUID | None = None) -> None:
     """Log out all devices of a person except the session `keep`.
 
-    Also delete a requested password reset, open verifications of phone numbers, and verified push subscriptions without
-    a session. An intruder may have created them.
+    Also delete all rows of the following kinds, because an intruder may have created them: a requested password reset,
+    open verifications of phone numbers, and verified push subscriptions without a session.
     """
     _lock_person(user_id)
     db.session.execute(sa.delete(LoginSession).where(LoginSession.user_id == user_id, LoginSession.id != keep))
@@ -204,8 +205,8 @@ def end_own(caller: Caller, session_id: str) -> None:
 def delete_expired(user_id: int | None = None) -> None:
     """Delete expired sessions that were not used for `REFRESH_IDLE_DAYS` days.
 
-    If `user_id` is None, delete the sessions of everybody. Sessions of administrators expire long before this deletion.
-    Until the deletion, the browsers of administrators still get pushes about urgent moderation cases.
+    If `user_id` is None, delete the sessions of everybody. An administrator's session expires long before this
+    deletion. The browser of the expired session still gets pushes about urgent moderation cases until the deletion.
     """
     expired = sa.and_(~IS_ALIVE, LoginSession.last_used_at < sa.func.now() - timedelta(days=settings.refresh_idle_days))
     whose = sa.true() if user_id is None else LoginSession.user_id == user_id

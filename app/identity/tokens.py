@@ -1,8 +1,9 @@
 """Access tokens, and opaque tokens for refreshes and password resets.
 
 Access tokens are signed JWTs that expire soon. Every invalid token raises `Unauthorized`, every claim is required, and
-HS256 is the only algorithm. The library is flask-jwt-extended, but `app.identity.access` replaces its decorators. The
-library's decorators respond to some invalid tokens with status 500 or 422, and accept a token without expiry.
+HS256 is the only algorithm. The library flask-jwt-extended creates and verifies the tokens. The library's decorators
+respond to some invalid tokens with status 500 or 422, and accept a token without expiry. So `app.identity.access`
+replaces these decorators.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ def read_access(token: str) -> AccessToken:
 def _verified(token: str, _keys: tuple[str, ...]) -> tuple[AccessToken, int]:
     """Return a token's data and its expiry as Unix time in seconds. Results are cached for speed.
 
-    The parameter `_keys` is used only by the cache. When a signing key is removed, the cached results no longer match.
+    The function does not use `_keys` itself. `_keys` is a part of the cache key. So results from the time before a
+    change of the signing keys are not used any more.
     """
     try:
         if len(token) > MAX_TOKEN_LENGTH:

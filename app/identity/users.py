@@ -93,8 +93,9 @@ def create(
 ) -> User:
     """Create a person with the roles of these names. Raise `Conflict` if username, e-mail or phone number is taken.
 
-    `self_registered` is true if the person created the account. Other administrators then cannot set its password. If
-    `guardian_id` is set, the person is a dependent of the caregiver with this id, and has no password.
+    `self_registered` is true if the person created the account. In that case, other administrators cannot set the
+    person's password. If `guardian_id` is set, the person is a dependent of the caregiver with this id, and has no
+    password.
     """
     user = User(guardian_id=guardian_id, self_registered=self_registered)
     if guardian_id is None:
@@ -145,8 +146,8 @@ def _assign(user: User, columns: dict[str, object], data: Loaded) -> None:
     if "preferences" in data:
         user.preferences = data["preferences"]
         user.preference_tags = preferences.tags(data["preferences"])
-        # If the new preferences omit `broadcast`, keep an opt-out. Old clients omit the key, and must not undo an
-        # opt-out.
+        # If the new preferences have no key `broadcast`, a person who refused broadcasts still refuses them. Old
+        # clients do not send this key, and must not undo the refusal.
         if (accepted := preferences.broadcast_choice(data["preferences"])) is not None:
             user.accepts_broadcasts = accepted
         elif user.accepts_broadcasts is False:
@@ -157,14 +158,14 @@ def _set_phone(user: User, nomor_hp: str | None) -> None:
     """Store the phone number as sent and in E.164 form. A changed number counts as valid and not verified."""
     phone = phones.normalise(nomor_hp) if nomor_hp else None
     if phone != user.phone:
-        if phone and (problem := phones.country_problem(phone)):  # a stored number stays allowed
+        if phone and (problem := phones.country_problem(phone)):  # an unchanged number is not checked again
             raise ValidationFailed({"nomor_hp": [problem]})
         user.phone_invalid_at = user.phone_verified_at = None
     user.nomor_hp, user.phone = nomor_hp, phone
 
 
 def _remember_phone(user: User, before: str | None) -> None:
-    """Record when the phone number was changed, and the old number, because the new number may belong to a thief.
+    """Record the time of a change of the phone number, and the number before it. The new number may be a thief's.
 
     After several changes within `NEW_PHONE`, `phone_before` keeps the first number. A change back to the first number
     clears both columns.
@@ -220,7 +221,7 @@ def with_role(name: RoleName) -> sa.Select[User]:
 
 
 def has_role(name: str) -> sa.ColumnElement[bool]:
-    """Return an SQL condition that is true for people with the role of this name, in upper or lower case.
+    """Return an SQL condition that is true for people with this role. Upper and lower case of `name` are the same.
 
     This function reads the role's id in a separate query. PostgreSQL can estimate the number of people only from the
     id, not from a name.

@@ -1,4 +1,4 @@
-"""Handler of the messages that users write to us. It also answers users who opted out of messages."""
+"""Handler of the messages that users write to us. Users who opted out of our messages get answers too."""
 
 from __future__ import annotations
 
@@ -33,13 +33,14 @@ from app.pengingat.one_tap.message_answers import Conversation
 KIND = "answer"
 #: Maximum age of an answer that is not sent yet. After an hour the user no longer waits for it.
 LIFETIME = timedelta(hours=1)
-#: Maximum delay of a webhook. If the provider's timestamp is older, the time of receipt is used.
+#: Maximum time between the provider's timestamp of a message and the receipt of its webhook. If the timestamp is older,
+#: the time of receipt counts as the time of the message.
 LATEST = timedelta(days=1)
 #: Days in which a patient can answer PUTUS to a notice about a new caregiver. PUTUS deletes the link to the caregiver.
 CUT_WITHIN = timedelta(days=7)
 
-#: Commands about the phone number. They do not prove that the owner of the account still uses the number, because a
-#: new owner of the number may send them too.
+#: Commands about the phone number. A new owner of the number may send these commands too. So they do not prove that the
+#: owner of the account still uses the number.
 OF_NUMBERS = frozenset({Word.VERIFY, Word.MOVE, Word.RESET, Word.WRONG_NUMBER})
 
 NO_NUMBER, UNKNOWN_SENDER = "no number", "unknown sender"
@@ -56,7 +57,7 @@ RECORDING = frozenset({Word.DONE, Word.SKIP, Word.SNOOZE})
 #: Payload key for the ids of the reminders that were open when the service answered "only text".
 ASKED = "asked"
 
-#: Only jobs update this counter. It has no registry, because `app.core.jobs.metrics` exports it.
+#: Only jobs update this counter. `app.core.jobs.metrics` exports the counter, so the counter has no registry.
 DANGERS = Counter("inbound_dangers", "Messages that tell of a crisis or an emergency", ["kind"], registry=None)
 ZEROS = tuple(Sample("inbound_dangers_total", {"kind": kind}, 0.0) for kind in sorted(limits.DANGERS))
 
@@ -104,9 +105,9 @@ def handle(row: Inbound) -> str:
 def _apply(
     row: Inbound, phone: str, sender: MessageAuthor | None, asked: Conversation, budget: limits.Budget
 ) -> MessageReply | None:
-    """Apply a message. Return None if no account has the number.
+    """Apply a message. Return None if no account has the sender's number.
 
-    The message itself may verify the number and so assign it to an account.
+    A message with a code or a consent may assign the number to an account. This happens first.
     """
     meaning = reading.read(row.text or "", _context(asked), str(row.payload.get("pressed", "")))
     proved = _prove(phone, meaning)

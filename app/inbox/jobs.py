@@ -28,8 +28,8 @@ from app.notifications.models import Inbound, InboundKind, inbound
 
 logger = logging.getLogger(__name__)
 
-#: Seconds in which one call of `handle` takes new events. The second value is for a call in the scheduler, while Redis
-#: is unavailable.
+#: Seconds for which one call of `handle` starts to handle further events. `HANDLE_S` applies in a worker.
+#: `HANDLE_HERE_S` applies in the scheduler, which handles events itself while Redis is unavailable.
 HANDLE_S, HANDLE_HERE_S = 20.0, 0.5
 
 #: Days after which old data is removed. In this order: the text of a message, an event that is not a message, and a
@@ -46,8 +46,8 @@ _rows = inbound.c
 _is_open: sa.ColumnElement[bool] = sa.literal_column("handled_at IS NULL")
 _is_single = _rows.kind.in_([sa.literal_column(f"'{kind}'") for kind in InboundKind if kind is not InboundKind.RECEIPT])
 _earlier = inbound.alias("earlier")
-#: Condition: the phone has no earlier open message. Because of this condition, the messages of one phone are handled
-#: in order, even if several workers run.
+#: Condition: no earlier message from the phone number of this event is still open. Because of this condition, the
+#: messages from one number are handled in order, even if several workers run.
 _is_first = ~sa.exists().where(
     _earlier.c.phone == _rows.phone,
     _earlier.c.kind == sa.literal_column(f"'{InboundKind.MESSAGE}'"),

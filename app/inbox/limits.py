@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.notifications.models import InboundKind, inbound
 
-#: Maximum answers per hour and per day to messages with an outcome outside `SMALL_TALK` and `DANGERS`, for example to
-#: "sudah" or to an opt-out.
+#: Maximum answers per hour and per day to all other messages, for example to "sudah" or to an opt-out. The outcome of
+#: such a message is neither in `SMALL_TALK` nor in `DANGERS`.
 MAX_PER_HOUR, MAX_PER_DAY = 20, 60
 #: Maximum answers per hour and per day to messages with an outcome of `SMALL_TALK`.
 MAX_TALK_PER_HOUR, MAX_TALK_PER_DAY = 3, 10
@@ -23,7 +23,8 @@ MAX_TALK_PER_HOUR, MAX_TALK_PER_DAY = 3, 10
 HELP_AGAIN = timedelta(hours=12)
 #: Minimum time between two texts for a crisis, or between two texts for an emergency.
 DANGER_AGAIN = timedelta(minutes=10)
-#: Maximum age of a message that the query counts. With this limit, the query reads only a part of the index.
+#: The query in `budget` reads only messages that were received within this time. So the query reads only a part of the
+#: index.
 LATEST = timedelta(days=8)
 
 #: Prefix of the stored outcome of a message that was answered.

@@ -21,7 +21,7 @@ class Word(StrEnum):
     DONE = "done"
     SKIP = "skip"
     SNOOZE = "snooze"
-    #: The dose was not taken. The user's answer of the last hour is undone.
+    #: The user says that the dose was not taken. The service undoes the user's answer of the last hour.
     UNDO = "undo"
     NOT_YET = "not yet"
     #: The user has read the reminder, but does not say that the dose was taken.
@@ -75,8 +75,8 @@ class Context:
 
     #: The times that a text is about if the text contains no name and no type of a reminder.
     meant: tuple[CandidateTime, ...] = ()
-    #: Other open times, grouped by message, newest first. A text is about one of them only if it contains the name or
-    #: the type of its reminder.
+    #: Other open times, grouped by message, newest message first. A text is about one of these times only if the text
+    #: contains the name or the type of the reminder.
     others: tuple[tuple[CandidateTime, ...], ...] = ()
     is_numbered: bool = False
     is_open: bool = False
@@ -100,7 +100,8 @@ _SKIN = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 _QUESTIONS = frozenset("?\u00bf\u061f\u203d\u2753\u2754")
 #: Maximum number of digits of a number. Later digits are ignored. The numbers in our messages have fewer digits.
 _MAX_DIGITS = 6
-#: Words that carry an answer. A reminder's name with such a word is ignored, because the name would hide the answer.
+#: Words that may be an answer. If the name of a reminder contains such a word, the name is ignored. Otherwise an answer
+#: with this word would be read as the name.
 _NO_NAME = words.ALREADY | words.NOT_YET | words.NO | words.LATER | words.SKIP
 
 
@@ -119,7 +120,8 @@ class _Is(Enum):
     OTHER = auto()
 
 
-#: Words that mean "taken" if a word of `ACT` follows. The second item of a pair has the words that may stand between.
+#: Pairs of two sets of words. A word of the first set means "taken" if a word of `ACT` follows. Only words of the
+#: second set may stand between these two words.
 _BEFORE_ACT = ((words.JUST_HAD, frozenset[str]()), (words.JUST_NOW, words.BETWEEN))
 #: Kinds of words that do not change the meaning of a text.
 _FILLERS = frozenset({_Is.ACT, _Is.FILLER, _Is.NAME})
@@ -387,7 +389,7 @@ class _Reading:
         return tuple(dict.fromkeys(_integer(part.word) for part in numbers))
 
     def _minutes(self) -> int | None:
-        """Return for how many minutes a text postpones a reminder. The default is 30, if the text names no delay.
+        """Return the number of minutes by which a text postpones a reminder. Return 30 if the text names no delay.
 
         Return None if the text contains other words or a time of day, because the delay is unclear then.
         """
@@ -411,9 +413,9 @@ class _Reading:
         return sum(spans) if spans else 30
 
     def _meant(self) -> tuple[tuple[int, ...], bool]:
-        """Return the ids of the times that the text is about, and whether they were found.
+        """Return the ids of the times that the text is about, and whether all named types were found.
 
-        The second value is False if the text names a type of reminder that none of the times has.
+        The second value is False if the text names a type of reminder that no time of the context has.
         """
         named = [self._nearest({id_ for id_, names in self.names.items() if name in names}) for name in self.named]
         kinds = {words.KINDS[part.word] for part in self.parts if part.kind == _Is.KIND}
@@ -429,7 +431,8 @@ class _Reading:
     def _nearest(self, ids: Set[int]) -> list[CandidateTime]:
         """Return the times with these ids in `context.meant`.
 
-        If there are none, return the times with these ids in the newest message of `others` that has any of them.
+        If `context.meant` has none of these ids, search the messages in `context.others`, newest first. Return the
+        matching times of the first message that has any.
         """
         groups = ([time for time in group if time.id in ids] for group in (self.context.meant, *self.context.others))
         return next((group for group in groups if group), [])

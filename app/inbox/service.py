@@ -72,7 +72,7 @@ def take_whatsapp(body: bytes, signature: str | None) -> None:
 def take_fonnte(token: str, body: bytes, read: Reader) -> None:
     """Store the events of a request body from Fonnte.
 
-    Check the URL's token first. If a secret is configured, check the secret in the body too.
+    Before this, check the token in the URL. If a secret is configured, also check the secret in the body.
     """
     if settings.fonnte_webhook_token is None or not webhooks.is_same(settings.fonnte_webhook_token, token):
         raise NotFound(NOT_FOUND, code="route_not_found")

@@ -45,7 +45,8 @@ LATER = _words(
 )
 #: Words that may stand next to a word of `LATER`.
 LATER_BESIDE = _words("dulu lagi deh")
-#: Number of minutes by unit of time. `SPANS` has the minutes of delays that are written without a number.
+#: `UNITS` has the number of minutes of each unit of time. `SPANS` has the number of minutes of delays that are written
+#: without digits.
 UNITS = {"menit": 1, "mnt": 1, "m": 1, "jam": 60, "j": 60}
 SPANS = {("sejam",): 60, ("setengah", "jam"): 30}
 #: Words that mean "skip this dose".
@@ -56,7 +57,8 @@ SKIP_ALONE = _words("lewat")
 NO = _words("tidak tdk gak ga gk ngak engak nga enga kagak ndak ora mboten henteu")
 #: Words that mean "OK" or "yes". They say that the user has read the message, but not that the dose was taken.
 OK = _words("ok oke okay okey oki okeh ya y yes yah iya iyah baik siap")
-#: Words of `OK` that are removed at the beginning (`OK_FIRST`) and at the end (`OK_LAST`) of a longer text.
+#: Words of `OK` that are removed from a text with more than one word. Words of `OK_FIRST` are removed at the beginning,
+#: and words of `OK_LAST` at the end.
 OK_FIRST = _words("ok oke okay okey oki okeh baik iya iyah siap")
 OK_LAST = _words("ok oke okay okey oki okeh")
 #: Word for "yes" that is removed at the end of a longer text, like the words of `OK_LAST`.

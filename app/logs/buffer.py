@@ -30,7 +30,7 @@ Record = Mapping[str, object]
 WAITING, CLAIMED = "logs:waiting", "logs:taken"
 BATCH = 2000
 
-#: Prefix of the Redis keys of each sender's counters. The counters expire.
+#: Prefix of the Redis keys of the counters. They count the records of each sender per minute and per day, and expire.
 COUNTS = "logs:counts"
 
 #: Maximum records per sender. A normal client sends a few with each screen.

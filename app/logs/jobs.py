@@ -27,7 +27,8 @@ INGEST_S = 2.0
 
 PRUNE_BATCH = 10_000
 
-#: How far back `delete_of_erased_users` checks. Two days are enough, because records wait in Redis for minutes at most.
+#: `delete_of_erased_users` searches the days since this time ago. Two days are enough, because a record waits in Redis
+#: for minutes at most.
 STRANGERS = timedelta(days=2)
 
 
@@ -86,8 +87,9 @@ def make_months_ahead() -> None:
         except OperationalError as error:
             if not isinstance(error.orig, pg.LockNotAvailable):
                 raise
-            # A reader of the table holds a lock. Do not wait longer, because writers would wait behind this statement.
-            # The job runs again in an hour. Until then, `activity_logs_rest` accepts the rows.
+            # A query that reads the table holds a lock. Do not wait longer for the lock, because writers would wait
+            # behind this statement. The job runs again in an hour. Until then, new rows of the missing months go to
+            # `activity_logs_rest`.
             logger.warning("the next log partition is created an hour later: a reader holds a lock on the logs")
             return
 

@@ -19,8 +19,8 @@ from app.core.lib import local_time
 #: partition fails.
 AHEAD = 2
 
-#: Pattern of partition names. A partition has the rows of the month in its name. A partition with `until_` has the rows
-#: from before this month.
+#: Pattern of partition names. The name contains a month, and the partition has the rows of this month. If the name
+#: contains `until_`, the partition has the rows from before this month.
 NAME = re.compile(r"activity_logs_(?P<until>until_)?(?P<year>\d{4})_(?P<month>\d{2})")
 
 #: Default partition, for rows that no other partition takes.

@@ -10,7 +10,8 @@ from marshmallow import Schema, ValidationError, fields
 
 from app.core.lib.sentences import UNFIT
 
-#: A loaded record. Each field of `NAMED` is a text or None. All other fields are in the object `extra`.
+#: A record as `LogCreate.load` returns it. Each field of `NAMED` is a text or None. All other fields are in the object
+#: `extra`.
 NewLog = Mapping[str, object]
 
 MAX_BYTES = 8 * 1024

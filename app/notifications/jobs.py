@@ -33,11 +33,12 @@ logger = logging.getLogger(__name__)
 #: seconds.
 Run = Callable[[list[tuple[str, Channel]], float], None]
 
-#: Seconds for which a drain takes new deliveries, and seconds after which RQ kills the job. Calls to providers that are
-#: still running at the first limit end before the second limit.
+#: `DRAIN_S`: seconds for which a drain claims deliveries. `DRAIN_LIMIT_S`: seconds after which RQ kills the job. A call
+#: to a provider that is still running after `DRAIN_S` ends before `DRAIN_LIMIT_S`.
 DRAIN_S = 15.0
 DRAIN_LIMIT_S = 35
-#: If an urgent delivery has been due for longer than this time, the workers of both queues send urgent deliveries.
+#: If an urgent delivery has been due for longer than this time, the workers of the bulk queue also send urgent
+#: deliveries.
 LATE = timedelta(seconds=10)
 
 #: Time after which WhatsApp no longer refuses a message that it has accepted.
@@ -118,7 +119,8 @@ def _is_any(queue: str, *which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool
     return sa.exists().where(_rows.queue == queue, _is_due, *which)
 
 
-#: A job that the scheduler may enqueue: function, queue whose deliveries it sends, RQ queue of the job, and condition.
+#: A job that the scheduler may enqueue. The items are the function, the queue whose deliveries the function sends, the
+#: RQ queue of the job, and the condition.
 Drain = tuple[Callable[[str], None], str, str, sa.ColumnElement[bool]]
 
 

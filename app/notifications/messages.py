@@ -25,8 +25,8 @@ def send_message(
 ) -> None:
     """Add a message to one E.164 number. The message is sent at `due_at`, or at once.
 
-    The message fails if its recipient has another number by then. Several calls with the same `dedupe_key` add only
-    one message.
+    If an account has the number now, but has another number when the message is sent, the message fails. Several calls
+    with the same `dedupe_key` add only one message.
     """
     user_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
     message_user(

@@ -34,8 +34,8 @@ class Channel(StrEnum):
 
 class DeliveryState(StrEnum):
     PENDING = "pending"
-    #: One worker may send the delivery until `next_try_at`, when its lease ends. A row still in this state after that
-    #: time is a suspect: its worker probably died.
+    #: One worker has claimed the delivery and may send it until `next_try_at`, when the lease of the claim ends. A row
+    #: that is still in this state after that time is a suspect, because the worker has probably died.
     CLAIMED = "claimed"
     SENT = "sent"
     #: The delivery cannot be sent: it has no recipient, the provider refused it for good, or two calls to the provider
@@ -162,8 +162,8 @@ class Delivery(Base, Created):
             "next_try_at",
             postgresql_where=sa.text("state IN ('pending', 'claimed') AND (state = 'claimed' OR deaths > 0)"),
         ),
-        # The index has only unsent rows with a subject. If the index had all unsent rows, PostgreSQL could use the
-        # index for the query that claims one row, and would then read all unsent rows.
+        # This index contains only unsent rows with a subject. With all unsent rows in this index, PostgreSQL could
+        # choose this index for the query that claims one row. The query would then read all unsent rows.
         sa.Index(
             "ix_deliveries_about",
             "about_type",

@@ -1,7 +1,7 @@
 """List of a person's occurrences on one day, for the main page of a client.
 
-An occurrence is one due time of a reminder. Past and near ones are rows of the ledger, the table `occurrences`. Later
-ones are computed from the schedules.
+An occurrence is one due time of a reminder. Past occurrences and those of the near future are rows of the ledger, the
+table `occurrences`. Later occurrences are computed from the schedules.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ _recorded = PreparedStatement(
     sa.select(*_rows, _next_has_fallen_due)
     .where(
         _rows.user_id == _user_id,
-        # This condition is here for the index, which contains `due_at` but not `day`.
+        # The condition on `day` alone would be enough. This condition lets PostgreSQL use the index, which contains
+        # `due_at` but not `day`.
         _rows.due_at.between(_moments[0], _moments[1]),
         _rows.day.between(_days[0], _days[1]),
         _rows.state != OccurrenceState.VOID,

@@ -23,14 +23,16 @@ from app.pengingat.ledger import compaction, missed, stock
 from app.pengingat.ledger.upcoming import HORIZON, Extension, plan
 from app.pengingat.models import Pengingat
 
-#: Further occurrences of a reminder are planned when its `planned_until` is less than this time ahead.
+#: A reminder's occurrences are planned up to its `planned_until`. Further occurrences are planned when less than this
+#: time remains until `planned_until`.
 REFILL_BELOW = HORIZON * 2 / 3
 #: Reminders per transaction.
 PAGE = 200
 #: Seconds after which the job enqueues itself again, so that other jobs can run.
 SLICE_S = 2.0
-#: How far `planned_until` may be in the past for people who requested erasure. With 10 minutes, each of their reminders
-#: is updated at most six times an hour, for the week until the erasure.
+#: In the week between a person's request for erasure and the erasure, no occurrences are planned. Instead,
+#: `planned_until` of the person's reminders is set to now if it is more than this time in the past. So each reminder is
+#: updated at most six times an hour.
 PASS_OVER = timedelta(minutes=10)
 
 
@@ -64,8 +66,8 @@ def top_up_page() -> int:
 def skip_erasure_requests() -> None:
     """Set `planned_until` to now for the reminders of people who requested erasure.
 
-    If a person cancels the erasure, planning continues from `planned_until`. So the occurrences before `planned_until`
-    are not recorded as missed.
+    No occurrences are planned for these people. If a person cancels the erasure, planning continues from
+    `planned_until`. So the occurrences that were due before are not recorded as missed.
     """
     now = db_time.now()
     theirs = (

@@ -107,7 +107,7 @@ class Pengingat(Base, Timestamps):
         return self.counts_as_done(local_time.now())
 
     def counts_as_done(self, moment: datetime) -> bool:
-        """Return whether this moment is between `done_from` and `done_until`. Then the reminder counts as done."""
+        """Return whether the reminder counts as done at this moment: between `done_from` and `done_until`."""
         if self.done_until is None:
             return False
         return (self.done_from is None or self.done_from <= moment) and moment < self.done_until

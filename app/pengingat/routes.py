@@ -136,8 +136,8 @@ def answer_reminder(whose: PatientQuery, data: NewAnswer, pengingat_id: int) -> 
     `done` and `skipped` can replace each other for 24 hours. An identical second answer returns 200 and has no effect.
     `undo` takes back the last answer, or the answer for `due_at`, within 24 hours.
 
-    `answered_at` is the time of a `done` or `skipped` that the person gave offline. The answer is accepted if the next
-    occurrence was not due at that time. A newer answer or a newer undo stays.
+    `answered_at` is the time when the person answered `done` or `skipped` offline. The answer is accepted if the next
+    occurrence was not due at that time. An offline answer does not replace a newer answer or a newer undo.
 
     Errors:
 

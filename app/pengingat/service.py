@@ -51,7 +51,7 @@ def list_all(user_id: int, query: Query) -> Listing[Pengingat]:
 def _occurs_on(pengingat: Pengingat, day: date) -> bool:
     """Return whether a reminder has a due time on this day, in its own time zone.
 
-    The result is False for a repeating reminder whose schedule was set on a later day.
+    For a repeating reminder, return False if the day is before the day on which the schedule was set.
     """
     schedule = pengingat.schedule
     is_set = not schedule.repeats or pengingat.active_from.astimezone(schedule.zone).date() <= day

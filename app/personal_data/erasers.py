@@ -54,8 +54,8 @@ def _remove_files(remove: Callable[[str], None], names: list[str], column: sa.or
 
 
 def _erase_audit(person: ErasureSubject) -> bool:
-    # A trigger allows changes of the audit log only if the erasure of a user is due. The lock prevents the deletion of
-    # this user until the commit.
+    # A trigger allows changes of the audit log only if the erasure of a user is due. So lock this user's row. Another
+    # process cannot delete the row before the commit.
     is_there = sa.select(User.id).where(User.id == person.id).with_for_update(read=True, key_share=True)
     if db.session.scalar(is_there) is not None:
         audit.redact(person)

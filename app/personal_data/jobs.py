@@ -26,7 +26,8 @@ from app.personal_data.models import DataExport
 
 CONTENT_TYPE = "application/zip"
 
-#: Time to keep a finished export (`KEPT`), and the row of an export that failed (`GIVEN_UP`).
+#: Time for which a finished export is kept (`KEPT`), and time for which the row of a failed export is kept
+#: (`GIVEN_UP`).
 KEPT = timedelta(hours=24)
 GIVEN_UP = timedelta(days=2)
 #: Delay before an export is retried for the first time. Each further delay is twice as long, up to about two hours.
@@ -185,7 +186,7 @@ def erase_for(user_id: int, limit_s: float) -> bool:
 
 
 def reconcile_tombstones() -> list[int]:
-    """Enqueue the erasure of erased people whom a restored backup brought back. Return their ids.
+    """Enqueue a second erasure of the people whom a restored backup brought back. Return the ids of these people.
 
     The scheduler runs this job every hour.
     """

@@ -77,11 +77,10 @@ def _begin(user: User, posts: Posts, message: str) -> dict[str, object]:
 
 
 def erase_now(user: User) -> None:
-    """Erase a person immediately, in the open transaction. The caller has locked the person's posts, then
-    the person's row.
+    """Erase a person immediately, in the open transaction.
 
-    Before a caregiver, erase the dependents that the caregiver has already deleted. Raise `HasDependents` if the
-    caregiver has other dependents.
+    The calling function has locked the person's posts, then the person's row. If the person is a caregiver, first erase
+    the dependents that this caregiver has already deleted. Raise `HasDependents` if the caregiver has other dependents.
     """
     dependents.check_none(user.id)
     for dependent_id in dependents.erase_with(user.id):

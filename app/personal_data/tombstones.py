@@ -37,10 +37,10 @@ def create(user: User, posts: Posts) -> None:
 
 
 def reconcile() -> list[int]:
-    """Find erased people whom a backup brought back, and schedule their erasure for now. Return their ids.
+    """Find erased people whom a backup brought back, and make their erasure due now. Return the ids of these people.
 
-    A tombstone whose file has no row is newer than the restored backup, so the backup may contain the person. Skip
-    files whose key is not configured. If a row has no file, store the file.
+    If a tombstone has a file but no row, the tombstone is newer than the restored backup. So the backup may contain the
+    person. Skip files whose key is not configured. If a tombstone has a row but no file, store the file.
     """
     rows = {row.name: Posts(row.posts) for row in db.session.scalars(sa.select(Tombstone))}
     stored = stored_names()

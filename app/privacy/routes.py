@@ -49,8 +49,8 @@ def update_notification_settings(data: Loaded) -> dict[str, object]:
     """Change the caller's delivery preferences. Fields that are not sent stay unchanged.
 
     The change also applies to queued deliveries. While the caller has reminders, `messages` or `push` must stay on
-    (400 `channel_needed`). If the unproven number has answered BERHENTI PENGINGAT, `messages: true` is 409
-    `stopped_by_number` until the number answers MULAI or is proven.
+    (400 `channel_needed`). If somebody replied BERHENTI PENGINGAT from the unproven number, `messages: true` causes the
+    error 409 `stopped_by_number`. This ends with the reply MULAI from the number, or when the number is proven.
     """
     return notifications.update(caller, data)
 
@@ -103,7 +103,7 @@ def end_other_sessions() -> dict[str, str]:
 def list_accesses(whose: Loaded, page: Page) -> Listing[Access]:
     """List accesses to the data of the caller or a dependent, latest first.
 
-    All accesses on one day by the same kind of list or export are one entry.
+    All accesses on one day by the same kind of list or export are combined into one entry.
     """
     return access.list_own(caller, whose["patient_id"], page)
 

@@ -31,9 +31,9 @@ class SenderError(ProviderError):
     """
 
     def __init__(self, provider: str, reason: str, *, is_seen: bool) -> None:
-        """Create the error. `is_seen` is True if `Messenger.health` reports when the problem ends.
+        """Create the error. `is_seen` is True if `Messenger.health` can show that the problem has ended.
 
-        If it is False, only the next accepted message shows that the problem has ended.
+        If `is_seen` is False, only the next accepted message shows that the problem has ended.
         """
         super().__init__(provider, "status", reason=reason)
         self.is_seen = is_seen

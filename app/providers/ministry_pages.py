@@ -1,7 +1,8 @@
 """Parsers for the ministry's pages. Each parser is a pure function from HTML to a typed result.
 
 The title, picture and date of an article are read from JSON-LD, else from Open Graph tags, else from HTML elements. The
-text is read from an HTML element. If no element contains the text of the JSON-LD, that text is used.
+text is read from an HTML element. If this element does not contain the text of the JSON-LD, the text of the JSON-LD is
+used instead.
 """
 
 from __future__ import annotations

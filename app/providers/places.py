@@ -26,7 +26,8 @@ BUDGET_S = 8.0
 #: seconds after the response. Until then the status is INVALID_REQUEST.
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.3, 2.0
 
-#: A page request fails after this number of UNKNOWN_ERROR responses. After the first of them, the request is retried.
+#: Number of UNKNOWN_ERROR responses after which a page request fails. After the first of them, the request is
+#: retried.
 _HICCUPS = 2
 
 #: Place type to search. The API accepts only one type, and Indonesian hospitals, clinics and puskesmas have this type.

@@ -69,7 +69,7 @@ class VideoPlatform:
         self._url = url
         self._key = key
         self._http = http
-        #: Time when the quota is available again, if a call of this process has reported that it is used up.
+        #: Time when the quota is available again. None until a call of this process reports that the quota is used up.
         self.paused_until: datetime | None = None
 
     @classmethod
@@ -153,7 +153,10 @@ def read_video(item: object) -> PlatformVideo | None:
 
 
 def thumbnail_of(item: object) -> str | None:
-    """Return the `maxres` address of an HD video, if it has one. Otherwise return the `high` address or None."""
+    """Return the address of the `maxres` thumbnail if the video is HD and has one.
+
+    Otherwise return the address of the `high` thumbnail, or None.
+    """
     sizes = ("maxres", "high") if _at(item, "contentDetails", "definition") == "hd" else ("high",)
     for size in sizes:
         address = _at(item, "snippet", "thumbnails", size, "url")

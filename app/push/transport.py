@@ -56,8 +56,8 @@ _subscriptions = PushSubscription.__table__.c
 
 
 _of_user = sa.bindparam("of_user", type_=sa.BigInteger)
-#: Query of a subscription by `id`, with its session and its user. `is_receivers` is true if the subscription belongs to
-#: the person who receives the messages of `of_user`: a caregiver, or `of_user` themselves.
+#: Query that returns the subscription with this `id`, its session and its user. The messages of the user `of_user` go
+#: to one person: the user, or the user's guardian. `is_receivers` is true if the subscription belongs to this person.
 _subscription = (
     sa.select(
         _subscriptions.user_id,

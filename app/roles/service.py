@@ -29,7 +29,7 @@ CONSTRAINTS: dict[str, AppError] = {"uq_roles_name": Conflict("Nama peran sudah 
 IN_USE = Conflict("Peran masih dimiliki oleh pengguna.", code="role_in_use")
 NOT_FOUND = "Peran tidak ditemukan."
 
-#: Text in a notice for a role name that is only a web address.
+#: Text that replaces the name of a role in a notice if the name is only a web address.
 NAMELESS = "tanpa nama"
 
 #: Time after which an unsent notice about roles expires.

@@ -106,7 +106,10 @@ def _remembered(videos: list[PlatformVideo] | None) -> list[PlatformVideo] | Non
 
 
 def _unless_paused(platform: VideoPlatform, load: Callable[[], T]) -> Callable[[], T]:
-    """Wrap `load` to raise `QuotaExhausted` while any process has recorded that the quota is used up."""
+    """Return a function that calls `load` if the quota is not used up.
+
+    The function raises `QuotaExhausted` while any process has recorded that the quota is used up.
+    """
 
     def guarded() -> T:
         if until := _paused_until(platform):

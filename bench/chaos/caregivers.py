@@ -28,7 +28,7 @@ from bench.chaos.world import OPEN, SETTLE_S, World, named
 HEARS = (("alerts", "history"), ("alerts", "history"))
 MAY_NOT_HEAR = (("history", "manage"), ("history", "manage"))
 LOSES_IT = (("alerts", "history"), ("history",))
-#: Each row contains the scopes of the caregivers of one patient. The patients use these rows in turn.
+#: Each entry contains the scopes of the caregivers of one patient. The patients use these entries in turn.
 FAMILIES = ((HEARS, HEARS), (HEARS, MAY_NOT_HEAR), (HEARS, LOSES_IT), ())
 
 #: Number of doses that each patient misses at the same time. A push is short and names at most two doses.
@@ -44,8 +44,8 @@ UPDATE occurrences SET due_at = due_at - interval '61 minutes' WHERE id IN (
     ) AS settled WHERE place <= %s
 )
 """
-#: Statement that makes the times of alerts one day earlier. Otherwise later alerts would wait for two hours after the
-#: first alert, or until the evening.
+#: Statement that moves the times of alerts back by one day. Without this statement, later alerts would wait for two
+#: hours after the first alert, or until the evening.
 LET_A_DAY_PASS = """
 UPDATE caregiver_alerts SET due_at = due_at - interval '1 day', told_at = told_at - interval '1 day'
 WHERE (told_at IS NULL AND due_at > now()) OR told_at > now() - interval '1 day'
@@ -106,7 +106,7 @@ class Caregivers:
                     insist(partial(service.update_scopes, link.patient_id, link.caregiver_id, allowed))
 
     def let_hours_pass(self, trouble: Callable[[int], None] = lambda _: None) -> None:
-        """Let unanswered doses be missed in several steps, at most `DOSES_AT_ONCE` of each patient in a step.
+        """Make the unanswered doses missed in several steps, at most `DOSES_AT_ONCE` of each patient in a step.
 
         Doses that are still being sent are skipped. Each step calls `trouble` with the number of remaining steps,
         including the current step.

@@ -1,8 +1,8 @@
-"""Chaos row: kills as in `kills`, with a provider that sends receipts.
+"""Chaos row: the same kills as in the module `kills`, but the provider sends receipts.
 
-WhatsApp's receipts contain the id of our delivery. Each receipt arrives twice, in any order. If a worker is killed, a
-receipt settles the worker's delivery before the lease (time limit) of the delivery ends. Only calls that did not reach
-the provider are retried.
+WhatsApp's receipts contain the id of our delivery. Each receipt arrives twice, in any order. If a worker is killed
+while it sends a delivery, a receipt settles the delivery before the delivery's lease (time limit) ends. Only calls that
+did not reach the provider are retried.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from bench.chaos.world import Workers, World, opened
 from bench.environment import Result, at_most
 from dev.stack.waiting import wait_until
 
-#: In this plan `faults` is the number of entries of `WAYS` to test. The reminders of each test fall due in `seconds`.
+#: In this plan `faults` is the number of tests. Each test uses one entry of `WAYS`, in order. The reminders of a test
+#: fall due within `seconds` seconds.
 WHOLE = RowPlan(reminders=90, seconds=60, faults=2)
 SHORT = RowPlan(reminders=60, seconds=30, faults=1)
 
@@ -47,9 +48,10 @@ def run(plan: RowPlan) -> Iterator[Result]:
 
 
 def _hang(world: World, *, with_worker: bool) -> list[int]:
-    """Freeze the process of the urgent worker's job during a call. With `with_worker`, also freeze the worker.
+    """Wait for a call to the provider, then freeze the process that runs the urgent worker's job.
 
-    The worker's scheduler process continues. Return the ids of the frozen processes.
+    With `with_worker`, also freeze the worker. The worker's scheduler process continues. Return the ids of the frozen
+    processes.
     """
     leader = psutil.Process(world.workers[0].process.pid)
 

@@ -1,8 +1,8 @@
 """Chaos row: random kills of workers, their jobs' processes ("horses"), schedulers, Valkey and PostgreSQL.
 
 Valkey is also emptied with FLUSHALL. People answer their reminders at the same time. Afterwards caregivers get alerts
-about missed doses, and half as many further kills happen during these alerts. At the end, each dose must be in the
-ledger (the record of doses) exactly once, with the last answer.
+about missed doses. While these alerts are sent, there are more kills, half as many as before. At the end, each dose
+must be in the ledger (the record of doses) exactly once, with the last answer.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Kills:
         with people.answering():
             self._kill()
             caregivers.cut()
-            # Let doses be missed now, while interrupted deliveries still wait for the end of their lease (time limit).
-            # Alerts are then sent at the same time.
+            # Make the doses missed now. Interrupted deliveries still wait for the end of their lease (time limit). The
+            # alerts are then sent at the same time as these deliveries.
             caregivers.let_hours_pass(self._kill_beside(max(len(FAULTS), world.plan.faults // 2)))
             outcome = world.finish()
         caregivers.let_hours_pass()
@@ -82,9 +82,10 @@ class Kills:
             world.outcome.faults[self._do_or_make_up(kind)] += 1
 
     def _kill_beside(self, faults: int) -> Callable[[int], None]:
-        """Return a function that applies `faults` faults in total, spread evenly over all its calls.
+        """Return a function that applies some of the faults in each call. All calls together apply `faults` faults.
 
-        The argument of each call is the number of remaining calls, including the current call.
+        The argument of a call is the number of remaining calls, including this call. The faults are spread evenly over
+        the calls.
         """
         kinds = self._kinds(faults)
 
@@ -104,8 +105,8 @@ class Kills:
     def _do_or_make_up(self, kind: str) -> str:
         """Apply a fault, and return its name.
 
-        If this fault fails, kill a worker instead, so that the number of faults is right. For example, there may be no
-        job's process ("horse") to kill.
+        The fault can be impossible, for example if no process of a job ("horse") is running. The function then kills a
+        worker instead, so that the number of faults is right.
         """
         return next(fault for fault in (kind, "worker") if self._do(fault))
 

@@ -59,10 +59,11 @@ class Alerts:
     due: int = 0
     lost: int = 0
     lost_pushes: int = 0
-    #: Number of alerts with too many messages: sent twice with a recorded outcome of the first message, or sent three
-    #: times.
+    #: Number of alerts with too many messages. An alert may have one message, or two if a message had an unknown
+    #: outcome.
     twice: int = 0
-    #: Number of alerts whose message had an unknown outcome, and number of those alerts that arrived twice.
+    #: `unknown`: number of alerts that had a message with an unknown outcome. `repeated`: number of these alerts that
+    #: arrived twice.
     unknown: int = 0
     repeated: int = 0
     #: Messages and pushes to caregivers who have no permission to get alerts.

@@ -52,9 +52,9 @@ def _begin(world: World) -> None:
 
 
 def _expect_after_jump(world: World, jumped_at: datetime, by: timedelta) -> None:
-    """Correct the expected due times after a jump of the clocks by `by`.
+    """Correct the expected due times, because the clocks have jumped forward by `by`.
 
-    A due time after the jump becomes earlier by `by`, but not earlier than the jump.
+    Each due time after `jumped_at` becomes earlier by `by`, but not earlier than `jumped_at`.
     """
     world.due.update({name: max(jumped_at, due - by) for name, due in world.due.items() if due > jumped_at})
 

@@ -27,8 +27,8 @@ from app.pengingat.models import Occurrence, OccurrenceState
 from bench.chaos.outcome import Ledger
 from bench.chaos.world import SETTLE_S, World
 
-#: Answers of a person to one reminder, in order, and the relative frequency of this behaviour. "and" means that the
-#: person sends both answers at the same time.
+#: Each key contains the answers of one person to one reminder, in order. The value is the relative frequency of these
+#: answers. "and" means that the person sends both answers at the same time.
 HABITS: dict[tuple[str, ...], int] = {
     ("done",): 40,
     ("skipped",): 15,
@@ -107,9 +107,10 @@ class People:
 
     @contextlib.contextmanager
     def answering(self) -> Iterator[None]:
-        """Answer each reminder that has arrived both as message and push.
+        """Answer reminders in a thread until the `with` block ends.
 
-        Continue until the block has ended and each of these reminders is answered.
+        A reminder is answered when it has arrived both as a message and as a push. At the end of the block, the
+        function waits until each reminder that has arrived is answered.
         """
         self._open, ended = set(self.medicines), Event()
         thread = Thread(target=self._answer_all, args=(ended,))

@@ -43,8 +43,8 @@ from dev.supervisor import Child, Supervisor
 EACH = 40
 #: Minimum seconds from the creation of a reminder to its due time.
 HEAD_START_S = 3.0
-#: Seconds after the last reminder until an open delivery counts as stuck. If a worker dies, its deliveries are retried
-#: after their lease (time limit). On a busy machine the retries take longer.
+#: Maximum seconds to wait after the last reminder. A delivery that is still open then counts as stuck. If a worker
+#: dies, its deliveries are retried after their lease (time limit). On a busy machine the retries take longer.
 SETTLE_S = 300.0
 
 #: Type of a function that creates a reminder with this name and due time for this user id.
@@ -125,7 +125,7 @@ class World:
             start = datetime.now(UTC) + timedelta(seconds=self.plan.reminders / 50) + head_start
             offsets = sorted(self.random.uniform(0, self.plan.seconds) for _ in range(self.plan.reminders))
             for n, offset in enumerate(offsets):
-                # On a slow machine the due time becomes later, so that each reminder exists before its due time.
+                # On a slow machine, use a later due time, so that each reminder exists before its due time.
                 due = max(start + timedelta(seconds=offset), datetime.now(UTC) + head_start)
                 name = f"pengingat-{self._rounds}-{n:05d}"
                 (remind_of or self.remind_of)(name, due, self.people[n % len(self.people)])
@@ -203,7 +203,7 @@ class World:
             self.redis_child = self.supervisor.spawn("valkey", [valkey_server(), "valkey.conf"], cwd=folder)
 
     def go_on_until(self, moment: float) -> None:
-        """Restart processes that have died, until this moment (in seconds since 1970)."""
+        """Wait until `moment` (in seconds since 1970), and restart processes that die meanwhile."""
         while time.time() < moment:
             self.keep_up()
             time.sleep(0.1)

@@ -19,7 +19,8 @@ from dev.demo import crowd
 #: missed occurrences whose message was not delivered.
 OUTCOMES = {OccurrenceState.DONE: 82, OccurrenceState.SKIPPED: 5, OccurrenceState.MISSED: 13}
 UNDELIVERED = 0.1
-#: One patient stopped a medicine this number of days ago. So the administrators' pages show a patient to contact.
+#: Number of days since one patient stopped taking a medicine. The administrators' pages then show this patient as a
+#: patient to contact.
 STOPPED_DAYS = 6
 WAYS = {AnsweredVia.APP: 6, AnsweredVia.MESSAGE: 3, AnsweredVia.LINK: 1}
 

@@ -87,7 +87,8 @@ def _add_people(chance: Random) -> list[int]:
     for number, (name, username, joined) in enumerate(zip(NAMES, usernames(), _moments(chance), strict=True)):
         nomor_hp = f"0812000001{number:02}"
         wishes = {"medical": True, "mental_health": number % 3 == 0, "religion": [chance.choice(BELIEFS)]}
-        # No broadcasts. Otherwise each new forum thread of a developer would send a broadcast to all these people.
+        # These people get no broadcasts. Otherwise each new forum thread of a developer would send a broadcast to all
+        # of them.
         wishes["broadcast"] = False
         rows.append(
             {

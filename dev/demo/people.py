@@ -48,7 +48,8 @@ def fill() -> None:
                 [role],
             )
             user.is_verified = True
-            # Give these four people a registration before all others, so that the chart of new users has no peak today.
+            # Set the registration of these four people before all others, so that the chart of new users has no peak
+            # today.
             user.created_at = local_time.now() - timedelta(days=91)
     caregivers.create(person("budi").id, person("siti").id, list(Scope))
     for name in ("Gizi", "Penyakit Kronis", "Kesehatan Mental", "Ibu dan Anak"):

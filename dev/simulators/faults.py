@@ -66,7 +66,7 @@ def _head(length: int) -> bytes:
 
 
 def down(exchange: Exchange) -> Response:
-    """Close the connection without a response. To refuse connections, use the address `Server.closed_url`."""
+    """Close the connection without a response. For a refused connection, use `Server.closed_url`."""
     raise exchange.drop()
 
 

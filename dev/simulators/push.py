@@ -38,7 +38,7 @@ class Message:
     topic: str | None
     text: str | None
     error: str | None
-    state: str = "waiting"  # or shown, expired, replaced (by a push with the same topic)
+    state: str = "waiting"  # other states: shown, expired, replaced (by a push with the same topic)
     at: float = field(default_factory=time.time)
 
 

@@ -1,7 +1,7 @@
 """Webhook calls of the messaging gateways. Calls are signed, and repeated until the service answers 200.
 
-After a call of `listen`, the service gets receipts of accepted messages. `Manner` sets the number, delay and order of
-the receipts.
+Nothing is sent before `Webhooks.listen` is called. After that, the service gets receipts of accepted messages. `Manner`
+sets the number, delay and order of the receipts.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class WebhookCall:
 
 
 class Webhooks:
-    """Webhook calls from the gateways to the service. Without a call of `listen` nothing is sent."""
+    """Webhook calls from the gateways to the service. Nothing is sent before `listen` is called."""
 
     def __init__(self) -> None:
         self.url: str | None = None

@@ -89,7 +89,8 @@ class Stack:
     def is_ready(self) -> bool:
         return requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=10).status_code == 200
 
-    # `code` is the folder with the code of the process. The folder may contain another version of the service.
+    # In the methods below, `code` is the folder with the service's code. The folder may contain another version of the
+    # service.
 
     def start_web(self, *, code: Path = ROOT, **settings: str) -> subprocess.Popen[bytes]:
         return self.spawn(str(PROGRAMS / "gunicorn"), "-c", "gunicorn.conf.py", "wsgi:app", code=code, **settings)

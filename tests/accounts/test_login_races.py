@@ -57,7 +57,7 @@ class Logins:
 
 @pytest.fixture
 def verified(monkeypatch: pytest.MonkeyPatch) -> tuple[Barrier, Event]:
-    """Stop each login after its password check, until all logins have been checked and the event is set."""
+    """Make each login wait after its password check, until all password checks have ended and the event is set."""
     all_verified, go_on = Barrier(LOGINS + 1, timeout=PATIENCE_S), Event()
     matches: Callable[[str, str | None], bool] = passwords.matches
 

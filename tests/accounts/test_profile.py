@@ -78,7 +78,10 @@ def test_a_new_password_ends_all_sessions_except_the_current_one(client: Client,
 
 
 def test_a_profile_with_old_or_empty_values_can_be_saved_again(client: Client) -> None:
-    """A form sends the whole profile back. It may contain a NIK of an old format, and an empty number and pseudonym."""
+    """A form sends the whole profile back.
+
+    The profile may contain a NIK of an old format, and an empty phone number and pseudonym.
+    """
     user = make_user(username="budi", nama_samaran=None, nomor_hp=None)
     user.nik = "12-34/x"
     budi = client.as_(user)

@@ -1,4 +1,4 @@
-"""Calls with a stolen access token. They cannot take the account from its owner, who gets notices."""
+"""Calls with a stolen access token. A thief cannot take over the account, and the owner gets notices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _required(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def messages(kind: str = "security_notice") -> dict[str, str]:
-    """Return the latest pending text of a kind of message, by recipient."""
+    """Return the text of the latest pending message of this kind for each recipient."""
     pending = db.select(Delivery).where(Delivery.kind == kind, Delivery.state == DeliveryState.PENDING)
     return {str(row.target): words_of(row)["text"] for row in db.session.scalars(pending.order_by(Delivery.id))}
 

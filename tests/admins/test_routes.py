@@ -236,7 +236,7 @@ class TestListUsers(AdminsOnly):
     def test_the_number_of_statements_does_not_grow_with_the_list(self, admin: Client, statements: Statements) -> None:
         for _ in range(5):
             make_user()
-        with statements.at_most(5):  # one each for caller, days, users, roles and access log
+        with statements.at_most(5):  # SQL statements: caller, days, users, roles, access log
             assert len(admin.get("/admins/users").json) == 6
 
     @pytest.mark.parametrize(
@@ -399,7 +399,7 @@ class TestListRelations(AdminsOnly):
     ) -> None:
         admin.post(LINKS, both(budi, siti))
         admin.post(LINKS, both(budi, make_user()))
-        with statements.at_most(3):  # one each for caller, links with users, and access log
+        with statements.at_most(3):  # SQL statements: caller, links with users, access log
             rows = admin.get(f"{LINKS}/all").json
         assert len(rows) == 2
         assert rows[1]["caregiver"]["username"] == "budi"

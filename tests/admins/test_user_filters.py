@@ -92,7 +92,7 @@ def test_a_row_says_when_the_person_was_last_seen(admin: Client, client: Client)
 def test_a_filtered_list_needs_a_fixed_number_of_statements(admin: Client, statements: Statements) -> None:
     for _ in range(15):
         make_user()
-    with statements.at_most(6):  # one each for caller, role, page, users' roles, count, access log
+    with statements.at_most(6):  # SQL statements: caller, role, page, users' roles, count, access log
         assert len(admin.get("/admins/users?role=pasien&is_verified=false&per_page=10&sort=username").json) == 10
     with statements.at_most(5):
         assert len(admin.get("/admins/users?sort=nama_ktp&per_page=10").json) == 10

@@ -16,7 +16,7 @@ class Limit(NamedTuple):
     test: str
 
 
-#: Test of all limits that only count the calls of a route.
+#: The test of each limit that counts nothing but the calls of a route.
 GENERIC = "architecture/test_limits.py::test_a_route_whose_rate_limit_is_exceeded_returns_429"
 
 _LOGIN = "accounts/test_limits.py::test_"
@@ -245,7 +245,7 @@ LIMITS: dict[str, Limit] = {
         "browsers of a person, unproven ones last",
         "push/test_subscriptions.py::test_unverified_subscriptions_do_not_replace_verified_ones",
     ),
-    # Limits on calls of providers, which cost money or work
+    # Limits on calls to providers, because these calls cost money or work
     "articles/routes.py get_live_article '60 per minute'": Limit("the ministry's site", "an address", GENERIC),
     "articles/routes.py save_article '120 per minute; 2000 per day'": Limit(
         "the database",

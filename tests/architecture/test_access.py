@@ -16,7 +16,7 @@ from tests.helpers.factories import make_user
 from tests.helpers.offenders import assert_none
 
 PEOPLE = {"pasien", "pendamping", "pendamping of a dependent", "admin", "superadmin", "superadmin console"}
-#: Allowed callers, by access value. Other callers get 401 without a token and 403 with a token.
+#: Allowed callers for each access value of the table. Other callers get 401 without a token and 403 with a token.
 LETS_IN = {
     "public": {"nobody", *PEOPLE},
     "optional": {"nobody", *PEOPLE},

@@ -52,7 +52,7 @@ def test_every_file_and_name_in_the_architecture_page_exists() -> None:
     for line in TEXT.splitlines():
         paths = re.findall(r"`((?:app|tests|dev|deploy)/[\w/.]+|config\.py)`", line)
         assert all((ROOT / path).exists() for path in paths), line
-        # If the page says "`claim` in `app/.../claims.py`", this file must define the name.
+        # If the page says "`claim` in `app/.../claims.py`", the file `claims.py` must define `claim`.
         for name, path in re.findall(r"`(\w+)` in `([\w/.]+)`", line):
             assert re.search(rf"^\s*(def|class) {name}\b", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), (
                 name

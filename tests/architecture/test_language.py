@@ -55,14 +55,14 @@ def literals(node: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def goes_to_people(call: ast.Call, names: dict[str, object]) -> bool:
-    """Return whether the call raises an error that a person reads, or sends a message."""
+    """Return whether the call sends a message, or raises an error that a person reads."""
     meant = names.get(called(call))
     raises = isinstance(meant, type) and issubclass(meant, (AppError, ValidationError, Refused))
     return raises or called(call) in SENDERS
 
 
 def told(module: Module) -> Iterator[tuple[int, str]]:
-    """Yield line and text of every string in a module that is shown to people."""
+    """Yield the line and the text of every string that a module shows to people."""
     names = vars(import_module(f"app.{module.name.removesuffix('.py').replace('/', '.')}"))
     yield from (each for each in literals(module.tree) if module.name in MESSAGES or INDONESIAN.search(each[1]))
     for call in module.calls:

@@ -37,8 +37,8 @@ EDGES = (
 )
 
 
-#: Names with a leading underscore that are documented as public: in named tuples, `os`, marshmallow fields and type
-#: stubs.
+#: Names that begin with an underscore but are documented as public. They belong to named tuples, `os`, marshmallow
+#: fields and type stubs.
 PUBLIC = {"_asdict", "_fields", "_replace", "_exit", "_serialize", "_deserialize", "_typeshed"}
 
 #: Functions that take the name of an attribute as a string.
@@ -142,7 +142,7 @@ def imports(module: Module) -> Iterator[tuple[int, str]]:
 
 
 def test_no_test_imports_another_test() -> None:
-    """Import-linter cannot check this rule, because its wildcards match whole names and not `test_*`."""
+    """Import-linter cannot check this rule. Its wildcards replace whole names, so it has no pattern like `test_*`."""
     assert_none(
         (
             f"{module.at(line)} {name}"

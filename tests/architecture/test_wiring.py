@@ -32,7 +32,7 @@ MARKS = {
 
 
 def self_registrations(tree: ast.Module) -> list[tuple[int, str]]:
-    """Return line and text of statements that change another module or call a function at import.
+    """Return the line and text of each statement that changes another module or calls a function during an import.
 
     A module may use its own names, blueprint, command group and enumerations.
     """

@@ -19,7 +19,7 @@ from tests.providers.hostile_addresses import HOSTILE
 
 @pytest.fixture
 def an_hour_later(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Move the cache's clock one hour ahead, so that values are stale and failure marks have no effect."""
+    """Move the cache's clock one hour ahead. Stored values are then stale, and the pause after a failure is over."""
     real = local_time.now
     monkeypatch.setattr(cache, "now", lambda: real() + timedelta(hours=1))
 

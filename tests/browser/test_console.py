@@ -53,7 +53,7 @@ def console(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Pag
 
 @cache
 def _logged_in(url: str, username: str) -> str:
-    """Log in only once for each person, because an address may log in at most sixty times a minute."""
+    """Log in only once for each person, because an IP address may log in at most sixty times a minute."""
     answer = requests.post(f"{url}/api/login", json={"username": username, "password": PASSWORD}, timeout=PATIENCE_S)
     assert answer.ok, answer.text
     return str(answer.json()["access_token"])

@@ -1,4 +1,4 @@
-"""A front end of another origin creates a reminder, answers it by its link, and shows it in the history."""
+"""A front end of another origin creates a reminder, answers the reminder by a link, and shows it in the history."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ def test_the_page_runs_its_service_worker_and_shows_a_push(page: Page) -> None:
 
 
 def test_the_page_requests_permission_and_tries_to_subscribe(browser: Browser, service: Launcher) -> None:
-    # This test does not use the `page` fixture, because Chromium prints a console error about push in a private window.
+    # Chromium prints a console error about push in a private window. The `page` fixture would fail the test for this
+    # error, so the test opens its own page.
     context = browser.new_context(base_url=service.url, permissions=["notifications"])
     page = context.new_page()
     page.goto("/dev/push")

@@ -1,4 +1,7 @@
-"""Tests of patients with many new caregivers: three single notices per day, and invitations after a deleted link."""
+"""Tests of patients with many new caregivers.
+
+A patient gets at most three single notices per day. A removed caregiver needs an invitation to link again.
+"""
 
 from __future__ import annotations
 

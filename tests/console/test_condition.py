@@ -38,7 +38,7 @@ def test_outcomes_are_counted_over_all_channels(admin: Client) -> None:
 
 
 def test_deliveries_do_not_reveal_the_author_behind_a_pseudonym(client: Client, siti: Client, admin: Client) -> None:
-    """Two kinds of notices are hidden: of replies to a pseudonymous thread, and of a lifted pseudonym."""
+    """Administrators do not see notices of replies to a pseudonymous thread, or notices of a lifted pseudonym."""
     mine, others = siti, client.as_(make_user())
     own_name, own_alias = (write_thread(mine, use_pseudonym=hidden)["id"] for hidden in (False, True))
     write_reply(others, own_name)

@@ -147,7 +147,7 @@ def test_production_starts_with_the_settings_in_the_readme() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "containers.md"])
 def test_an_installation_page_has_few_commands_and_few_words(page: str) -> None:
-    """Each page is counted with the beginning of README.md, because every installation needs the settings there."""
+    """Words in the beginning of README.md count for each page, because every installation needs the settings there."""
     text = (DEPLOY / page).read_text()
     (commands,) = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     lines = [line for line in commands.splitlines() if line and not line.startswith("#")]
@@ -205,7 +205,7 @@ def rolling_restart(folder: Path) -> tuple[int, list[str]]:
 
 
 def rolling_restart_of_two(folder: Path, unready: int) -> tuple[int, list[str]]:
-    """Run `rolling_restart` with two web sockets. The second returns 503 `unready` times."""
+    """Run `rolling_restart` with two web sockets. The second socket returns 503 `unready` times."""
     with Web(folder / "web-1.sock", 0) as first, Web(folder / "web-2.sock", unready) as second:
         for web in (first, second):
             Thread(target=web.serve_forever, daemon=True).start()
@@ -235,7 +235,7 @@ def test_a_rolling_restart_without_web_sockets_restarts_nothing(tmp_path: Path) 
 def test_only_gunicorn_uses_the_metrics_folder() -> None:
     """Only gunicorn uses the folder for metrics.
 
-    Other processes would fail without the folder, or would leave files in it.
+    With `PROMETHEUS_MULTIPROC_DIR`, other processes would fail if the folder is missing, or would leave files in it.
     """
     text = (DEPLOY / "Dockerfile").read_text()
     assert "PROMETHEUS_MULTIPROC_DIR" not in re.sub(r"^CMD .*$", "", text, flags=re.MULTILINE)
@@ -260,7 +260,7 @@ def test_compose_services_use_existing_settings_and_queues() -> None:
 
 
 def test_redis_has_no_user_without_a_password() -> None:
-    """If a user has no password, Redis runs in protected mode and refuses other machines."""
+    """If a Redis user has no password, Redis runs in protected mode and refuses other machines."""
     default, health = (DEPLOY / "redis.acl").read_text().splitlines()
     assert default == "user default off resetpass nocommands"
     assert health.startswith("user health on #")
@@ -344,9 +344,9 @@ def test_media_folders_are_mounted_as_volumes() -> None:
 
 
 def test_temporary_files_of_exports_are_on_disk_and_not_on_tmpfs() -> None:
-    """The folder `/tmp` for XLSX files and data exports is on a disk.
+    """The folder for temporary XLSX files and data exports is on a disk.
 
-    Files may have any size, and a tmpfs uses memory.
+    These files may have any size, and a tmpfs would keep them in memory.
     """
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
     for name in ("web", *WORKERS):

@@ -70,7 +70,10 @@ def test_the_outbox_shows_messages_newest_first_with_links_to_click(developing: 
 
 
 def entries(app: Flask, heading: str, id_: str) -> list[str]:
-    """Return the visible entries under a heading, or the entries inside a closed `details` element."""
+    """Return the visible entries under this heading.
+
+    If the heading is empty, return the entries in the closed `details` element with this id.
+    """
     page = html.fromstring(app.test_client().get("/dev/outbox").get_data(as_text=True))
     found = page.xpath(
         "//h2[.=$heading]/following-sibling::ol[1]/li" if heading else "//details[@id=$id]//li[@class='entry']",
@@ -153,7 +156,7 @@ def test_a_developer_can_answer_as_a_recipient(developing: Flask, recipient: Use
 
 
 def heard(app: Flask) -> list[str]:
-    """Return the messages from people on the page, newest first."""
+    """Return the incoming messages that the outbox page shows, newest first."""
     page = html.fromstring(app.test_client().get("/dev/outbox").data)
     return [" ".join(entry.text_content().split()) for entry in page.xpath("//li[@data-inbound]")]
 

@@ -1,7 +1,7 @@
 """Program that runs another program with only the system calls that a systemd unit allows.
 
-`python -m tests.e2e.confined UNIT PROGRAM ...`: As with systemd, a forbidden call ends the process with SIGSYS. Child
-processes have the same restrictions.
+Usage: `python -m tests.e2e.confined UNIT PROGRAM ...`. As with systemd, a forbidden call ends the process with SIGSYS.
+Child processes have the same restrictions.
 """
 
 from __future__ import annotations

@@ -105,11 +105,11 @@ def test_half_sent_requests_do_not_keep_the_others_waiting(site: DeployedStack) 
     held = [site.connect() for _ in range(60)]
     try:
         for connection in held:
-            # These requests are not logins. nginx allows only 60 logins at once from an address, and counts those of
-            # earlier tests too.
+            # Do not use logins here. nginx allows only 60 logins at once from an IP address, and also counts the
+            # logins of earlier tests.
             connection.sendall(b"POST /api/log/user-log HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{")
         assert site.call("GET", "/kategori?page=60").status_code == 200  # This response is not in nginx's cache.
-        # The service has answered the request above, and these connections are still open.
+        # The 60 connections are still open after the service has answered the request above.
         assert all(is_held(connection) for connection in held)
     finally:
         for connection in held:

@@ -94,7 +94,7 @@ class Rollout:
         }
 
     def remind(self) -> None:
-        """Create three reminders that are due in 5 to 7 seconds, after their requests have ended."""
+        """Create three reminders that are due in 5 to 7 seconds. The requests that create them end earlier."""
         for seconds in (5, 6, 7):
             self.reminders += 1
             at = rfc3339(datetime.now(UTC) + timedelta(seconds=seconds))

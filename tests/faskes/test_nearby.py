@@ -44,7 +44,8 @@ def test_the_database_returns_the_same_facilities_as_a_haversine_check(client: C
         distances = {name: distance_km(lat, lng, *at) for name, at in points.items()}
         radius_km = draw.choice([0.5, 5, 20, 50])
         edge_km = max((km for km in distances.values() if 0 < km <= radius_km), default=radius_km)
-        # The second radius just includes the farthest point of the first radius. The third radius just excludes it.
+        # The second radius just includes the farthest point within the first radius. The third radius just excludes
+        # this point.
         for km in (radius_km, edge_km + 1e-9, edge_km - 1e-6):
             inside = {name for name, far in distances.items() if far <= km}
             records = reads.around(db.session.connection(), lat, lng, km * 1000)

@@ -57,7 +57,7 @@ def test_a_case_of_a_deleted_post_has_no_picture(siti: Client, admin: Client, ki
     if kind == "reply":
         thread_id = post_id
         post_id, path = write_reply(siti, thread_id)["id"], "replies"
-        write_reply(siti, thread_id, parent_id=post_id)  # so the deleted reply stays as a stub
+        write_reply(siti, thread_id, parent_id=post_id)  # a deleted reply with replies stays as a stub
     add_picture(siti, f"{path}/{post_id}")
     case = moderate(admin, "hide", **{f"{kind}_id": post_id})
     if way == "the author":

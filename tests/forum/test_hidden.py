@@ -205,7 +205,7 @@ def test_counters_exclude_hidden_posts_also_after_a_move_or_a_deletion(
 def test_a_thread_with_many_hidden_replies_is_still_truncated_by_size(
     client: Client, siti: Client, budi: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A thread with hidden replies has more replies than its counter says. The limits must still apply."""
+    """The counter of a thread does not count hidden replies. The maximum response size must still apply."""
     thread_id = write_thread(siti)["id"]
     for _ in range(13):
         write_reply(budi, thread_id, content="x" * 1000)

@@ -34,7 +34,7 @@ def texts() -> list[str]:
 
 
 def pass_time(minutes: int) -> None:
-    """Make all messages older by this number of minutes. Mark the messages that are now due as sent."""
+    """Make all notices and messages older by this number of minutes. Mark the messages that are now due as sent."""
     step = timedelta(minutes=minutes)
     db.session.execute(sa.update(ReplyNotice).values(due_at=ReplyNotice.due_at - step))
     db.session.execute(sa.update(Delivery).values(due_at=Delivery.due_at - step))
@@ -166,7 +166,7 @@ def test_a_switch_to_a_pseudonym_changes_the_pending_message(budi: Client, threa
 
 
 def hold(minutes: int) -> None:
-    """Make the notices older by this number of minutes. Their messages stay unsent."""
+    """Make the notices older by this number of minutes. Do not mark any message as sent."""
     step = timedelta(minutes=minutes)
     db.session.execute(sa.update(ReplyNotice).values(due_at=ReplyNotice.due_at - step))
     db.session.commit()

@@ -102,7 +102,7 @@ class Reports(OfAPost):
 
 
 class Appeals(OfAPost):
-    """Tests of a route for the appeal of a hidden post's author."""
+    """Tests of a route with which an author appeals against the hiding of a post."""
 
     def test_an_author_appeals_against_a_hidden_post(self, siti: Client, budi: Client, admin: Client) -> None:
         ids = write_both(siti)

@@ -59,7 +59,8 @@ def test_a_wrongly_reported_post_is_kept_and_false_reports_stop_counting(
     report_by_three(client, f"threads/{thread_id}")
     assert read_thread(budi, thread_id)["title"] == "Insulin di kulkas?"
     assert_error(siti.post(f"{path}/banding", {"note": "Lagi?"}), 409, "not_hidden")
-    # After three false reports, the reports of these three people do not count. Their responses do not show this.
+    # These three people have made three false reports each, so their new reports do not count. The responses to
+    # the new reports do not show this.
     for _ in range(2):
         other = write_thread(budi)["id"]
         for troll in trolls:

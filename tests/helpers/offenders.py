@@ -6,6 +6,6 @@ from collections.abc import Iterable
 
 
 def assert_none(offenders: Iterable[str], advice: str) -> None:
-    """Fail if there are offenders. The message contains `advice` and one line for each, without duplicates."""
+    """Fail if there are offenders. The message contains `advice` and one line for each offender, without duplicates."""
     lines = list(dict.fromkeys(offenders))
     assert not lines, "\n".join([advice, *lines])

@@ -27,7 +27,7 @@ def running() -> Iterator[Server]:
 
 @pytest.fixture
 def sim(running: Server) -> Iterator[Server]:
-    running.reset()  # a call that an earlier test gave up may have arrived since
+    running.reset()  # a late call of an earlier test may have arrived after the last reset
     yield running
     running.reset()
 

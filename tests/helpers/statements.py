@@ -22,7 +22,7 @@ class Statements:
             self.seen.append(statement)
 
     def cursor(self, *args: Any, **options: Any) -> psycopg2.extensions.cursor:
-        """Return a psycopg2 cursor that records its statements. SQLAlchemy and direct reads use this method."""
+        """Return a psycopg2 cursor that records its statements. SQLAlchemy and direct reads call this method."""
         return _Recorded(self, *args, **options)
 
     @contextmanager

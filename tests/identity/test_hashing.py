@@ -14,7 +14,7 @@ from tests.helpers.factories import PASSWORD, make_user
 
 
 class Slow:
-    """Threads that keep slots of `HASHING` occupied, like slow hashes of passwords, until `end` is set."""
+    """Threads that occupy `HASHING` until `end` is set, like slow password hashes."""
 
     def __init__(self, threads: int) -> None:
         self.end = threading.Event()

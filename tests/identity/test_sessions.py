@@ -142,7 +142,7 @@ def test_an_access_token_is_refused_after_its_session_expired(
 
 @pytest.mark.parametrize("path", ["/forum/threads", "/forum/threads?page=0", "/forum/threads/999999"])
 def test_a_token_of_an_ended_session_is_refused_where_the_token_is_optional(client: Client, path: str) -> None:
-    """The session is checked first, so another error in the request does not matter."""
+    """The service checks the session first, so a request with another error gets `session_ended` too."""
     user = make_user()
     as_user = client.as_(user)
     sessions.end_all(user.id)
@@ -167,7 +167,7 @@ def test_expired_sessions_are_deleted(client: Client) -> None:
 
 
 def test_an_expired_admin_session_is_deleted_only_after_the_user_idle_limit(client: Client) -> None:
-    """Until the row is deleted, the administrator's browser still gets pushes about urgent moderation cases."""
+    """While the session's row exists, the administrator's browser still gets pushes about urgent moderation cases."""
     sessions.begin(make_admin())
     for days, left in ((6.5, 1), (1, 0)):
         let_pass(days=days)

@@ -47,7 +47,7 @@ class AccessRule(Protocol):
     def record(self) -> None:
         """Write records about the call, after the view has run.
 
-        They are committed together with the changes of the view.
+        The records are committed together with the changes of the view.
         """
 
 

@@ -13,8 +13,8 @@ from app.core.lib import provinces
 from app.core.lib.geo import degrees
 from app.core.lib.local_time import rfc3339
 
-#: Years that are accepted in a date. Python accepts the years 1 to 9999. The margin prevents overflows in calculations
-#: with the date.
+#: Years that are accepted in a date. Python itself accepts the years 1 to 9999. This range is smaller, because
+#: calculations with a date near the limits of Python could overflow.
 YEARS = range(1900, 9001)
 
 #: Validated fields of a schema, by name. An optional field may be missing.

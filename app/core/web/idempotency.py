@@ -114,13 +114,13 @@ def delete_old() -> None:
 
 
 def delete_of_user(user_id: int, blueprint: str) -> None:
-    """Delete stored responses of one blueprint to this user, because the user no longer has access to the data."""
+    """Delete this user's stored responses from one blueprint, because the user no longer has access to the data."""
     theirs = (IdempotencyKey.user_id == user_id, IdempotencyKey.endpoint.startswith(f"{blueprint}.", autoescape=True))
     db.session.execute(sa.delete(IdempotencyKey).where(*theirs).execution_options(synchronize_session=False))
 
 
 def clear_texts(blueprint: str, words: Collection[str], values: Collection[str]) -> None:
-    """Clear stored responses of one blueprint that contain certain texts.
+    """Clear the stored responses of one blueprint in which certain texts occur.
 
     A response matches if it contains one of `words` anywhere, or one of `values` as a whole JSON string. The keys
     remain, so a repeated request still creates nothing.

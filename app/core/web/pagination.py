@@ -180,8 +180,8 @@ def _address(request: Request, *names: str) -> str:
     return _address_without(names, request.root_path + request.path, request.query_string)
 
 
-# Requests repeat the same few addresses. Without this cache, the function would take 5% of the time of a list request
-# with a prepared statement.
+# Requests repeat the same few addresses. Without this cache, the function would take 5% of the time of a request for
+# a list that a prepared statement reads.
 @lru_cache(maxsize=256)
 def _address_without(names: tuple[str, ...], path: str, query: bytes) -> str:
     sent = parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True)

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 View = TypeVar("View", bound=Callable[..., object])
 
-#: Pause in seconds after two failures in a row to reach Redis. The process does not call Redis during the pause.
+#: Pause in seconds after two consecutive failures to reach Redis. The process does not call Redis during the pause.
 AWAY_S = 1.0
 
 
@@ -76,9 +76,10 @@ class RateLimits:
         self._ask(drop)
 
     def _ask(self, question: Callable[[MovingWindowRateLimiter], T]) -> T:
-        """Run `question` with the counts in Redis. During an outage, use the counts in this process's memory.
+        """Call `question` with the counts in Redis.
 
-        A request waits for an unresponsive Redis only once, even if its route has several limits.
+        During an outage of Redis, call `question` with the counts in the memory of this process. A request waits for
+        an unresponsive Redis only once, even if its route has several limits.
         """
         now = monotonic()
         in_request = has_request_context()
@@ -129,7 +130,8 @@ def limit(
 ) -> Callable[[View], View]:
     """Limit a route to `rate` calls per `key` in a moving time window. A call with the key None is not limited.
 
-    Routes with the same `counter` share one count. If `counts` is set, only calls that raise one of its errors count.
+    Routes with the same `counter` share one count. If `counts` has error classes, a call counts only if it raises one
+    of these errors.
     """
     # If a view has several of these decorators, the top decorator checks each call first. A call that the top decorator
     # refuses does not count for the lower ones.
@@ -147,8 +149,8 @@ def limit(
                 for each in rates:
                     limits.check(each, *counted_by)
                 return view(*args, **kwargs)
-            # Count each call before it runs, and subtract it if it succeeds. Concurrent calls then cannot exceed the
-            # limit.
+            # Count each call before it runs. Remove the call from the count if it raises none of the errors in
+            # `counts`. Concurrent calls then cannot exceed the limit.
             with ExitStack() as taken:
                 for each in rates:
                     limits.check(each, *counted_by)

@@ -6,7 +6,8 @@ import logging
 import re
 from collections.abc import Iterable, Mapping
 
-# request ids may be guessable; the system's secure random source would release Python's global lock (GIL)
+# `random` is good enough for request ids, because they may be guessable. The system's secure random source would
+# release Python's global lock (GIL).
 from random import getrandbits
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -39,7 +40,7 @@ SAFE_HEADERS = [
     ("Referrer-Policy", "no-referrer"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
-    # responses that may be cached set their own value: pictures, and routes with `cached`
+    # A response that may be cached sets its own value. Examples are pictures, and responses of routes with `cached`.
     ("Cache-Control", "no-store"),
 ]
 STAY_SECURE = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains")

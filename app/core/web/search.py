@@ -9,13 +9,14 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.core.web.pagination import contains
 
-#: Pattern of the shortest text that a trigram index can find.
+#: A trigram index can find a text only if the text contains a match of this pattern.
 TRIGRAM = re.compile(r"[A-Za-z0-9]{3}")
 
 #: Maximum rows that a search without an index reads. The newest rows are read first.
 MAX_SEARCHED = 10_000
 
-#: Maximum total of a filtered list. Counting stops there, because it is slow and nobody reads so many pages.
+#: Maximum total of a filtered list. The count stops at this number, because a full count is slow and nobody reads so
+#: many pages.
 MAX_COUNTED = 10_000
 
 
@@ -28,7 +29,8 @@ def containing(
 ) -> sa.ColumnElement[bool]:
     """Return an SQL condition that is true if one of the columns contains `q`. The comparison ignores case.
 
-    The columns share a trigram index. `newest_by` is an indexed column of the same model that gives the age of a row.
+    The columns share a trigram index. If the index cannot find `q`, only the newest rows are searched. `newest_by` is
+    the column that gives the age of a row. It belongs to the same model, and has an index.
     """
     if has_trigram(q):
         return like(contains(q), *columns)

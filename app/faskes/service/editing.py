@@ -14,7 +14,10 @@ CONSTRAINTS: dict[str, AppError] = {"pk_faskes": Conflict("ID fasilitas sudah di
 
 
 def create(data: Loaded) -> Faskes:
-    """Store a new facility. A missing id is random, a missing province is derived from the position."""
+    """Store a new facility. Create a random id if the id is missing.
+
+    Derive a missing province from the position.
+    """
     faskes = Faskes(**{"id": secrets.token_urlsafe(16), **data, "source": DB})
     if faskes.province is None:
         faskes.province = geocoding.province_at(faskes.lat, faskes.lng)

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 LIFETIME_S = 4 * 3600
 
 #: Seconds during which a newly covered circle still counts as `ASKING`. A request in this time may have read the
-#: database before the new rows were committed, so it must read again.
+#: database before the new rows were committed. The request must therefore read the database again.
 JUST_NOW_S = 1
 
 #: Maximum km between the centre of a search and the centre of a circle that covers the search. The radius of the circle

@@ -1,8 +1,8 @@
 """Help for authors who write that they want to die, and the list of phrases that detects such posts.
 
 The author gets the numbers of crisis lines. Moderators get an urgent case. Nobody else is notified.
-Reports by other people never hide the post. Its picture stays hidden and its broadcast stays unsent until a moderator
-decides.
+Reports by other people never hide such a post. The post's picture stays hidden and the post's broadcast stays unsent
+until a moderator decides.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def check_post(post: Post) -> Help | None:
     """Return help for the author if a locked post has a crisis phrase, else None.
 
     With a crisis phrase, open an urgent case, and hide the picture until a moderator decides.
-    If a changed post gets help, the caller must also call `hiding.undo_reports`.
+    If this function returns help for a changed post, the caller must also call `hiding.undo_reports`.
     """
     texts = (post.title, post.content) if isinstance(post, ForumThread) else (post.content or "",)
     if kind_of(*texts) != "crisis":

@@ -138,7 +138,7 @@ def _is_in(phrase: str, text: str) -> bool:
 
 
 def _counts(words: list[str], match: re.Match[str]) -> bool:
-    """Return whether the match of a phrase counts. Words before or after it may make it harmless.
+    """Return whether the match of a phrase counts. Words before or after the match may make the phrase harmless.
 
     `words` are the words of the phrase.
     """

@@ -53,7 +53,7 @@ def hold_picture(post: Post) -> None:
 
 
 def undo_reports(post: Post) -> None:
-    """Show the text of a locked post that reports have hidden. Its picture and broadcast stay hidden."""
+    """Show a locked post again if reports have hidden it. The post's picture and broadcast stay hidden."""
     which = ForumCase.reply_id == post.id if isinstance(post, ForumReply) else _is_of_thread(post)
     undone = sa.update(ForumCase).where(which, ForumCase.hidden_by == HiddenBy.REPORTS).values(hidden_by=None)
     if db.session.scalar(undone.returning(ForumCase.id)) is not None:

@@ -152,7 +152,7 @@ def _reports_of(case_ids: Collection[int]) -> dict[int, list[Report]]:
 
 
 def create(data: Loaded, by: Caller) -> tuple[Case, bool]:
-    """Decide about a post, even without a report. Return its case, and whether the case is new."""
+    """Decide about a post, which may have no reports. Return the post's case, and whether the case is new."""
     post = lock_reply(data["reply_id"]) if "reply_id" in data else lock_thread(data["thread_id"])
     case, is_new = cases.of_post(post)
     _decide(case, post, data, by)

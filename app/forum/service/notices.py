@@ -170,10 +170,10 @@ def _latest_notice(user_id: int, by_alias: bool, reply_id: int) -> ReplyNotice:
 
 
 def _waits(notice: ReplyNotice, now: datetime) -> bool:
-    """Return whether the latest message is still unsent. If it is, its text will include the new reply.
+    """Return whether the latest message is unsent and will include the new reply.
 
-    The message may wait for the end of quiet hours, or be stuck. Lock the message's row until the commit of the reply,
-    so that no worker renders the text without the reply.
+    Such a message may wait for the end of quiet hours, or may be stuck. Lock the message's row until the commit of the
+    reply, so that no worker renders the text without the reply.
     """
     waiting = sa.select(Delivery.id).where(
         Delivery.user_id == notice.user_id,
@@ -330,9 +330,9 @@ def render_lifted(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 def shows_pseudonym(user_id: int) -> sa.ColumnElement[bool]:
     """Return an SQL condition that is true for deliveries that may reveal this person's pseudonym to administrators.
 
-    Examples are messages about replies to a pseudonymous thread. The sending time of such a message matches the time of
-    the replies. Broadcasts about threads are included too. Everybody except the author may get such a broadcast, so a
-    missing broadcast would reveal the author.
+    Examples are messages about replies to a pseudonymous thread. Administrators could compare the sending time of
+    such a message with the time of the replies. Broadcasts about threads are included too. Everybody except the author
+    may get such a broadcast. A person without the broadcast may therefore be the author.
     """
     named = sa.select(ForumThread.id).where(ForumThread.user_id == user_id, ~ForumThread.use_pseudonym)
     is_named = sa.func.coalesce(Delivery.about_id, 0).in_(named)

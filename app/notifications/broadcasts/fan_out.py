@@ -106,7 +106,7 @@ def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
 def _with_delivery(broadcast: Broadcast, user_ids: Sequence[int]) -> set[int | None]:
     """Return the ids of the people who already have a delivery of this broadcast.
 
-    Some people have a delivery if `service.release` has restarted the broadcast from the first recipient.
+    This can happen only after `service.release` has restarted the broadcast from the first recipient.
     """
     keys = [_key(broadcast, user_id) for user_id in user_ids]
     rows = sa.select(deliveries.c.user_id).where(

@@ -20,8 +20,9 @@ from app.notifications.senders.models import Sender, SenderState, senders
 logger = logging.getLogger(__name__)
 
 PACE_ID = 1
-#: Broadcasts are paused if at least 10 of the last 200 broadcast messages are bad, even if there are fewer than 200. A
-#: message is bad if the provider refused it or failed to deliver it, or if its recipient has opted out since.
+#: Broadcasts are paused if at least 10 of the last 200 broadcast messages are bad. If there are fewer than 200
+#: messages, 10 bad messages are still enough. A message is bad if the provider refused it or failed to deliver it, or
+#: if the recipient has opted out since.
 RECENT_MESSAGES, MIN_BAD_MESSAGES = 200, 10
 #: In its warm-up, a new number may send to 50 new recipients a day. This limit is doubled after every three good days,
 #: see `end_day`. After 33 good days, the warm-up ends, and the number of new recipients is unlimited.
@@ -54,8 +55,8 @@ def count_budget() -> None:
 def _left(connection: sa.Connection, sender: Sender) -> int | None:
     """Return how many more broadcast messages the provider's limits allow. Return None if no limit is known.
 
-    The result is the smaller of these two numbers, and at least 0. If the provider has not reported a limit, the number
-    that belongs to the limit is left out.
+    The result is the smaller of the two numbers below, and at least 0. If the provider has not reported one of the two
+    limits, only the other number is used.
 
     - the sender's limit of different recipients in 24 hours, minus the recipients in `_people_of_a_day`
     - the paid messages that are left, minus the urgent messages that are due in the next 24 hours
@@ -63,7 +64,8 @@ def _left(connection: sa.Connection, sender: Sender) -> int | None:
     lefts = []
     if sender.limit_24h is not None:
         lefts.append(sender.limit_24h - (connection.scalar(_people_of_a_day) or 0))
-    # Ignore 0, which may mean a plan without a quota. If no message is left, the provider refuses the next message.
+    # Ignore a quota of 0, because 0 may mean that our plan has no quota. If the quota is really used up, the provider
+    # refuses the next message.
     if sender.quota:
         lefts.append(sender.quota - (connection.scalar(_coming_messages) or 0))
     return max(0, min(lefts)) if lefts else None
@@ -177,8 +179,8 @@ _last = (
         sa.or_(
             sa.and_(_rows.state == DeliveryState.FAILED, _rows.last_error.like("messaging:%")),
             _rows.receipt.is_not_distinct_from(Receipt.FAILED),
-            # Broadcasts are sent only to people who accept broadcasts. So a recipient who does not accept broadcasts
-            # now has opted out after the message.
+            # Every recipient accepted broadcasts when the message was sent. So a recipient who refuses broadcasts now
+            # has opted out after the message.
             sa.and_(_rows.state == DeliveryState.SENT, User.accepts_broadcasts.is_(False)),
         ).label("is_bad")
     )

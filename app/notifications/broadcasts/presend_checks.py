@@ -22,7 +22,7 @@ from app.notifications.delivery.claims import Claimed, ClaimLostError, Postponed
 from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
 from app.notifications.senders import sender_status
 
-#: A slot is the permission of the rate limit to send one message. An unused slot expires after this time.
+#: The rate limit gives out slots. A slot is the permission to send one message. An unused slot expires after this time.
 BURST = timedelta(seconds=5)
 
 
@@ -116,7 +116,8 @@ def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
     with unit_of_work():
         row = db.session.execute(slot, values).first()
         if row is None:
-            # The only row may not exist yet. Insert it, or wait until another thread has inserted it, and try again.
+            # The only row of `broadcast_pace` may not exist yet. Insert the row, or wait until another worker has
+            # inserted it. Then try again.
             db.session.execute(first_pace())
             row = db.session.execute(slot, values).first()
     return row is not None

@@ -31,8 +31,8 @@ LEASE_S = 30
 #: Minimum number of seconds until the end of the lease when a call to a provider starts. The number is more than twice
 #: the longest time limit of such a call.
 CALL_S = 20
-#: If at least this number of workers died while they sent a delivery, the delivery is sent in a separate message. The
-#: death with this number and each later death also double the duration of the delivery's lease.
+#: After this number of workers have died while they sent a delivery, the delivery is sent in a separate message. The
+#: last of these deaths doubles the duration of the delivery's lease. Each later death doubles the duration again.
 POISON_CRASHES = 3
 
 
@@ -111,13 +111,13 @@ def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[time
 
 _new_since = clock_jump.now_sql - _interval(NEW_S)
 _worker_crashes = groups.worker_crashes_of(_rows)
-#: SQL for the duration of the lease in seconds. The first deaths of workers do not change the
-#: duration. Death number `POISON_CRASHES` and each later death double the duration, up to `MAX_RETRY_S`.
+#: SQL for the duration of the lease in seconds. The duration is `LEASE_S` until `POISON_CRASHES` workers have died. The
+#: death number `POISON_CRASHES` and each later death double the duration, up to `MAX_RETRY_S`.
 _lease_s = sa.func.least(
     LEASE_S * sa.func.power(2, sa.func.greatest(_worker_crashes - POISON_CRASHES + 1, 0), type_=sa.Float), MAX_RETRY_S
 )
-#: Start of the lease: the later of the verified time (see `clock_jump`) and the database's time. With an earlier start,
-#: the lease could already be expired for a worker that uses the database's time.
+#: Start of the lease: the verified time (see `clock_jump`) or the database's time, whichever is later. From the earlier
+#: time, the lease could already be over for a worker that uses the database's time.
 _lease_start = sa.func.greatest(clock_jump.now_sql, sa.func.statement_timestamp())
 _claiming = sa.update(deliveries).values(
     state=DeliveryState.CLAIMED, claim_token=token, attempts=_rows.attempts + 1, worker_crashes=_worker_crashes
@@ -155,8 +155,8 @@ def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
 
 
 _columns = (*(_rows[name] for name in Claimed.__dataclass_fields__), delivery_preferences_of(_rows.user_id))
-#: Statements that claim the row that has been due longest. `OLDEST` reads all rows except suspects, `NEWEST` reads the
-#: newly due rows except suspects, and `SUSPECTS` reads the suspects.
+#: Each statement claims the row that has been due longest among certain rows. `OLDEST` claims one of all rows that are
+#: not suspects. `NEWEST` claims one of the newly due rows that are not suspects. `SUSPECTS` claims one of the suspects.
 OLDEST = _first_of(~is_suspect)
 NEWEST = _first_of(~is_suspect, _rows.next_try_at > _new_since, _rows.due_at > _new_since)
 SUSPECTS = _first_of(is_suspect)
@@ -184,8 +184,8 @@ _begin = PreparedStatement(
 def claim(queue: str, channel: str, which: PreparedStatement = OLDEST) -> Claimed | None:
     """Claim the delivery that has been due longest in a channel, or return None if none is due. Skip locked rows.
 
-    In the same transaction, claim the other deliveries of its message, see `groups`. If `POISON_CRASHES` workers have
-    died while they sent the delivery, do not claim the other deliveries.
+    In the same transaction, claim the other deliveries that are sent in the same message, see `groups`. If at least
+    `POISON_CRASHES` workers have died while they sent the delivery, claim only this delivery.
     """
     is_grouped = settings.reminder_grouping and channel == Channel.MESSAGING
     values = {"token": uuid.uuid4(), "is_grouped": is_grouped, **clock_jump.values()}
@@ -220,8 +220,9 @@ def _of_row(row: Sequence[Any]) -> Claimed:
 def begin(delivery: Claimed) -> None:
     """Record that the call to the provider starts now. Extend the lease if it is short.
 
-    From now until an outcome is recorded, the outcome is unknown. A worker that dies now may have sent the delivery.
-    Remove deliveries that were cancelled since the claim. Raise `ClaimLostError` if no delivery remains.
+    From now until an outcome is recorded, the outcome counts as unknown. A worker that dies in this time may have sent
+    the delivery. Deliveries that were cancelled since the claim are left out of the message. Raise `ClaimLostError` if
+    no delivery remains.
     """
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, **clock_jump.values()}
     with autocommit() as connection:

@@ -44,16 +44,17 @@ Transport = Callable[[Claimed], str | None]
 class Routing:
     """Functions of other packages that this module calls to send deliveries. `app.wiring` sets them."""
 
-    #: Function that sends a delivery, by channel.
+    #: For each channel, the function that sends a delivery.
     transports: Mapping[Channel, Transport]
-    #: Function that reads the current texts of deliveries from the database, by kind of delivery.
+    #: For each kind of delivery, the function that reads the current texts of deliveries from the database.
     render: Mapping[str, Renderer]
-    #: Function called before a delivery is sent, by kind of delivery. The function raises an error of `claims` if the
-    #: delivery must not be sent now.
+    #: For each kind of delivery, the function that is called before a delivery is sent. The function raises an error of
+    #: `claims` if the delivery must not be sent now.
     checks: Mapping[str, Callable[[Claimed], None]]
-    #: Function that joins the texts of several deliveries into one message, by kind. See `groups`.
+    #: For each kind of delivery, the function that joins the texts of several deliveries into one message. See
+    #: `groups`.
     merge: Mapping[str, Callable[[Sequence[Words]], Words]]
-    #: Function that returns whether the next row of a channel may be claimed, by queue.
+    #: For each queue, the function that returns whether the next row of a channel may be claimed.
     throttles: Mapping[str, Callable[[Channel], bool]]
     #: Function called after messages were taken back from the provider, see `recall`. Its argument is the occurrence
     #: ids of these messages. An occurrence is one due time of a reminder.
@@ -258,7 +259,7 @@ class Lane:
             return self._unknown(delivery, name) if delivery.call_started else self._retry(delivery, name, None)
         for each in delivery.together:
             self._count("sent")
-            if self.queue == URGENT:  # broadcasts are delayed on purpose
+            if self.queue == URGENT:  # the lag of broadcasts is not measured, because they are delayed on purpose
                 LAG.labels(self.channel).observe(max(0.0, (local_time.now() - each.due_at).total_seconds()))
         return Outcome(OutcomeKind.SENT, ref=ref)
 
@@ -305,8 +306,9 @@ class Lane:
 def run(lanes_of: list[tuple[str, Channel]], limit_s: float) -> None:
     """Send the due deliveries of these (queue, channel) pairs, except suspects, until none is due.
 
-    After `limit_s` seconds, lanes with a slow call claim nothing more. When no lane has a slow call, the other lanes
-    also stop. If the job is killed, the outcome of its calls in progress is unknown, and each call is repeated once.
+    After `limit_s` seconds, lanes with a slow call claim nothing more, and the other lanes continue. When no lane has a
+    slow call any more, all lanes stop. If the job is killed, the outcome of its calls in progress is unknown. Each of
+    these calls is then repeated once.
     """
     changed, stop = Condition(), monotonic() + limit_s
     lanes = [lane for queue, channel in lanes_of for lane in _lanes(queue, channel, changed)]

@@ -18,9 +18,9 @@ from app.core.jobs import clock_jump
 from app.core.settings import settings
 from app.notifications.models import DeliveryState, deliveries
 
-#: Limits on one message: number of rows, characters of one row's sentence, and characters of all sentences. A text may
-#: have 4,096 characters, and a WhatsApp template 800. WhatsApp messages have the limit of a template, because a text
-#: may be sent again as a template.
+#: Limits on one message: number of rows, characters of one row's sentence, and characters of all sentences. A free text
+#: may have 4,096 characters, and a WhatsApp template 800. Every WhatsApp message must fit into a template, because a
+#: free text may be sent again as a template.
 MAX_ROWS = 10
 CHARACTERS = 350
 CHARACTERS_OF_ALL, CHARACTERS_OF_A_TEMPLATE = 3500, 600
@@ -78,7 +78,7 @@ def values_of(first: Mapping[str, object]) -> dict[str, object]:
 def fitting(kind: str, words: Sequence[Mapping[str, Any]]) -> set[int]:
     """Return the indexes of the texts that fit into one message with the first text. A long sentence is sent alone.
 
-    Each type of reminder may have its own WhatsApp template. Then only texts of the same type fit.
+    If each type of reminder has its own WhatsApp template, only texts of the first text's type fit.
     """
     if not words[1:]:
         return {0}
@@ -101,9 +101,9 @@ def is_unsettled(rows: Any) -> sa.ColumnElement[bool]:
 
 
 def called_with(ids: Collection[int]) -> sa.Select[int, int]:
-    """Return a query of id pairs: one of these rows, and another row of the same call. The query locks the other rows.
+    """Return a query of pairs of ids: the id of a given row, and the id of another row that was sent in the same call.
 
-    The rows must be unsettled, see `is_unsettled`.
+    The query locks these other rows. The given rows must be unsettled, see `is_unsettled`.
     """
     rows, other = deliveries.c, deliveries.alias("other")
     return (
@@ -112,8 +112,7 @@ def called_with(ids: Collection[int]) -> sa.Select[int, int]:
             rows.id.in_(ids),
             other.c.id != rows.id,
             _may_join(other.name),
-            # Compare `unconfirmed_calls`. Its value is lower in a row that has the same claim but was not sent in this
-            # call.
+            # A row with the same claim may not have been sent in this call. Such a row has a lower `unconfirmed_calls`.
             *(other.c[name] == rows[name] for name in ("user_id", "claim_token", "unconfirmed_calls")),
             *_is_within(other.c, rows),
         )

@@ -17,7 +17,7 @@ from app.notifications.delivery.sealing import Words
 from app.providers.messenger import Button, Template
 from app.providers.whatsapp import MAX_CHARACTERS_WITH_BUTTONS
 
-#: Time for which WhatsApp accepts free text after a person wrote to us. It is ten minutes shorter than WhatsApp's 24
+#: Time for which we send free text after a person wrote to us. This time is ten minutes shorter than WhatsApp's 24
 #: hours, because WhatsApp's clock may differ from ours.
 OPEN_FOR = timedelta(hours=24) - timedelta(minutes=10)
 

@@ -43,7 +43,7 @@ class RecipientNumber:
     is_open: bool = False
     #: True if the number is invalid. An invalid number gets one test message, called a probe, see `numbers`.
     is_invalid: bool = False
-    #: True if the use of the number was recorded recently.
+    #: True if we recorded recently that the number is in use, see `numbers.use_is_recorded`.
     is_noted: bool = True
 
 

@@ -1,8 +1,8 @@
 """Kinds of messages that are sent only to proven numbers, according to the setting `PHONE_VERIFICATION`.
 
-A number is proven if its owner has confirmed to us that the number is theirs. The check runs when a message is sent.
-It does not run when the message is planned, because the number may be proven or changed in between. Pushes are not
-checked, because they do not use the number.
+A number is proven if its owner has confirmed to us that the number is theirs. The number is checked when a message is
+sent, and not when the message is planned. In between, the number may be proven or changed. Pushes need no proven
+number, because they do not use the number.
 """
 
 from __future__ import annotations

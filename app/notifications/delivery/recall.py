@@ -1,8 +1,8 @@
-"""Recall of expired messages that Fonnte accepted but has not sent yet. A late reminder would mislead.
+"""Recall of expired messages that Fonnte accepted but has not sent yet.
 
-Fonnte sends messages through our phone. While the phone is off, Fonnte keeps accepted messages for up to 7 days, and
-sends all of them when the phone is on again. The state of such a delivery is `sent`. The recall changes it to
-`missed`.
+Fonnte sends messages through our phone. While the phone is off, Fonnte keeps accepted messages for up to 7 days. When
+the phone is on again, Fonnte sends all of them. A reminder that arrives so late would mislead the recipient. The
+delivery of an accepted message has the state `sent`. The recall changes the state to `missed`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ logger = logging.getLogger(__name__)
 
 #: Maximum number of deliveries that one job takes back.
 BATCH = 200
-#: Maximum age of an accepted message that is taken back because no receipt has reported that Fonnte sent it.
+#: An expired message is taken back if no receipt has reported that Fonnte sent it. This rule applies only to messages
+#: that Fonnte accepted within this time.
 RECEIPT_WITHIN = timedelta(hours=3)
 #: Values of `last_error` after an attempt to take a message back: Fonnte had already sent it, or Fonnte deleted it.
 TOO_LATE = "could not be taken back"
@@ -33,7 +34,7 @@ TAKEN_BACK = "taken back"
 
 _rows = deliveries.c
 _now = sa.func.statement_timestamp()
-#: Time since which Fonnte may keep accepted messages, because our phone is off. Null while the phone is on.
+#: While our phone is off: the time since when Fonnte may have kept accepted messages. Null while the phone is on.
 _held_since = (
     sa.select(sa.func.min(senders.c.held_since))
     .where(senders.c.provider == "fonnte", senders.c.state == SenderState.DOWN)

@@ -111,13 +111,13 @@ _open = (
 
 @dataclass(frozen=True)
 class _Names:
-    """Maps that find the deliveries of a batch of receipts, by delivery id and by both references of the provider.
+    """Maps from delivery ids, and from both references of the provider, to the deliveries of a batch of receipts.
 
     Deliveries that were sent as one message have the same references.
     """
 
-    #: Ids of the deliveries that were sent in the same call, by delivery id. If the outcome of the call is recorded,
-    #: the set contains only the delivery itself.
+    #: For each delivery id, the ids of all deliveries that were sent in the same call. After the outcome of the call is
+    #: recorded, the set contains only the delivery itself.
     ids: Mapping[int, set[int]]
     refs: Mapping[str, set[int]]
     state_refs: Mapping[str, set[int]]
@@ -143,7 +143,8 @@ class _Names:
             unsettled += [delivery_id] if is_unsettled else []
         for delivery_id, other_id in db.session.execute(groups.called_with(unsettled)) if unsettled else ():
             ids[delivery_id].add(other_id)
-        # A receipt with both references shows which delivery a receipt with only `state_ref` belongs to.
+        # Some receipts have both references, and later receipts have only `state_ref`. A receipt with both shows which
+        # deliveries the receipts with only `state_ref` belong to.
         for event in batch:
             if event.state_ref and event.ref:
                 state_refs[event.state_ref] |= refs[event.ref]

@@ -109,7 +109,7 @@ def render(delivery: Claimed, renderers: Mapping[str, Renderer]) -> None:
 
 @contextmanager
 def _only(deliveries: Sequence[Claimed]) -> Iterator[Claimed]:
-    """Yield the first delivery. Until the context ends, its `ids` are those of all these deliveries."""
+    """Yield the first delivery. Until the context ends, its `ids` has the ids of all these deliveries."""
     first = deliveries[0]
     before, first.ids = first.ids, tuple(each.id for each in deliveries)
     yield first

@@ -55,7 +55,8 @@ of_claim = (
 )
 _is_message = _rows.channel == sa.literal_column(f"'{Channel.MESSAGING}'")
 _ref = sa.bindparam("ref", type_=sa.Text)
-#: Condition: the provider returned a reference of the message. The row then gets the receipt `accepted`.
+#: Condition: the delivery is a message, and the provider returned a reference of it. If this is true, the delivery's
+#: row gets the receipt `accepted`.
 _is_accepted = sa.and_(_rows.channel == Channel.MESSAGING, _ref.is_not(None))
 _sending = (
     sa.update(deliveries)
@@ -197,7 +198,7 @@ def _record_retry(delivery: Claim, delay_s: float, reason: str, *, unconfirmed_c
 
 
 def _known(delivery: Claim) -> sa.ColumnElement[int]:
-    """Return SQL for the number of calls with an unknown outcome, without the call whose outcome is recorded now."""
+    """Return SQL for the number of calls with an unknown outcome. Leave out the call that is recorded now."""
     return _rows.unconfirmed_calls - 1 if delivery.call_started else _rows.unconfirmed_calls + 0
 
 

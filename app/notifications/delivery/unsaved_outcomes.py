@@ -30,7 +30,7 @@ KEY = "deliveries:parked"
 
 #: Seconds between attempts to save an outcome while PostgreSQL is unavailable.
 RETRY_EVERY_S = 0.2
-#: Seconds after which `persist` stops its attempts, if the outcome is in Redis.
+#: Seconds after which `persist` does not try PostgreSQL any more, if the outcome is already in Redis.
 RETRY_FOR_S = 2.0
 
 

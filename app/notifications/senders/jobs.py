@@ -11,7 +11,8 @@ from app.providers.http import ProviderError
 
 logger = logging.getLogger(__name__)
 
-#: Redis key that exists while `check` must not call the provider, and the lifetime of this key in seconds.
+#: `UNASKED`: Redis key. While the key exists, `check` does not call the provider. `UNASKED_S`: lifetime of the key in
+#: seconds.
 UNASKED = "sender:unasked"
 UNASKED_S = 3600
 

@@ -123,7 +123,7 @@ def record_message(phone: str, at: datetime) -> None:
 
 
 def reached(phone: str) -> None:
-    """Delete the refusal and the probe of a number, because a message has reached its owner. Skip wrong numbers."""
+    """Delete the refusal and the probe of a number, because messages reach this number. Skip wrong numbers."""
     forgotten = (
         sa.update(phone_numbers)
         .where(_numbers.phone == phone, _numbers.wrong_at.is_(None), is_doubted)
@@ -135,10 +135,10 @@ def reached(phone: str) -> None:
 
 
 def accepted(phone: str) -> None:
-    """Record that the provider accepted a message to a number that it had refused before.
+    """Record that the provider accepted a message to a number that is in doubt, see `is_doubted`.
 
-    The number gets messages again. If we get receipts, the earlier refusal stays stored, because a receipt may still
-    report a failure of this message. That failure then counts as a second refusal.
+    The number is valid again and gets messages. If we get receipts, an earlier refusal stays stored, because a receipt
+    may still report that this message failed. That failure then counts as a second refusal.
     """
     if settings.receives_messages:
         _flag(phone, None)

@@ -28,9 +28,9 @@ logger = logging.getLogger(__name__)
 
 #: Seconds for which a process caches the state of the sender.
 CACHED_S = 1.0
-#: Minimum time between two trial messages while the sender is down (`TRIAL_EVERY`). The first trial is also sent after
-#: `TRIAL_EVERY`. If the check of the sender can detect the recovery, the first trial is sent only after
-#: `BLIND_TRIAL_EVERY`. Such a trial is needed only if the check fails.
+#: `TRIAL_EVERY`: minimum time between two trial messages while the sender is down, and normally the time until the
+#: first trial. If the check of the sender can detect the recovery, the first trial is sent only after
+#: `BLIND_TRIAL_EVERY`. In this case, a trial is needed only if the check itself fails.
 TRIAL_EVERY = timedelta(minutes=1)
 BLIND_TRIAL_EVERY = timedelta(minutes=10)
 #: Time for which the sender stays degraded after the provider refused new recipients.
@@ -137,7 +137,7 @@ def _take_trial(which: dict[str, str]) -> bool:
 
 
 def stop(reason: str, *, is_seen: bool) -> None:
-    """Record that the sender is down. `is_seen` is true if the status check sees this problem, and so also its end."""
+    """Record that the sender is down. `is_seen` is true if the status check can detect this problem and its end."""
     _record(_down(reason, is_seen=is_seen))
 
 
@@ -222,9 +222,10 @@ def _record(
     only: sa.ColumnElement[bool] | None = None,
     first: Mapping[str, object] | None = None,
 ) -> None:
-    """Insert the row of the sender, or update the existing row if `only` is None or true for the row.
+    """Insert the row of the sender, or update the existing row.
 
-    If `first` is given, a new row gets the values `first` instead of `values`.
+    The condition `only` limits the update: if `only` is false for the existing row, the row does not change. If `first`
+    is given, a new row gets the values `first` instead of `values`.
     """
     which = key()
     if which is None:

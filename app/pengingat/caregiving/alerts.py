@@ -65,7 +65,8 @@ def delete_waiting(patient_id: int) -> None:
     theirs = sa.select(Occurrence.id).where(Occurrence.user_id == patient_id).scalar_subquery()
     unsent = sa.delete(CaregiverAlert).where(_alerts.occurrence_id.in_(theirs), _alerts.told_at.is_(None))
     db.session.execute(unsent.execution_options(synchronize_session=False))
-    # Cancel queued alerts last, to include alerts that `notify_caregiver` has just moved to the outbox.
+    # Cancel the alerts in the outbox last. So alerts that `notify_caregiver` has just moved to the outbox are cancelled
+    # too.
     outbox.cancel(Of(care.PATIENT, patient_id))
 
 
@@ -83,8 +84,8 @@ def notify_caregiver(link_id: int, now: datetime) -> None:
     """Put the due alerts of a caregiver link into the outbox, or set a later `due_at`.
 
     The link is locked, so that only one scheduler sends the link's alerts and nobody deletes the link. The occurrences
-    are locked too. An answer that arrives later then causes a correction. Rows that another transaction has locked are
-    left for the next tick.
+    are locked too, so that an answer waits until this transaction ends. Such an answer then causes a correction. Rows
+    that another transaction has locked are left for the next tick.
     """
     held = sa.select(CaregiverLink).where(CaregiverLink.id == link_id)
     link = db.session.scalar(held.with_for_update(key_share=True, skip_locked=True))

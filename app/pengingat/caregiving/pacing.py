@@ -1,8 +1,8 @@
 """Rules for when an alert about a missed reminder is sent to a caregiver. All functions are pure.
 
 The first alert is sent at once. Alerts of the next two hours are sent together when the two hours end. After six
-messages on one day, the next alerts are sent as one digest at 20.00, and later alerts wait until the next day. At
-night, only important alerts are sent.
+messages on one day, further alerts wait, and are sent as one digest at 20.00. Alerts after the digest wait until the
+next day. At night, only important alerts are sent.
 """
 
 from __future__ import annotations

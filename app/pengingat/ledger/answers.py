@@ -29,7 +29,7 @@ NOT_FOUND = "Tidak ada jadwal yang dapat dijawab."
 
 #: Maximum age of an answer that was given offline.
 OFFLINE = timedelta(days=7)
-#: Time by which an offline answer may be in the future, because the clock of a device may be fast.
+#: The time of an offline answer may be at most this far in the future, because a device's clock may be fast.
 FAST_CLOCK = timedelta(minutes=2)
 
 
@@ -273,8 +273,8 @@ def record(
             done.follow(held.of(row), rows, row, held.now)
     changed = _change(held, [(row, answered[row.id]) for row in news])
     if swept := answered.keys() - {row.id for row in changed}:
-        # The job `missed.miss_overdue` has marked these rows as missed since they were read. Write them once more. One
-        # retry is enough, because the job changes a row only once.
+        # After these rows were read, the job `missed.miss_overdue` has marked them as missed. Write the answer to these
+        # rows once more. One retry is enough, because the job changes a row only once.
         closed = [row._replace(state=OccurrenceState.MISSED) for row in news if row.id in swept]
         if not all(_may_become(row, state, rows, held, at) for row in closed):
             raise AlreadyClosed
@@ -305,7 +305,8 @@ def _change(held: LockedReminders, changes: Sequence[tuple[Row, Row]]) -> list[R
 def mark(held: LockedReminders, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia = AnsweredVia.APP) -> None:
     """Record that the current occurrence is done, or that it is not done.
 
-    A done reminder counts as done until its next due time. If it does not repeat, it counts as done permanently.
+    A reminder that is done counts as done until the reminder's next due time. A reminder that does not repeat counts as
+    done permanently.
     """
     if not is_done:
         _reopen(held, pengingat)
@@ -326,7 +327,7 @@ def mark(held: LockedReminders, pengingat: Pengingat, *, is_done: bool, via: Ans
 
 
 def _reopen(held: LockedReminders, pengingat: Pengingat) -> None:
-    """Change the state of the occurrence that counts as done to pending. Enqueue its unsent messages."""
+    """Set the occurrence that counts as done back to `pending`. Put its unsent messages into the outbox."""
     dues, current = done.done_occurrence(pengingat, held.now), done.current(pengingat, held.now)
     rows = statements.near([pengingat.id], held.now, second=dues[-1].at if dues else None)
     were_done = [row for row in rows if dues and row.due_at == dues[-1].at and row.state == OccurrenceState.DONE]

@@ -40,7 +40,10 @@ def counts(columns: sa.sql.base.ReadOnlyColumnCollection[str, sa.ColumnElement[A
 
 
 def compact_batch(now: datetime) -> int:
-    """Replace one batch of old occurrences with daily counts, in one statement. Return the number of occurrences."""
+    """Replace one batch of old occurrences with daily counts, in one statement.
+
+    Return the number of deleted occurrences.
+    """
     old = (
         sa.select(_rows.id)
         .where(_rows.due_at < now - timedelta(days=KEEP_DAYS))

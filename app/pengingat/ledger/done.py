@@ -29,7 +29,8 @@ def done_occurrence(pengingat: Pengingat, now: datetime) -> list[Due]:
     """Return the due times of the occurrence that counts as done now.
 
     This is usually the current occurrence. In the last hour before the next due time, `current` already returns the
-    next occurrence. If that occurrence is not done but the one before is, return the one before.
+    next occurrence. If the next occurrence is not done and the previous occurrence is done, return the previous
+    occurrence.
     """
     until, dues = pengingat.done_until, current(pengingat, now)
     if until is None or not now < until < NEVER or (dues and dues[-1].occurrence < until):
@@ -69,7 +70,10 @@ def count(pengingat: Pengingat, rows: Sequence[Row], current: datetime, *, is_do
 
 
 def _done_after(rows: Sequence[Row], reminder_id: int, moment: datetime) -> set[datetime]:
-    """Return the due times after this moment for which all ledger rows of the reminder are done."""
+    """Return the due times of the reminder's ledger rows after this moment.
+
+    Leave out a due time if one of its rows is not done.
+    """
     coming = [
         row
         for row in rows

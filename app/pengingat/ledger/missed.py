@@ -35,12 +35,13 @@ _was_delivered = sa.exists().where(
     deliveries.c.state == DeliveryState.SENT,
     # The provider may report a failure after the delivery has become SENT.
     deliveries.c.receipt.is_distinct_from(Receipt.FAILED),
-    # Deliveries of the channel PUSH_FAN_OUT do not count. Such a delivery becomes SENT when it is split into one push
-    # for each browser, even if the person has no browser.
+    # A delivery of the channel PUSH_FAN_OUT does not prove that a message was delivered. Such a delivery becomes SENT
+    # when it is split into one push for each browser, even if the person has no browser.
     deliveries.c.channel.in_([Channel.MESSAGING, Channel.PUSH]),
 )
-#: True if all deliveries of an occurrence were cancelled. Then the service did not fail. For example, the person
-#: answered early, and took the answer back after the messages had expired.
+#: SQL value: true if all deliveries of an occurrence were cancelled. Then the occurrence is not `undelivered`, because
+#: the service did not fail. For example, the person answered early, and took the answer back after the messages had
+#: expired.
 _was_withdrawn = (
     sa.select(sa.func.coalesce(sa.func.bool_and(deliveries.c.state == DeliveryState.CANCELLED), sa.false()))
     .where(_told_of)
@@ -54,8 +55,8 @@ _is_overdue: tuple[sa.ColumnElement[bool], ...] = (
     _rows.due_at <= _due_before,
     sa.or_(_rows.snoozed_until.is_(None), _rows.snoozed_until <= _due_before),
 )
-#: Cheap query that finds out whether any occurrence is overdue. It is sorted like the index. Otherwise PostgreSQL scans
-#: the table to find the first row.
+#: Cheap query that finds out whether any occurrence is overdue. The query has the same order as the index. Without this
+#: order, PostgreSQL scans the table to find the first row.
 _longest_overdue = PreparedStatement(sa.select(_rows.id).where(*_is_overdue).order_by(_rows.due_at).limit(1))
 _overdue = (
     sa.select(_rows.id)
@@ -107,8 +108,8 @@ def miss_overdue(now: datetime) -> int:
 def record_undelivered(occurrence_ids: Sequence[int]) -> None:
     """Record that messages about these occurrences failed after they had counted as sent.
 
-    A missed occurrence becomes `undelivered` if no other channel delivered its message. Caregivers who were alerted
-    about this occurrence in the last 24 hours get a correction.
+    A missed occurrence becomes `undelivered` if no other channel delivered its message. If caregivers were alerted
+    about such an occurrence in the last 24 hours, they get a correction.
     """
     which = _rows.id.in_(occurrence_ids), _rows.state == OccurrenceState.MISSED, ~_rows.undelivered, ~_was_delivered
     turn = sa.update(occurrences).where(*which).values(undelivered=True).returning(_rows.id)
@@ -136,8 +137,8 @@ def create_late_alerts(occurrence_ids: Sequence[int], now: datetime) -> None:
     """Create corrections for caregivers who were alerted about missed occurrences that are now done.
 
     Call this function after the statement that changes the occurrences. A scheduler may be sending alerts about the
-    same occurrences. The statement that changes them waits for the scheduler, but does not see the rows that the
-    scheduler wrote.
+    same occurrences. The changing statement then waits for the scheduler, but does not see the rows that the scheduler
+    wrote. So the corrections need a later statement.
     """
     db.session.execute(_following_up(AlertReason.LATE, now, _alert.occurrence_id.in_(occurrence_ids)))
 

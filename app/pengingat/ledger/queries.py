@@ -118,10 +118,10 @@ def open_schedules(user_id: int) -> dict[int, Schedule | None]:
 
 
 def count_fallen(user_id: int, today: date, now: datetime) -> dict[date, int]:
-    """Return the number of past due times by day, for `today` and later days. Deleted reminders count too.
+    """Count the past due times of `today` and of each later day. Return the numbers by day.
 
-    A later day can have past due times in another time zone. A due time counts only if it has a message that was not
-    cancelled.
+    A day after `today` can have past due times, because it may have begun in another time zone. Due times of deleted
+    reminders count too. A due time counts only if at least one of its messages was not cancelled.
     """
     was_told = sa.exists().where(Delivery.occurrence_id == Occurrence.id, Delivery.state != DeliveryState.CANCELLED)
     rows = sa.select(Occurrence.day, sa.func.count()).where(

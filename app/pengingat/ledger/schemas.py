@@ -113,7 +113,7 @@ class LinkAnswer(TypedDict):
 
 
 class LinkAnswerShown(Schema):
-    """Result of an answer by link. The title of the reminder is missing, because links may be forwarded."""
+    """Result of an answer by link. It does not contain the reminder's title, because links may be forwarded."""
 
     status = fields.String(validate=validate.OneOf(STATUSES), metadata={"example": "done"})
     tipe = fields.String(validate=validate.OneOf(TIPES), metadata={"example": "obat"})

@@ -105,7 +105,7 @@ def void_all(user_id: int) -> None:
 class Row(NamedTuple):
     """Columns of an occurrence that an answer reads, changes or returns.
 
-    SQLAlchemy would take several times as long to create an `Occurrence`.
+    Answers do not use the class `Occurrence`, because SQLAlchemy would take several times as long to create an object.
     """
 
     id: int
@@ -183,9 +183,9 @@ def near(
     The result contains, for each reminder:
 
     - the last ten rows that are due up to 60 minutes from now, and all later rows,
-    - the rows with these `ids`,
-    - the last ten rows of this `slot`,
-    - the rows due within this `second`, or from this second up to `until`.
+    - if `ids` is set, the rows with these ids,
+    - if `slot` is set, the last ten rows of this slot (for example one of the daily doses),
+    - if `second` is set, the rows due in this second, and the later rows due before `until`.
     """
     end_of_second = second and second + timedelta(seconds=1)
     values = {
@@ -228,7 +228,7 @@ def may_be_undone(row: Row | Occurrence, now: datetime) -> bool:
 
 
 def last_answered(reminder_id: int, now: datetime, second: datetime | None, slot: str | None) -> Row | None:
-    """Return the row of a reminder with the last answer that can be taken back, or None.
+    """Return the row of a reminder that was answered last. Return None if no answer can be taken back any more.
 
     If `second` is set, search only rows due in this second. If `slot` is set, search only rows of this slot.
     """
@@ -284,9 +284,10 @@ _change = _changing()
 
 
 def change(changes: Sequence[tuple[Row, Row]], followers: Iterable[Pengingat]) -> list[Row]:
-    """Write new rows and the reminders `followers`, and cancel the rows' queued messages. Return the written rows.
+    """Write the new rows of `changes` and the reminders in `followers`. Return the written rows.
 
-    `changes` has pairs of the old and the new row. A row whose state has changed since it was read is not written.
+    `changes` has pairs of the old and the new row. A row whose state has changed since it was read is not written. The
+    queued messages of the written rows are cancelled.
     """
     rows = [
         {**{name: getattr(after, name) for name in ("id", *_CHANGED)}, "was": before.state} for before, after in changes

@@ -60,8 +60,9 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
 
 
 def take(pengingat: Pengingat, row: Row, state: OccurrenceState) -> float | None:
-    """Subtract a dose that becomes done, or add back a dose that was done. Return the new `stock_deducted` of the row.
+    """Subtract the dose of this row if `state` is done. Otherwise add back the amount that was subtracted for the row.
 
+    Return the new `stock_deducted` of the row.
     `stock_deducted` and the lock on the reminder ensure that each dose is subtracted once. If the row was recorded when
     the reminder had another type, nothing is subtracted.
     """
@@ -104,7 +105,7 @@ def create_notices(pengingat: Pengingat, now: datetime) -> Iterator[outbox.NewDe
 def runs_out_on(pengingat: Pengingat, now: datetime) -> date | None:
     """Return the day of the last dose that the stock is enough for. Return today if it is not enough for one dose.
 
-    Return None if the stock is enough for the whole course, or for more days than any notice needs.
+    Return None if the stock is enough for the whole course, or lasts so long that no notice is needed yet.
     """
     stock = _stock(pengingat)
     if stock is None:
@@ -145,9 +146,9 @@ def _borders(stock: Details) -> set[int]:
 
 
 def _border(pengingat: Pengingat, day: date | None, now: datetime) -> int | None:
-    """Return the lowest notice threshold, in days, that is reached if the stock lasts until this day.
+    """Return the lowest notice threshold that is reached, in days. Return None if no threshold is reached.
 
-    Return None if no threshold is reached.
+    The stock lasts until `day`. A threshold is reached if at most that many days are left until `day`.
     """
     stock = _stock(pengingat)
     if stock is None or day is None:

@@ -190,9 +190,9 @@ class Conversation:
     def times(self, ids: Iterable[int], status: str) -> list[RemindedTime]:
         """Return the occurrences with these ids, for an answer with this status.
 
-        Raise `AlreadyClosed` if the quoted reminder is too old. Raise `NothingAsked` if no occurrence is found. If no
-        occurrence is left to answer, only a message that quotes a reminder may change an earlier answer. For other
-        messages, raise `NothingAsked`.
+        Raise `AlreadyClosed` if the quoted reminder is too old. Raise `NothingAsked` if no occurrence has one of these
+        ids. Raise `NothingAsked` also if the answer would change an earlier answer, and no occurrence is left to
+        answer. A message that quotes a reminder may still change the earlier answer.
         """
         if self.is_too_old:
             raise AlreadyClosed
@@ -316,9 +316,10 @@ def _last(messages: Sequence[SentMessage]) -> SentMessage | None:
 
 
 def _others_of_its_minute(message: SentMessage, aside: Sequence[RemindedTime]) -> list[RemindedTime]:
-    """Return the occurrences in `aside` that have the same people and the same due minutes as the message.
+    """Return occurrences in `aside` for the same people and the same due minutes as the occurrences in the message.
 
     If the message has pending occurrences, return only pending occurrences. Otherwise return only missed occurrences.
+    Leave out the occurrences in the message itself.
     """
     state = next((state for state in (OccurrenceState.PENDING, OccurrenceState.MISSED) if message.has(state)), None)
     minutes = {_minute(time) for time in message.times}

@@ -51,7 +51,7 @@ SAID_OF_ONE = {
 DONE, LATER, SKIPPED = ("done", "Sudah"), ("snooze", "Tunda 30 menit"), ("skipped", "Lewati")
 #: Advice on the page of an expired link.
 LATEST = "Buka pesan kami yang terbaru."
-#: Buttons by state. If the due times of a link have different states, the page shows the buttons of one state. It is
+#: Buttons by state. If the due times of a link have different states, the page shows the buttons of only one state:
 #: the state that comes first in this dictionary.
 BUTTONS = {
     OccurrenceState.PENDING: (DONE, LATER, SKIPPED),

@@ -20,7 +20,7 @@ JUST_NOW = timedelta(minutes=4)
 
 
 def check(delivery: Claimed) -> None:
-    """Cancel the repeats of reminders that would be sent too soon after the first message.
+    """Cancel each repeat that would be sent too soon after the first message of its reminder.
 
     Then let the link of the message answer all reminders in the message.
     """

@@ -124,7 +124,7 @@ def _may_be_overtaken(delivery: Claimed) -> bool:
     """Return whether this delivery may have been added to the outbox after the reminder was snoozed.
 
     A snooze cancels only the deliveries that exist at that time. Deliveries of templates and of pushes to one browser
-    are added later than the original delivery.
+    are added later than the original delivery. So they may be added after the snooze.
     """
     return bool(delivery.payload.get(AS_TEMPLATE)) or delivery.target is not None
 

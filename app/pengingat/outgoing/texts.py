@@ -37,8 +37,8 @@ LEADS = {"1h": "1 jam lagi", "1d": "besok"}
 ANSWER_ONE = "Kalau sudah, balas SUDAH."
 ANSWER_SEVERAL = "Kalau sudah semua, balas SUDAH. Kalau sebagian, balas nomornya, misalnya 1 2."
 
-#: Titles that people write before a name, also without a full stop. `first_name` skips these titles, and all words that
-#: end with a full stop.
+#: Titles before a name. People also write these titles without a full stop. `first_name` skips these titles, and all
+#: words that end with a full stop.
 TITLES = frozenset(
     ("dr", "drg", "dra", "drs", "ir", "prof", "h", "hj", "kh", "ny", "nn", "tn", "bp", "bpk", "bapak", "ibu", "sdr")
 )

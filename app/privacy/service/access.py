@@ -14,8 +14,8 @@ from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
 
-#: Names for people who accessed data, by role. None means a command of the service's operator. A caregiver who still
-#: has an account is shown with their own name instead.
+#: Names for people who accessed data, by role. The key None stands for a command that the operator of the service ran.
+#: If a caregiver still has an account, the caregiver's own name is shown instead.
 WHO = {
     RoleName.ADMIN: "Administrator",
     RoleName.SUPERADMIN: "Administrator utama",
@@ -57,7 +57,7 @@ class Access:
 def list_own(caller: Caller, patient_id: int | None, page: Page) -> Listing[Access]:
     """Return accesses to the data of the caller or of their dependent, latest first.
 
-    On one day, all lists or exports of the same kind are together one entry.
+    All accesses on one day by the same kind of list or export are combined into one entry.
     """
     listing = paginate_rows(_accesses(dependents.patient_id_of(caller, patient_id, AccessAction.ACCESS_READ)), page)
     return Listing([_access(row) for row in listing.rows], listing.total, page)
@@ -72,7 +72,8 @@ def _access(row: sa.Row[*tuple[object, ...]]) -> Access:
 def _accesses(user_id: int) -> sa.Select[*tuple[object, ...]]:
     """Return a query for all accesses to a person's data.
 
-    The query includes accesses to the data of a group of people, such as exports, if the person belongs to the group.
+    An access may concern a group of people, for example an export. The query includes such an access if the person
+    belongs to the group.
     """
     own = sa.select(
         AccessLogEntry.created_at.label("at"),

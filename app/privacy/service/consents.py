@@ -26,7 +26,8 @@ class Consent:
 def list_own(caller: Caller, patient_id: int | None) -> list[Consent]:
     """Return the consents of the caller or of their dependent, one per purpose.
 
-    If a person was never asked about a purpose, the consent counts as granted. Its version, time and way are then None.
+    If a person was never asked about a purpose, the consent counts as granted. The fields `version`, `at` and `way`
+    are then None.
     """
     return _list(_person(caller, patient_id, AccessAction.CONSENTS_READ))
 

@@ -101,7 +101,7 @@ def _grouped(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[o
 def _parts(row: sa.Row[*tuple[object, ...]], preferences: DeliveryPreferences, now: datetime) -> list[Part]:
     """Return the status of the message and of the push.
 
-    The push has the most advanced status of all the person's browsers.
+    If the push went to several browsers, return the most advanced status among these browsers.
     """
     parts: dict[str, list[Part]] = {}
     fanned_out = any(delivery[0] == Channel.PUSH for delivery in row.rows)

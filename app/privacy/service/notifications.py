@@ -34,7 +34,7 @@ def update(caller: Caller, changes: Loaded) -> dict[str, object]:
     """Update the caller's preferences. The new preferences also apply to queued deliveries.
 
     Raise `ChannelNeeded` if no channel would be left for the caller's reminders. Raise `StoppedByNumber` if the caller
-    switches messages on after an answer from the unverified number stopped the messages.
+    switches on messages that an answer from the unverified number has stopped.
     """
     user = users.get_own(caller, to_change=True)
     before = _settings_of(user)

@@ -1,7 +1,8 @@
 """Process that runs one request of the SQL console and ends.
 
-The driver loads each cell into memory as a whole. The statements run in a separate process with a memory limit, so that
-a result that is too large ends only this process and not the service.
+The driver loads each cell into memory as a whole, so a result can be too large for the memory. For this reason, the
+statements run in a separate process with a memory limit. A result that is too large then ends only this process and not
+the service.
 """
 
 from __future__ import annotations
@@ -32,17 +33,19 @@ MAX_RESULT_BYTES = 4 * 1024 * 1024
 CHUNK_BYTES = 64 * 1024
 MAX_FETCHED = 500
 
-#: SQLSTATEs for statements that DECLARE CURSOR rejects: a write within or after WITH, or SELECT INTO. The statement
-#: then runs without a cursor. A statement with a real syntax error fails again.
+#: SQLSTATEs of the errors after which a statement runs without a cursor. DECLARE CURSOR rejects a write within or after
+#: WITH, and SELECT INTO. A real syntax error also has one of these SQLSTATEs. The statement then fails again without a
+#: cursor.
 NOT_FOR_A_CURSOR = ("0A000", "42P11", "42601")
 
 #: Commands whose `row_count` is the number of affected rows, not of returned rows.
 WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 
 #: Query that returns whether the role is too powerful. Such a role can run programs or use files on the server, or can
-#: become a role that can. Before PostgreSQL 16, a role with CREATEROLE can become one. It may grant itself every role
-#: except superusers. The query also checks SECURITY DEFINER functions, which run with the rights of their owner.
-#: Functions of superusers are trusted. Every name is qualified, because the role can set the search path.
+#: become another role with these rights. Before PostgreSQL 16, every role with CREATEROLE is too powerful. It may grant
+#: itself every role except superusers. The query also checks SECURITY DEFINER functions, which run with the rights of
+#: their owner. Functions of superusers are trusted. Every name in the query is qualified, because the role can set the
+#: search path.
 TOO_POWERFUL = """
 WITH powerful AS (
     SELECT oid FROM pg_catalog.pg_roles
@@ -62,8 +65,8 @@ SELECT EXISTS (SELECT FROM powerful WHERE pg_catalog.pg_has_role(session_user, p
     )
 """
 
-#: Query that keeps errors out of the server's log, if the role has the right. An error may quote personal data from a
-#: row. Only the response to the caller may contain such data.
+#: Query that keeps errors out of the server's log, if the role may set `log_min_messages`. An error may quote personal
+#: data from a row. Only the response to the caller may contain such data.
 KEEP_OUT_OF_THE_LOG = """
 SELECT pg_catalog.set_config('log_min_messages', 'fatal', false)
 WHERE pg_catalog.has_parameter_privilege('log_min_messages', 'SET')
@@ -76,7 +79,7 @@ SELECT pid, backend_start FROM pg_catalog.pg_stat_activity
 WHERE pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()
 """
 
-#: Statements that restore the settings that `split` assumes, because an earlier statement may have changed them.
+#: Statements that restore the settings that `split` assumes. An earlier statement may have changed these settings.
 RESTORE_SPLIT_SETTINGS = "SET standard_conforming_strings = on; SET client_encoding = 'UTF8'"
 
 CONNECTION_FAILURE = "08006"
@@ -172,8 +175,9 @@ def check_role(cursor: Cursor) -> None:
 
 
 def send_backend(cursor: Cursor, out: BinaryIO) -> None:
-    """Send to the service the process id and start time of the backend that runs the statements."""
-    # The query also takes a snapshot. After that, no statement can make a read-only transaction writable.
+    """Send the process id and the start time of the backend (server process) to the service."""
+    # The query also makes the transaction take a snapshot. After a snapshot, no statement can make a read-only
+    # transaction writable.
     cursor.execute(OWN_BACKEND)
     pid, started = cursor.fetchone() or ("", "")
     send(out, FrameKind.BACKEND, {"pid": int(pid), "started": started})
@@ -225,7 +229,7 @@ def execute(cursor: Cursor, statement: Statement, *, is_last: bool) -> ResultRow
 
 
 def open_cursor(cursor: Cursor, statement: Statement) -> bool:
-    """Declare the cursor `console` for the statement. Return whether PostgreSQL allows it."""
+    """Declare the cursor `console` for the statement. Return whether PostgreSQL allows this cursor."""
     cursor.execute("SAVEPOINT console")
     try:
         cursor.execute(f"DECLARE console NO SCROLL CURSOR FOR {statement.text}")
@@ -300,9 +304,10 @@ def failure_of(error: BaseException) -> QueryFailure:
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield the error and the errors before it. If memory runs out, the driver closes the connection.
+    """Yield the error and the errors before it.
 
-    The last error is then about the closed connection, and an earlier one about the memory.
+    If memory runs out, the driver closes the connection. The last error is then about the closed connection. An earlier
+    error is about the memory.
     """
     while error is not None:
         yield error

@@ -13,7 +13,8 @@ HEAD = struct.Struct(">cI")
 
 
 class FrameKind(StrEnum):
-    #: The `Backend` (server process) that runs the statements, as JSON. With it, the service can cancel the statements.
+    #: The `Backend` (server process) that runs the statements, as JSON. The service uses this data to cancel the
+    #: statements.
     BACKEND = "B"
     #: A chunk of CSV.
     CHUNK = "C"

@@ -1,7 +1,7 @@
 """Splits SQL text into statements exactly as PostgreSQL's scanner does (`src/backend/parser/scan.l`).
 
-Any difference is a risk. A text could then hide a statement inside another statement, and PostgreSQL would run it. For
-example, the hidden statement could end the read-only transaction.
+Any difference from PostgreSQL's scanner is a risk. A text could then hide a statement inside another statement, and
+PostgreSQL would run the hidden statement. For example, the hidden statement could end the read-only transaction.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ READS = frozenset({"SELECT", "VALUES", "TABLE", "WITH"})
 
 @dataclass
 class Statement:
-    """One statement. `words` are its words that are outside quotes and comments."""
+    """One statement. `words` contains only the words that are outside quotes and comments."""
 
     text: str = ""
     words: list[str] = field(default_factory=list)

@@ -65,7 +65,7 @@ def _float(text: str) -> float | str:
 
 
 def _numeric(text: str) -> int | float | str:
-    """Return a number if it loses no digits, else the text."""
+    """Return the text as a number if the number keeps all digits. Otherwise return the text unchanged."""
     number = Decimal(text)
     if not number.is_finite() or len(number.as_tuple().digits) > 15:
         return text

@@ -1,8 +1,8 @@
 """SQL console. Each request runs in its own process (the runner) and in its own database connection.
 
 A statement can change every setting of its session, such as the statement timeout. The service therefore enforces the
-time limit from outside. Through another connection, it cancels the statement, and then terminates the backend (server
-process). It also kills the runner.
+time limit from outside. The service opens another connection to cancel the statement. If the statement continues, the
+service terminates the backend (server process). The service also kills the runner.
 """
 
 from __future__ import annotations
@@ -114,9 +114,12 @@ def _reads_replica() -> bool:
 
 
 def _at_replica(login: sa.URL) -> tuple[sa.URL, sa.URL]:
-    """Return two addresses of the replica: for the console's role, and for the role that ends its statements."""
+    """Return two addresses of the replica.
+
+    The first is for the console's role. The second is for the role that ends the console's statements.
+    """
     replica = sa.make_url(settings.database_replica_url or "")
-    # Do not use `URL.set`. It would keep parts of the old address that the replica's address does not have.
+    # Do not use `URL.set`. It would keep parts of `login` that are missing in the replica's address.
     at_replica = sa.URL.create(
         replica.drivername,
         login.username,

@@ -1,7 +1,8 @@
 """Database role for the SQL console. It can read and optionally write. Statements cannot change these rights.
 
-The role owns no table, so it cannot alter tables or disable triggers. It can only read the audit log, which the
-service's role owns and writes. If the console uses the service's own role instead, statements can change the audit log.
+The role owns no table, so it cannot alter tables or disable triggers. It can read the audit log, but cannot change it.
+The service's role owns and writes the audit log. If the console uses the service's own role instead, statements can
+change the audit log.
 """
 
 from __future__ import annotations

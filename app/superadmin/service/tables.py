@@ -23,7 +23,8 @@ MASK = "***"
 
 #: Columns masked in every table. Columns that end in `_hash` are masked too.
 SECRET = frozenset({"nik", "password", "p256dh", "auth"})
-#: Columns masked in one table. They contain secret links, texts of people, token hashes or second factors.
+#: Masked columns, each with the name of its table. These columns contain secret links, texts of people, token hashes or
+#: second factors.
 SECRET_OF = frozenset(
     {
         ("deliveries", "payload"),

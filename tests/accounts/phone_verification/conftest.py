@@ -14,7 +14,10 @@ from tests.helpers.factories import make_user
 
 @pytest.fixture
 def really(committed: Flask) -> Client:
-    """Return a client of Siti with real commits. A wrong code rolls the request back, but its count must remain."""
+    """Return a client of Siti whose requests commit to the database.
+
+    A wrong code rolls back its request, but the count of wrong codes must remain.
+    """
     with unit_of_work():
         user_id = make_user(username="siti", nomor_hp=OWN).id
     with unit_of_work():

@@ -1,4 +1,4 @@
-"""Verification of a number by six digits: who gets them, and how many tries there are."""
+"""Verification of a number by six digits: who gets the digits, and how many tries there are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tests of the verification of a phone number by a message from it, and of requests for both methods."""
+"""Tests of the verification of a phone number by a message from this number.
+
+Other tests cover requests for a verification by message or by six digits.
+"""
 
 from __future__ import annotations
 

@@ -305,7 +305,8 @@ def test_no_reset_link_is_sent_to_a_number_for_24_hours_after_its_move(
     moved(owner, holder)
     if is_back:
         refuse()
-    # Delete the time of the number change, because a recent change would also prevent the reset link.
+    # A recent change of the number also prevents the reset link. Delete the time of this change, so that only the
+    # move can prevent the link.
     db.session.execute(sa.update(User).values(phone_changed_at=None))
     client.get("/send-verification-code", query_string={"phone": NEW})
     assert resets() == 0

@@ -1,4 +1,6 @@
-"""Verification of a phone number that another account has, with or without the right to it.
+"""Verification of a phone number that another account already has.
+
+The person who verifies the number may or may not own the number.
 
 A squatter is a user who registered with another person's number.
 """
@@ -71,7 +73,10 @@ def test_deleting_the_account_ends_an_open_verification(client: Client, owner: C
 
 @pytest.mark.parametrize("way", ["profile", "reset"])
 def test_a_new_password_ends_an_open_verification(client: Client, owner: Client, way: str) -> None:
-    """A thief with a stolen session could otherwise start a verification and later set their own number."""
+    """Without this rule, a thief could start a verification with a stolen session.
+
+    After the password change, the thief could then set their own number for the account.
+    """
     code = ask(owner, nomor_hp=NEW)["code"]
     if way == "profile":
         assert owner.put("/profile", {"password": "baru-sekali"}).status_code == 200
@@ -129,7 +134,7 @@ def test_known_and_unknown_numbers_get_the_same_fields_and_statement_count(
 def test_two_concurrent_verifications_give_the_number_to_one_account(committed: Flask) -> None:
     """A family may share a phone, so one number may send the codes of two accounts.
 
-    At first, the number belongs to a squatter.
+    At first, a third account has the number: the account of a squatter.
     """
     with unit_of_work():
         make_user(username="penumpang", nomor_hp=NEW)

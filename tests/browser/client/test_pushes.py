@@ -22,8 +22,8 @@ def test_a_logout_removes_the_push_subscription(page: Page) -> None:
     page.evaluate("(subscription) => client.post('/push/subscribe', subscription)", SUBSCRIPTION)
     with page.expect_response(lambda response: response.request.method == "DELETE") as deleted:
         page.evaluate("client.logout()")
-    # At the same time, the logout request ends the session. If the logout arrives first, the service has already
-    # deleted the subscription.
+    # The logout request runs at the same time as this DELETE. If the logout request arrives first, the service has
+    # already deleted the subscription.
     assert deleted.value.status in (200, 404)
     assert page.evaluate("[window.unsubscribed, client.isLoggedIn]") == [True, False]
 
@@ -72,7 +72,7 @@ def test_a_push_is_answered_by_its_button_without_a_login(
 
 #: A push about a dose, with an answer button.
 DOSE = {"title": "Pengingat", "body": "Waktunya.", "actions": [{"action": "done", "title": "Sudah"}], "token": "x" * 22}
-#: Notifications before and after an answer that could not be sent.
+#: Two notifications: the first one, and the one after an answer that could not be sent.
 COME_BACK = [["Waktunya.", 1], ["Belum terkirim. Waktunya.", 1]]
 
 

@@ -47,8 +47,8 @@ def known(client: Client) -> set[str]:
     text = client.get("/metrics").text
     families = list(text_string_to_metric_families(text))
     of_type = {family.name: family.type for family in families}
-    # A gauge may have no sample yet, so use its name. A histogram may have no observation yet, so derive its sample
-    # names.
+    # A gauge may have no sample yet, so add the name of the gauge. A histogram may have no observation yet, so add
+    # the names that its samples will have.
     gauges = {name for name, kind in of_type.items() if kind == "gauge"}
     histograms = {
         f"{name}{suffix}" for name, kind in of_type.items() if kind == "histogram" for suffix in ("_bucket", "_count")

@@ -1,6 +1,6 @@
 """Backups and restores whose process is killed.
 
-Their PostgreSQL programs end too, and no backup contains unfinished files of killed processes.
+The PostgreSQL programs of a killed process end too. No backup contains unfinished files of killed processes.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def test_a_killed_restore_stops_pg_restore_and_restores_no_table(
     folder = tmp_path / "backup"
     backup.backup(folder)
     with closing(psycopg2.connect(empty)) as blocking, blocking.cursor() as cursor:
-        cursor.execute("CREATE TABLE users ()")  # uncommitted, so the restore waits for its lock
+        cursor.execute("CREATE TABLE users ()")  # not committed, so the restore waits for this transaction
         restore = flask({**variables, "DATABASE_URL": empty}, "restore", str(folder))
         wait_until(lambda: count(empty, f"{RUNNING} AND wait_event_type = 'Lock'", "pg_restore", name_of(empty)) == 1)
         restore.kill()

@@ -68,7 +68,7 @@ def test_jobs_are_counted_and_reading_the_counts_moves_no_job(committed: Flask) 
     client = Client(committed)
     redis = queue.connection()
     queue.enqueue_now(repair)
-    # Add a job that seems abandoned. RQ's own count of the registry would enqueue this job again.
+    # Add a job that seems abandoned. If RQ counted the jobs of the registry, RQ would enqueue this job again.
     redis.zadd(StartedJobRegistry("urgent", redis).key, {"abandoned:execution": 1})
     redis.zadd(FailedJobRegistry("urgent", redis).key, {"failed": 2**31})
     for _ in range(2):
@@ -99,7 +99,7 @@ def test_metrics_of_a_job_are_added_to_those_of_earlier_jobs(committed: Flask) -
     assert sample(client, "jobs_provider_call_seconds_sum", **labels) == pytest.approx(3.07)
     assert sample(client, "jobs_provider_call_seconds_bucket", le="0.1", **labels) == 1.0
     assert sample(client, "jobs_provider_call_seconds_bucket", le="+Inf", **labels) == 2.0
-    # The metric of this process has no prefix `jobs_`, and keeps its value.
+    # In this process, the metric without the prefix `jobs_` keeps its value.
     assert REGISTRY.get_sample_value("provider_call_seconds_count", labels) == 2.0
 
 

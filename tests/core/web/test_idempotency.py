@@ -1,4 +1,4 @@
-"""Repeated requests with an `Idempotency-Key`: the response is the same, and nothing is created."""
+"""Repeated requests with an `Idempotency-Key`. A repeated request gets the same response and creates nothing."""
 
 from __future__ import annotations
 

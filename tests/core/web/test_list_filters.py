@@ -148,7 +148,8 @@ def test_a_filtered_list_needs_a_bounded_number_of_statements(
 ) -> None:
     has_kategori = path in ("/komunitas", "/articles/all")
     tags = {"tag": ["islam", "mental_health"]} if has_kategori else {}
-    # One statement each for the page, the count, and the categories or a doctor's facilities.
+    # Each list needs one statement for the page and one for the count. Some lists need a third statement, for the
+    # categories or for a doctor's facilities.
     with statements.at_most(3 if has_kategori or path == "/dokter" else 2):
         assert client.get(path, query_string={"q": "a", "per_page": 1, **tags}).status_code == 200
 
@@ -194,7 +195,7 @@ def many(committed: Flask) -> None:
     analyse(*TABLES, "kategori")
 
 
-#: List functions with their filter class, filters that match few rows, and filters that match nearly all rows.
+#: For each list function: its filter class, filters that match few rows, and filters that match nearly all rows.
 LISTS: list[tuple[Callable[[Any], object], type[Search], list[dict[str, Any]], list[dict[str, Any]]]] = [
     (komunitas.list_all, KomunitasFilter, [{"province": "Bali"}, {"tag": ("islam",)}], [{"province": "Banten"}]),
     (lambda search: articles.list_all(search, None), KategoriFilter, [{"tag": ("islam",)}], []),

@@ -16,7 +16,7 @@ REFRESH = {"refresh_token": "x"}
 
 
 def items(header: str) -> dict[str, dict[str, int]]:
-    """Return the parameters of each policy in the header by the policy's name."""
+    """Return the parameters of each policy in the header. The key is the name of the policy."""
     return {
         match[1]: {name: int(value) for name, value in re.findall(r";(\w)=(\d+)", match[2])}
         for match in re.finditer(r'"([^"]+)"((?:;\w=\d+)+)', header)

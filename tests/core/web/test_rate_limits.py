@@ -206,7 +206,10 @@ def test_an_unavailable_redis_is_tried_only_once_after_the_pause(
 def test_a_login_tries_an_unresponsive_redis_at_most_once(
     app: Flask, client: Client, moving: Redis, silent: socket.socket, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two limits count the login. One of these limits counts a failed login a second time."""
+    """A login could try Redis several times.
+
+    Two limits count each login, and one of these limits counts a failed login a second time.
+    """
     monkeypatch.setitem(app.extensions, "limits", RateLimits(moving, enabled=True))
     waits = []
     for _ in range(4):

@@ -104,7 +104,10 @@ def operations(document: Document) -> Iterator[Document]:
 
 
 def _split_bodies(document: Document) -> None:
-    """Split a request body with a file into a form and JSON. Only the form has files, and only JSON has null."""
+    """Give a request body that may have a file two schemas: one for a form and one for JSON.
+
+    Only the form has files, and only JSON has null.
+    """
     schemas = document["components"]["schemas"]
     for body in _bodies(document):
         content = body["content"]
@@ -131,7 +134,10 @@ def _split_bodies(document: Document) -> None:
 
 
 def _name_schemas(document: Document) -> None:
-    """Move each enumeration with a title to a component of this name. Clients then have one type for each."""
+    """Move each enumeration that has a title to a component with this title as its name.
+
+    Clients then have one type for each enumeration.
+    """
     schemas = document["components"]["schemas"]
     for node in list(_nodes([document["paths"], schemas])):
         if "enum" not in node or "title" not in node:
@@ -186,7 +192,7 @@ def _describe_headers(document: Document) -> None:
 
 
 def _describe_responses(document: Document) -> None:
-    """Mark response properties as required unless they are optional. Remove `readOnly` from all of them.
+    """Mark response properties as required unless they are optional. Remove `readOnly` from all response properties.
 
     Skip schemas that allow additional properties, because such schemas describe data that clients define.
     """

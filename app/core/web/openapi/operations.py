@@ -52,7 +52,7 @@ def _refusals(
     """Return the error responses that follow from the access rule and the decorators. `alt_response` adds others.
 
     Every route may return 400 (unknown parameter in development), 429 (limit of nginx) and 503 (database unavailable).
-    The response `default` stands for unexpected errors and has the same schema.
+    The response `default` stands for unexpected errors. It has the same schema as these responses.
     """
     places: set[str] = getattr(view, "locations", set())
     refusals = {

@@ -22,10 +22,11 @@ from app.core.web.openapi.document import Document
 class Variants:
     """Value of the attribute `variants` of a schema class.
 
-    The value of the property `by` determines which of `schemas` describes the property `of`.
+    One property of the class determines the type of another property. `by` is the name of the first property, and `of`
+    is the name of the second. `schemas` has a schema of the second property for each value of the first.
 
-    If `by` is set, the OpenAPI document uses `oneOf` with a discriminator. A client can then derive the type of `of`.
-    Omit `by` for requests in which the determining property is optional. The document then uses `anyOf`.
+    If `by` is given, the OpenAPI document uses `oneOf` with a discriminator. A client can then derive the type of the
+    second property. Omit `by` for requests in which the first property is optional. The document then uses `anyOf`.
     """
 
     of: str

@@ -114,8 +114,8 @@ def is_blocked(post: type[ForumThread] | type[ForumReply]) -> sa.ColumnElement[b
 def is_listed(post: type[ForumThread] | type[ForumReply], *, mine: bool = False) -> list[sa.SQLColumnExpression[bool]]:
     """Return the SQL conditions for posts in a list. With `mine`, select all posts of the caller, also hidden ones.
 
-    Posts of blocked authors are excluded with NOT EXISTS. With the subquery of `is_blocked` instead, PostgreSQL would
-    scan the whole table.
+    Posts of blocked authors are excluded with NOT EXISTS. The subquery of `is_blocked` would make PostgreSQL scan the
+    whole table.
     """
     blocks = sa.select(ForumBlock.blocked_id).where(
         ForumBlock.user_id == CALLER_ID,

@@ -66,8 +66,9 @@ def read_replies(
 
 
 def select_replies(*, paged: bool) -> AnySelect:
-    """Return the statement that selects a thread's replies whose id is at least `first`, oldest first.
+    """Return the statement that selects a thread's replies, oldest first.
 
+    Without `paged`, the statement selects only replies with an id of at least `first`.
     The statement returns at most `MAX_REPLIES` + 1 rows. The extra row shows that the response leaves out replies.
     With `paged`, the statement selects one page of replies to the thread itself, with all replies below them. The
     column `total` then has the number of replies to the thread itself.
@@ -126,8 +127,9 @@ def read_tree(
     page: Page | None = None,
     bytes_used: int = 0,
 ) -> Tree:
-    """Return the replies of a thread whose id is at least `first`, or one page of replies to the thread itself.
+    """Return those replies of a thread that have an id of at least `first`.
 
+    With `page`, return one page of replies to the thread itself.
     Stop at `MAX_REPLIES` replies or `MAX_BYTES` bytes, but return at least one reply. `bytes_used` is the number of
     bytes that the response has without the replies.
     """
@@ -138,7 +140,7 @@ def read_tree(
     replies_below: dict[int, list[Record]] = {}
     roots: list[Record] = []
     size, last_id = bytes_used, None
-    # One pass is enough, because a reply's id is always larger than its parent's.
+    # One pass is enough, because the id of a reply is always larger than the id of its parent.
     for reply in replies[:MAX_REPLIES]:
         reply["replies"] = []
         size += len(orjson.dumps(reply)) + 1  # 1 byte for the comma after the reply

@@ -21,11 +21,12 @@ from app.forum.service.reads.threads import joined_threads, read_threads, thread
 #: With a LIMIT parameter, PostgreSQL would make a plan for tens of thousands of rows.
 MAX_ON_FIRST_PAGE = 100
 
-#: Kinds of text search. A text that is too short for the trigram index is searched in the newest threads only.
+#: Kinds of text search: with the trigram index, or in the newest threads only. The second kind is for texts that are
+#: too short for the index.
 TextSearch = Literal["trigrams", "newest"]
 
-#: Maximum number of matches that a search counts. If the text is short, the search reads only the newest threads,
-#: up to this number. Searches must be cheap, because threads are long and anybody may search without a token.
+#: Maximum number of matches that a search counts. A search for a short text reads only this number of threads, newest
+#: first. Searches must be cheap, because threads are long and anybody may search without a token.
 MAX_SEARCHED = 1_000
 
 
