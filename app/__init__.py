@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # only for type checkers: the process of the SQL console imports this package, but not Flask
+if TYPE_CHECKING:  # only for type checkers, because the process of the SQL console imports this package without Flask
     from flask import Flask
 
     from config import Config

@@ -1,7 +1,7 @@
 """`flask check`: tests of everything that an installation needs.
 
 Each item of the result is either ready or has a task for the operator. The tests only read. An item with optional parts
-that are turned off counts as ready. Its text lists these parts.
+that are turned off counts as ready. The text of such an item lists these parts.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ from app.notifications import outbox
 from app.notifications.models import About
 from app.notifications.senders import numbers
 
-#: Time after a move in which SALAH NOMOR moves the number back. In this time the number gets no password reset link.
+#: For this long after a move, SALAH NOMOR moves the number back. During this time the number gets no password reset
+#: link.
 TAKEN_BACK_WITHIN = timedelta(hours=24)
 
 _is_recent = PhoneMove.moved_at > sa.func.statement_timestamp() - TAKEN_BACK_WITHIN
@@ -132,8 +133,8 @@ def _note(user: User, phone: str, holder: User) -> None:
 def _take_back(holder: User | None, phone: str) -> bool:
     """Move a number back to the account that had it before. Return whether the number was moved.
 
-    The caller has locked the holder. The holder may be a third account, which is not part of the recorded move. A third
-    account keeps the number only if this third account has verified the number.
+    The caller has locked the holder. The recorded move names two accounts. If the holder is a third account, this third
+    account keeps the number only if it has verified the number.
     """
     which = sa.select(PhoneMove).where(PhoneMove.phone == phone, PhoneMove.to_user_id.is_not(None), _is_recent)
     moved = db.session.scalar(which.with_for_update().execution_options(populate_existing=True))
@@ -145,9 +146,10 @@ def _take_back(holder: User | None, phone: str) -> bool:
         _take(holder)
         notices.number_returned(holder)
         if holder.id == taker_id and moved.nomor_hp_before is not None:
-            # This counts as a change of the number. The holder's former number therefore gets no reset link for a day.
+            # Giving back the former number counts as a change. The former number therefore gets no reset link for
+            # a day.
             _restore(holder, moved.nomor_hp_before)
-    # If the account that had the number before has another number now, the account keeps that other number.
+    # The account that had the number before may have another number now. It then keeps this other number.
     if owner is not None and owner.nomor_hp is None and _restore(owner, moved.nomor_hp):
         owner.phone_changed_at = owner.phone_before = None
         owner.phone_verified_at = moved.verified_at
@@ -180,7 +182,8 @@ def _restore(user: User, nomor_hp: str) -> bool:
 def _take(user: User) -> None:
     """Remove the number from an account. The user can still log in by username."""
     users.update(user, {"nomor_hp": None})
-    # No message for this account, such as a reset link or the refusal of one, may reach the number's new owner.
+    # No message for this account may reach the number's new owner. Examples: a reset link, or the refusal to send a
+    # reset link.
     user.phone_changed_at = user.phone_before = None
     _end_resets(user)
     db.session.flush()

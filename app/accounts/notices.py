@@ -103,7 +103,7 @@ def _what(fields: object) -> str:
 
 
 #: Texts about the account's phone number, by event. They are sent only by push, because the account has no number, or
-#: one that belongs to somebody else.
+#: because the account's number belongs to somebody else.
 NUMBERS = {
     NUMBER_WAS_TAKEN: "Nomor HP di akun Anda sekarang dipakai akun lain, jadi kami lepas dari akun Anda. "
     "Masuk dengan nama pengguna, lalu isi nomor Anda sendiri.",

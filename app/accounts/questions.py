@@ -63,7 +63,7 @@ def send(phone: str) -> None:
 def agree(phone: str) -> str | None:
     """Move a number to the account that asked for it last. Return the username of this account.
 
-    Return None if no question is open, or if the question named a former account of the number.
+    Return None if no question is open, or if the question named an account that no longer has the number.
     """
     numbers.lock(phone)
     asked = db.session.execute(_last(phone)).one_or_none()

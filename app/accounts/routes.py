@@ -82,7 +82,7 @@ def register(data: Loaded) -> TokenPair:
     The response is 403 `role_not_allowed` for another role. It is 409 `username_taken`, `email_taken` or `phone_taken`
     if another account has this value. It is 400 `captcha_failed` if the human verification failed, and 503
     `captcha_unavailable` if its provider does not respond. With `handover_code` the caller takes over the account of a
-    dependent, with its id, reminders and history.
+    dependent. The account keeps its id, reminders and history.
     """
     return service.register(data, request.remote_addr, device=_device(), network=caller_network())
 
@@ -177,8 +177,9 @@ def create_phone_verification(data: Loaded) -> VerificationRequest:
     """Start the verification of the caller's own number, or of a new number, which then replaces the old one.
 
     The user sends `VERIFIKASI` and the code to us from the number, or PUTs the six digits that we sent to it. A code is
-    valid once, for 15 minutes. After SALAH NOMOR, only the account that has the number can request codes to the number,
-    at most three (else 409 `wrong_number`).
+    valid once, for 15 minutes. If SALAH NOMOR ("wrong number") came from a number, only the account that has the number
+    can request codes to it. Three such codes are allowed. After that, and for other accounts, the response is 409
+    `wrong_number`.
     """
     return verification.create(caller, data)
 
@@ -195,8 +196,8 @@ def create_phone_verification(data: Loaded) -> VerificationRequest:
 def confirm_phone_verification(data: dict[str, str]) -> User | Response:
     """Confirm the number with the six digits that we sent to it. Five tries are allowed.
 
-    A number that another account uses moves after its owner answers PINDAH ("move") within 15 minutes. The response is
-    then 202. If the service receives no messages, the number does not move (409 `number_in_use`).
+    If another account uses the number, the response is 202. The number moves only if the number's owner answers PINDAH
+    ("move") within 15 minutes. If the service receives no messages, the number does not move (409 `number_in_use`).
     """
     return verification.confirm(caller, data["code"]) or raw_json({"message": questions.ASKED}, 202)
 

@@ -162,8 +162,8 @@ class VerificationConfirm(Schema):
 class ProfileUpdate(PersonUpdate):
     """A partial update of the profile. Fields that are missing or equal to the current profile stay unchanged."""
 
-    # These three fields accept null or a NIK of an old format, because forms send the whole profile back. The service
-    # rejects these values if they are changes.
+    # Forms send the whole profile back. An old profile may contain null or a NIK of an old format, so these three
+    # fields accept such values. The service rejects such a value if it differs from the current profile.
     nama_samaran = Name(50, example="Melati", allow_none=True)
     nomor_hp = PhoneNumber(allow_none=True)
     nik = Nik(legacy=True)

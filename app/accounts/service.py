@@ -101,7 +101,7 @@ def _take_over(code: str, data: Loaded) -> User:
         raise ValidationFailed({"consents": {"health_data": [WITHDRAW_LATER]}})
     user = dependents.redeem(code)
     if db.session.scalar(sa.select(consents.is_withdrawn(user.id, Purpose.HEALTH_DATA))):
-        sent.pop("health_data", None)  # only the profile can give a withdrawn consent again
+        sent.pop("health_data", None)  # a user can give a withdrawn consent again only in the profile
     users.update(user, data)
     user.roles = roles_named([RoleName.PASIEN])
     notification_settings.record_consents(user, sent, way=ConsentSource.REGISTRATION)
@@ -127,7 +127,7 @@ def superadmin_login(
 ) -> dict[str, str]:
     """Log in a super-admin and return an access token and a message. Raise `Forbidden` for any other role.
 
-    If an erasure of the account is scheduled, cancel it. The message says so.
+    If an erasure of the account is scheduled, cancel the erasure, and say so in the message.
     """
     user = _with_password(username, password)
     if RoleName.SUPERADMIN not in user.role_names:
@@ -213,8 +213,8 @@ def reset_password(code: str, new_password: str) -> None:
     A used code does not work again.
     """
     is_open = (PasswordReset.token_hash == tokens.digest(code)) & (PasswordReset.expires_at > sa.func.now())
-    # Lock the user before the reset, because deletions and updates of a user lock in the same order. If two requests
-    # use the same code, only one of them finds the reset to delete.
+    # Lock the user before the row of the reset, because deletions and updates of a user lock in the same order. If two
+    # requests use the same code, only one request finds the row.
     whose = sa.select(PasswordReset.user_id).where(is_open).scalar_subquery()
     user = db.session.scalar(sa.select(User).where(User.id == whose).with_for_update(of=User, key_share=True))
     used = sa.delete(PasswordReset).where(is_open).returning(PasswordReset.user_id)
@@ -258,8 +258,8 @@ def _with_problem(user: User) -> User:
 def _without_repeats(user: User, data: Loaded) -> Loaded:
     """Return `data` without values that equal the current profile, because forms send the whole profile back.
 
-    An old profile may contain a NIK of an old format, or no number. Raise `ValidationFailed` if the user changes a
-    field to such a value.
+    An old profile may have a NIK of an old format, or no phone number. The user may keep such a value. Raise
+    `ValidationFailed` if the user changes a field to such a value.
     """
     shown = {"nama_samaran": user.nama_samaran, "nomor_hp": user.nomor_hp, "image": pictures.url(user.image)}
     if "nik" in data:

@@ -1,8 +1,8 @@
 """Verification that a user owns a phone number.
 
 The user sends us a code from the number, or enters six digits that we sent to the number. Until then, no response
-reveals whether another account has the number. A number that another account uses moves only after its owner answers
-PINDAH ("move").
+reveals whether another account has the number. If another account uses the number, the number moves only after
+its owner answers PINDAH ("move").
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ SavedRow = sa.Row[*tuple[object, ...]]
 
 
 def list_live(page: Page, user_id: int | None) -> Listing[dict[str, object]]:
-    """Return one page of the ministry's articles, in the order of its site, with `is_saved` for this user."""
+    """Return one page of the ministry's articles, ordered as on the ministry's site, with `is_saved` for this user."""
     headlines = live.list_all()
     shown = headlines[page.offset : page.offset + page.size]
     saved = saved_among(user_id, [headline.url for headline in shown])

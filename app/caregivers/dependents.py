@@ -1,6 +1,7 @@
-"""Dependents: people without a phone whose accounts a caregiver manages. With a code, they can take over the account.
+"""Dependents: people without a phone. A caregiver manages the account of a dependent.
 
-`app.personal_data` deletes these accounts, like all other accounts.
+With a code, the dependent can take over the account. This module deletes no accounts. `app.personal_data` deletes the
+accounts of dependents, like all other accounts.
 """
 
 from __future__ import annotations

@@ -57,10 +57,10 @@ CUT_SEVERAL = "Tidak setuju? Hapus pendamping itu di aplikasi."
 
 
 def last_notified_link(patient_id: int, within: timedelta) -> sa.Select[int | None]:
-    """Return a query for the id of the link in the latest notice that a patient got within this time.
+    """Return a query for the latest notice to a patient. The query selects the id of the notice's link.
 
-    The link may be deleted by now. The id is None if the notice is about several links. A failed notice is used only if
-    no other notice was sent, because the patient did not get a failed notice.
+    The notice is not older than `within`. The link may be deleted by now. The id is None if the notice is about several
+    links. A failed notice did not reach the patient, so it is used only if there is no other notice.
     """
     has_failed = sa.and_(
         Delivery.state.in_((DeliveryState.FAILED, DeliveryState.MISSED, DeliveryState.CANCELLED)),

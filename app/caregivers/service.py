@@ -39,8 +39,8 @@ def create(
 ) -> tuple[CaregiverLink, bool]:
     """Link a caregiver and a patient. Notify the patient. Return the link, and whether it is new.
 
-    An existing link keeps its scopes, and also gets `scopes`. Raise `NotFound` for an unknown person or a dependent,
-    and `BadRequest` for a wrong role. Raise `Forbidden` if the patient deleted an earlier link and `uninvited` is true.
+    If the link exists, `scopes` are added to its scopes. Raise `NotFound` for an unknown person or a dependent, and
+    `BadRequest` for a wrong role. Raise `Forbidden` if the patient deleted an earlier link and `uninvited` is true.
     """
     if caregiver_id == patient_id:
         raise BadRequest("Pendamping dan pasien harus dua orang yang berbeda.", code="same_person")
@@ -135,7 +135,7 @@ def delete_last_notified(patient_id: int, within: timedelta) -> str | None:
     """Delete the link that the patient's latest notice is about. Return the caregiver's name.
 
     Return None if this link is deleted already, so that a repeated PUTUS ("cut") deletes no older link. Raise
-    `NotFound` if there was no such notice within this time.
+    `NotFound` if no notice is newer than `within`, or if the latest notice is about several links.
     """
     users.lock(patient_id)
     link_id = db.session.scalar(notices.last_notified_link(patient_id, within))
@@ -207,9 +207,10 @@ def _with_role(user_id: int, role: RoleName) -> User:
 
 
 def _forget_cut(caregiver_id: int, patient_id: int, *, uninvited: bool) -> None:
-    """Delete the record that the patient deleted an earlier link, so that a new link is allowed.
+    """Delete the `CaregiverCut` of these two people, so that a new link is allowed.
 
-    Raise `Forbidden` if there is such a record and the caregiver is `uninvited`.
+    A `CaregiverCut` records that the patient deleted an earlier link. If it exists and `uninvited` is true, do not
+    delete it, but raise `Forbidden`.
     """
     which = sa.and_(CaregiverCut.caregiver_id == caregiver_id, CaregiverCut.patient_id == patient_id)
     if not uninvited:
@@ -242,7 +243,7 @@ def _allow(link: CaregiverLink, scopes: list[str]) -> None:
 
 
 def _end(caregiver_id: int, patient_id: int, before: Collection[str], allowed: Collection[str] = ()) -> None:
-    """Cancel queued alerts, and delete stored idempotent responses, if the caregiver's scopes no longer allow them.
+    """Cancel the queued alerts and delete the stored idempotent responses that the scopes in `allowed` do not permit.
 
     The caller has locked the link.
     """

@@ -18,7 +18,8 @@ class QueueState(Schema):
     oldest_due_s = fields.Float(metadata={"description": "Seconds since the oldest due delivery became due"})
 
 
-#: Delivery attempts by outcome since counting began. Clients compute the rate from two responses.
+#: Number of delivery attempts by outcome, since the counting began. Clients compute a rate from the numbers of two
+#: responses.
 Outcomes = Schema.from_dict({name: fields.Integer() for name in OUTCOMES}, name="DeliveryOutcomes")
 
 

@@ -15,7 +15,10 @@ def extensions() -> dict[str, Any]:
 
 
 def current() -> Config:
-    """Return the configuration object itself. Use it to store the settings, or as a cache key."""
+    """Return the configuration object itself, not the proxy `settings`.
+
+    Use this object as a cache key, or where a reference to the configuration is stored.
+    """
     config: Config = extensions()["config"]
     return config
 

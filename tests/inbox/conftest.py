@@ -50,7 +50,7 @@ def phone(siti: Client) -> Phone:
 
 @pytest.fixture
 def sent(moment: Time, siti: Client) -> Sent:
-    """Return a function that sends one message about the named medicines, due `ago` minutes ago.
+    """Return a function that sends one message about the named medicines. They were due `ago` minutes ago.
 
     `ref` is the provider's message id.
     """

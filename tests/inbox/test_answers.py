@@ -26,7 +26,7 @@ def test_a_late_message_answers_the_reminder_sent_before_it_was_written(phone: P
     (first,), (second,) = sent("Metformin", ago=20), sent("Amlodipin", ago=1)
     received_at = datetime.now(UTC)  # the real time, because the database cannot use the test's clock
     wrote_at = (received_at - timedelta(minutes=15)).isoformat()
-    # PostgreSQL was down too, so both reminders were recorded as sent after the user's message.
+    # PostgreSQL was down too. So the recorded sending times of both reminders are later than the user's message.
     for row, ago in ((first, 20), (second, 1)):
         times = {"due_at": received_at - timedelta(minutes=ago), "settled_at": received_at - timedelta(minutes=1)}
         db.session.execute(sa.update(Delivery).filter_by(occurrence_id=row).values(times))
@@ -268,7 +268,7 @@ def test_a_quote_of_a_message_that_the_service_did_not_send_is_ignored(phone: Ph
 def test_quoting_a_caregiver_alert_does_not_answer_a_reminder(
     phone: Phone, sent: Sent, siti: Client, text: str
 ) -> None:
-    """A caregiver who answers an alert about a patient does not mean their own medicine."""
+    """A caregiver who answers an alert about a patient does not mean the caregiver's own medicine."""
     (row,) = sent("Metformin", ref="wamid.a")
     alert = add(user_id=siti.id, kind="caregiver_alert", target=None)
     values = {"state": DeliveryState.SENT, "provider_ref": "wamid.alert"}

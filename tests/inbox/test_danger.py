@@ -1,4 +1,4 @@
-"""Tests of help texts for a crisis and an emergency. No other limit of answers applies to them."""
+"""Tests of help texts for a crisis and an emergency. The hourly and daily limits do not apply to these texts."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def test_the_vocabulary_has_no_words_with_doubled_letters() -> None:
         # If a text contains the name of a reminder, a word for the type changes nothing.
         ("sudah minum metformin", TWO, (1,)),
         ("sudah minum metformin", ALL, (1,)),
-        # A text is about a reminder of an earlier message only if it contains the name or the type.
+        # A text is about a reminder of an earlier message only if this text has the name or type.
         ("sudah", LUNCH_LAST, (3,)),
         ("sudah makan", LUNCH_LAST, (3,)),
         ("sudah metformin", LUNCH_LAST, (1,)),
@@ -337,7 +337,7 @@ def test_reminder_names_are_removed_from_a_text() -> None:
 HARMLESS = sorted(
     words.ALREADY | words.ACT | words.FILLER | words.COURTESY | words.OK | words.JUST_HAD | {words.EAT, "metformin"}
 )
-#: Words that do not mean "done", and that change the meaning of a text.
+#: Words that change the meaning of "sudah". A text with "sudah" and one of these words does not mean "done".
 OUTSIDE = [
     *sorted(words.NOT_YET | words.LATER | words.LATER_BESIDE | words.SKIP | words.NO | words.NO_EMOJI),
     *sorted(words.NUMBERING - words.FILLER),

@@ -77,7 +77,10 @@ def test_pruning_drops_whole_months_and_deletes_rows_of_a_partial_month(
 
 
 def test_the_partition_made_by_the_migration_keeps_its_months(app: Flask) -> None:
-    """The migration put all rows of an unpartitioned table into one partition, which ends with the next month."""
+    """The migration put all rows of an unpartitioned table into one partition.
+
+    This partition ends at the end of the next month.
+    """
     for name in months._partitions():
         if name != months.REST:
             db.session.execute(sa.text(f"DROP TABLE {name}"))

@@ -47,7 +47,7 @@ def ready(channel: str = Channel.MESSAGING, queue: str = "urgent") -> Claimed:
 
 
 def words_of(row: Delivery) -> dict[str, Any]:
-    """Return the texts that a delivery has sent or would send now, or an empty dict."""
+    """Return the sent texts of a delivery, or the texts that would be sent now. Return {} if there are none."""
     return dict(outbox_page.words_of({column.key: getattr(row, column.key) for column in deliveries.c}))
 
 

@@ -37,7 +37,7 @@ def tick(moment: Time, jam: str | None = None, day: int = 2, *, sent: bool = Tru
 
 
 def tell() -> None:
-    """Put due alerts into the outbox, and store the texts that they would be sent with."""
+    """Put due alerts into the outbox. Store in each alert the text with which the alert would be sent."""
     jobs.send_caregiver_alerts()
     waiting = sa.select(Delivery).where(Delivery.kind == "alert", Delivery.state == "pending", Delivery.said.is_(None))
     for id_, words in [(row.id, words_of(row)) for row in db.session.scalars(waiting).all()]:

@@ -35,7 +35,7 @@ NAMED = "Siti belum menandai obat Metformin"
 
 @pytest.fixture
 def caregiver_id(committed: Flask, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> int:
-    """Create a patient who has just missed a dose, and a caregiver to whom they grant `alerts` and `history`."""
+    """Create a patient who just missed a dose, and a caregiver to whom the patient grants `alerts` and `history`."""
     with unit_of_work():
         patient_id, caregiver_id = make_user(nama_ktp="Siti").id, make_user(RoleName.PENDAMPING).id
         caregivers.create(caregiver_id, patient_id)
@@ -112,7 +112,7 @@ def test_a_queued_alert_omits_the_medicine_if_the_history_scope_is_lost(sim: Ser
 
 
 def test_hinted_at_is_the_set_of_reminder_stock_and_alert_kinds() -> None:
-    # The module of `HINTED_AT` must not import the modules of reminders, so these kinds are written there as texts.
+    # The module that defines `HINTED_AT` must not import the modules of reminders. So it repeats the kinds as strings.
     assert {upcoming.KIND, stock.KIND, alerts.KIND} == HINTED_AT
 
 

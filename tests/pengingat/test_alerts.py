@@ -165,7 +165,7 @@ def test_alerts_after_six_messages_in_a_day_are_combined_into_a_digest(
     for jam in ("00:00", "01:00", "02:00", "02:30", "03:00", "04:30", "05:00", "05:30", "07:00", "08:00", "12:30"):
         tick(moment, jam, sent=jam != "12:30")
         counts[jam] = len(told())
-    assert counts == {  # three times, an alert is sent at once, and the alerts of the next two hours in one message
+    assert counts == {  # three times: one alert at once, then one message with the alerts of the next two hours
         "00:00": 1, "01:00": 1, "02:00": 2, "02:30": 3, "03:00": 3, "04:30": 4, "05:00": 5, "05:30": 5, "07:00": 6,
         "08:00": 6, "12:30": 6,
     }  # fmt: skip

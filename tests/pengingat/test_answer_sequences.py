@@ -171,7 +171,7 @@ def change(draw: random.Random, user_id: int, tipe: str, reminder_id: int, *, ca
 
 
 def name_one(draw: random.Random, reminder_id: int, now: datetime) -> dict[str, Any]:
-    """Return the `due_at` of a random occurrence, or the present time. Half of the results have a slot too."""
+    """Return the `due_at` of a random occurrence, or the present time. Half of the results also contain the `slot`."""
     rows = sa.select(Occurrence.due_at, Occurrence.slot).filter_by(reminder_id=reminder_id)
     last = rows.where(Occurrence.due_at <= now).order_by(Occurrence.due_at.desc()).limit(6)
     coming = rows.where(Occurrence.due_at > now).order_by(Occurrence.due_at).limit(3)

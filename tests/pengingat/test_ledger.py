@@ -1,4 +1,4 @@
-"""The ledger: one row for each due time of a reminder, and its state without an answer."""
+"""The ledger: one row for each due time of a reminder, and the state of an unanswered row."""
 
 from __future__ import annotations
 

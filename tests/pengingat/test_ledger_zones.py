@@ -36,7 +36,10 @@ times = st.times().map(lambda time: f"{time:%H:%M}")
 
 @st.composite
 def medicines(draw: st.DrawFn) -> dict[str, Any]:
-    """Draw a random medicine. It may have a course and a temporary schedule, with days counted from its first day."""
+    """Draw a random medicine. It may have a course and a temporary schedule.
+
+    The first and last days of both are numbers of days after the creation of the medicine.
+    """
     count = draw(st.integers(1, 3))
     jadwal = st.lists(times, min_size=count, max_size=count, unique=True).map(
         lambda jam: [{"jam": each, "jumlah": 1, "satuan": "tablet"} for each in jam]
@@ -54,7 +57,7 @@ def medicines(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def dated(details: dict[str, Any], begun: datetime) -> dict[str, Any]:
-    """Return the details with dates instead of days counted from the first day."""
+    """Return the details, with a date in place of each number of days after `begun`."""
     days = {name: (begun + timedelta(days=details[name])).date().isoformat() for name in DAYS_OF & details.keys()}
     temporary = details.get("jadwal_sementara")
     return {**details, **days, **({"jadwal_sementara": dated(temporary, begun)} if temporary else {})}

@@ -63,7 +63,7 @@ def test_an_offline_answer_given_after_the_next_due_time_is_refused(dose: Remind
 
 
 def test_an_old_offline_answer_given_after_the_next_due_time_is_refused(dose: Reminder, moment: Time) -> None:
-    """An answer reads only the last ten rows by default, and the dose after the answered one is older."""
+    """An answer reads only the last ten rows by default. The dose after the answered dose is older than these rows."""
     for _ in range(6):
         moment.move(hours=24)
         jobs.top_up()

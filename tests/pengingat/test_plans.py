@@ -62,7 +62,7 @@ def person() -> int:
 
 
 def generic_plan_of(statement: PreparedStatement, **values: object) -> str:
-    """Return the generic plan of a prepared statement, which is the same for all values."""
+    """Return the generic plan of a prepared statement. A generic plan is the same for all values."""
     connection = db.session.connection()
     connection.exec_driver_sql("SET LOCAL plan_cache_mode = force_generic_plan")
     statement.rows(connection, values)

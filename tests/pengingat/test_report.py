@@ -1,4 +1,4 @@
-"""Report for the doctor of how many reminders a patient answered or missed."""
+"""Report for the doctor. It shows how many reminders a patient answered or missed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Checks before a reminder is sent: the dose was answered, or its first message was sent a moment ago."""
+"""Checks before a reminder is sent. A message is cancelled if the dose was already answered.
+
+The repeated message is also cancelled if the first message was sent a moment ago.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,7 @@ def change(row: Delivery, **values: Any) -> None:
 
 
 def refuse() -> None:
-    """Simulate that WhatsApp requires a template for a text message that it had accepted."""
+    """Simulate that WhatsApp first accepted a text message, and then required a template for this message."""
     (row,) = messages(Delivery.state == DeliveryState.SENT)
     change(row, state=DeliveryState.PENDING, next_try_at=sa.func.now(), payload={**row.payload, AS_TEMPLATE: True})
 
@@ -122,7 +125,10 @@ def test_a_message_that_needs_a_template_is_sent_again_if_the_dose_is_open(siti_
 def test_a_message_to_a_new_unverified_number_contains_no_web_address(
     siti_id: int, gateway: Server, is_proven: bool
 ) -> None:
-    """A message to an unverified number contains no web address, also if the number changes after planning."""
+    """A message to an unverified number contains no web address.
+
+    This is also true if the number changed after the message was planned.
+    """
     with unit_of_work():
         db.session.get_one(User, siti_id).phone_verified_at = local_time.now()
     medicine(siti_id, "judi.com Metformin")

@@ -34,7 +34,7 @@ def ibu(budi: Client) -> int:
 
 
 def noted(user_id: int) -> list[str]:
-    """Return the actions of caregivers in the user's access log, without changes of reminders."""
+    """Return the actions of caregivers from the user's access log. Leave out `reminders_changed`."""
     entries = sa.select(AccessLogEntry).filter_by(user_id=user_id, actor_role="pendamping")
     actions = [entry.action for entry in db.session.scalars(entries.order_by(AccessLogEntry.id))]
     return [action for action in actions if action != "reminders_changed"]

@@ -163,7 +163,7 @@ def test_a_batch_has_the_same_size_with_any_query_plan(mine: Client) -> None:
 def test_the_audit_log_keeps_entries_without_the_erased_name(
     mine: Client, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit, "WINDOW", 1)  # the erasure then needs one statement for each audit entry
+    monkeypatch.setattr(audit, "WINDOW", 1)  # with this value, the erasure needs one statement for each audit entry
     admin = make_admin(username="rina")
     admin_id = admin.id
     client.as_(admin).get(f"/admins/users/{mine.id}")

@@ -1,4 +1,4 @@
-"""Tests of forum blocks in an export. They must not reveal which person uses a pseudonym."""
+"""Tests of forum blocks in an export. The exported blocks must not reveal which person uses a pseudonym."""
 
 from __future__ import annotations
 

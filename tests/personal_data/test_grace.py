@@ -1,4 +1,4 @@
-"""Tests of the seven days before an erasure. There are no messages about the person, and the person's posts stay."""
+"""Tests of the seven days before an erasure. The person is in no list, and the person's posts stay."""
 
 from __future__ import annotations
 

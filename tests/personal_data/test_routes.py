@@ -115,7 +115,7 @@ class TestGetExport:
             readme = file.read("README.txt").decode()
         assert PERSON["nama_ktp"] in readme
         for line in readme.splitlines():
-            assert_readable(line.rpartition(": ")[2])  # checks the description and ignores the table's name
+            assert_readable(line.rpartition(": ")[2])  # check only the description after the table's name
 
     def test_another_person_cannot_download_the_export(self, client: Client, mine: Client) -> None:
         export_id = ask(mine)

@@ -1,4 +1,7 @@
-"""Tests of the access log and consents of a dependent, a person without a phone. Their caregiver uses the routes."""
+"""Tests of the access log and consents of a dependent, a person without a phone.
+
+The caregiver of the dependent uses the routes.
+"""
 
 from __future__ import annotations
 

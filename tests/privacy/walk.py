@@ -48,7 +48,7 @@ class Traces:
     messages: list[tuple[str, str]] = field(default_factory=list)
     pushes: list[tuple[str, str]] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
-    #: Log of PostgreSQL. None if PostgreSQL runs on another machine, because the tests cannot read its log.
+    #: Log of PostgreSQL. None if PostgreSQL runs on another machine, where the tests cannot read the log.
     postgres_log: list[str] | None = None
 
 
@@ -128,7 +128,7 @@ class Walk:
     # --- other people ---
 
     def others_meet_them(self) -> None:
-        """Try to register and to update profiles as others, with the person's username, phone number and e-mail."""
+        """Try to register, and to update other profiles, with the person's username, phone number and e-mail."""
         twin = {"username": "kembar", "password": "kembar-yang-lain-1", "nama_ktp": "Kembar", "nama_samaran": "Kembar",
                 "nomor_hp": "081300000009", "email": "kembar@contoh.id"}  # fmt: skip
         for name in ("username", "nomor_hp", "email"):

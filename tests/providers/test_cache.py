@@ -162,7 +162,7 @@ def test_copies_expire_after_a_day_and_empty_results_after_a_minute(app: Flask, 
 def test_copies_over_the_hourly_limit_get_a_shorter_lifetime(
     app: Flask, kept: Cache[Thing | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A caller requests many different addresses."""
+    """This limit is for a caller who requests many different addresses."""
     monkeypatch.setattr(module, "MAX_KEPT_PER_HOUR", 2)
     for key in "abc":
         kept.get(key, Source())

@@ -67,7 +67,7 @@ def push(user_id: int, kind: str = "reminder", **fields: Any) -> None:
 
 
 def idle(session_id: UUID, **age: float) -> None:
-    """Set the last use and the expiry of a session to an earlier time. `age` is the difference."""
+    """Move the last use and the expiry of a session back by `age`."""
     span = timedelta(**age)
     unused = {"last_used_at": LoginSession.last_used_at - span, "expires_at": LoginSession.expires_at - span}
     with unit_of_work():
@@ -210,7 +210,10 @@ def test_deleting_expired_sessions_deletes_their_subscriptions(
 def test_a_moderator_gets_case_pushes_after_the_session_was_idle_too_long(
     client: Client, sim: Server, browser: dict[str, Any]
 ) -> None:
-    """Such a push has no personal text and is the only notice of an urgent case, so it needs no active session."""
+    """A push about a moderation case has no personal text and is the only notice of an urgent case.
+
+    Therefore this push needs no active session.
+    """
     with unit_of_work():
         user_id = make_user(RoleName.ADMIN).id
     device = sign_in(client, user_id)

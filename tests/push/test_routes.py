@@ -65,7 +65,7 @@ class TestSubscribe:
             assert_error(client.post("/push/subscribe", claim), 409, "subscription_verified")
         subscription = db.session.scalars(sa.select(PushSubscription)).one()
         assert (subscription.user_id, subscription.is_verified) == (siti.id, True)
-        # If another person subscribes the browser with a token, that person becomes its owner.
+        # Another person subscribes the browser with their own token. This person becomes the browser's owner.
         assert budi.post("/push/subscribe", browser).json["user_id"] == budi.id
 
     def test_an_invalid_token_is_401(self, client: Client, browser: dict[str, Any]) -> None:

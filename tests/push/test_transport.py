@@ -129,7 +129,10 @@ def test_an_unverified_browser_shows_only_a_neutral_reminder_text(
 def test_an_unverified_browser_gets_no_other_kinds_of_pushes(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int, kind: str
 ) -> None:
-    """A browser that only claims to be the person's gets no security notices, moderation cases or broadcasts."""
+    """An unverified browser gets no security notices, moderation cases or broadcasts.
+
+    Its subscription names the person, but it was made without the person's token.
+    """
     subscribe(client, browser, user_id)
     remind(user_id, kind)
     for _ in range(2):

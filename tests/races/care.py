@@ -1,6 +1,6 @@
 """Concurrent requests about caregivers: invitations, links, permissions (scopes) and deletion.
 
-Some encounters are about the verification of phone numbers.
+Some encounters (groups of concurrent calls) are about the verification of phone numbers.
 """
 
 from __future__ import annotations

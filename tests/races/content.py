@@ -1,7 +1,7 @@
 """Concurrent requests of administrators about articles, categories and other records.
 
-The tests run every pair of update, delete and create on one row. They also run pairs on a row and the row that it
-references.
+The tests run pairs of update, delete and create on one row. In other pairs, one request is about a row, and the other
+request deletes the record that the row references.
 """
 
 from __future__ import annotations

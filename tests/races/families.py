@@ -89,7 +89,10 @@ def check_managed(scene: Scene, caregiver: Person, dependent: Person) -> None:
 
 
 def check_handed_over(scene: Scene, caregiver: Person, dependent: Person, taken: Response) -> None:
-    """Check that exactly the sender of the registration `taken` owns the account, and the caregiver has few rights."""
+    """Check that the person who got the response `taken` owns the account, and nobody else does.
+
+    Also check that the caregiver has only the scope `alerts`.
+    """
     owner = Person(token=taken.body["access_token"])
     profile = scene.send(owner.get("/profile"))
     assert (profile.status, profile.body["id"]) == (200, dependent.id)
@@ -392,7 +395,10 @@ def caregiver_answers_while_the_dependent_takes_over(scene: Scene) -> Script:
 
 
 def asked_about(scene: Scene, number: str) -> Person:
-    """Return a person who wants another account's number. The service has asked the number whether it may move."""
+    """Return a person who wants the number of another account.
+
+    The service has asked this number whether the number may move to the person.
+    """
     taker = scene.person(nomor_hp=f"0823{scene.number():08d}")
     assert str(word(scene, taker, number).work()) == "asked"
     return taker
@@ -456,7 +462,7 @@ def pindah_and_salah_nomor_meet_changes_of_the_profile(scene: Scene) -> Script:
         hear(scene, phone, "SALAH NOMOR"),
         third.put("/profile", nomor_hp=number),
     ]
-    # After a move back, the number has no owner if its former holder has another number by then.
+    # If the number moves back after its former holder got another number, the number has no owner.
     assert owners(scene, number) == 1 or refused.body == "answered:moved back"
     assert owners(scene, other) == 1
     assert phone_of(scene, holder) == f"+62{other[1:]}"

@@ -82,7 +82,7 @@ def reply_is_written_while_the_thread_is_deleted(scene: Scene) -> Script:
 
 @encounter(200, 404)
 def reply_is_edited_while_the_thread_is_deleted(scene: Scene) -> Script:
-    """The edit replaces a pending notice, which the deletion of the thread locks.
+    """The edit of a reply replaces a pending notice. The deletion of the thread locks the same notice.
 
     The edit must therefore lock the thread first.
     """

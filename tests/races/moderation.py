@@ -68,7 +68,10 @@ def a_decision_meets_reports(scene: Scene) -> Script:
 
 @encounter(200, 201)
 def a_keep_meets_the_report_that_would_hide(scene: Scene) -> Script:
-    """The moderator's decision counts before and after the third report. Earlier reports do not hide a kept post."""
+    """The moderator's decision to keep the post counts, whether it comes before or after the third report.
+
+    Reports from before the decision do not hide a kept post.
+    """
     admin, thread_id = scene.admin(), scene.new(write(scene.person()))
     first, second, third = reporters(scene)
     for who in (first, second):
@@ -106,7 +109,7 @@ def an_appeal_meets_the_decision(scene: Scene) -> Script:
 
 @encounter(200, 201, 404, 409)
 def a_hiding_meets_the_authors_deletion(scene: Scene) -> Script:
-    """The author must not get a notice that a post is hidden if the post is deleted."""
+    """If the post is deleted, the author must not get a notice that the post is hidden."""
     admin, author = scene.admin(), scene.person()
     thread_id = scene.new(write(author))
     reply_id = scene.new(answer(author, thread_id))

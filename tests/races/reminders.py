@@ -188,7 +188,7 @@ def answer_meets_delete_of_its_reminder(scene: Scene) -> Script:
 
 @encounter(200, 201, 401, 404)
 def reminders_meet_delete_of_the_person(scene: Scene) -> Script:
-    """All requests must lock the person before the reminders. Otherwise the deletion could wait for their locks."""
+    """All requests must lock the person before the reminders. Otherwise the deletion could wait for reminder locks."""
     admin, leaving = scene.admin(), scene.person(RoleName.ADMIN)
     (first, _), (second, _) = pengingat(scene, leaving), pengingat(scene, leaving)
     yield [

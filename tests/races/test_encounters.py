@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
 ROUNDS = int(environment().get("RACE_ROUNDS", "3"))
 
-#: Queries that count wrong rows: rows with a wrong counter, and references without a foreign key to deleted rows.
+#: Queries that count wrong rows, for example rows with a wrong counter, and rows that refer to deleted rows.
 WRONG = {
     "threads of a category": """
         SELECT count(*) FROM forum_categories AS c

@@ -15,7 +15,7 @@ from tests.superadmin.results import rows, run
 
 
 class SuperadminOnly:
-    """Tests for a route. The docstring of a subclass is its method and path."""
+    """Tests for a route. The docstring of a subclass is the method and path of the route."""
 
     def test_needs_a_superadmin(
         self, client: Client, siti: Client, budi: Client, admin: Client, superadmin: Client
@@ -25,7 +25,7 @@ class SuperadminOnly:
 
 
 class QueryNeeded(SuperadminOnly):
-    """Tests for a route that takes a query. The docstring of a subclass is its method and path."""
+    """Tests for a route that takes a query. The docstring of a subclass is the method and path of the route."""
 
     @pytest.mark.parametrize("body", [{}, {"query": ""}, {"query": 5}, {"query": "SELECT '" + "x" * 20480 + "'"}])
     def test_needs_a_query_of_20_kb_at_most(self, superadmin: Client, body: dict[str, Any]) -> None:

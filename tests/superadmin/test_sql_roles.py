@@ -19,7 +19,10 @@ Create = Callable[..., None]
 
 @pytest.fixture
 def create(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Create]:
-    """Return a function that runs the command and logs the console in with its output. Drop the role after the test."""
+    """Return a function that runs the command. The console then uses the database address from the command's output.
+
+    Drop the role after the test.
+    """
 
     def run(*options: str) -> None:
         result = committed.test_cli_runner().invoke(args=["sql-role", "create", *options])

@@ -43,7 +43,10 @@ def start_worker(
 
 
 def _nobody_else_is_connected() -> bool:
-    """Return whether no other client is connected. Its statements could deadlock with the emptying of tables."""
+    """Return whether no other client is connected.
+
+    Statements of another client could cause a deadlock with the statements that empty the tables.
+    """
     others = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"
     with db.engine.connect() as connection:
         return bool(connection.scalar(sa.text(f"SELECT NOT EXISTS ({others} AND pid <> pg_backend_pid())")))

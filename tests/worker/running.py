@@ -38,7 +38,10 @@ class RunningWorker:
         return [pid for pid, parent in processes().items() if parent == self.pid]
 
     def clock(self) -> int:
-        """Wait for the scheduler process and return its id. As a fork, it has the worker's command line."""
+        """Wait for the scheduler process and return its id.
+
+        The scheduler process is a fork of the worker, so both have the same command line.
+        """
         found: list[int] = []
 
         def is_there() -> bool:

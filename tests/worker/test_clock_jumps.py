@@ -29,7 +29,7 @@ Start = Callable[..., RunningWorker]
 
 @pytest.fixture
 def clock_file(tmp_path: Path) -> Path:
-    """Return the file with the offset of the worker's clock. libfaketime reads it at each call."""
+    """Return the file with the offset of the worker's clock. libfaketime reads this file at each call."""
     file = tmp_path / "clock"
     file.write_text("+0")
     return file

@@ -57,7 +57,10 @@ def spare(tmp_path: Path) -> Path:
 def deadly_worker(
     committed: Flask, start_worker: Callable[..., RunningWorker], tmp_path: Path, spare: Path
 ) -> Callable[..., Path]:
-    """Return a function that starts the worker of `deadly.py`. It returns the file that gets a byte for each kill."""
+    """Return a function that starts the worker of `deadly.py`.
+
+    The function returns the file that gets a byte for each kill.
+    """
 
     def start(job: Callable[..., object], *, step: int) -> Path:
         kills = tmp_path / "kills"

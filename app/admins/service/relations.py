@@ -31,8 +31,8 @@ def list_all(search: Search, by: Caller) -> Listing[Relation]:
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     query = (
         sa.select(CaregiverLink, caregiver, patient)
-        # Outer joins, because PostgreSQL can skip these joins when it counts the rows. Both users always exist, so
-        # the result is the same.
+        # Use outer joins, because PostgreSQL can skip these joins when it counts the rows. Both users always exist,
+        # so inner joins would return the same rows.
         .outerjoin(caregiver, caregiver.id == CaregiverLink.caregiver_id)
         .outerjoin(patient, patient.id == CaregiverLink.patient_id)
         .where(CaregiverLink.patient_id.not_in(dependents.DELETED_IDS))

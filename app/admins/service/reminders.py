@@ -45,8 +45,8 @@ def missed_every_day(days: int) -> sa.ColumnElement[bool]:
 
 def _missing(first: date, last: date, days: int) -> sa.Select[int]:
     rows = occurrences.c
-    # The index contains `due_at`, but not `day`, a date in the time zone of the reminder. The range of `due_at` is a
-    # day longer at both ends, so that it includes these dates in every time zone.
+    # The index contains `due_at`, but not `day`. A `day` is a date in the time zone of the reminder. The range of
+    # `due_at` is a day longer at both ends, so that it includes the days in every time zone.
     bounds = midnight(first) - timedelta(days=1), midnight(last) + timedelta(days=2)
     return (
         sa.select(rows.user_id)

@@ -95,8 +95,9 @@ def init_app(app: Flask, config: Config) -> None:
     connect = {
         "connect_timeout": 3,
         # These settings detect a dead database host within 20 s. They do not detect a hanging process on a live host,
-        # because the host's kernel still acknowledges packets. nginx then answers after `proxy_read_timeout`. Up to 8
-        # threads of a web process wait until the database responds or its connections close.
+        # because the host's kernel still acknowledges packets. If the process hangs, nginx answers after
+        # `proxy_read_timeout`. Up to 8 threads of a web process wait until the database responds or its connections
+        # close.
         "keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 10000,
     }  # fmt: skip
     pooled = connect if config.database_pooler_url else {**connect, **_options(REQUEST)}

@@ -37,7 +37,7 @@ class Delete:
 
 @dataclass(frozen=True)
 class Detach:
-    """Erasure that keeps the rows for other people.
+    """Erasure that keeps the rows, because other people still need them.
 
     The columns that identify the person and those in `clears` become null.
     """

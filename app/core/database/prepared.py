@@ -27,7 +27,10 @@ class PreparedStatement:
     _numbers = itertools.count(1)
 
     def __init__(self, statement: sa.ClauseElement, *, plans_by_values: bool = False) -> None:
-        """Compile the statement. If its best plan depends on the values, set `plans_by_values` to send it as text."""
+        """Compile the statement.
+
+        If the best plan depends on the values, set `plans_by_values`. The statement is then sent as text.
+        """
         self._names = statement.selected_columns.keys() if isinstance(statement, sa.SelectBase) else ()
         compiled = _compiled(statement)
         self._text = _with_constants(compiled)

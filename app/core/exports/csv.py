@@ -83,7 +83,7 @@ class _Copy:
                     yield item
         finally:
             self._given_up = True
-            if isinstance(item, bytes):  # the last item is neither the end nor an error, so the client has disconnected
+            if isinstance(item, bytes):  # the COPY has neither ended nor failed, so the client has disconnected
                 self._driver.cancel()
             while thread.is_alive():
                 self._forget()

@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 PREFIX = "health-export-"
 LOCK = "lock"
 
-#: Seconds after which a folder without a lock file counts as abandoned. The process that created the folder was killed
-#: before it created the lock file.
+#: A process that is killed early leaves a folder without a lock file. After this many seconds, such a folder counts as
+#: abandoned.
 UNLOCKED_S = 3600
 
 

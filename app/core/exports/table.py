@@ -14,7 +14,7 @@ from app.core.lib.csv_injection import STARTS
 
 class ColumnType(StrEnum):
     TEXT = "text"
-    #: Text that validation does not allow to start like a formula. Examples: a username, a province.
+    #: Text that never starts like a formula, because validation rejects such texts. Examples: a username, a province.
     NAME = "name"
     NUMBER = "number"
     TIME = "time"

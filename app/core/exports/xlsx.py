@@ -45,7 +45,7 @@ def stream(table: Table, connect: Connect = own_connection, *, title: str) -> Ch
     with EXPORTS.slot(), export_folder() as folder:
         with connect() as connection:
             rows = connection.execute(table.statement, execution_options={"yield_per": ROWS_AHEAD})
-            # An error before the first chunk becomes an error response. So the first chunk comes after the query.
+            # Yield an empty first chunk after the query. An error of the query then still becomes an error response.
             yield b""
             path = folder / "export.xlsx"
             _write(path, table.columns, rows, title)
@@ -100,7 +100,7 @@ def _workbook(path: Path) -> Iterator[Any]:
         book.close()
     finally:
         for sheet in book.worksheets():
-            # After an error, `book.close()` was not called, and this file of the sheet is still open.
+            # After an error, `book.close()` was not called. The temporary file of the sheet is then still open.
             sheet.row_data_fh.close()
 
 
@@ -113,7 +113,7 @@ def _sheets(book: Any, columns: Sequence[Column], title: str) -> Iterator[Any]:
         sheet.freeze_panes(1, 0)
         _fit_on_paper(sheet)
         _filter(sheet, columns, SHEET_ROWS - 1)  # the caller corrects the number of rows of the last sheet
-        # Otherwise Excel would mark each phone number as an error, because it is a number stored as text.
+        # Otherwise Excel would mark each phone number as an error, because phone numbers are stored as text.
         sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{SHEET_ROWS}"})
         for c, column in enumerate(columns):
             sheet.set_column(c, c, _width(column))

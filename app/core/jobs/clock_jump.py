@@ -52,7 +52,7 @@ class VerifiedTime:
             logger.error("the database's clock has jumped", extra={"jump_s": round(self.jump_s)})
 
     def start_at(self, tick: datetime) -> None:
-        """Set the verified time to the database's time, if this is close to `tick`. Otherwise use `tick` itself.
+        """Set the verified time to the database's time if that time is close to `tick`. Otherwise set it to `tick`.
 
         `tick` is the verified time of the scheduler's tick that enqueued this job.
         """
@@ -68,7 +68,7 @@ class VerifiedTime:
     def jump_s(self) -> float:
         """Return the seconds by which the database's clock has jumped.
 
-        Return 0 if there is no jump or it was accepted.
+        Return 0 if there is no jump, or if the jump was accepted.
         """
         return 0.0 if math.isnan(self._jumped_offset) or self._offset is None else self._jumped_offset - self._offset
 

@@ -42,7 +42,7 @@ _lock = Lock()
 def init_app(app: Flask, counted: Mapping[MetricWrapperBase, str], zeros: Sequence[Sample]) -> None:
     """Register the counters and histograms that jobs update.
 
-    `counted` contains, for each of them, the prefix that its name gets in `/metrics`. `zeros` are samples that
+    `counted` maps each counter or histogram to the prefix of its name in `/metrics`. `zeros` are samples that
     `/metrics` shows before the first update.
     """
     app.extensions["counted_by_jobs"] = counted, zeros
@@ -123,7 +123,7 @@ def collect() -> Iterator[Metric]:
         alive.add_metric([name], workers[name])
         jobs.add_metric([name, "waiting"], queue.count)
         for state, registry in REGISTRIES.items():
-            # RQ's cleanup may enqueue a job again. Reading metrics must not cause this.
+            # Skip RQ's cleanup, because it may enqueue a job again. Reading metrics must not enqueue jobs.
             jobs.add_metric([name, state], registry(queue=queue).get_job_count(cleanup=False))
     yield alive
     yield jobs
@@ -147,7 +147,7 @@ def clock_jump_s() -> float | None:
 
 
 def _is_count(sample: Sample, metric: Metric) -> bool:
-    return sample.name.removeprefix(metric.name) in SUFFIXES  # the suffix `_created` is a time
+    return sample.name.removeprefix(metric.name) in SUFFIXES  # a sample with the suffix `_created` is a time
 
 
 def _field(sample: Sample) -> str:

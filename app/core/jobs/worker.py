@@ -104,7 +104,7 @@ class Worker(rq.worker.Worker):
     def work(self, burst: bool = False, logging_level: str | None = None, *args: Any, **options: Any) -> bool:
         """Run RQ's loop and a scheduler process. Start the loop again after a Redis error.
 
-        Loops that end by themselves, such as a burst, run without a scheduler.
+        A loop that ends by itself, for example with the option `burst`, runs without a scheduler.
         """
         logging_level = "WARNING"  # RQ writes several log lines per job at INFO; the class `Job` writes one
         if burst or options.get("max_jobs") or options.get("max_idle_time"):

@@ -45,7 +45,7 @@ CATALOGUE = {
     "String does not match expected pattern.": UNFIT,
 }
 
-#: First words of messages to which the label of the field must be added.
+#: First words of messages that ask for something. `as_sentence` puts the label of the field and a colon before them.
 REQUESTS = ("isi ", "tulis ", "pilih ")
 
 #: Maximum number of choices in a message. Longer lists of choices are only in the API documentation.

@@ -86,10 +86,11 @@ def _on_one_line(text: str) -> str:
 
 
 def _permitted_text(text: str, *, has_path: bool) -> str | None:
-    """Return `text`, which is words joined by dots, in a permitted form. Return None if it is a web address.
+    """Return `text` in a permitted form. Return None if `text` is a web address.
 
-    Words are permitted if no word after the first can be a top-level domain. Degrees are permitted too. An abbreviation
-    before a word, or a word before a degree, is also permitted. A space is added between the two.
+    `text` consists of words joined by dots. It is permitted if no word after the first can be a top-level domain.
+    Degrees are permitted too. An abbreviation before a word, or a word before a degree, is also permitted. In these two
+    cases, a space is added between the two.
     """
     labels = re.split(_DOT, text)
     words = [_plain(label) for label in labels]

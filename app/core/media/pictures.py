@@ -74,7 +74,8 @@ def columns(
 ) -> dict[str, object]:
     """Return `data` for the columns of a row: store the uploaded `image` and replace it by its name.
 
-    Discard the old picture `replaces`, also if `image` is null. If `data` has no key `image`, change nothing.
+    If `data` has no key `image`, change nothing. Otherwise discard the old picture, whose name is `replaces`. Do this
+    also if `image` is null.
     """
     if "image" not in data:
         return dict(data)

@@ -55,9 +55,10 @@ class Commands(AppGroup):
         self.preamble, self.jobs = preamble, jobs
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names. If Flask calls this for the help of the root command, print our own help and exit instead.
+        """Return the names of the commands.
 
-        Flask offers no other way to replace its help.
+        Flask also calls this to print the help of the root command. In this case, print our own help and exit. Flask
+        offers no other way to replace its help.
         """
         if ctx.parent is None and isinstance(ctx.command, click.Group) and not ctx.resilient_parsing:
             click.echo(self._help(ctx, ctx.command))
@@ -88,7 +89,7 @@ def command(name: str, *, cls: type[Command] = Command) -> Callable[[Callable[..
 
 @contextmanager
 def errors_as_sentences() -> Iterator[None]:
-    """Turn errors that an operator can fix into click's error, which prints one line and exits with code 1."""
+    """If an operator can fix an error, replace it by click's error, which prints one line and exits with code 1."""
     try:
         yield
     except AppError as error:

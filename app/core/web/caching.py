@@ -56,7 +56,7 @@ class Caching:
             response.headers["Cache-Control"] = self.header
             response.headers["ETag"] = f'"{etag}"'
             if "HTTP_IF_NONE_MATCH" in environ and parse_etags(environ["HTTP_IF_NONE_MATCH"]).contains_weak(etag):
-                response.status_code = 304  # for a 304, werkzeug drops the body and its headers
+                response.status_code = 304  # werkzeug drops the body of a 304, and the headers about the body
             return response
 
         return call

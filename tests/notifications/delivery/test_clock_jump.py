@@ -30,7 +30,7 @@ Jump = Callable[[float], None]
 
 @pytest.fixture
 def jump(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Jump:
-    """Return a function that simulates a clock jump by this many seconds. It changes the uptime, not the clock."""
+    """Return a function that simulates a clock jump by some seconds. The function changes the uptime, not the clock."""
     uptime_s = clock_jump._uptime_s
 
     def by(seconds: float) -> None:
@@ -64,7 +64,7 @@ def tick() -> None:
 def test_only_deliveries_due_by_the_verified_time_are_sent_after_a_clock_jump(
     gateway: Server, jump: Jump, seconds: float
 ) -> None:
-    # A test cannot move the database's clock. So the rows are moved to the verified time instead.
+    # A test cannot move the database's clock. So the test moves the times of the rows instead.
     due, later = add(), add()
     age(seconds + 5, of=due)
     age(seconds - 60, of=later)

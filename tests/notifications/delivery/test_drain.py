@@ -226,7 +226,8 @@ def test_a_drain_that_is_ended_by_its_job_timeout_claims_no_more_deliveries(
     first = add()
     with pytest.raises(JobTimeoutException):
         jobs.drain("urgent")
-    # Wait until only the thread of the open call is left, because other threads may still claim a message.
+    # Another thread of this drain could still claim the second message. So wait until only the open call's thread is
+    # left.
     wait_until(lambda: [thread.name for thread in enumerate_threads()].count("urgent-messaging") == 1)
     second = add()
     ended.clear()

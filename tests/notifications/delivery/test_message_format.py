@@ -1,4 +1,7 @@
-"""Format of a message by WhatsApp's 24-hour rule: text with buttons, template, or failure without a template."""
+"""Format of a message by WhatsApp's 24-hour rule: text with buttons, or template.
+
+A message that needs a template fails if there is no template.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ Configure = Callable[..., None]
 
 @pytest.fixture
 def whatsapp(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Configure:
-    """Return a function that sends the application's messages to the simulated WhatsApp. It takes settings."""
+    """Return a function that makes the application send its messages to the simulated WhatsApp.
+
+    The arguments of the function are settings of the application.
+    """
 
     def configure(**settings: str) -> None:
         config = config_for_tests(**sim.messaging.whatsapp_env(), **settings)
@@ -180,7 +186,7 @@ def test_a_message_without_parts_is_formatted_as_plain_text(app: Flask, whatsapp
 def test_sending_a_message_to_a_person_needs_at_most_four_statements(
     app: Flask, statements: Any, whatsapp: Configure, sim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The sender's state stays cached, so that a slow machine runs no additional query.
+    # Cache the sender's state for longer. Otherwise a test on a slow machine would run one more query.
     monkeypatch.setattr(sender_status, "CACHED_S", PATIENCE_S)
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = make_user()
@@ -198,7 +204,10 @@ def test_sending_a_message_to_a_person_needs_at_most_four_statements(
 
 
 def refused_as_a_text(sim: Server, whatsapp: Configure, **settings: str) -> tuple[Delivery, list[Delivery]]:
-    """Send a reminder that WhatsApp refuses as a text, and drain again. Return its delivery and all deliveries."""
+    """Send a reminder that WhatsApp refuses as a text, and drain again.
+
+    Return the delivery of the refused text, and the list of all deliveries.
+    """
     whatsapp(**settings)
     user = committed_user()
     wrote(user.phone or "", INSIDE)

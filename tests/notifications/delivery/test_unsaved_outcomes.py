@@ -1,4 +1,7 @@
-"""PostgreSQL failures during a provider call. Redis stores the outcome, and the next drain saves it first."""
+"""PostgreSQL failures during a provider call. Redis stores the outcome of the call.
+
+The next drain saves the outcome in PostgreSQL before it sends messages.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,10 @@ def without_redis(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 def drain_and_lose_postgresql(app: Flask, after: Callable[[Claimed], str | None] = messaging.send) -> None:
-    """Run a drain during which PostgreSQL becomes unavailable after the provider call. Restore it afterwards."""
+    """Run a drain during which PostgreSQL becomes unavailable after the provider call.
+
+    After the drain, PostgreSQL is available again.
+    """
     away = sa.create_engine("postgresql+psycopg2://127.0.0.1:1/none")
     engine = app.extensions["autocommit"]
 

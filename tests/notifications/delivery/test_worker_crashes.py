@@ -1,4 +1,7 @@
-"""Deliveries during which a worker died. Each of them is retried alone, and after three deaths with a delay."""
+"""Deliveries during which a worker died. Each of these deliveries is retried alone.
+
+After three deaths, each further death doubles the delay before the next retry.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grouped messages have one link, which answers all reminders of the message."""
+"""A grouped message has one link. This link answers all reminders of the message."""
 
 from __future__ import annotations
 
