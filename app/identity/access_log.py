@@ -48,8 +48,8 @@ class AccessAction(StrEnum):
     #: A caregiver read or changed the person's reminders.
     REMINDERS_READ = "reminders_read"
     REMINDERS_CHANGED = "reminders_changed"
-    #: The caregiver of a dependent (a person whose account the caregiver manages) requested or downloaded an export of
-    #: the dependent's data. Only the caregiver of a dependent can do the actions below.
+    #: The caregiver of a dependent requested or downloaded an export of the dependent's data. A dependent is a person
+    #: without a phone, and the caregiver manages the account. Only this caregiver can do the actions below.
     DATA_COPIED = "data_copied"
     ACCESS_READ = "access_read"
     CONSENTS_READ = "consents_read"
@@ -58,7 +58,7 @@ class AccessAction(StrEnum):
     ACCOUNT_RESTORED = "account_restored"
 
 
-#: Actions of caregivers. The log shows the name of a caregiver, because the person knows their caregiver.
+#: Actions of caregivers. The log shows the name of a caregiver, because it is no secret to the person.
 BY_CAREGIVERS = frozenset(
     {
         AccessAction.HISTORY_READ,
@@ -90,7 +90,7 @@ class AccessLogEntry(Base, Created):
     __tablename__ = "access_log"
     __personal__ = Personal(
         of=("user_id",),
-        # The export omits `actor_id`, because a person may know only what `/profile/akses` shows about the actor.
+        # The export omits `actor_id`. `/profile/akses` shows all that a person may read about the actor.
         mentions=("actor_id",),
         export=Rows(without=("actor_id",)),
         erase=Delete(),

@@ -28,7 +28,7 @@ IS_PRESENT: sa.ColumnElement[bool] = User.erasure_due_at.is_(None)
 
 
 class Posts(StrEnum):
-    """What happens to the forum posts of an erased person. The person chooses."""
+    """Choice of a person for their forum posts, if the person is erased."""
 
     #: The posts stay. Their author is shown as "Akun dihapus" ("account deleted").
     ANONYMISE = "anonymise"

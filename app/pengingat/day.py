@@ -1,6 +1,6 @@
 """List of a person's occurrences on one day, for the main page of a client.
 
-An occurrence is one due time of a reminder. Past occurrences and those of the near future are rows of the ledger, the
+An occurrence is one due time of a reminder. Occurrences of the past and of the near future are rows of the ledger, the
 table `occurrences`. Later occurrences are computed from the schedules.
 """
 
@@ -23,7 +23,7 @@ from app.pengingat.outgoing import texts
 from app.pengingat.timetable.schedule import AHEAD, DAY, Due, moment_of
 
 MAX_ROWS = 100
-#: How far the requested day may be before today, and after today.
+#: Maximum time from the requested day to today, and from today to the requested day.
 MAX_BACK, MAX_AHEAD = 92 * DAY, 35 * DAY
 
 #: Columns of a reminder that are needed to compute its future occurrences and its texts.
