@@ -131,10 +131,10 @@ def _note(user: User, phone: str, holder: User) -> None:
 
 
 def _take_back(holder: User | None, phone: str) -> bool:
-    """Move a number back to the account that had it before. Return whether the number was moved.
+    """Move a number back to the account that had it before the recorded move. Return whether the number was moved.
 
-    The caller has locked the holder. The recorded move names two accounts. If the holder is a third account, this third
-    account keeps the number only if it has verified the number.
+    `holder` is the account that has the number now. The caller has locked the holder. The number may have moved on to
+    an account that the record does not name. Such a holder keeps the number if it has verified it.
     """
     which = sa.select(PhoneMove).where(PhoneMove.phone == phone, PhoneMove.to_user_id.is_not(None), _is_recent)
     moved = db.session.scalar(which.with_for_update().execution_options(populate_existing=True))

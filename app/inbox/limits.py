@@ -27,7 +27,7 @@ DANGER_AGAIN = timedelta(minutes=10)
 #: index.
 LATEST = timedelta(days=8)
 
-#: Prefix of the stored outcome of a message that was answered.
+#: If a message was answered, its stored outcome begins with this prefix.
 ANSWERED = "answered:"
 
 HELP, DOUBT, OK, ONLY_TEXT = "help", "doubt", "ok", "only text"

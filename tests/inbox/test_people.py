@@ -249,7 +249,7 @@ def test_cut_deletes_the_latest_link_whose_notice_may_have_arrived(
 
 
 def test_cut_deletes_the_only_link_although_its_notice_failed(phone: Phone, siti: Client) -> None:
-    """The message about the link failed, but the patient may have seen the caregiver in the app."""
+    """The message about the new caregiver failed, but the patient may have seen the name in the app."""
     link(siti.id, "Budi Santoso", hours=2)
     with unit_of_work():
         db.session.execute(sa.update(Delivery).values(state=DeliveryState.FAILED, last_error="needs_template"))

@@ -29,7 +29,7 @@ NAMES_A_CALL = 1000
 
 
 class Area(StrEnum):
-    """Additional stores besides the main store of pictures."""
+    """Stores other than the main store of pictures."""
 
     #: Data exports of users. Each file is kept for a day.
     EXPORTS = "exports"

@@ -40,5 +40,5 @@ def update(faskes_id: str, data: Loaded) -> Faskes:
 
 
 def delete(faskes_id: str) -> None:
-    """Delete a facility, also from the doctors who practise there."""
+    """Delete a facility, and remove it from the doctors who practise there."""
     db.session.delete(get_locked_or_404(Faskes, faskes_id, NOT_FOUND))

@@ -47,7 +47,7 @@ def _in_box(west: str, east: str) -> sa.ColumnElement[bool]:
         sa.func.point(_param(west), _param("south")),
     )
     # The subquery hides the values from the planner. Otherwise PostgreSQL would plan the statement again for each
-    # circle.
+    # search.
     box = sa.select(sa.func.box(*corners)).scalar_subquery()
     return sa.func.point(Faskes.lng, Faskes.lat).bool_op("<@")(box)
 

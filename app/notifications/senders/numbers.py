@@ -59,7 +59,7 @@ def _has_row(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
     return sa.exists().where(_known.phone == User.phone, *which)
 
 
-#: Condition: a person's number is wrong, and is not proven.
+#: Condition: somebody reported the person's number as wrong, and the person has not proven it since.
 IS_WRONG = sa.and_(_has_row(_known.wrong_at.is_not(None)), ~PHONE_IS_PROVEN)
 #: Condition: somebody replied from a person's number that reminders must stop, and the number is not proven.
 IS_STOPPED = sa.and_(_has_row(_known.stopped_at.is_not(None)), ~PHONE_IS_PROVEN)

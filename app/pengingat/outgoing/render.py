@@ -30,8 +30,8 @@ from app.pengingat.outgoing.texts import Recipient
 from app.pengingat.timetable.plans import doses_on
 from app.pengingat.timetable.tipe import Tipe
 
-#: States of an occurrence in which its message is still sent. `MISSED` is included, because a missed occurrence can
-#: still be answered with done.
+#: States of an occurrence in which its message is still sent. `MISSED` is included, because the answer `done` is
+#: still possible for a missed occurrence.
 ASKED = (OccurrenceState.PENDING, OccurrenceState.MISSED)
 
 #: Columns of occurrences and of reminders that are needed to make the texts.
