@@ -652,7 +652,7 @@ def risks(config: Config) -> dict[str, str]:
 
 
 def near_names(env: Mapping[str, str]) -> list[str]:
-    """Return a question for each unknown variable whose name is similar to a setting that is not set."""
+    """Return a hint for each unknown variable whose name is similar to the name of a setting that is not set."""
     names = [spec.name.upper() for spec in fields(Config)]
     files = [f"{spec.name.upper()}_FILE" for spec in fields(Config) if spec.metadata["secret"]]
     known = {*names, *files, *OTHER_VARIABLES}

@@ -148,7 +148,7 @@ nik = CommandGroup("nik", help="Encryption of NIK and second factors: rotate the
 
 @nik.command("rotate")
 def rotate_nik() -> None:
-    """Encrypt all NIK, second factors and secrets in unsent messages again, with the first key of NIK_KEYS.
+    """Use the first key of NIK_KEYS to encrypt all NIK, second factors and secrets of unsent messages again.
 
     If the command is killed, run it again. It resumes where it stopped.
     """

@@ -153,7 +153,7 @@ HEALTH_CHECKS = {
 }
 
 #: Metrics that jobs update. Each value is a prefix for the name of the metric in `/metrics`. Web processes also update
-#: the first two metrics. The prefix separates the counts of jobs from the counts of web processes.
+#: the first two metrics. For these two metrics, the prefix `jobs_` marks the counts of jobs.
 COUNTED_BY_JOBS = {
     http.CALLS: "jobs_",
     cache.CACHED: "jobs_",

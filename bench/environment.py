@@ -28,7 +28,7 @@ from config import ROOT, Config
 from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
 
 HELLO = Target(["/floor/hello"])
-#: Paths of a route that runs only one SELECT. Each path reads a different row of a hundred by its primary key.
+#: Paths of a route that runs only one SELECT. Each of the 100 paths reads another row by its primary key.
 SELECT = Target([f"/floor/select/{n}" for n in range(1, 101)])
 
 
@@ -90,7 +90,7 @@ class BenchEnvironment:
 
     @contextlib.contextmanager
     def serving(self, **settings: str) -> Iterator[str]:
-        """Run gunicorn as in production. It serves the service and the routes for comparison. Yield its address."""
+        """Run gunicorn as in production, with the service and the routes for comparison. Yield the base URL."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -107,9 +107,9 @@ class BenchEnvironment:
                 gunicorn.wait(30)
 
     def compare(self, targets: Mapping[str, Target], **settings: str) -> dict[str, float]:
-        """Measure the targets. In the same run, measure `hello_floor` and `select_floor`, the routes for comparison.
+        """Measure the targets. In the same run, measure two routes for comparison: `hello_floor` and `select_floor`.
 
-        Return the requests per second of each target and route.
+        Return the requests per second of each target and of these two routes.
         """
         with self.serving(**settings) as url:
             return wrk.rates(url, {"hello_floor": HELLO, "select_floor": SELECT, **targets})

@@ -31,8 +31,9 @@ from bench.wrk import Target
 
 PEOPLE = 64
 REMINDERS_EACH = 10
-#: Number of doses for each channel. The doses are answered in turn, again and again, with two alternating answers. The
-#: number is odd, so that each dose gets the other answer the next time.
+#: Number of doses for each channel. The benchmark answers the doses in turn, and starts again after the last one.
+#: The answers are alternately `done` and `skipped`. Because the number of doses is odd, each dose gets the other answer
+#: in the next turn.
 ASKED = PEOPLE * 2 - 1
 OPEN = 1_000_000
 ROUNDS, CALLS = 5, 60
@@ -136,7 +137,7 @@ def _select() -> None:
 
 
 def _ratio(work: Callable[[], object], floor: Callable[[], object]) -> float:
-    """Run `work` and `floor` in each round, and divide their times. Return the median of the ratios."""
+    """Divide the time of `work` by the time of `floor` in each round. Return the median of the ratios."""
     return median(_seconds(work) / _seconds(floor) for _ in range(ROUNDS))
 
 

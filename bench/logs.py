@@ -1,6 +1,6 @@
-"""Benchmark of activity logs: the requests that send them, and their storage.
+"""Benchmark of activity logs: the requests that send log records, and the storage of the records.
 
-Storage in batches is compared with one job per record.
+The benchmark compares storage in batches with storage by one job per record.
 """
 
 from __future__ import annotations

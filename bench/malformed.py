@@ -89,8 +89,9 @@ def operations(document: dict[str, Any]) -> list[Operation]:
 def ask(app: Flask, tokens: Sequence[str], *, examples: int, seed: int) -> Counter[int]:
     """Send `examples` requests, check each response, and return the number of responses by status.
 
-    Half of the requests have the right fields with wrong values, and wrong headers. These requests may succeed, but
-    must not crash the service. The other half have a body that is not a JSON object, and must get a 4xx status.
+    Half of the requests have the right fields, but wrong values and wrong headers. These requests may succeed, but must
+    not crash the service. The other half of the requests have a body that is not a JSON object. They must get a 4xx
+    status.
     """
     app.config["PROPAGATE_EXCEPTIONS"] = False  # so that a crash gives a 500 response
     client = app.test_client()

@@ -33,7 +33,7 @@ TELL_EVERY_S = 15.0
 #: Path of the program setpriv of util-linux, or None. Linux has this program, macOS does not.
 SETPRIV = shutil.which("setpriv")
 
-#: Options of setpriv that let the user nobody enter root's folders, because a checkout may be in root's home.
+#: Options of setpriv that let the user `nobody` enter root's folders, because a checkout may be in root's home.
 ENTER_FOLDERS = ("--securebits=+no_setuid_fixup", "--inh-caps=-all,+dac_override", "--ambient-caps=-all,+dac_override")
 
 NO_SETPRIV = "Root needs `setpriv` of util-linux for this. Work as an ordinary user, or set DATABASE_URL."
@@ -115,9 +115,9 @@ class Supervisor:
     ) -> Child:
         """Start a child that writes to `<logs>/<name>.log`. The log of the previous run becomes `<name>.log.1`.
 
-        Only our user can read the logs, because a server's log may contain personal data. At its end, the child gets
-        the signal `stop_with`, and SIGKILL after `patience` more seconds. With `never_root`, root starts the child as
-        the user nobody.
+        Only our user can read the logs, because a server's log may contain personal data. To end the child, the
+        supervisor sends the signal `stop_with`, and SIGKILL after `patience` more seconds. With `never_root`, root
+        starts the child as the user `nobody`.
         """
         log = self.logs / f"{name}.log"
         if log.exists():
@@ -210,7 +210,7 @@ def end_orphans(register: Path, *, patience: float = 10) -> None:
     for line in register.read_text().splitlines():
         try:
             pid, started, stop_with = json.loads(line)
-        except ValueError:  # The supervisor was killed while it wrote this line.
+        except ValueError:  # The supervisor was killed before the line was complete.
             continue
         with contextlib.suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
             leader = psutil.Process(pid)

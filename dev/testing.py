@@ -41,7 +41,7 @@ def temporary_servers(**settings: str) -> Iterator[dict[str, str]]:
     """
     remove_abandoned_folders()
     folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
-    folder.chmod(0o711)  # If the user is root, PostgreSQL runs as nobody, who must be able to enter the folder.
+    folder.chmod(0o711)  # For root, PostgreSQL runs as the user `nobody`, which must be able to enter the folder.
     try:
         with (folder / "new").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -77,9 +77,9 @@ def own_database(server_url: str, name: str, migrate: Callable[[str], None]) -> 
 
 
 def empty_database(database_url: str) -> str:
-    """Create an empty database on the same server and return its address.
+    """Create an empty database on the server of `database_url`, and return its address.
 
-    An earlier database of this kind is deleted.
+    If a database with the same name exists, it is deleted first.
     """
     name = f"{name_of(database_url)}_empty"
     with contextlib.closing(psycopg2.connect(database_url)) as connection:
@@ -132,7 +132,8 @@ def _make_template(
 def _create(cursor: psycopg2.extensions.cursor, name: str, *, template: str = "template1") -> None:
     database = sql.Identifier(name)
     # `DROP ... WITH (FORCE)` fails while autovacuum works on the database, because our role may not end autovacuum. A
-    # DROP without FORCE ends autovacuum by itself, but not the connections of the role. End these connections first.
+    # DROP without FORCE ends autovacuum by itself, but it does not end the connections of our role. End these
+    # connections first.
     cursor.execute(
         "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s and usename = current_user", [name]
     )

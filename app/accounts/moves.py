@@ -56,7 +56,7 @@ def lock_prover_and_holder(user_id: int, phone: str) -> tuple[User | None, User 
 def move(user: User, nomor_hp: str, phone: str, holder: User | None) -> None:
     """Give a verified number to a user, and remove the number from its holder.
 
-    The caller has locked the number and both users.
+    The calling function has locked the number and both users.
     """
     if holder is not None:
         _note(user, phone, holder)
@@ -75,7 +75,8 @@ def move(user: User, nomor_hp: str, phone: str, holder: User | None) -> None:
 def refuse(phone: str) -> bool:
     """Handle the answer SALAH NOMOR from this number. Return whether the number was moved back.
 
-    Move the number back if it moved recently. Otherwise flag it as wrong. The caller has locked the number's row.
+    Move the number back if it moved recently. Otherwise flag it as wrong. The calling function has locked the number's
+    row.
     """
     holder = lock_holder(phone)
     if _take_back(holder, phone):
@@ -133,8 +134,8 @@ def _note(user: User, phone: str, holder: User) -> None:
 def _take_back(holder: User | None, phone: str) -> bool:
     """Move a number back to the account that had it before the recorded move. Return whether the number was moved.
 
-    `holder` is the account that has the number now. The caller has locked the holder. The number may have moved on to
-    an account that the record does not name. Such a holder keeps the number if it has verified it.
+    `holder` is the account that has the number now. The calling function has locked `holder`. The number may have moved
+    on to an account that the record does not name. Such an account keeps the number if the account has verified it.
     """
     which = sa.select(PhoneMove).where(PhoneMove.phone == phone, PhoneMove.to_user_id.is_not(None), _is_recent)
     moved = db.session.scalar(which.with_for_update().execution_options(populate_existing=True))
@@ -146,14 +147,15 @@ def _take_back(holder: User | None, phone: str) -> bool:
         _take(holder)
         notices.number_returned(holder)
         if holder.id == taker_id and moved.nomor_hp_before is not None:
-            # Giving back the former number counts as a change. The former number therefore gets no reset link for
-            # a day.
+            # The return of the holder's former number counts as a change of the number. The former number therefore
+            # gets no reset link for a day.
             _restore(holder, moved.nomor_hp_before)
     # The account that had the number before may have another number now. It then keeps this other number.
     if owner is not None and owner.nomor_hp is None and _restore(owner, moved.nomor_hp):
         owner.phone_changed_at = owner.phone_before = None
         owner.phone_verified_at = moved.verified_at
-    # Delete open questions about a move, because they name an account that no longer has the number.
+    # Delete the open questions whether this number may move. Each question names an account that no longer has the
+    # number.
     asked = PhoneVerification.phone == phone, PhoneVerification.asked_at.is_not(None)
     db.session.execute(sa.delete(PhoneVerification).where(*asked))
     db.session.flush()

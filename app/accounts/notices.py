@@ -1,4 +1,4 @@
-"""Security notices: messages that inform a user about a change of their account, because a thief may have made it."""
+"""Security notices: messages that inform users about changes of their accounts. A thief may have made such a change."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SESSIONS_ENDED, SECOND_FACTOR_REMOVED = "sessions_ended", "second_factor_removed
 #: Maximum age of a notice that is not sent yet.
 LIFETIME = timedelta(days=1)
 
-#: Minimum time between two notices to a number. Changes in between are reported in one notice.
+#: Minimum time between two notices to a number. All changes between two notices are reported in the second notice.
 TOGETHER = timedelta(minutes=10)
 
 #: Account fields whose changes are reported, with their Indonesian names. The text lists the fields in this order.
@@ -54,9 +54,9 @@ def account_changed(user: User, fields: Collection[str], *, phone_before: str | 
 
 
 def _notify_changed(user: User, phone: str, fields: Collection[str]) -> None:
-    """Add the fields to the last notice if this notice is pending.
+    """Add the fields to the last notice if this notice is still pending. Otherwise create a new notice.
 
-    Otherwise create a notice. If there is a last notice, the new notice is due `TOGETHER` after the last one.
+    If the last notice was due less than `TOGETHER` ago, the new notice is due `TOGETHER` after the last one.
     """
     owner_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
     last = _last_notice(user, phone)

@@ -83,7 +83,7 @@ def agree(phone: str) -> str | None:
         return None  # the question named an account that no longer has the number
     try:
         moves.move(user, nomor_hp, phone, holder)
-    except Conflict:  # the number had no holder to lock, and another account got the number meanwhile
+    except Conflict:  # no account with the number was locked, and another account got the number meanwhile
         return None
     db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.phone == phone, _is_asked))
     return user.username

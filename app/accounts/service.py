@@ -94,7 +94,7 @@ def register(
 def _take_over(code: str, data: Loaded) -> User:
     """Make a dependent the owner of their account. Notify the dependent and the caregiver who managed the account.
 
-    Raise `ValidationFailed` for a bad code. After an error in another field, the code stays valid.
+    Raise `ValidationFailed` for an invalid handover code. After an error in another field, the code stays valid.
     """
     sent = cast(ConsentChoices, dict(data.get("consents", {})))
     if sent.get("health_data") is False:
@@ -132,7 +132,8 @@ def superadmin_login(
     user = _with_password(username, password)
     if RoleName.SUPERADMIN not in user.role_names:
         raise Forbidden("Hanya untuk superadmin.", code="superadmin_only")
-    # Check the code after the role. Otherwise the 403 for a wrong role would reveal that the code is right.
+    # Check the role before `otp`, the code of the second factor. Otherwise the 403 for another role would reveal that
+    # the code is right.
     second_factor.check(user, otp)
     second_factor.check_set_up(user)
     message = STAYS if erasure.cancel(user) else LOGGED_IN
@@ -151,9 +152,9 @@ def send_reset_link(phone: str) -> bool:
     """Send a password reset link to the account with this number. Return whether a link is sent.
 
     The number of SQL statements is the same for every phone number, so that the response time does not reveal an
-    account. No link is sent to an unknown or wrong number, to a number that an account got recently, or to an
-    unverified number unused for 90 days. If the account changed its number recently, a refusal is sent to the previous
-    number, because a thief may have changed the number.
+    account. No link is sent to an unknown number, or to a number that was reported as wrong. No link is sent to a
+    number that an account got recently, or to an unverified number unused for 90 days. If the account changed its
+    number recently, a refusal is sent to the previous number, because a thief may have changed the number.
     """
     number = phones.normalise(phone)
     code = tokens.new_opaque()

@@ -1,8 +1,8 @@
 """Verification that a user owns a phone number.
 
-The user sends us a code from the number, or enters six digits that we sent to the number. Until then, no response
-reveals whether another account has the number. If another account uses the number, the number moves only after
-its owner answers PINDAH ("move").
+The user sends us a code from the number, or enters six digits that we sent to the number. Before the user has done
+this, no response reveals whether another account has the number. If another account uses the number, the
+number moves only after its owner answers PINDAH ("move").
 """
 
 from __future__ import annotations
@@ -186,10 +186,10 @@ _is_open = PhoneVerification.expires_at > sa.func.statement_timestamp()
 
 
 def _count_code(user: User, phone: str, wrong_at: datetime | None, wrong_codes: int) -> None:
-    """Count a code before it is sent to a number. Raise `WrongNumber` if the number may get no more codes.
+    """Count a code before the code is sent to a number. Raise `WrongNumber` if the number may get no more codes.
 
-    A number flagged as wrong gets at most `MAX_WRONG_CODES` codes until it is verified. Only the account
-    that has the number can request these codes.
+    A number flagged as wrong gets at most `MAX_WRONG_CODES` codes until the number is verified. Only the account that
+    has the number can request these codes.
     """
     is_own = phone == user.phone
     if wrong_at is not None:

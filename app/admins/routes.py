@@ -68,7 +68,8 @@ def get_admin(username: str) -> User:
 def update_admin(data: Loaded, user_id: int) -> User:
     """Update an administrator. Missing fields stay unchanged.
 
-    The response is 403 for the password or number of another administrator who registered themselves.
+    The response is 403 if the request changes the password or phone number of another administrator who registered
+    themselves.
     """
     return admins.update(user_id, data, by=caller)
 
@@ -80,8 +81,8 @@ def update_admin(data: Loaded, user_id: int) -> User:
 def delete_admin(user_id: int) -> dict[str, str]:
     """Delete an administrator. The response is 409 for the caller's own account and for the last administrator.
 
-    If the administrator registered themselves, only a super-admin can delete the account. For other callers, the
-    administrator only loses the role and all sessions.
+    If the administrator registered themselves, only a super-admin can delete the account. If another caller sends the
+    request, the account stays, and the administrator loses the role and all sessions.
     """
     admins.delete(user_id, by=caller)
     return {"message": "Administrator dihapus."}
@@ -152,8 +153,8 @@ def end_user_sessions(data: dict[str, str], user_id: int) -> None:
 def free_phone(data: dict[str, str], user_id: int) -> User:
     """Remove the number from an account, so that its real owner can use it. The user sees the reason.
 
-    Open verifications, reset links and pending messages of the number end. The response is 403 for a super-admin's
-    number.
+    The user's unfinished verifications and reset links are deleted, and pending messages to the number are cancelled.
+    The response is 403 for a super-admin's number.
     """
     return users.free_phone(user_id, data["reason"], by=caller)
 

@@ -44,7 +44,7 @@ def list_live(page: Page, user_id: int | None) -> Listing[dict[str, object]]:
 
 
 def get_live(url: str, user_id: int | None) -> dict[str, object]:
-    """Return one article of the ministry's site by its address, with `is_saved` for this user."""
+    """Return the article with this address on the ministry's site, with `is_saved` for this user."""
     article = live.get(url)
     return {**asdict(article), "is_saved": article.url in saved_among(user_id, [article.url])}
 

@@ -31,7 +31,10 @@ class NewHandover(TypedDict):
 
 
 def create(caller: Caller, data: Loaded) -> User:
-    """Create a dependent of the caller. Lock the caller, so that concurrent requests cannot exceed the limit."""
+    """Create a dependent of the caller.
+
+    Lock the caller's row, so that concurrent requests cannot exceed the maximum number of dependents.
+    """
     caregiver = users.get_own(caller, to_change=True)
     if RoleName.PENDAMPING not in caregiver.role_names:
         raise Forbidden
@@ -58,7 +61,7 @@ def create_handover(caller: Caller, dependent_id: int) -> NewHandover:
 
 
 def delete_handover(caregiver_id: int, dependent_id: int) -> None:
-    """Delete the open code of a dependent. Raise `NotFound` if there is none."""
+    """Delete the handover code of a dependent. Raise `NotFound` if the dependent has no valid code."""
     dependents.lock_own(caregiver_id, dependent_id)
     if not dependents.end_handover(dependent_id):
         raise NotFound(NO_HANDOVER)

@@ -85,7 +85,7 @@ def delete(patient_id: int, invitation_id: int) -> None:
 def get_open(code: str) -> Invitation:
     """Return the open invitation with this code.
 
-    Do not change the invitation here, because chat apps open the link of an invitation for a preview.
+    Do not change the invitation here, because chat apps open an invitation's web link to show a preview.
     """
     invitation = db.session.scalar(sa.select(Invitation).where(Invitation.code_hash == _digest(code), _is_open))
     if invitation is None:
@@ -99,7 +99,10 @@ def is_over(code: str) -> bool:
 
 
 def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
-    """Accept an invitation. Only one caregiver can accept it. Return the caregiver's link, and whether it is new."""
+    """Accept an invitation. Only one caregiver can accept the same invitation.
+
+    Return the caregiver link, and whether the caregiver link is new.
+    """
     invitation = get_open(code)
     # Lock the patient before the patient's rows in other tables, because an erasure takes its locks in the same order.
     users.lock(invitation.patient_id)
@@ -111,7 +114,7 @@ def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
 
 
 _has_expired = Invitation.expires_at <= sa.func.statement_timestamp()
-#: An invitation is open until it expires, its session ends, or the patient asks for erasure.
+#: An invitation is open until it expires, the patient's login session ends, or the patient asks for erasure.
 _is_open = sa.and_(
     ~_has_expired,
     sessions.has_live_session(Invitation),

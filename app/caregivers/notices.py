@@ -1,6 +1,7 @@
 """Notices that inform a patient about a new caregiver or about new rights of a caregiver.
 
-A link connects one caregiver with one patient. The caregiver's name is user input, so web addresses are removed.
+A caregiver link connects one caregiver with one patient. The caregiver's name is user input, so web addresses are
+removed.
 """
 
 from __future__ import annotations
@@ -57,10 +58,10 @@ CUT_SEVERAL = "Tidak setuju? Hapus pendamping itu di aplikasi."
 
 
 def last_notified_link(patient_id: int, within: timedelta) -> sa.Select[int | None]:
-    """Return a query for the latest notice to a patient. The query selects the id of the notice's link.
+    """Return a query that finds the latest notice to a patient, and selects the id of its caregiver link.
 
-    The notice is not older than `within`. The link may be deleted by now. The id is None if the notice is about several
-    links. A failed notice did not reach the patient, so it is used only if there is no other notice.
+    The id is None if the notice is about several links. The link may be deleted by now. Notices that are older than
+    `within` do not count. A failed notice did not reach the patient, so it counts only if there is no other notice.
     """
     has_failed = sa.and_(
         Delivery.state.in_((DeliveryState.FAILED, DeliveryState.MISSED, DeliveryState.CANCELLED)),
@@ -106,7 +107,7 @@ def linked(link: CaregiverLink) -> None:
 def _gather(link: CaregiverLink, due_at: datetime) -> None:
     """Add a link to the pending notice about several links.
 
-    If no such notice is pending, create a notice that is due at `due_at` or later.
+    If no such notice is pending, create one. It is due at `due_at`, but not within a day after the last such notice.
     """
     about = About(GATHERED, link.patient_id)
     waits = sa.and_(Delivery.state == DeliveryState.PENDING, Delivery.due_at > db_time.now_sql())

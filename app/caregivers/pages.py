@@ -1,6 +1,7 @@
-"""The public page for invitation codes and handover codes. A link that contains the code opens this page.
+"""The public page for invitation codes and handover codes. A web link with the code opens the page.
 
-Chat apps preview the link, and people forward it. The page therefore contains no names, and a request changes nothing.
+Chat apps show a preview of the page, and people forward the web link. Therefore the page contains no names, and a
+request for the page changes nothing.
 """
 
 from __future__ import annotations

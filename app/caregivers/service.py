@@ -25,7 +25,7 @@ from app.notifications.models import About
 
 NOT_FOUND = "Hubungan pendamping dan pasien tidak ditemukan."
 INVITATION_NEEDED = "Hubungan ini sudah diputus oleh pasien. Mintalah undangan baru kepadanya."
-#: Error if the patient is deleted between the check of their role and the insert of the link.
+#: Error if the patient is deleted after the check of the patient's role, but before the insert of the caregiver link.
 CONSTRAINTS: dict[str, AppError] = {"fk_caregiver_links_patient_id": NotFound(users.NOT_FOUND)}
 #: Limit of new links between the same two people, because each new link sends the patient a notice.
 LINKED = "5 per day"
@@ -103,7 +103,7 @@ def allow_nobody(patient_id: int) -> None:
 def leave(patient_id: int) -> None:
     """Cancel queued alerts about a patient who requests erasure or withdraws the consent for health data.
 
-    The caregiver links stay. The caller has locked the patient's row.
+    The caregiver links stay. The calling function has locked the patient's row.
     """
     for link in _locked(CaregiverLink.patient_id == patient_id):
         _end(link.caregiver_id, patient_id, link.scopes)
@@ -243,9 +243,10 @@ def _allow(link: CaregiverLink, scopes: list[str]) -> None:
 
 
 def _end(caregiver_id: int, patient_id: int, before: Collection[str], allowed: Collection[str] = ()) -> None:
-    """Cancel the queued alerts and delete the stored idempotent responses that the scopes in `allowed` do not permit.
+    """Cancel the queued alerts to the caregiver about the patient, unless `allowed` contains ALERTS.
 
-    The caller has locked the link.
+    If `before` contains MANAGE and `allowed` does not, also delete the stored idempotent responses. The calling
+    function has locked the caregiver link.
     """
     if Scope.ALERTS not in allowed:
         outbox.cancel(About(care.PATIENT, patient_id), to=caregiver_id)

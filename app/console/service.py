@@ -68,7 +68,7 @@ def set_broadcasts(caller: Caller, *, paused: bool) -> dict[str, object]:
 
 
 def resume_sender(caller: Caller) -> Sender:
-    """Resume sending messages. Raise `Conflict` without a provider.
+    """Resume sending messages. Raise `Conflict` if no message provider is set.
 
     If the sender still does not work, sending stops again at the next error.
     """

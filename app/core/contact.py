@@ -6,7 +6,7 @@ from app.core.settings import settings
 
 
 def ask_administrator(lead: str) -> str:
-    """Return a space, `lead` and "hubungi administrator" with the contact from the setting `CONTACT`.
+    """Return a space, then a sentence: `lead`, "hubungi administrator" and the contact from the setting `CONTACT`.
 
     Return "" if `CONTACT` is not set.
     """

@@ -57,7 +57,8 @@ def list_threads(query: ThreadQuery) -> Listing[Record]:
 def get_thread(query: RepliesQuery, thread_id: int) -> TruncatedRecord[Record] | ThreadPage:
     """Return a thread with the tree of its replies.
 
-    The tree holds the first 1,000 replies, or with `page` one page of the replies to the thread itself.
+    Without `page`, the tree holds the first 1,000 replies. With `page`, the tree holds one page of the direct replies
+    to the thread, each with all replies below it.
     """
     return threads.get(thread_id, query, caller_id())
 
@@ -160,9 +161,10 @@ def delete_block(block_id: int) -> None:
 
 
 def _of_post(name: str, summary: str) -> Callable[[View], View]:
-    """Return a decorator that sets the name and OpenAPI summary of a view for threads or for replies.
+    """Return a decorator for a view that exists once for threads and once for replies.
 
-    The decorated view gets `thread_id` or `reply_id` from the path as its last positional argument.
+    The decorator sets the name and the OpenAPI summary of the view. The decorated view gets `thread_id` or `reply_id`
+    from the path as its last positional argument.
     """
 
     def decorator(view: View) -> View:

@@ -143,7 +143,7 @@ class ThreadQuerySchema(SearchSchema):
 
 @dataclass(frozen=True)
 class RepliesQuery:
-    """Selection of a thread's replies. Without `page`, the response has as many replies as its limits allow."""
+    """Selection of a thread's replies. Without `page`, the response contains replies up to its limits."""
 
     page: Page | None = None
     after: int | None = None

@@ -90,7 +90,7 @@ class AccessLogEntry(Base, Created):
     __tablename__ = "access_log"
     __personal__ = Personal(
         of=("user_id",),
-        # The export omits `actor_id`. `/profile/akses` shows all that a person may read about the actor.
+        # The export omits `actor_id`, because a person may read no more about the actor than `/profile/akses` shows.
         mentions=("actor_id",),
         export=Rows(without=("actor_id",)),
         erase=Delete(),

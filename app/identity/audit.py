@@ -91,7 +91,7 @@ def record_now(by: Caller, action: AuditAction, subject: str, **details: object)
 def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
     """Return one page of the log, newest first. Only super-admins get entries of the SQL console.
 
-    The `actor` of an entry is None if the person was deleted.
+    The `actor` of an entry is None if the user with the id `actor_id` was deleted.
     """
     query = (
         sa.select(

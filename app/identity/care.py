@@ -57,7 +57,7 @@ class CaregiverLink(Base, Created):
 
 
 class CaregiverCut(Base, Created):
-    """A caregiver link that the patient has deleted. For a new link, the caregiver needs an invitation."""
+    """A caregiver link that the patient has deleted. The caregiver can get a new link only by an invitation."""
 
     __tablename__ = "caregiver_cuts"
     __personal__ = Personal(of=("caregiver_id", "patient_id"), export=Rows(), erase=Delete())

@@ -134,7 +134,7 @@ def check_none(caregiver_id: int) -> None:
 
 
 def check_may_cut(caregiver_id: int, patient_id: int) -> None:
-    """Check whether the link between a caregiver and a patient may be deleted.
+    """Check whether the caregiver link between a caregiver and a patient may be deleted.
 
     Raise `HasDependents` if the patient is a dependent of the caregiver, or `NotFound` if this dependent is deleted.
     """
@@ -145,7 +145,7 @@ def check_may_cut(caregiver_id: int, patient_id: int) -> None:
 
 
 def erase_with(caregiver_id: int) -> list[int]:
-    """Make the erasure of all dependents of a caregiver due now. Return the ids of the dependents."""
+    """Schedule the erasure of all dependents of a caregiver for now. Return the ids of the dependents."""
     due = sa.update(User).where(User.guardian_id == caregiver_id).values(erasure_due_at=sa.func.now())
     ids = db.session.scalars(due.returning(User.id).execution_options(synchronize_session=False))
     return list(ids)
@@ -166,7 +166,7 @@ def create_handover(by: Caller, dependent_id: int) -> tuple[str, datetime]:
 
 
 def end_handover(user_id: int) -> bool:
-    """Revoke the handover code of a dependent. Return whether it was still valid. The dependent must be locked."""
+    """Revoke the handover code of a dependent. Return whether the code was valid. The dependent must be locked."""
     ended = sa.delete(Handover).where(Handover.user_id == user_id).returning(_is_open)
     return bool(db.session.scalar(ended.execution_options(synchronize_session=False)))
 
@@ -202,10 +202,10 @@ def redeem(code: str) -> User:
 
 
 def release(user: User) -> CaregiverLink:
-    """Turn a dependent who has a password into an independent person. Return the link with the former caregiver.
+    """Turn a dependent into an independent person. Return the caregiver link with the former caregiver.
 
-    The dependent must be locked. The caregiver keeps only the scope `alerts`. If the person has withdrawn the consent
-    for caregivers, the caregiver keeps no scope.
+    The dependent must be locked and must have a password. The caregiver keeps only the scope `alerts`. If the person
+    has withdrawn the consent for caregivers, the caregiver keeps no scope.
     """
     caregiver_id, user.guardian_id, user.self_registered = user.guardian_id, None, True
     db.session.flush()

@@ -26,7 +26,7 @@ WRONG_FORM = "harus 16 digit angka."
 
 
 class UndecryptableField(Exception):
-    """The stored value belongs to another person, was encrypted with a missing key, or was altered."""
+    """Error: the stored value belongs to another person, was encrypted with a missing key, or was altered."""
 
 
 def encrypt(text: str, user_id: int, *, field: str = FIELD) -> str:

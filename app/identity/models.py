@@ -304,8 +304,8 @@ class AuditEntry(Base, Created):
     __personal__ = Personal(
         of=("actor_id",),
         subjects=("subject",),
-        # The export has the entries by and about a person. It omits details and IP addresses, which may be data of
-        # other people.
+        # The data export of a person has the entries by this person and about this person. The export omits details and
+        # IP addresses, which may be data of other people.
         export=Rows(without=("details", "ip")),
         erase=Custom("That something was done stays; what says to whom goes"),
     )
@@ -320,7 +320,7 @@ class AuditEntry(Base, Created):
     ip: Mapped[str | None]
 
     __table_args__ = (
-        # Index for the audit log that administrators read. It has no entries of the SQL console.
+        # Index for the audit log that administrators read. The index leaves out the entries of the SQL console.
         sa.Index("ix_audit_entries_public", "id", postgresql_where=sa.text("action <> 'sql'")),
         sa.Index("ix_audit_entries_actor_id", "actor_id", "id"),
         sa.Index("ix_audit_entries_subject", "subject"),

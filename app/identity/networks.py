@@ -14,7 +14,7 @@ from app.core.database.session import db
 from app.identity import codes
 from app.identity.models import LoginNetwork
 
-#: A network is forgotten this time after the latest login from the network.
+#: Time between the latest login from a network and the moment when the network is forgotten.
 KNOWN = timedelta(days=30)
 
 

@@ -103,7 +103,7 @@ def _selected(value: object, name: str | None = None) -> Iterator[str]:
 
 
 def _parsed(value: object) -> object:
-    """Return the value of a JSON text, parsed like a request body. Return a value that is no JSON text unchanged."""
+    """Parse a JSON text like a request body, and return the result. Return any other value unchanged."""
     if not isinstance(value, str):
         return value
     try:

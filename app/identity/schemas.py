@@ -110,7 +110,7 @@ def shown_nik(user: models.User) -> str | None:
 
 
 class User(Account):
-    """All data of a person, for the person, and for an administrator who opens the person's record."""
+    """All data of a person. The person sees them, and so does an administrator who opens the person's record."""
 
     nama_samaran = fields.String(allow_none=True, metadata={"example": "Melati"})
     nik = fields.Method("decrypted_nik", metadata={"type": ["string", "null"], "example": None})

@@ -89,8 +89,8 @@ def read_access(token: str) -> AccessToken:
 def _verified(token: str, _keys: tuple[str, ...]) -> tuple[AccessToken, int]:
     """Return a token's data and its expiry as Unix time in seconds. Results are cached for speed.
 
-    The function does not use `_keys` itself. `_keys` is a part of the cache key. So results from the time before a
-    change of the signing keys are not used any more.
+    The argument `_keys` is only a part of the cache key. So a change of the signing keys makes all cached results
+    invalid.
     """
     try:
         if len(token) > MAX_TOKEN_LENGTH:

@@ -1,4 +1,4 @@
-"""Rate limits for uploads of pictures, because a picture takes storage and CPU time."""
+"""Rate limits for uploads of pictures. They exist because each picture takes storage and CPU time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.identity.access import by_caller
 def _has_no_file() -> bool:
     """Return whether the request has no file.
 
-    A part without a file name does not count, because a browser sends such a part for an unused file input.
+    A part without a file name does not count as a file. A browser sends such a part for an unused file input.
     """
     return not any(file.filename for file in request.files.values())
 

@@ -36,7 +36,7 @@ CONSTRAINTS: dict[str, AppError] = {
     "uq_users_phone": Conflict("Nomor HP sudah dipakai.", code="phone_taken"),
 }
 
-#: Time after a change of the phone number in which the new number gets no password reset link.
+#: After a change of the phone number, the new number gets no password reset link for this time.
 NEW_PHONE = timedelta(hours=24)
 
 #: Columns that are stored as sent. All other columns are converted before they are stored.
@@ -221,7 +221,7 @@ def with_role(name: RoleName) -> sa.Select[User]:
 
 
 def has_role(name: str) -> sa.ColumnElement[bool]:
-    """Return an SQL condition that is true for people with this role. Upper and lower case of `name` are the same.
+    """Return an SQL condition that is true for people with this role. `name` may be in upper or lower case.
 
     This function reads the role's id in a separate query. PostgreSQL can estimate the number of people only from the
     id, not from a name.

@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.notifications.models import InboundKind, inbound
 
-#: Maximum answers per hour and per day to all other messages, for example to "sudah" or to an opt-out. The outcome of
-#: such a message is neither in `SMALL_TALK` nor in `DANGERS`.
+#: Maximum answers per hour and per day to messages whose outcome is neither in `SMALL_TALK` nor in `DANGERS`. Such
+#: messages are for example "sudah" and opt-outs.
 MAX_PER_HOUR, MAX_PER_DAY = 20, 60
 #: Maximum answers per hour and per day to messages with an outcome of `SMALL_TALK`.
 MAX_TALK_PER_HOUR, MAX_TALK_PER_DAY = 3, 10

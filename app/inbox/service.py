@@ -70,9 +70,9 @@ def take_whatsapp(body: bytes, signature: str | None) -> None:
 
 
 def take_fonnte(token: str, body: bytes, read: Reader) -> None:
-    """Store the events of a request body from Fonnte.
+    """Check a request from Fonnte, and store the events of its body.
 
-    Before this, check the token in the URL. If a secret is configured, also check the secret in the body.
+    Always check the token in the URL. Check the secret in the body only if a secret is configured.
     """
     if settings.fonnte_webhook_token is None or not webhooks.is_same(settings.fonnte_webhook_token, token):
         raise NotFound(NOT_FOUND, code="route_not_found")

@@ -105,5 +105,5 @@ def _each(answered: AnswerTargets, how: str) -> str:
 
 
 def _moment(row: Row, zone: ZoneInfo) -> datetime:
-    """Return the time of the dose, meal or visit. The reminder may be sent earlier."""
+    """Return the time of the dose, meal or visit. The reminder may be sent before this time."""
     return upcoming.due_of(row).occurrence.astimezone(zone)

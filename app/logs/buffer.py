@@ -23,14 +23,16 @@ from app.core.web import rate_limits
 
 logger = logging.getLogger(__name__)
 
-#: Columns of `ActivityLog` with values that can be encoded as JSON. Columns without a value may be missing.
+#: A log record: the values of the columns of `ActivityLog`, by column name. All values can be encoded as JSON. Columns
+#: without a value may be missing.
 Record = Mapping[str, object]
 
 #: Redis keys: the list of new records, and the set with the names of the lists of ingest jobs.
 WAITING, CLAIMED = "logs:waiting", "logs:taken"
 BATCH = 2000
 
-#: Prefix of the Redis keys of the counters. They count the records of each sender per minute and per day, and expire.
+#: Prefix of the Redis keys of counters. Each sender has one counter of records per minute and one per day. The counters
+#: expire.
 COUNTS = "logs:counts"
 
 #: Maximum records per sender. A normal client sends a few with each screen.
@@ -115,7 +117,7 @@ def put(record: Record, *, sender: str | None = None) -> bool:
         try:
             accepted = _push(orjson.dumps(record), sender)
         except RedisError as error:
-            # Redis may have stored the record anyway. The event id makes a second insert harmless.
+            # Redis may have stored the record in spite of the error. The event id makes a second insert harmless.
             _redis_paused_until = monotonic() + REDIS_PAUSE_S
             logger.warning("logs go straight to the database: %s", type(error).__name__)
         else:

@@ -27,8 +27,8 @@ INGEST_S = 2.0
 
 PRUNE_BATCH = 10_000
 
-#: `delete_of_erased_users` searches the days since this time ago. Two days are enough, because a record waits in Redis
-#: for minutes at most.
+#: `delete_of_erased_users` checks only records of today and of this many days before. Two days are enough, because a
+#: record waits in Redis for minutes at most.
 STRANGERS = timedelta(days=2)
 
 
@@ -40,7 +40,10 @@ def ingest() -> None:
 
 
 def ingest_batch() -> int:
-    """Store the remaining lists of other ingest jobs, then one new batch. Return the number of new rows."""
+    """Store the lists that other ingest jobs have claimed but not finished, then one new list.
+
+    Return the number of new rows.
+    """
     total = 0
     for key in buffer.claim():
         if records := buffer.records_of(key):
@@ -87,9 +90,9 @@ def make_months_ahead() -> None:
         except OperationalError as error:
             if not isinstance(error.orig, pg.LockNotAvailable):
                 raise
-            # A query that reads the table holds a lock. Do not wait longer for the lock, because writers would wait
-            # behind this statement. The job runs again in an hour. Until then, new rows of the missing months go to
-            # `activity_logs_rest`.
+            # A query that reads the table holds a lock on the table. Do not wait longer until the query ends, because
+            # writers would then wait behind this statement. The job runs again in an hour. Until then, new rows of the
+            # missing months go to `activity_logs_rest`.
             logger.warning("the next log partition is created an hour later: a reader holds a lock on the logs")
             return
 

@@ -1,8 +1,8 @@
-"""Partitions of the activity logs, one per Jakarta month. They are created ahead and dropped as a whole.
+"""Partitions of the activity logs, one per Jakarta month. They are created in advance, and dropped as a whole.
 
 Records of a month without a partition go to `activity_logs_rest`. When the partition of this month is created, these
 records are moved to the partition.
-Rows from before the table was partitioned are in `activity_logs_until_<month>`.
+Rows that are older than the partitions of the table are in `activity_logs_until_<month>`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.lib import local_time
 
-#: Number of future months for which partitions are created. So operators have time to notice if the creation of a
-#: partition fails.
+#: Number of future months for which partitions are created. If the creation of a partition fails, operators have
+#: this time to notice the failure.
 AHEAD = 2
 
 #: Pattern of partition names. The name contains a month, and the partition has the rows of this month. If the name
@@ -26,8 +26,8 @@ NAME = re.compile(r"activity_logs_(?P<until>until_)?(?P<year>\d{4})_(?P<month>\d
 #: Default partition, for rows that no other partition takes.
 REST = "activity_logs_rest"
 
-#: Statement that limits the time to wait for a lock. Otherwise a statement could wait long for readers of the table,
-#: and writers would wait behind that statement.
+#: SQL that limits how long the next statements of the transaction wait for a lock. Without this limit, such a statement
+#: could wait long for readers of the table. Writers would then wait behind the statement.
 LOCK_TIMEOUT = "SET LOCAL lock_timeout = '500ms'"
 
 _PARTITIONS = sa.text(

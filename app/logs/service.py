@@ -18,7 +18,7 @@ DROPPED = Counter("activity_logs_dropped_total", "Log records dropped because th
 def create(
     log: str, data: NewLog, *, authorization: str | None, address: str, remote_ip: str | None, user_agent: str
 ) -> None:
-    """Accept one record with its user, sender and time. The worker stores it within seconds.
+    """Accept one record with its user, sender and time. The worker stores the record within seconds.
 
     `log` is `user` or `admin`. The limits apply per user, or per `address` if there is no valid token. A record
     above the limits is dropped and counted, without an error for the client.

@@ -29,19 +29,19 @@ from app.notifications.senders import sender_status
 
 logger = logging.getLogger(__name__)
 
-#: Function that sends the due deliveries of these (queue, channel) pairs. The second argument is the time limit in
-#: seconds.
+#: Type of a function that sends due deliveries. Its arguments are a list of (queue, channel) pairs, and the time limit
+#: in seconds.
 Run = Callable[[list[tuple[str, Channel]], float], None]
 
 #: `DRAIN_S`: seconds for which a drain claims deliveries. `DRAIN_LIMIT_S`: seconds after which RQ kills the job. A call
-#: to a provider that is still running after `DRAIN_S` ends before `DRAIN_LIMIT_S`.
+#: to a provider may still run after `DRAIN_S`, but the call ends before `DRAIN_LIMIT_S`.
 DRAIN_S = 15.0
 DRAIN_LIMIT_S = 35
 #: If an urgent delivery has been due for longer than this time, the workers of the bulk queue also send urgent
 #: deliveries.
 LATE = timedelta(seconds=10)
 
-#: Time after which WhatsApp no longer refuses a message that it has accepted.
+#: WhatsApp may accept a message and refuse the message later, but only within this time.
 ANSWER_WITHIN = timedelta(minutes=10)
 
 #: Number of days for which a delivery is kept after its creation. Deliveries that may still be sent are kept longer.
@@ -52,8 +52,8 @@ PRUNE_BATCH = 5000
 def drain(queue: str, *, tick: str | None = None) -> None:
     """Send the due deliveries of a queue. If the job is killed, a later job sends the remaining deliveries.
 
-    `tick` is the verified time at which the scheduler enqueued the job, in ISO format, see `clock_jump`. Without
-    `tick`, the job uses the time of the database.
+    `tick` is the time at which the scheduler enqueued the job, in ISO format. It is the verified time, which the module
+    `clock_jump` explains. Without `tick`, the job uses the time of the database.
     """
     _start_at(tick)
     send_due(queue)
@@ -84,7 +84,7 @@ def send_due(queue: str, run: Run = delivery_drain.run) -> None:
 
 
 _rows = deliveries.c
-#: Same text as in the index `ix_deliveries_open`, so that PostgreSQL uses the index.
+#: The condition has the same text as in the index `ix_deliveries_open`, so that PostgreSQL uses the index.
 _is_open: sa.ColumnElement[bool] = sa.literal_column("state IN ('pending', 'claimed')")
 _is_due = sa.and_(
     # The channels are literals, so that PostgreSQL uses the index `ix_deliveries_open`.
@@ -105,7 +105,8 @@ _earliest = (
 )
 #: Query that returns whether any delivery is due. If none is due, `enqueue_due` runs no other query.
 _anything_due = PreparedStatement(sa.select(sa.func.least(*_earliest) <= clock_jump.now_sql))
-#: Condition: broadcasts are paused, the provider's limit is used up, or the rate limit allows no message yet.
+#: Condition under which no broadcast may be sent now: broadcasts are paused, the provider's limit is used up, or
+#: the rate limit allows no message yet.
 _bulk_waits = sa.exists().where(
     sa.or_(
         broadcast_pace.c.paused,
@@ -119,8 +120,8 @@ def _is_any(queue: str, *which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool
     return sa.exists().where(_rows.queue == queue, _is_due, *which)
 
 
-#: A job that the scheduler may enqueue. The items are the function, the queue whose deliveries the function sends, the
-#: RQ queue of the job, and the condition.
+#: A job that the scheduler enqueues if a condition is true. The items are the job's function, the queue whose
+#: deliveries the function sends, the RQ queue of the job, and the condition.
 Drain = tuple[Callable[[str], None], str, str, sa.ColumnElement[bool]]
 
 
@@ -154,7 +155,7 @@ def enqueue_due() -> None:
             _drain_here(drained)
 
 
-#: Threads in which the scheduler sends deliveries itself while Redis is unavailable, by queue.
+#: Threads of the scheduler, by queue. While Redis is unavailable, the scheduler sends deliveries in these threads.
 _threads: dict[str, Thread] = {}
 
 
@@ -208,7 +209,7 @@ def reencrypt_sealed() -> None:
 
 
 def prune() -> None:
-    """Delete the encrypted texts of sent messages, and old deliveries.
+    """Delete old deliveries, and the encrypted texts of sent messages.
 
     A text is kept for `ANSWER_WITHIN` after the message was sent, because WhatsApp may still refuse the message. Old
     deliveries are deleted in small transactions.

@@ -51,7 +51,7 @@ def message_user(
     due_at: datetime | None = None,
     payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Add a message to a person. It is sent to the number that the person has when a worker sends it.
+    """Add a message to a person. It goes to the number that the person has when a worker sends the message.
 
     With `only_to`, the message fails if the person has another number by then. A `text` is stored encrypted. Without
     `text`, the worker reads the text from the database when it sends the message.

@@ -137,8 +137,8 @@ def _insert(deliveries: Sequence[NewDelivery]) -> int:
                 "target": new.target,
                 "due_at": new.due_at,
                 "expires_at": new.expires_at,
-                # If no worker ever claimed the row, use the new time. Otherwise use the later time, because a claim may
-                # not have expired yet.
+                # If no worker ever claimed the row, use the new time. Otherwise use the new or the stored time,
+                # whichever is later, because a claim may not have expired yet.
                 "next_try_at": sa.case(
                     (Delivery.claim_token.is_(None), new.next_try_at),
                     else_=sa.func.greatest(new.next_try_at, Delivery.next_try_at),

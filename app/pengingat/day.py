@@ -23,7 +23,7 @@ from app.pengingat.outgoing import texts
 from app.pengingat.timetable.schedule import AHEAD, DAY, Due, moment_of
 
 MAX_ROWS = 100
-#: Maximum time from the requested day to today, and from today to the requested day.
+#: How far the requested day may be in the past, and how far in the future.
 MAX_BACK, MAX_AHEAD = 92 * DAY, 35 * DAY
 
 #: Columns of a reminder that are needed to compute its future occurrences and its texts.

@@ -30,9 +30,9 @@ REFILL_BELOW = HORIZON * 2 / 3
 PAGE = 200
 #: Seconds after which the job enqueues itself again, so that other jobs can run.
 SLICE_S = 2.0
-#: In the week between a person's request for erasure and the erasure, no occurrences are planned. Instead,
-#: `planned_until` of the person's reminders is set to now if it is more than this time in the past. So each reminder is
-#: updated at most six times an hour.
+#: In the week between a person's request for erasure and the erasure, no occurrences are planned. Instead, a
+#: job sets `planned_until` of the person's reminders to now. The job changes only values that are more than this time
+#: in the past. So each reminder is updated at most six times an hour.
 PASS_OVER = timedelta(minutes=10)
 
 
@@ -67,7 +67,7 @@ def skip_erasure_requests() -> None:
     """Set `planned_until` to now for the reminders of people who requested erasure.
 
     No occurrences are planned for these people. If a person cancels the erasure, planning continues from
-    `planned_until`. So the occurrences that were due before are not recorded as missed.
+    `planned_until`. So occurrences that were due before the person cancelled are not recorded as missed.
     """
     now = db_time.now()
     theirs = (
@@ -124,7 +124,7 @@ def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[obje
 
 
 def miss_overdue() -> None:
-    """Mark occurrences without an answer within an hour as missed. The scheduler calls this every second."""
+    """Mark occurrences as missed if they got no answer within an hour. The scheduler calls this every second."""
     missed.miss_overdue(clock_jump.now())
 
 

@@ -1,4 +1,4 @@
-"""Routes for reminders. The parameter `patient_id` selects a patient of the caller instead of the caller."""
+"""Routes for reminders of the caller. With the parameter `patient_id`, a route handles reminders of a patient."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from app.pengingat.schemas import NewPengingat, PatientQuery, PengingatChanges, 
 
 bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Reminders of the caller, or of a patient")
 
-#: Rate limit of each caller. Changes to their own reminders and to those of their patients count together.
+#: Rate limit of each caller. Changes to the caller's own reminders and to patients' reminders count together.
 limit_writes = limit("60 per minute; 2000 per day", key=by_caller, counter="pengingat")
 
 

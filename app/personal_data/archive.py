@@ -58,7 +58,7 @@ def write(path: Path, user: User, connection: sa.Connection) -> None:
         archive.writestr("README.txt", _readme(user, counts))
 
 
-#: Functions that return a query for a user id. They are for tables that declare their export as `Custom`.
+#: Functions by table name, for tables that declare their export as `Custom`. Each returns the query for a user id.
 EXPORTS: Mapping[str, Callable[[int], Query]] = {"forum_blocks": blocks.exported}
 
 

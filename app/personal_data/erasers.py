@@ -1,7 +1,7 @@
 """Erasure of a person's rows in each table, in small batches. Each table declares in `Personal` how to erase its rows.
 
-Each step runs in its own transaction, and is repeated until it returns False. If the process is killed, the erasure
-starts again and erases the remaining rows.
+The function `steps` yields the steps of an erasure. Each step runs in its own transaction, and is repeated until the
+step returns False. If the process is killed, the erasure starts again and erases the remaining rows.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def _remove_files(remove: Callable[[str], None], names: list[str], column: sa.or
 
 
 def _erase_audit(person: ErasureSubject) -> bool:
-    # A trigger allows changes of the audit log only if the erasure of a user is due. So lock this user's row. Another
-    # process cannot delete the row before the commit.
+    # A trigger allows changes of the audit log only if the erasure of a user is due. Lock this user's row, so that no
+    # other process deletes the row before the commit.
     is_there = sa.select(User.id).where(User.id == person.id).with_for_update(read=True, key_share=True)
     if db.session.scalar(is_there) is not None:
         audit.redact(person)
@@ -134,8 +134,8 @@ def _detach(table: sa.Table, name: str, clears: tuple[str, ...], person: Erasure
 def _batch(table: sa.Table, which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
     """Return an SQL condition that selects and locks at most `BATCH` rows.
 
-    The rows are not sorted, because PostgreSQL would then scan the whole table. The condition uses a CTE, because a CTE
-    with locks runs once. A subquery may run again and select other rows.
+    The rows are not sorted, because for sorting, PostgreSQL would scan the whole table. The condition uses a CTE,
+    because a CTE with locks runs once. A subquery may run again and select other rows.
     """
     key = list(table.primary_key)
     batch = sa.select(*key).where(which).limit(BATCH).with_for_update().cte("batch")
@@ -148,7 +148,7 @@ def _count(statement: sa.Delete | sa.Update) -> int:
 
 
 def _empty_answers(person: ErasureSubject) -> bool:
-    """Clear the stored idempotent responses to administrators that are about the person.
+    """Clear the stored idempotent responses in which administrators got data of the person.
 
     Such a response contains the person's names or identifiers.
     """

@@ -41,8 +41,8 @@ def delete_profile(data: dict[str, str]) -> dict[str, object]:
 def create_export(whose: Loaded, data: dict[str, str]) -> DataExport:
     """Start an export of all data about the caller or a dependent.
 
-    The password is the caller's, also for a dependent. A wrong password is 400 `wrong_current_password`. A second
-    export on the same day is 429.
+    The caller sends their own password, also for an export about a dependent. For a wrong password, the response is
+    400 `wrong_current_password`. For a second export on the same day, the response is 429.
     """
     return service.create_export(caller, whose["patient_id"], data["password"])
 

@@ -15,9 +15,10 @@ logger = logging.getLogger(__name__)
 
 
 def verify(token: str | None, remote_ip: str | None) -> None:
-    """Raise `captcha_failed` unless `token` proves a human. Without `captcha_secret` in the settings, accept everyone.
+    """Raise `captcha_failed` unless `token` shows that the user is human.
 
-    A token is valid only once, so the call is never retried.
+    If the setting `captcha_secret` is not set, accept everyone. A token is valid only once, so the call is never
+    retried.
     """
     if settings.captcha_secret is None:
         return

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-#: Maximum hosts with recorded failures. Web push alone calls many hosts.
+#: Maximum number of hosts with recorded failures. Web push alone calls many hosts.
 _MAX_HOSTS = 1000
 
 

@@ -17,12 +17,12 @@ DISCONNECTED = "request invalid on disconnected device"
 #: Status that Fonnte reports for a message to an invalid phone number.
 INVALID = "invalid"
 NO_QUOTA = "insufficient quota"
-#: Fonnte's reasons for a refusal that concern our account or phone, not the message.
+#: Reasons with which Fonnte refuses a message because of our account or phone, not because of the message.
 _OF_THE_SENDER = ("token invalid", "unknown user", NO_QUOTA, DISCONNECTED)
 
 
 def read_sender_event(event: Mapping[str, object]) -> SenderEvent:
-    """Return the event for a device webhook of Fonnte, which reports whether our phone is connected."""
+    """Return the event of a device webhook. In this webhook, Fonnte reports whether our phone is connected."""
     match event.get("status"):
         case "connect":
             return SenderEvent(is_mended=True)

@@ -83,7 +83,8 @@ class Gazetteer:
         best, place = limit * limit, -1
         row, column = _row(lat), _column(lng)
         for ring in range(math.ceil(limit / (_CELL * squeeze)) + 1):
-            # Stop if no place in this ring can be nearer than the nearest place so far (in degrees of latitude).
+            # Stop if every place in this ring is farther away than the nearest place so far. The distances are in
+            # degrees of latitude.
             if ((ring - 1) * _CELL * squeeze) ** 2 > best and ring > 0:
                 break
             for start, end in self._runs(row, column, ring):
@@ -98,7 +99,7 @@ class Gazetteer:
     def _runs(self, row: int, column: int, ring: int) -> Iterator[tuple[int, int]]:
         """Yield the index ranges of the places in all cells that are `ring` cells away from the given cell.
 
-        Adjacent cells in a row share a range.
+        If adjacent cells are in the same row of the grid, one range covers these cells.
         """
         west, east = max(column - ring, 0), min(column + ring, _COLUMNS - 1)
         for y in range(max(row - ring, 0), min(row + ring, _ROWS - 1) + 1):

@@ -178,7 +178,8 @@ class Http:
     def _exchange(self, call: _Call, seconds: float) -> ProviderResponse | ProviderError:
         """Send one request and return the response or the error.
 
-        Do not raise the error here. Python would attach the library's error to it, and the logs would show both errors.
+        Do not raise the error here. Otherwise Python would attach the library's error to our error, and the logs would
+        show both errors.
         The library's error quotes the address, which may contain the provider's key.
         """
         timeouts = (min(self._connect_s, seconds), min(self._read_s, seconds))
@@ -223,7 +224,7 @@ class _Call:
 
 
 def _says_its_end(response: requests.Response) -> bool:
-    """Return whether the response declares its length or is chunked. A truncated body is then detected."""
+    """Return whether the response declares its length or is chunked. Only then is a truncated body detected."""
     return "Content-Length" in response.headers or response.headers.get("Transfer-Encoding") == "chunked"
 
 
@@ -247,7 +248,10 @@ def _origin(url: str) -> tuple[str, str]:
 
 
 def _kind(error: Exception) -> ErrorKind:
-    """Return our error kind for an error of requests or urllib3. requests stores urllib3's error in its `args`."""
+    """Return our error kind for an error of the library `requests` or `urllib3`.
+
+    An error of `requests` has the error of `urllib3` in its `args`.
+    """
     inner = error.args[0] if error.args else None
     cause = getattr(inner, "reason", inner)
     if isinstance(cause, AddressRefusedError):

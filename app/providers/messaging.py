@@ -29,7 +29,7 @@ __all__ = [
 
 #: Seconds for one call with its retries. This must be shorter than the time for which a worker reserves a delivery.
 BUDGET_S = 8.0
-#: Maximum parallel calls of one process. It is higher than the number of threads that send messages in a worker.
+#: Maximum parallel calls of one process. A worker has fewer threads that send messages.
 PARALLEL = 64
 
 

@@ -93,7 +93,10 @@ def _headline(address: str, links: list[Element], all_links: dict[Element, str],
 
 
 def _card(link: Element, address: str, all_links: dict[Element, str]) -> Element:
-    """Return the card of an article: the largest element with its link, but no link to another article."""
+    """Return the card of an article.
+
+    The card is the largest element that contains the article's link, but no link to another article.
+    """
     card = link
     for parent in link.iterancestors():
         if any(all_links.get(other, address) != address for other in parent.iter("a")):
@@ -158,9 +161,9 @@ def _content(
 def _block(tree: Element, selectors: Selectors) -> Element | None:
     """Return the element that contains the article's text.
 
-    Elements from `selectors.named` and then `selectors.likely` are tried first. If none is suitable, return the element
-    with the longest text of its own. A named element without a long text, such as an infographic, is used only if no
-    named element has a long text.
+    First try the elements from `selectors.named`, and then those from `selectors.likely`. If none is suitable, return
+    the element with the longest text directly below it. A named element without a long text, such as an infographic, is
+    used only if no named element has a long text.
     """
     named = [element for path in selectors.named for element in tree.xpath(path)]
     likely = tree.xpath(selectors.likely)

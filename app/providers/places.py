@@ -105,7 +105,10 @@ class Places:
         return place
 
     def _request(self, params: dict[str, object], stop: float, *, patient: bool = False) -> dict[str, object]:
-        """Return one page with the status OK or ZERO_RESULTS. With `patient`, retry until the page token is valid."""
+        """Return one page with the status OK or ZERO_RESULTS.
+
+        If `patient` is true, wait before each request, and retry until the page token is valid.
+        """
         wait, hiccups = _FIRST_WAIT_S, 0
         while True:
             if patient or hiccups:

@@ -25,8 +25,8 @@ ErrorKind = Literal["timeout", "unreachable", "broken", "garbage", "status", "re
 
 #: Statuses below 500 that are worth a retry.
 _TRANSIENT_STATUSES = frozenset({408, 425, 429})
-#: Escape of the character NUL in JSON. PostgreSQL cannot store NUL in a text. An escaped backslash before `u0000` does
-#: not count.
+#: Pattern of an escaped NUL character in JSON. PostgreSQL cannot store NUL in a text. If the backslash before `u0000`
+#: is itself escaped, the text is not a NUL.
 _NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 

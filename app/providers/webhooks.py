@@ -32,11 +32,11 @@ _STATES = {
     **dict.fromkeys(("delivered", "received"), "delivered"),
     "read": "read",
 }
-#: Our message statuses in order of progress. Of several reported states, the last in this order counts.
+#: Our message statuses in order of progress. If several states are reported, the last of them in this order counts.
 _PROGRESS = ("accepted", "sent", "failed", "delivered", "read")
-#: Statuses of WhatsApp's webhooks. Each is also the name of our message status.
+#: Message statuses in WhatsApp's webhooks. Our message statuses have the same names.
 _STATUSES = frozenset({"sent", "delivered", "read", "failed"})
-#: Names of WhatsApp's webhook fields about our own number or account, with our event kind for each.
+#: WhatsApp's webhook fields about our own number or account. The values are our event kinds.
 _ACCOUNT_FIELDS = {
     "phone_number_quality_update": "quality",
     "account_update": "account",
@@ -160,7 +160,8 @@ def read_fonnte_message(body: object) -> Iterator[WebhookEvent]:
     if not sender or _GROUP in sender or _get(body, "isgroup") is True:
         return
     text, number = _text(_get(body, "message"), MAX_TEXT), _text(_get(body, "inboxid"))
-    # `_MEDIA` fields mean a file or a location. `message` has a picture's caption, and `text` has a button's title.
+    # A field of `_MEDIA` is set if the message has a file or a location. The field `message` contains the caption of
+    # a picture, and the field `text` contains the title of a button.
     is_media = text == _NO_TEXT or any(_text(_get(body, name)) for name in _MEDIA)
     words = "" if text == _NO_TEXT else text or _text(_get(body, "text"), MAX_TEXT)
     # Some messages have no `inboxid`, so the key is a hash of other fields.
@@ -173,7 +174,7 @@ def read_fonnte_message(body: object) -> Iterator[WebhookEvent]:
 def read_fonnte_status(body: object) -> Iterator[WebhookEvent]:
     """Yield the status of a sent message as an event.
 
-    A webhook may have no message id. Its `stateid` then refers to an earlier webhook about the same message.
+    If a webhook has no message id, its `stateid` refers to an earlier webhook about the same message.
     """
     ref, state_ref = _text(_get(body, "id")), _text(_get(body, "stateid"))
     words = [_text(_get(body, name)).lower() for name in ("status", "state")]

@@ -118,7 +118,7 @@ def is_gone(error: ProviderError) -> bool:
 
 
 def is_key_mismatch(error: ProviderError) -> bool:
-    """Return whether the push service rejects our VAPID keys for this subscription."""
+    """Return whether the error means that the push service rejects our VAPID keys for this subscription."""
     return error.status in (400, 401, 403)
 
 

@@ -47,7 +47,7 @@ _TRANSIENT = frozenset({1, 2, 131000, 131016})
 
 #: Events after which an account cannot send any more.
 _CLOSING_EVENTS = frozenset({"ACCOUNT_DELETED", "PARTNER_REMOVED"})
-#: Quality rating that each of these events reports.
+#: Events that report a quality rating, each with the rating.
 _QUALITY_OF_EVENT = {"FLAGGED": "red", "UNFLAGGED": "yellow"}
 
 

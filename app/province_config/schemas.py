@@ -12,7 +12,7 @@ MAX_SECTIONS = 50
 
 
 class SectionUpdate(Schema):
-    """One section. The client defines the ids. A sent `order` is ignored: `order` is the position in the array."""
+    """One section. The client chooses the `id`. A sent `order` is ignored, because the position in the array counts."""
 
     id = fields.String(
         required=True,

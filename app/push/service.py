@@ -59,9 +59,9 @@ def public_key() -> str:
 def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bool]:
     """Store a browser's subscription, or replace the owner and the keys of an existing one.
 
-    With a caller, the subscription is verified, and is deleted with the caller's session. Without a caller, the owner
-    is the unverified `user_id` of the request. Raise `Conflict` if there is no caller and the existing subscription is
-    verified. Return the subscription, and whether it is new.
+    If `caller` is set, the subscription is verified, and is deleted with the caller's session. If `caller` is None, the
+    subscription is unverified, and its owner is the `user_id` of the request. Raise `Conflict` if `caller` is None and
+    the existing subscription is verified. Return the subscription, and whether it is new.
     """
     if not webpush.may_be_endpoint(data["endpoint"], settings):
         raise ValidationFailed({"endpoint": ["isi dengan alamat https layanan push."]})

@@ -56,8 +56,9 @@ _subscriptions = PushSubscription.__table__.c
 
 
 _of_user = sa.bindparam("of_user", type_=sa.BigInteger)
-#: Query that returns the subscription with this `id`, its session and its user. The messages of the user `of_user` go
-#: to one person: the user, or the user's guardian. `is_receivers` is true if the subscription belongs to this person.
+#: Query that returns the subscription with this `id`, and the state of its session and its user. `of_user` is the user
+#: of a delivery. This user's messages go to one receiver: the user, or the user's guardian. `is_receivers` is true if
+#: the subscription belongs to this receiver.
 _subscription = (
     sa.select(
         _subscriptions.user_id,

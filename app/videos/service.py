@@ -103,7 +103,7 @@ def delete(video_id: int) -> None:
 def toggle_save(user_id: int, data: Loaded) -> bool:
     """Save or remove a video. Return whether it is saved now.
 
-    Each call locks the row and toggles it. A double tap therefore saves the video and removes it again.
+    Each call locks the row and inverts its column `saved`. A double tap therefore saves the video and removes it again.
     """
     known = _known_thumbnail(data["video_id"])
     statement = insert(SavedVideo).values(

@@ -1,8 +1,8 @@
 """`make chaos`: reminders fall due during faults. No reminder may be lost, sent early or sent twice.
 
 The program prints one table of targets and results. The exit code is 1 if a target is missed. A chaos row is one test
-with one kind of fault. `make chaos ARGS="kills freezes"` runs only these two rows. `ARGS=--short` runs all rows with
-smaller plans.
+with one kind of fault. `make chaos ARGS="kills freezes"` runs only the rows `kills` and `freezes`. `ARGS=--short` runs
+all rows with smaller plans.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Caregivers of the patients in a chaos row.
+"""Caregivers of the patients in a chaos experiment.
 
 Each caregiver must get one alert for each missed dose of the patient, and no other alert.
 """
@@ -23,12 +23,12 @@ from bench.chaos.people import LOOK_AGAIN_S, Medicine, People, insist
 from bench.chaos.world import OPEN, SETTLE_S, World, named
 
 #: Scopes (permissions) of a caregiver. The first tuple is valid while the doses fall due, the second when the doses are
-#: missed. A caregiver with `alerts` also has `history`, because the alert then contains the medicine's name. The name
-#: shows which dose an alert is about.
+#: missed. With `history`, an alert contains the medicine's name. The name shows which dose the alert is about.
+#: Therefore each caregiver with `alerts` also has `history`.
 HEARS = (("alerts", "history"), ("alerts", "history"))
 MAY_NOT_HEAR = (("history", "manage"), ("history", "manage"))
 LOSES_IT = (("alerts", "history"), ("history",))
-#: Each entry contains the scopes of the caregivers of one patient. The patients use these entries in turn.
+#: Each entry is for one patient and contains the scopes of each caregiver. The patients use these entries in turn.
 FAMILIES = ((HEARS, HEARS), (HEARS, MAY_NOT_HEAR), (HEARS, LOSES_IT), ())
 
 #: Number of doses that each patient misses at the same time. A push is short and names at most two doses.
@@ -44,8 +44,8 @@ UPDATE occurrences SET due_at = due_at - interval '61 minutes' WHERE id IN (
     ) AS settled WHERE place <= %s
 )
 """
-#: Statement that moves the times of alerts back by one day. Without this statement, later alerts would wait for two
-#: hours after the first alert, or until the evening.
+#: Statement that makes the times of alerts one day earlier. Without this statement, the alerts after the first alert
+#: would wait for two hours, or until the evening.
 LET_A_DAY_PASS = """
 UPDATE caregiver_alerts SET due_at = due_at - interval '1 day', told_at = told_at - interval '1 day'
 WHERE (told_at IS NULL AND due_at > now()) OR told_at > now() - interval '1 day'
@@ -55,7 +55,7 @@ SELECT (SELECT count(*) FROM caregiver_alerts WHERE told_at IS NULL) + (
     SELECT count(*) FROM occurrences WHERE state = 'pending' AND due_at < now() - interval '1 hour'
 )
 """
-#: User ids by phone number or push address.
+#: Queries of user ids: `PHONES` by phone number, and `BROWSERS` by push address.
 PHONES = "SELECT ltrim(phone, '+'), id FROM users WHERE phone IS NOT NULL"
 BROWSERS = "SELECT endpoint, user_id FROM push_subscriptions"
 UNKNOWN = """
@@ -106,9 +106,9 @@ class Caregivers:
                     insist(partial(service.update_scopes, link.patient_id, link.caregiver_id, allowed))
 
     def let_hours_pass(self, trouble: Callable[[int], None] = lambda _: None) -> None:
-        """Make the unanswered doses missed in several steps, at most `DOSES_AT_ONCE` of each patient in a step.
+        """Let the unanswered doses become missed, in steps of at most `DOSES_AT_ONCE` doses of each patient.
 
-        Doses that are still being sent are skipped. Each step calls `trouble` with the number of remaining steps,
+        A step leaves out doses with unsent deliveries. Each step calls `trouble` with the number of remaining steps,
         including the current step.
         """
         for left in range(self._times(), 0, -1):

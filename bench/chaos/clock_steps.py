@@ -1,4 +1,4 @@
-"""Chaos row: the database's clock is wrong several times, each time for 15 s. The clock is then ahead or behind.
+"""Chaos experiment: the database's clock is wrong several times, each time for 15 s. The clock is then ahead or behind.
 
 No reminder may be sent early or missed.
 """
@@ -23,8 +23,7 @@ STEPS = ("+2h", "-2h", "+50m")
 #: Duration of a clock step and of the pause between two steps, as fractions of the plan's seconds. In the plan `WHOLE`
 #: these are 15 s and 5 s.
 STEPPED, CALM = 1 / 5, 1 / 15
-#: Time from now until each later reminder is due. For a clock that is two hours ahead, all these due times are in the
-#: past.
+#: Additional reminders are due after these times. If the clock is two hours ahead, all their due times are in the past.
 LATER = [timedelta(minutes=10 * n) for n in range(1, 12)]
 
 MISSED = "SELECT count(*) FROM deliveries WHERE state = 'missed'"

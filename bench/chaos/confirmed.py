@@ -1,4 +1,4 @@
-"""Chaos row: the same kills as in the module `kills`, but the provider sends receipts.
+"""Chaos row (a test of `make chaos`): the same kills as in the module `kills`, but the provider sends receipts.
 
 WhatsApp's receipts contain the id of our delivery. Each receipt arrives twice, in any order. If a worker is killed
 while it sends a delivery, a receipt settles the delivery before the delivery's lease (time limit) ends. Only calls that

@@ -1,4 +1,4 @@
-"""Chaos row: the provider accepts every message but closes the connection before its response.
+"""Chaos experiment: the provider accepts every message, but closes the connection before it responds.
 
 The service then does not know whether the message was sent.
 """
@@ -16,7 +16,7 @@ WHOLE = RowPlan(reminders=300, seconds=70)
 SHORT = RowPlan(reminders=150, seconds=25)
 
 #: Maximum seconds from the end of the fault to the last message. After failures the service does not call the provider
-#: for some seconds. It retries a message with an unknown outcome after 30 s plus or minus a quarter.
+#: for some seconds. The service retries a message with an unknown outcome after 30 s, plus or minus 25 %.
 BACK_S = 60.0
 
 

@@ -1,4 +1,4 @@
-"""Chaos row: workers are frozen (SIGSTOP) for 15 to 25 s.
+"""Chaos experiment: workers are frozen (SIGSTOP) for 15 to 25 s.
 
 This is shorter than the lease, the time for which a worker reserves a delivery. Only calls to the provider that were in
 progress may be repeated.

@@ -1,4 +1,7 @@
-"""Chaos row: a process of a worker hangs during a call. Later reminders must not wait for this process."""
+"""Chaos row (a test of `make chaos`): a process of a worker hangs during a call.
+
+Later reminders must not wait for this process.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ from bench.chaos.world import Workers, World, opened
 from bench.environment import Result, at_most
 from dev.stack.waiting import wait_until
 
-#: In this plan `faults` is the number of tests. Each test uses one entry of `WAYS`, in order. The reminders of a test
-#: fall due within `seconds` seconds.
+#: In the two plans below, `faults` is the number of tests. Each test uses the next entry of `WAYS`, which names what
+#: hangs. The reminders of a test fall due within `seconds` seconds.
 WHOLE = RowPlan(reminders=90, seconds=60, faults=2)
 SHORT = RowPlan(reminders=60, seconds=30, faults=1)
 
@@ -50,8 +53,8 @@ def run(plan: RowPlan) -> Iterator[Result]:
 def _hang(world: World, *, with_worker: bool) -> list[int]:
     """Wait for a call to the provider, then freeze the process that runs the urgent worker's job.
 
-    With `with_worker`, also freeze the worker. The worker's scheduler process continues. Return the ids of the frozen
-    processes.
+    If `with_worker` is true, also freeze the worker. The worker's scheduler process continues. Return the ids of the
+    frozen processes.
     """
     leader = psutil.Process(world.workers[0].process.pid)
 

@@ -1,4 +1,4 @@
-"""Plan and outcome of a chaos row. The outcome is compared with the targets."""
+"""Plan and outcome of a chaos row (a test with one kind of fault). The outcome is compared with the targets."""
 
 from __future__ import annotations
 
@@ -54,13 +54,12 @@ class Ledger:
 
 @dataclass
 class Alerts:
-    """Alerts of a round, counted at the end of the round. An alert tells one caregiver about one missed dose."""
+    """Alerts of a chaos row, counted at its end. An alert tells one caregiver about one missed dose."""
 
     due: int = 0
     lost: int = 0
     lost_pushes: int = 0
-    #: Number of alerts with too many messages. An alert may have one message, or two if a message had an unknown
-    #: outcome.
+    #: Number of alerts with too many messages. One message is allowed, or two if a message had an unknown outcome.
     twice: int = 0
     #: `unknown`: number of alerts that had a message with an unknown outcome. `repeated`: number of these alerts that
     #: arrived twice.
@@ -80,9 +79,9 @@ class Alerts:
         return self.lost == self.lost_pushes == 0 and not any(wrong)
 
     def results(self, name: str, *, repeated: int) -> Iterator[Result]:
-        """Yield the rows of the table of results.
+        """Yield the results of the alerts, each with its target.
 
-        At most `repeated` alerts with an unknown outcome may arrive twice.
+        The target is that at most `repeated` alerts with an unknown outcome arrive twice.
         """
         yield at_most(f"{name}: alerts lost", self.lost + self.lost_pushes, 0, f"of {2 * self.due:,}")
         yield at_most(f"{name}: alerts left open", self.unsettled, 0, "alerts")
@@ -105,14 +104,15 @@ class Alerts:
 class RowOutcome:
     plan: RowPlan
     faults: Counter[str] = field(default_factory=Counter)
-    #: `arrived`: number of messages that arrived for each reminder. `late_s`: delay of the first message in seconds.
+    #: `arrived`: number of messages that arrived for each reminder. `late_s`: delay of each reminder's first message in
+    #: seconds.
     arrived: Counter[str] = field(default_factory=Counter)
     late_s: dict[str, float] = field(default_factory=dict)
     pushes: Counter[str] = field(default_factory=Counter)
     #: Number of messages with an unknown outcome, because the worker died or the provider did not respond in time.
     unknown: int = 0
     unsettled: int = 0
-    #: Result of the dose ledger. None if people do not answer in this row.
+    #: Result of the dose ledger. None if people do not answer in this chaos row.
     ledger: Ledger | None = None
     #: Outcome of the alerts to caregivers about unanswered doses.
     alerts: Alerts = field(default_factory=Alerts)
@@ -139,7 +139,7 @@ class RowOutcome:
 
     @property
     def keeps_promises(self) -> bool:
-        """Return whether the row has no errors. A delay is no error.
+        """Return whether the chaos row has no errors. A delay is no error.
 
         A lost or early message is an error. Only a message with an unknown outcome may be sent twice.
         """
@@ -154,7 +154,7 @@ class RowOutcome:
     def results(
         self, name: str, *, doubled: int = 0, repeated: int = 0, latest_s: float = LATEST_S
     ) -> Iterator[Result]:
-        """Yield the rows of the table of results. At most `doubled` messages and `repeated` alerts may arrive twice."""
+        """Yield the results and targets. At most `doubled` messages and `repeated` alerts may arrive twice."""
         yield at_most(f"{name}: lost", self.lost + self.lost_pushes, 0, f"of {2 * self.plan.reminders:,}")
         yield at_most(f"{name}: left open", self.unsettled, 0, "deliveries")
         yield at_most(f"{name}: early", self.early, 0, "messages")

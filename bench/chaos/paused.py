@@ -1,4 +1,4 @@
-"""Chaos row: the machine is paused for 10 minutes. After the pause its clock is right.
+"""Chaos experiment: the machine is paused for 10 minutes. After the pause its clock is right.
 
 The service must send reminders again within 11 minutes. In the first round, the clocks of the database and of the
 workers jump forward by 10 minutes, as in a virtual machine. In the second round, SIGSTOP freezes all processes for 10

@@ -27,8 +27,8 @@ from app.pengingat.models import Occurrence, OccurrenceState
 from bench.chaos.outcome import Ledger
 from bench.chaos.world import SETTLE_S, World
 
-#: Each key contains the answers of one person to one reminder, in order. The value is the relative frequency of these
-#: answers. "and" means that the person sends both answers at the same time.
+#: Each key is a series of answers that a person gives to one reminder. Its value is the relative frequency of this
+#: series. "and" means that the person sends both answers at the same time.
 HABITS: dict[tuple[str, ...], int] = {
     ("done",): 40,
     ("skipped",): 15,
@@ -93,7 +93,7 @@ class People:
         soon = datetime.now(UTC) + timedelta(minutes=2)
         dose = {"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}
         details = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose]}
-        details["penting"] = True  # so that alerts are also sent at night
+        details["penting"] = True  # alerts about important medicines are also sent at night
         data: Any = {"tipe": "obat", "judul": name, "timezone": "Asia/Jakarta"}
         with unit_of_work():
             medicine = service.create(user_id, {**data, "details": {**details, "persediaan": {"sisa": IN_STOCK}}})
@@ -126,7 +126,7 @@ class People:
         with ThreadPoolExecutor(PEOPLE_AT_ONCE) as people:
             is_over = False
             while not is_over:
-                is_over = ended.wait(LOOK_AGAIN_S)  # After `ended`, the loop runs once more for the last messages.
+                is_over = ended.wait(LOOK_AGAIN_S)  # After `ended` is set, run the loop again for the last messages.
                 for name in self._open & self.world.arrived():
                     self._open.remove(name)
                     medicine = self.medicines[name]
@@ -137,7 +137,7 @@ class People:
                         people.submit(self._say, medicine, medicine.habit)
 
     def _say(self, medicine: Medicine, habit: tuple[str, ...] | list[str]) -> None:
-        """Repeat each answer until the service accepts it. A repeated answer may already be recorded."""
+        """Repeat each answer until the service accepts it. An earlier attempt may already have recorded the answer."""
         with self.world.app.app_context():
             for status in habit:
                 insist(partial(self._confirm, medicine, status))

@@ -29,8 +29,8 @@ POISON = "racun"
 #: The worker class of `bench.chaos.poisoned`, in place of `worker.Worker`.
 WORKERS = Workers(kind="bench.chaos.poisoned.Worker")
 
-#: Query for three numbers: processes that were killed by poisonous deliveries, poisonous deliveries that are settled,
-#: and failed deliveries that are not poisonous.
+#: Query for three numbers: the processes that poisonous deliveries have killed, the poisonous deliveries that will not
+#: be tried again, and the failed deliveries that are not poisonous.
 STATES = f"""
     SELECT
         coalesce(sum(deaths) FILTER (WHERE dedupe_key LIKE '{POISON}:%'), 0),

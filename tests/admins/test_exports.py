@@ -201,7 +201,7 @@ def test_a_disconnected_client_releases_query_files_and_export_slot(
     )
 
     def nobody_works() -> bool:
-        db.session.rollback()  # a transaction always sees the same pg_stat_activity, so begin a new one
+        db.session.rollback()  # begin a new transaction, because pg_stat_activity never changes within one
         return db.session.scalar(open_statements) == 0
 
     wait_until(nobody_works)

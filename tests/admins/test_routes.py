@@ -399,7 +399,7 @@ class TestListRelations(AdminsOnly):
     ) -> None:
         admin.post(LINKS, both(budi, siti))
         admin.post(LINKS, both(budi, make_user()))
-        with statements.at_most(3):  # SQL statements: caller, links with users, access log
+        with statements.at_most(3):  # SQL statements: caller, caregiver links with users, access log
             rows = admin.get(f"{LINKS}/all").json
         assert len(rows) == 2
         assert rows[1]["caregiver"]["username"] == "budi"

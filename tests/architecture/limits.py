@@ -16,7 +16,7 @@ class Limit(NamedTuple):
     test: str
 
 
-#: The test of each limit that counts nothing but the calls of a route.
+#: The test for all limits that count only the calls of a route.
 GENERIC = "architecture/test_limits.py::test_a_route_whose_rate_limit_is_exceeded_returns_429"
 
 _LOGIN = "accounts/test_limits.py::test_"

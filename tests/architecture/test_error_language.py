@@ -1,4 +1,4 @@
-"""Every validation error is in plain Indonesian. Field names in it are words that a person understands."""
+"""Every validation error is in plain Indonesian. A field name in an error is a word that a person understands."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ INDONESIAN = re.compile(
     re.IGNORECASE,
 )
 
-#: Message of a failed test: a text contains an English word or a sentence of more than 20 words.
+#: Message of the test if a text for people contains an English word or a sentence of more than 20 words.
 ADVICE = "People read this text: use plain Indonesian, at most 20 words a sentence, and a full stop after an error:"
 
 
@@ -42,7 +42,7 @@ def is_docstring(node: ast.AST) -> bool:
 
 
 def literals(node: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yield line and text of each string literal except docstrings. In an f-string, "7" replaces each value."""
+    """Yield the line and the text of each string literal except docstrings. A value in an f-string becomes "7"."""
     if isinstance(node, ast.JoinedStr):
         yield node.lineno, "".join(str(part.value) if isinstance(part, ast.Constant) else "7" for part in node.values)
         node = ast.Tuple([part.value for part in node.values if isinstance(part, ast.FormattedValue)], ast.Load())

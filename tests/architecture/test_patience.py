@@ -1,6 +1,6 @@
 """No test result depends on the speed of the machine.
 
-Tests wait for events for at most `PATIENCE_S` seconds. `bench/` measures durations, and no duration fails a test.
+Tests wait for events for at most `PATIENCE_S` seconds. Durations are measured in `bench/`, not in tests.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tests.helpers.offenders import assert_none
 #: Names of functions that wait, and the position of their timeout argument.
 WAITING = {"wait_until": 1, "eventually": 1, "wait": 0, "join": 0, "result": 0, "communicate": 1}
 CLOCKS = {"monotonic", "perf_counter"}
-#: Seconds from which an argument counts as a timeout. A shorter wait is a pause between two checks.
+#: An argument of at least this number of seconds counts as a timeout. A shorter wait is a pause between two checks.
 LOOK_S = 1
 
 
@@ -31,7 +31,7 @@ def waits_for_seconds(node: ast.AST) -> bool:
 
 
 def bounds_seconds(node: ast.AST) -> bool:
-    """Return whether a comparison limits a duration, such as `monotonic() - started < 2`."""
+    """Return whether a comparison sets an upper limit for a duration, such as `monotonic() - started < 2`."""
     if not isinstance(node, ast.Compare) or not isinstance(node.ops[-1], ast.Lt | ast.LtE):
         return False
     calls = {called(call) for call in ast.walk(node.left) if isinstance(call, ast.Call)}

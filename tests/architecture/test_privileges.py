@@ -32,7 +32,7 @@ OBAT = {
     },
 }
 
-#: A valid request body for every route where a person without privileges can store something.
+#: Valid request bodies, one for each route where a person without privileges can store something.
 BODIES: dict[str, Any] = {
     "POST /register": REGISTRATION,
     "PUT /profile": {"nama_ktp": "Siti A."},
@@ -62,7 +62,7 @@ def words(client: Client) -> dict[str, Any]:
 
 
 def privileges(without: set[int]) -> list[Any]:
-    """Return all users and role assignments, except those of the users in `without`."""
+    """Return all users and all role assignments. Leave out the users in `without`, and their role assignments."""
     users = db.session.execute(
         sa.select(User.id, User.username, User.is_verified, User.password_hash, User.phone, User.created_at).order_by(
             User.id

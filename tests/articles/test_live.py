@@ -61,7 +61,7 @@ def test_a_redirect_to_elsewhere_is_400(client: Client, outside: Server, target:
 
 @pytest.mark.usefixtures("an_hour_later")
 class TestOldCopies:
-    """Cached articles that are an hour old, and are still used while the site fails."""
+    """Articles that were cached an hour ago. They are still used while the site fails."""
 
     @pytest.fixture(autouse=True)
     def visited(self, client: Client, outside: Server, monkeypatch: pytest.MonkeyPatch) -> None:

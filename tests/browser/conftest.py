@@ -24,7 +24,7 @@ from tests.e2e.launcher import Launcher, copy_checkout
 expect.set_options(timeout=PATIENCE_S * 1000)
 
 
-#: A code file in `docs/client.md`. Its name is in a heading, and its code follows.
+#: A code file in `docs/client.md`: a heading with the name of the file, then the code of the file.
 CODE = re.compile(r"^## `(\S+)`\n\n```js\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

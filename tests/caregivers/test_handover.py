@@ -92,7 +92,10 @@ class TestCodes:
         assert db.session.scalars(sa.select(Handover.user_id)).all() == []
 
     def test_logging_out_revokes_the_codes_of_the_session(self, client: Client, budi: Client, ibu: int) -> None:
-        """A thief with a stolen session could otherwise create a code and take the account after the session ends."""
+        """If the codes stayed valid, a thief with a stolen session could create a code.
+
+        The thief could then take the account after the session ends.
+        """
         stolen = client.as_(budi.user)
         code = hand_over(stolen, ibu)
         assert stolen.post("/logout").status_code == 200

@@ -54,7 +54,7 @@ def test_an_expired_invitation_is_refused_and_is_deleted_later(client: Client, s
 
 
 def test_logging_out_revokes_the_invitations_of_the_session(client: Client, siti: Client, budi: Client) -> None:
-    """A thief with a stolen session could otherwise create an invitation and read the data after the session ends."""
+    """Otherwise, a thief who invites a caregiver from a stolen session could still read the data after the session."""
     stolen = client.as_(siti.user)
     own, thiefs = invite(siti, "history"), invite(stolen, "history", "manage")
     assert stolen.post("/logout").status_code == 200

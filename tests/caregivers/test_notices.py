@@ -94,7 +94,7 @@ def test_repeated_deletion_and_creation_of_a_link_is_rate_limited(budi: Client, 
 
 
 def test_new_links_of_a_caregiver_have_a_daily_rate_limit(budi: Client, siti: Client, limited: None) -> None:
-    """New links are limited, because each one sends a message to a person who may not know the caregiver."""
+    """Caregiver links are limited, because each new one messages a patient who may not know the caregiver."""
     answer = budi.post("/caregiver/patients", {"patient_id": siti.id})
     assert '"200 per 1 day";q=200;w=86400' in answer.headers["RateLimit-Policy"]
 

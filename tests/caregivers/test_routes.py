@@ -1,4 +1,4 @@
-"""Tests of the routes of links and invitations, in the order of `routes.py` and `pages.py`."""
+"""Tests of the routes of caregiver links and invitations, in the order of `routes.py` and `pages.py`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.helpers.routes import TokenNeeded
 PERSON = {"id", "username", "nama_ktp", "image", "domicile"}
 LINK = {"id", "caregiver_id", "patient_id", "created_at"}
 
-#: Bodies with an invalid `scopes`.
+#: Request bodies with a missing or invalid value of `scopes`.
 SCOPES: list[dict[str, Any]] = [
     {}, {"scopes": None}, {"scopes": "manage"}, {"scopes": ["all"]}, {"scopes": [None]}, {"scopes": [1]},
 ]  # fmt: skip

@@ -38,7 +38,11 @@ def test_outcomes_are_counted_over_all_channels(admin: Client) -> None:
 
 
 def test_deliveries_do_not_reveal_the_author_behind_a_pseudonym(client: Client, siti: Client, admin: Client) -> None:
-    """Administrators do not see notices of replies to a pseudonymous thread, or notices of a lifted pseudonym."""
+    """Administrators do not see two kinds of notices.
+
+    They see no notices about replies to a pseudonymous thread. They also see no notices to an author that a moderator
+    has seen the name behind a pseudonym.
+    """
     mine, others = siti, client.as_(make_user())
     own_name, own_alias = (write_thread(mine, use_pseudonym=hidden)["id"] for hidden in (False, True))
     write_reply(others, own_name)
@@ -58,7 +62,7 @@ def test_deliveries_do_not_reveal_the_author_behind_a_pseudonym(client: Client, 
 
 
 def test_deliveries_do_not_show_broadcasts_of_threads(admin: Client, siti: Client) -> None:
-    """A thread's broadcast leaves out its author, so a missing delivery would reveal the author."""
+    """A broadcast about a thread is not sent to the thread's author. The missing delivery would reveal the author."""
     for about_type in ("forum_thread", "article"):
         db.session.add(
             Delivery(kind="broadcast", channel="messaging", queue="bulk", dedupe_key=about_type, payload={"text": "x"},

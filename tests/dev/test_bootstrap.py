@@ -40,7 +40,7 @@ def test_bootstrap_creates_a_venv_once_and_returns_the_exit_code_of_pip(tmp_path
 
 
 def test_the_error_names_the_venv_folder_that_cannot_be_created(tmp_path: Path) -> None:
-    (tmp_path / ".venv").touch()  # This file prevents the folder, even if root runs the test.
+    (tmp_path / ".venv").touch()  # This file prevents the creation of the folder, even if root runs the test.
     result = bootstrap(tmp_path)
     assert result.returncode == 1
     assert "ensurepip" not in result.stderr

@@ -38,7 +38,7 @@ def test_filling_demo_data_twice_adds_nothing(app: Flask) -> None:
 
 
 def test_filling_demo_data_has_no_statement_or_idle_timeout(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With 50,000 people, a single statement can take minutes. A pause between two statements can too."""
+    """With 50,000 people, a single statement or a pause between two statements can take minutes."""
     names = ("idle_in_transaction_session_timeout", "statement_timeout")
     limits: list[object] = []
 

@@ -1,6 +1,6 @@
 """Tests of the deployment files.
 
-Their settings exist in the code, timeouts are long enough, and the syntax is valid.
+The tests check that the settings exist in the code, that timeouts are long enough, and that the syntax is valid.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def test_production_starts_with_the_settings_in_the_readme() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "containers.md"])
 def test_an_installation_page_has_few_commands_and_few_words(page: str) -> None:
-    """Words in the beginning of README.md count for each page, because every installation needs the settings there."""
+    """Count the beginning of README.md as part of each page, because every installation needs the settings there."""
     text = (DEPLOY / page).read_text()
     (commands,) = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     lines = [line for line in commands.splitlines() if line and not line.startswith("#")]
@@ -171,7 +171,7 @@ def test_files_with_secrets_are_not_copied_into_the_image() -> None:
 
 
 class Web(socketserver.UnixStreamServer):
-    """A server for `/readyz` on a unix socket. It returns 503 `unready` times, then 200."""
+    """A server for `/readyz` on a unix socket. Its first `unready` responses have status 503, the others 200."""
 
     def __init__(self, path: Path, unready: int) -> None:
         self.statuses = [503] * unready
@@ -192,7 +192,7 @@ class _Readiness(BaseHTTPRequestHandler):
 
 
 def rolling_restart(folder: Path) -> tuple[int, list[str]]:
-    """Run the script on the web sockets in a folder. Return its exit code and its systemctl calls."""
+    """Run `deploy/rolling-restart` with the web sockets in `folder`. Return its exit code and its systemctl calls."""
     require("curl")
     asked = folder / "asked"
     systemctl = folder / "systemctl"
@@ -205,7 +205,7 @@ def rolling_restart(folder: Path) -> tuple[int, list[str]]:
 
 
 def rolling_restart_of_two(folder: Path, unready: int) -> tuple[int, list[str]]:
-    """Run `rolling_restart` with two web sockets. The second socket returns 503 `unready` times."""
+    """Run `rolling_restart` with two web sockets. The first `unready` responses of the second socket are 503."""
     with Web(folder / "web-1.sock", 0) as first, Web(folder / "web-2.sock", unready) as second:
         for web in (first, second):
             Thread(target=web.serve_forever, daemon=True).start()
@@ -228,14 +228,15 @@ def test_a_rolling_restart_stops_at_a_web_service_that_is_not_ready(tmp_path: Pa
 
 @pytest.mark.processes
 def test_a_rolling_restart_without_web_sockets_restarts_nothing(tmp_path: Path) -> None:
-    """The pattern `health-web@*` would restart all web services at the same time."""
+    """Without sockets, the script must not restart `health-web@*`, which would restart all web services at once."""
     assert rolling_restart(tmp_path) == (1, [])
 
 
 def test_only_gunicorn_uses_the_metrics_folder() -> None:
-    """Only gunicorn uses the folder for metrics.
+    """Only gunicorn gets `PROMETHEUS_MULTIPROC_DIR`, the path of the folder for metrics.
 
-    With `PROMETHEUS_MULTIPROC_DIR`, other processes would fail if the folder is missing, or would leave files in it.
+    With this variable, another process would fail if the folder is missing. If the folder exists, the process would
+    leave files in it.
     """
     text = (DEPLOY / "Dockerfile").read_text()
     assert "PROMETHEUS_MULTIPROC_DIR" not in re.sub(r"^CMD .*$", "", text, flags=re.MULTILINE)
@@ -387,7 +388,7 @@ def test_the_documented_sed_command_points_nginx_to_the_web_container() -> None:
     "path", ["/metrics", "/metrics/", "/metrics%2f", "/metrics//", "/readyz", "/readyz/", "/%6detrics"]
 )
 def test_nginx_denies_public_access_to_metrics_and_readyz(path: str) -> None:
-    """Try all spellings of a path that the service accepts. nginx matches its patterns against the decoded path."""
+    """The service accepts all these spellings of the two paths. nginx matches its patterns against the decoded path."""
     text = (DEPLOY / "nginx.conf").read_text()
     patterns = re.findall(r"location ~ (\S+) \{\s+allow 127\.0\.0\.1;\s+allow ::1;\s+deny all;", text)
     assert any(re.search(pattern, unquote(path)) for pattern in patterns)

@@ -34,8 +34,8 @@ def test_reuse_port_is_on_for_tcp_and_off_for_unix_sockets(monkeypatch: pytest.M
     tcp = conf(monkeypatch, BIND="0.0.0.0:8000")
     unix = conf(monkeypatch, BIND="unix:/run/health/web.sock")
     assert (tcp["reuse_port"], unix["reuse_port"]) == (True, False)
-    # gunicorn replaces its processes only on a unix socket. On TCP, connections that wait at a process's socket would
-    # be lost.
+    # Only on a unix socket does gunicorn replace its processes after many requests. On TCP, connections that wait at
+    # the socket of the old process would be lost.
     assert (tcp["max_requests"], unix["max_requests"]) == (0, 1_000_000)
 
 

@@ -15,7 +15,7 @@ from dev.system_packages import PACKAGES, Package
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the program folder of a machine that has `tool` and lacks `server`."""
+    """Return the folder of a machine's programs. It contains `tool`, and the package `server` is missing."""
     packages = {
         "server": Package((f"{tmp_path}/serve*",), "tests of the server"),
         "tool": Package(("tool",), "tests of the tool"),

@@ -29,7 +29,7 @@ def one(url: str, statement: str) -> object:
 
 @pytest.fixture
 def short_folder() -> Iterator[Path]:
-    """Yield a folder with a short path. Socket paths are limited, and `tmp_path` can be too long."""
+    """Yield a folder with a short path. The length of socket paths is limited, and `tmp_path` can be too long."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o711)
         yield Path(name)

@@ -70,7 +70,7 @@ class Launcher:
                 env=self.env,
                 stdout=screen,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # a signal to its process group then acts like Ctrl-C
+                start_new_session=True,  # a signal to the new process group then acts like Ctrl-C
             )
 
     def flask(self, *words: str) -> str:

@@ -17,7 +17,7 @@ from tests.helpers.client import Client
 pytestmark = [pytest.mark.takes(seconds=20), pytest.mark.processes]
 
 PAGE = (ROOT / "docs/front-end.md").read_text()
-#: An example of the page, with the shown response if there is one.
+#: Pattern for an example in `docs/front-end.md`, with the shown response if there is one.
 EXAMPLES = re.compile(r"^```sh\n(.*?)^```\n(?:```(json|text)\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 SEPARATOR = "-- the next example --"
 

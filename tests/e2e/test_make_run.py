@@ -33,7 +33,7 @@ def other_checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def lived_in(other_checkout: Path) -> Path:
-    """Return a checkout of an earlier run. The user joko registered in that run, and a Ctrl-C ended it."""
+    """Return a checkout of an earlier run. That run created the user joko. Then Ctrl-C ended the run."""
     with Launcher(other_checkout) as launcher:
         launcher.flask("users", "create", "--username", "joko", "--role", "pasien", "--password", "sandi123")
         for _ in range(2):

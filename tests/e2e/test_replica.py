@@ -139,7 +139,7 @@ def _run(url: str, statement: str) -> None:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("replica")
-    folder.chmod(0o711)  # PostgreSQL refuses to run as root and runs as nobody, who must be able to enter the folder
+    folder.chmod(0o711)  # for root, PostgreSQL runs as the user `nobody`, which must be able to enter the folder
     with Supervisor(folder / "logs") as supervisor:
         site = Site(supervisor, folder)
         with site.web:

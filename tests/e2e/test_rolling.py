@@ -1,4 +1,8 @@
-"""Test of an update to a new version and back, under load and without an error: migrations first, then each process."""
+"""Test of an update to a new version and of the return to the old version. No request may fail.
+
+The update first migrates the database, and then replaces one process after the other. The return to the old version
+only replaces the processes.
+"""
 
 from __future__ import annotations
 

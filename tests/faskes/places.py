@@ -20,7 +20,7 @@ def make_faskes(**data: Any) -> Faskes:
     values = {"id": f"faskes-{n}", "nama": f"Klinik {n}", "lat": CIMAHI[0], "lng": CIMAHI[1], "province": "Jawa Barat"}
     row = Faskes(**{**values, **data})
     db.session.add(row)
-    db.session.commit()  # otherwise a refused request would roll back the row
+    db.session.commit()  # without a commit, a refused request would also roll back this facility
     return row
 
 

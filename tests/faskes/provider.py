@@ -19,7 +19,7 @@ HOSPITAL = "ChIJsimulasiJayapura"
 
 @contextmanager
 def failing(provider: Server, fault: str) -> Iterator[None]:
-    """Give the provider a fault during the block. If the provider hangs, the client uses a short timeout."""
+    """Make the provider fail during the `with` block. If the fault is a hanging call, the client's timeout is short."""
     asked = places.from_config(config_for_tests(**provider.places.env()))
     assert asked is not None
     provider.fault("places", fault, times=None)

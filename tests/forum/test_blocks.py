@@ -66,7 +66,7 @@ def test_a_block_hides_posts_of_one_identity_but_not_of_the_other(
 
 
 def test_responses_to_a_block_do_not_depend_on_existing_blocks(siti: Client, budi: Client) -> None:
-    """Responses that depend on earlier blocks would reveal that two posts have the same author."""
+    """If the responses depended on earlier blocks, a reader could find out that two posts have the same author."""
     named, under_alias = write_thread(siti)["id"], write_thread(siti, use_pseudonym=True)["id"]
     reply_id = write_reply(siti, named, use_pseudonym=True)["id"]
 

@@ -205,7 +205,10 @@ def test_counters_exclude_hidden_posts_also_after_a_move_or_a_deletion(
 def test_a_thread_with_many_hidden_replies_is_still_truncated_by_size(
     client: Client, siti: Client, budi: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The counter of a thread does not count hidden replies. The maximum response size must still apply."""
+    """A thread's counter does not count hidden replies, but their author still gets them.
+
+    The maximum response size must also apply to these replies.
+    """
     thread_id = write_thread(siti)["id"]
     for _ in range(13):
         write_reply(budi, thread_id, content="x" * 1000)

@@ -1,4 +1,7 @@
-"""Pictures of hidden posts. They are served only after the post is shown again, even if a process was killed."""
+"""Pictures of hidden posts. The address of such a picture returns 404 until the post is shown again.
+
+If a killed process left a picture in the wrong store, `place_pictures` corrects this.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads of an account younger than 24 hours: the broadcast waits for a moderator."""
+"""Threads of an account younger than 24 hours. The broadcast about such a thread waits for a moderator."""
 
 from __future__ import annotations
 

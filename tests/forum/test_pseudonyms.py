@@ -19,7 +19,7 @@ from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.notifications.deliveries import words_of
 
-#: Text in all fields that identify the test person. If a response contains this text, it reveals the person.
+#: Part of the test person's username, name and e-mail. A response that contains this text reveals the person.
 MARKER = "Qwertyana"
 
 

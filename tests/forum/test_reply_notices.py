@@ -109,7 +109,10 @@ def test_a_pending_message_omits_a_deleted_thread(siti: Client, budi: Client, th
 def test_pseudonymous_threads_do_not_delay_messages_about_named_threads(
     siti: Client, budi: Client, thread_id: int
 ) -> None:
-    """Administrators see the sending times of messages. A delay would reveal to them who uses the pseudonym."""
+    """Administrators see when messages are sent.
+
+    If pseudonymous threads delayed messages about named threads, administrators could find out who uses the pseudonym.
+    """
     by_alias = write_thread(siti, title="Rahasia", use_pseudonym=True)["id"]
     write_reply(budi, by_alias)
     write_reply(budi, thread_id)

@@ -35,7 +35,7 @@ def write_both(writer: Client, **data: Any) -> dict[str, int]:
 
 
 def path_of(test: object, ids: dict[str, int]) -> str:
-    """Return the path in the docstring of a test class, and replace its parameters by these ids."""
+    """Return the path in the docstring of a test class, with these ids in place of the path's parameters."""
     return str(test.__doc__).split()[1].replace("<", "{").replace(">", "}").format(**ids)
 
 

@@ -36,12 +36,12 @@ LEFT = {
     "SELECT string_agg(coalesce(hidden_reason, '-'), ' ' ORDER BY id) FROM forum_threads": (
         "Beberapa orang melaporkan tulisan ini. - -"
     ),
-    # The third block has no name, because Budi has no visible post under a pseudonym.
+    # The third block has no name in `shown_as`, because Budi has no visible post under a pseudonym.
     "SELECT string_agg(coalesce(shown_as, '-'), ' ' ORDER BY shown_as) FROM forum_blocks": "Melati Siti -",
     "SELECT string_agg(kind, ' ' ORDER BY id) FROM emergency_numbers": "ambulance police other",
     "SELECT string_agg(kind, ' ') FROM crisis_phrases": "crisis",
 }
-#: Statement of the previous version of the service. It must still work after the migration.
+#: SQL statement that the previous version of the service uses. It must still work after the migration.
 BLOCK = "INSERT INTO forum_blocks (user_id, blocked_id, use_pseudonym) VALUES (1, 2, false)"
 
 

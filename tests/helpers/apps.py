@@ -49,7 +49,7 @@ def dispose(app: Flask) -> None:
     app.extensions["redis"].close()
 
 
-#: Maximum number of rows per table for which all tables are emptied with DELETE. For small tables TRUNCATE is slower,
+#: If no table has more rows than this number, all tables are emptied with DELETE. For small tables TRUNCATE is slower,
 #: because it creates new files for the table and its indexes.
 FEW_ROWS = 500
 

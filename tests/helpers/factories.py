@@ -1,4 +1,4 @@
-"""Functions that create people and records for tests. The service creates the people, as in production."""
+"""Functions that create people and records for tests. People are created with `users.create`, as in production."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def make_user(*roles: str, image: str | None = None, **data: Any) -> User:
 
 
 def signed_in(user_id: int) -> Caller:
-    """Store a session for the user, commit it, and return the caller. Tests pass the caller to a service."""
+    """Store and commit a session for the user. Return the `Caller`, which tests pass to a service."""
     with unit_of_work():
         user = users.get(user_id)
         sessions.begin(user)
@@ -54,7 +54,7 @@ def signed_in(user_id: int) -> Caller:
 
 
 def as_caller(user: User) -> Caller:
-    """Return a caller for this user without storing a session. Tests pass the caller to a service."""
+    """Return a `Caller` for this user without storing a session. Tests pass the `Caller` to a service."""
     return Caller(user.id, frozenset(user.role_names), uuid4(), SessionKind.USER)
 
 

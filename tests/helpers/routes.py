@@ -8,7 +8,7 @@ from tests.helpers.client import Client, assert_error
 
 
 def assert_refused(test: object, client: Client, *others: Client) -> None:
-    """Assert that the route answers 401 without a token, and 403 to each of `others`."""
+    """Assert that the route answers 401 without a token, and 403 to each client in `others`."""
     method, path = str(test.__doc__).split()
     path = re.sub(r"<\w+>", "1", path)
     assert_error(client.open(method, path), 401)

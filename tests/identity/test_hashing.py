@@ -1,4 +1,8 @@
-"""Password hashing. A process computes one hash at a time, and few threads may wait, because a hash uses a core."""
+"""Password hashing.
+
+The computation of a hash uses a whole CPU core. So a process computes one hash at a time, and only a few threads may
+wait for their hash.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from tests.helpers.factories import PASSWORD, make_user
 
 
 class Slow:
-    """Threads that occupy `HASHING` until `end` is set, like slow password hashes."""
+    """Threads that occupy `HASHING` until `end` is set. They act like slow password hashes."""
 
     def __init__(self, threads: int) -> None:
         self.end = threading.Event()

@@ -1,4 +1,4 @@
-"""Notification settings, and the setting for broadcasts that several routes read and change."""
+"""Notification settings. Several routes read and change the setting for broadcasts."""
 
 from __future__ import annotations
 

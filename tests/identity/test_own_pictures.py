@@ -49,7 +49,7 @@ def stored() -> set[str]:
 
 
 def kept(user_id: int) -> dict[str, int]:
-    """Return the sizes in bytes that the table `own_pictures` has for a person's pictures, by picture name."""
+    """Read a person's pictures from the table `own_pictures`. Return the size of each in bytes, by picture name."""
     rows = db.session.execute(sa.select(OwnPicture.name, OwnPicture.bytes).filter_by(user_id=user_id))
     return {row.name: row.bytes for row in rows}
 

@@ -93,7 +93,7 @@ def test_a_login_or_refresh_concurrent_with_promotion_gives_no_long_session(
         "refresh": lambda: sessions.refresh(token),
     }
     steps: list[Callable[[], object]] = [
-        lambda: roles.set_only_role(users.get(user.id), RoleName.ADMIN),  # as the command line for operators does
+        lambda: roles.set_only_role(users.get(user.id), RoleName.ADMIN),  # the operators' command line does the same
         ways[way],
     ]
     left = iter(steps if is_promoted_first else reversed(steps))

@@ -13,7 +13,7 @@ from tests.helpers.factories import make_user
 
 
 def upload(client: Client, path: str = "/profile") -> int:
-    """Upload a file that is no picture, and return the status. It is fast, and counts for the limit."""
+    """Upload a file that is no picture, and return the status. Such an upload is fast, and counts for the limit."""
     return client.put(path, data={"image": (BytesIO(b"no picture"), "a.jpg")}).status_code
 
 

@@ -50,9 +50,9 @@ def phone(siti: Client) -> Phone:
 
 @pytest.fixture
 def sent(moment: Time, siti: Client) -> Sent:
-    """Return a function that sends one message about the named medicines. They were due `ago` minutes ago.
+    """Return a function that sends one reminder message about the named medicines.
 
-    `ref` is the provider's message id.
+    The doses were due `ago` minutes ago. `ref` is the provider's message id.
     """
 
     def send(*names: str, ago: int = 5, ref: str | None = None) -> list[int]:

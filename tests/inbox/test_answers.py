@@ -22,7 +22,10 @@ from tests.pengingat.ledgers import Time
 
 
 def test_a_late_message_answers_the_reminder_sent_before_it_was_written(phone: Phone, sent: Sent, moment: Time) -> None:
-    """The service was down, so the provider repeated the webhook. By then, the next reminder had been sent."""
+    """The service was down when the user wrote the message, so the provider repeated the webhook later.
+
+    By then, the service had sent the next reminder.
+    """
     (first,), (second,) = sent("Metformin", ago=20), sent("Amlodipin", ago=1)
     received_at = datetime.now(UTC)  # the real time, because the database cannot use the test's clock
     wrote_at = (received_at - timedelta(minutes=15)).isoformat()
@@ -170,7 +173,7 @@ def test_ok_is_not_recorded_as_done(phone: Phone, sent: Sent, word: str) -> None
     assert (said.outcome, said.text) == ("answered:ok", "Baik, Siti. Kalau sudah, balas SUDAH.")
     assert state(row) == "pending"
     phone.write("SUDAH")
-    # After the first answer, the same word is only polite. It gets no answer, because the sender may be a machine.
+    # After SUDAH, the same word is only polite. The service sends no reply, because the sender may be a machine.
     said = phone.write(word)
     assert (said.outcome, said.text) == ("nothing asked", None)
 
@@ -268,7 +271,7 @@ def test_a_quote_of_a_message_that_the_service_did_not_send_is_ignored(phone: Ph
 def test_quoting_a_caregiver_alert_does_not_answer_a_reminder(
     phone: Phone, sent: Sent, siti: Client, text: str
 ) -> None:
-    """A caregiver who answers an alert about a patient does not mean the caregiver's own medicine."""
+    """If a caregiver answers an alert about a patient, the answer is not about the caregiver's own medicine."""
     (row,) = sent("Metformin", ref="wamid.a")
     alert = add(user_id=siti.id, kind="caregiver_alert", target=None)
     values = {"state": DeliveryState.SENT, "provider_ref": "wamid.alert"}

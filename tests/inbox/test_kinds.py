@@ -21,7 +21,8 @@ from tests.inbox.bodies import (
 from tests.inbox.phones import rows
 from tests.inbox.reminders import Sent, state
 
-#: Expected outcome of each type of message. One dose is open, and its reminder has the provider's id "wamid.7".
+#: Expected outcome of each type of message. One dose has no answer yet. The message about this dose has the provider's
+#: id "wamid.7".
 OUTCOMES = {
     "quoted": "answered:done",
     "reaction": "answered:done",

@@ -24,9 +24,9 @@ VISIT = CandidateTime(5, "kontrol", ("Kontrol bulanan", "dr. Ani"))
 
 #: A context with one open reminder, for a medicine.
 ONE = Context((METFORMIN,), is_open=True)
-#: A context with two open medicines, which have numbers in the last message.
+#: A context with two open medicines. The last message listed them with numbers.
 TWO = Context((METFORMIN, AMLODIPIN), is_numbered=True, is_open=True)
-#: The last message was about a meal. A medicine of an earlier message is also open.
+#: The last message was about a meal. An earlier message was about a medicine, which is also open.
 LUNCH_LAST = Context((LUNCH,), ((METFORMIN,),), is_open=True)
 #: A context with open reminders of all types.
 ALL = Context((METFORMIN, LUNCH, WALK, VISIT), is_numbered=True, is_open=True)
@@ -131,7 +131,7 @@ def test_the_vocabulary_has_no_words_with_doubled_letters() -> None:
         # If a text contains the name of a reminder, a word for the type changes nothing.
         ("sudah minum metformin", TWO, (1,)),
         ("sudah minum metformin", ALL, (1,)),
-        # A text is about a reminder of an earlier message only if this text has the name or type.
+        # A text is about a reminder of an earlier message only if it has the reminder's name or type.
         ("sudah", LUNCH_LAST, (3,)),
         ("sudah makan", LUNCH_LAST, (3,)),
         ("sudah metformin", LUNCH_LAST, (1,)),

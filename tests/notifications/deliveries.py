@@ -81,7 +81,7 @@ def drain_all() -> None:
 
 
 def die_over(*rows: Delivery) -> None:
-    """Let `POISON_CRASHES` workers claim each row and die before they call the provider."""
+    """Let `POISON_CRASHES` workers claim each of these deliveries and die before they call the provider."""
     for n in range(claims.POISON_CRASHES):
         for row in rows:
             assert claims.claim("urgent", row.channel, claims.SUSPECTS if n else claims.OLDEST) is not None

@@ -87,7 +87,7 @@ def test_a_sent_delivery_that_is_added_again_stays_sent(app: Flask) -> None:
     assert claimed is not None
     with unit_of_work():
         outbox.cancel(RESET)
-    settlements.record_sent(claimed, "ref")  # the provider call was already in progress
+    settlements.record_sent(claimed, "ref")  # the provider was called before the cancellation
     add(dedupe_key="sent", about=RESET)
     assert reread("sent").state == DeliveryState.SENT
 

@@ -73,7 +73,7 @@ def public(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def token(public: None, siti: Client, moment: Time, obat: dict[str, Any]) -> str:
-    """Return the link token of a dose that was due five minutes ago, at 19:00 in Jakarta (12:00 UTC)."""
+    """Return the token in the web link of a dose that was due five minutes ago, at 19:00 in Jakarta (12:00 UTC)."""
     siti.post("/pengingat/obat", obat)
     moment.move(hours=11, minutes=5)
     text = str(payloads("messaging")[0]["text"])

@@ -70,7 +70,10 @@ def settle(state: str, *which: sa.ColumnElement[bool]) -> None:
 
 
 def past(user_id: int, day: int, state: str, *, month: int = 2, **fields: Any) -> None:
-    """Create an occurrence at 12:00 UTC (19:00 in Jakarta) on this day of February 2026, or of another month."""
+    """Create an occurrence at 12:00 UTC (19:00 in Jakarta) on this day.
+
+    The year is 2026, and the default month is February.
+    """
     due_at = datetime(2026, month, day, 12, tzinfo=UTC)
     values = {"tipe": "obat", "judul": "Metformin", "slot": "0", "due_at": due_at, "day": due_at.date()}
     db.session.add(Occurrence(user_id=user_id, state=state, **{**values, **fields}))

@@ -32,7 +32,7 @@ def tap(client: Client, token: str, status: str) -> TestResponse:
 
 
 def said(client: Client, token: str) -> tuple[str, list[str]]:
-    """Return the lines of the status text on a link's page, and the values of its buttons."""
+    """Return the lines of the status text on the page of an answer link, and the values of the page's buttons."""
     text = page(client, token).text
     (words,) = re.findall(r'class="said" role="status">(.*)</p>', text)
     return unescape(words.replace("<br>", "\n")), re.findall(r'value="(\w+)"', text)

@@ -59,7 +59,7 @@ def make(user_id: int, tipe: str, **details: Any) -> int:
 
 
 def say(user_id: int, reminder_id: int, status: str, **named: Any) -> str:
-    """Answer in the application. Return the state and slot of the occurrence, or the error code."""
+    """Answer in the application. Return the `state` and `slot` of the occurrence, or the error code."""
     try:
         with unit_of_work():
             row = answers.confirm(user_id, reminder_id, NewAnswer(status, 15, note=f"catatan {status}", **named))
@@ -69,7 +69,7 @@ def say(user_id: int, reminder_id: int, status: str, **named: Any) -> str:
 
 
 def tap(draw: random.Random, user_id: int, reminder_id: int, status: str) -> None:
-    """Choose one of the latest occurrences, and answer it with the token of its link or of its push."""
+    """Choose one of the latest occurrences, and answer it with the token of its web link or push message."""
     moments = sa.select(Occurrence.due_at).filter_by(reminder_id=reminder_id).order_by(Occurrence.due_at.desc())
     push = push_token(user_id, draw.choice(db.session.scalars(moments.limit(8)).all()))
     with suppress(AppError), unit_of_work():
@@ -184,7 +184,7 @@ def name_one(draw: random.Random, reminder_id: int, now: datetime) -> dict[str, 
 def test_a_skipped_row_of_an_old_schedule_does_not_extend_done_until(
     app: Flask, moment: Time, is_corrected: bool
 ) -> None:
-    """A skipped row of an old schedule must not extend `done_until` after an edit of the schedule."""
+    """After an edit of the schedule, a skipped occurrence of the old schedule must not extend `done_until`."""
     sunday = moment.now.replace(day=8, hour=3)
     user_id = make_user().id
     reminder_id = make(user_id, "terapi", jadwal=[{"hari": "minggu", "jam": "03:00"}])

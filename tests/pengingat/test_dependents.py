@@ -1,4 +1,4 @@
-"""Reminders of a dependent, whose messages a caregiver receives: texts, recipients and answers."""
+"""Reminders of a dependent: texts, recipients and answers. A caregiver receives the messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes for a person's past due times, and for counts of the answered and missed ones."""
+"""Routes that list a person's reminders of the past, and that count the answered and the missed reminders."""
 
 from __future__ import annotations
 

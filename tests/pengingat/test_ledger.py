@@ -223,7 +223,7 @@ def test_is_done_on_an_appointment_closes_all_its_occurrences(
     siti: Client, moment: Time, kontrol: dict[str, Any]
 ) -> None:
     created = siti.post("/pengingat/", kontrol).json
-    moment.move(hours=2, minutes=5)  # the notice of one day before was sent
+    moment.move(hours=2, minutes=5)  # the notice that is due one day before the appointment was sent
     siti.put(f"/pengingat/{created['id']}", {"is_done": True})
     assert ledger() == ["02 03:00 1d done", "03 02:00 1h void"]
     siti.put(f"/pengingat/{created['id']}", {"is_done": False})

@@ -56,7 +56,7 @@ def answering(user_id: int, ids: list[int], status: str, outcomes: Outcomes) -> 
 
 
 def first_doses() -> dict[int | None, Occurrence]:
-    """Return a dict from each reminder's id to its row of the dose at 12:00. Check that each reminder has one."""
+    """Return the row of each reminder's dose at 12:00, by reminder id. Check that each reminder has such a row."""
     rows = db.session.scalars(sa.select(Occurrence).where(Occurrence.slot == "1").order_by(Occurrence.due_at)).all()
     due = [row for row in rows if row.due_at == rows[0].due_at]
     assert len(due) == COUNT

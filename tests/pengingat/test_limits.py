@@ -54,7 +54,7 @@ def once(days: float, *before: str, zone: str = "Asia/Jakarta") -> Schedule:
         ([once(1, "1h"), once(1)], 2),
         ([once(2, "1d", "1h")], 1),
         ([once(2, "1d"), once(1)], 2),
-        ([once(0.5, "1d", "1h")], 1),  # the notice of one day before is in the past
+        ([once(0.5, "1d", "1h")], 1),  # the notice one day before the appointment is in the past
         ([daily(2), weekly(1, 1, 1), once(8), once(2), once(2)], 6),  # the appointment in 8 days is on a Tuesday
         ([daily(2), weekly(1), once(2), once(2), once(2)], 5),
         ([once(0.7), once(0.7, zone="Asia/Jayapura")], 2),  # 00.48 in Jakarta, 02.48 on the same day in Jayapura
@@ -68,7 +68,8 @@ def test_busiest_day_returns_the_highest_number_of_due_times_on_a_day(schedules:
 def course(first: int, days: int, count: int, temporary: tuple[int, int, int]) -> Schedule:
     """Return a schedule of `days` days with `count` doses a day. It begins `first` days after today.
 
-    `temporary` gives the first day, the length in days and the doses a day of its temporary schedule.
+    `temporary` describes the temporary schedule: days from today to its first day, days from its first day to its last
+    day, and doses a day.
     """
     begins, length, other = temporary
     start = TODAY + timedelta(days=begins)

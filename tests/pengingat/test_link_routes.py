@@ -1,4 +1,4 @@
-"""Route for answers to reminders without a login."""
+"""Tests of the route that answers a reminder without a login."""
 
 from __future__ import annotations
 

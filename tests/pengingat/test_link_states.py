@@ -1,4 +1,4 @@
-"""Page of an answer link for several due times with different states."""
+"""The web page of an answer link. The link is for several due times, which have different states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DUE_AT = "2026-03-02T12:00:00Z"
 
 
 class Beside:
-    """A meal and a second medicine that are due in the same minute as the dose of the link."""
+    """A meal and a second medicine. Both are due in the same minute as the dose that has the answer link."""
 
     def __init__(self, siti: Client, obat: dict[str, Any]) -> None:
         meal = {"tipe": "makan", "judul": "M", "waktu": DUE_AT, "details": {"makan_malam": {"jam": "12:00"}}}

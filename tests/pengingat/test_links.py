@@ -1,4 +1,4 @@
-"""Answers to reminders without a login, by the link in a message or by a push."""
+"""Answers to reminders without a login, by the web link in a message or from a push."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_reminders_of_a_person_due_at_the_same_minute_share_one_link(
     for _ in range(2):
         siti.post("/pengingat/obat", obat)
     links = {re.findall(r"/k/(.{22})", text)[0] for text in texts() if "19.00" in text}
-    assert len(links) == 2  # one link for today's dose, and one for tomorrow's
+    assert len(links) == 2  # one web link for today's dose, and one for tomorrow's dose
     moment.move(hours=11, minutes=5)
     (today,) = {link for link in links if page(siti, link).json is None and "Senin" in page(siti, link).text}
     answer = siti.post(f"/konfirmasi/{today}", {"status": "done"})

@@ -275,7 +275,10 @@ def _linked(*scopes: Scope) -> tuple[Caller, int]:
 
 @pytest.mark.parametrize("cut", ["the link", "the scope"])
 def test_a_permission_removal_waits_for_a_running_change_and_refuses_later_ones(committed: Flask, cut: str) -> None:
-    """The permission is removed during a change. The change is then committed before the removal, or it is refused."""
+    """The permission is removed during a change.
+
+    Either the change is committed before the removal, or the change is refused.
+    """
     from app.caregivers import service
 
     by, siti_id = _linked(Scope.MANAGE)

@@ -42,7 +42,7 @@ def test_messages_to_an_unverified_number_contain_no_web_address(
     said = [str(words_of(row)) for row in db.session.scalars(sa.select(Delivery))]
     assert (len(said), "Insulin" in said[0]) == (10, True)
     assert not [words for words in said if "judi" in words]
-    assert created.json["details"]["nama_obat"] == "Metformin judi.com"  # the stored details keep the address
+    assert created.json["details"]["nama_obat"] == "Metformin judi.com"  # the stored details keep the web address
 
 
 def test_a_visit_has_notices_an_hour_and_a_day_before_but_none_in_the_past(

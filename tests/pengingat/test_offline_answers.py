@@ -63,7 +63,10 @@ def test_an_offline_answer_given_after_the_next_due_time_is_refused(dose: Remind
 
 
 def test_an_old_offline_answer_given_after_the_next_due_time_is_refused(dose: Reminder, moment: Time) -> None:
-    """An answer reads only the last ten rows by default. The dose after the answered dose is older than these rows."""
+    """Test an answer to a dose that is older than the last ten rows.
+
+    By default, the service reads only the last ten rows for an answer. The next dose is older than these rows too.
+    """
     for _ in range(6):
         moment.move(hours=24)
         jobs.top_up()

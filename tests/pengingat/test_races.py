@@ -29,7 +29,7 @@ def test_four_concurrent_top_ups_add_each_delivery_once(committed: Flask, moment
     rows = db.session.execute(sa.select(sa.func.count(), sa.func.count(Delivery.dedupe_key.distinct()))).one()
     per_reminder = len([due for due in waiting() if due]) / 100
     assert rows[0] == rows[1] == 100 * per_reminder * 2
-    assert per_reminder == 5  # five doses of each reminder, because 30 hours have passed and 36 are planned
+    assert per_reminder == 5  # five doses of each reminder in the past 30 hours and the next 36 hours
 
 
 def test_an_edit_during_a_top_up_leaves_only_the_new_schedule(

@@ -22,7 +22,7 @@ def test_the_reminder_list_needs_one_statement(
 ) -> None:
     for _ in range(5):
         siti.post("/pengingat/obat", obat)
-    with statements.at_most(2):  # one statement each for session and reminders
+    with statements.at_most(2):  # one statement for the session, and one for the reminders
         siti.get("/pengingat/")
 
 

@@ -46,7 +46,7 @@ def test_the_pdf_report_shows_dose_results_and_who_recorded_them(february: Clien
 
 
 def test_the_pdf_text_table_and_json_round_percentages_alike(siti: Client, siti_id: int, moment: Time) -> None:
-    """One of sixteen doses is 6.25 percent, exactly between 6.2 and 6.3. Both the page and its table must show 6.3."""
+    """One of sixteen doses is 6.25 percent, exactly between 6.2 and 6.3. Text, table and JSON must all show 6.3."""
     for day in range(1, 17):
         past(siti_id, day, "done" if day == 1 else "missed")
     text = text_of(report(siti, "pdf"))

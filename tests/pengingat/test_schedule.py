@@ -123,7 +123,10 @@ def slots_of(times: list[time]) -> tuple[Slot, ...]:
 
 @st.composite
 def courses(draw: st.DrawFn) -> Schedule:
-    """Draw a course of up to 40 days or without an end. Its temporary schedule is inside or outside the course."""
+    """Generate a random course of up to 40 days, or without an end.
+
+    The temporary schedule of the course may lie outside the course.
+    """
     count = draw(st.integers(1, 3))
     times = st.lists(walls, min_size=count, max_size=count, unique=True)
     first, lasts, start, spans = draw(days), draw(st.integers(0, 40) | st.none()), draw(st.integers(-5, 45)), (0, 20)

@@ -127,7 +127,7 @@ def test_a_message_to_a_new_unverified_number_contains_no_web_address(
 ) -> None:
     """A message to an unverified number contains no web address.
 
-    This is also true if the number changed after the message was planned.
+    This is also true if an unverified number replaced a verified number after the message was planned.
     """
     with unit_of_work():
         db.session.get_one(User, siti_id).phone_verified_at = local_time.now()

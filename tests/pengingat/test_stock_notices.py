@@ -124,7 +124,7 @@ def test_a_purchase_cancels_the_notice_until_the_stock_is_low_again(
     send_stock_notices()
     assert len(told()) == 1
     siti.post(f"{path}/persediaan", {"tambah": 100})
-    assert told() == []  # the unsent notice was wrong, so it was cancelled
+    assert told() == []  # the unsent notice was no longer true, so it was cancelled
     assert each_morning(moment, 3) == []
     siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 3}}})
     assert len(each_morning(moment, 2)) == 1
@@ -136,7 +136,7 @@ def test_a_purchase_that_is_too_small_does_not_repeat_the_notice(
     path = make(siti, obat, 1)
     moment.move(hours=1)
     send_stock_notices()
-    siti.post(f"{path}/persediaan", {"tambah": 6})  # enough until Friday, and Friday is less than 7 days ahead
+    siti.post(f"{path}/persediaan", {"tambah": 6})  # the stock is enough until Friday, less than 7 days ahead
     assert each_morning(moment, 1) == []
 
 

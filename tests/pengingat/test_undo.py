@@ -1,4 +1,4 @@
-"""Undo of an answer. After it, the ledger, the stock, the outbox and `is_done` are as before the answer."""
+"""Undo of an answer. After the undo, the ledger, the stock, the outbox and `is_done` are as before the answer."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def opened(client: Client, export_id: int) -> ZipFile:
 
 
 def rows(file: ZipFile, table: str) -> list[dict[str, object]]:
-    """Return the rows of a table. Fail if its JSON and CSV differ."""
+    """Return the rows of a table in the export. Fail if the JSON and CSV files of the table differ."""
     objects: list[dict[str, object]] = orjson.loads(file.read(f"data/{table}.json"))
     sheet = list(csv.DictReader(io.StringIO(file.read(f"data/{table}.csv").decode("utf-8-sig"))))
     assert len(sheet) == len(objects)

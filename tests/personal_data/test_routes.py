@@ -57,7 +57,7 @@ class TestDeleteProfile:
         assert_error(last.delete("/profile", {"password": PASSWORD, "forum": "delete"}), 409, "last_admin")
         another = client.as_(make())
         assert leave(another)
-        # If all other administrators have requested their erasure, the last one cannot request it.
+        # The last administrator cannot request their own erasure if all other administrators have requested theirs.
         assert_error(last.delete("/profile", {"password": PASSWORD, "forum": "delete"}), 409, "last_admin")
 
 
@@ -83,7 +83,7 @@ class TestCreateExport:
         assert ask(mine) != export_id
 
     def test_a_retry_with_the_idempotency_key_gets_the_same_response(self, mine: Client) -> None:
-        """A client that lost the response repeats the request. It needs the id to download the export of the day."""
+        """A client that lost the response repeats the request, because the download needs the id of the export."""
         asked = [
             mine.post("/profile/ekspor", {"password": PASSWORD}, headers={"Idempotency-Key": "salinan-hari-ini"})
             for _ in range(2)

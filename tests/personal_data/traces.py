@@ -1,4 +1,4 @@
-"""Helpers that insert rows of a person with marked texts into all tables, and that search for these texts (marks)."""
+"""Helpers that insert rows of a person into all tables, with a mark in each text, and that search for this mark."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def test_the_number_of_statements_does_not_grow_with_the_entries(
 ) -> None:
     for _ in range(30):
         access_log.record(None, siti.id, AccessAction.NIK_READ)
-    with statements.at_most(3):  # one each for session, page and count
+    with statements.at_most(3):  # one SQL statement each for session, page and count
         siti.get(f"{ROUTE}?per_page=10")
 
 
@@ -189,7 +189,7 @@ SHOWING: dict[str, tuple[str, Callable[[Client, User], tuple[str, Any]]]] = {
     "GET /superadmin/tables/<table_name>/export": ("export", lambda *_: ("/superadmin/tables/users/export", None)),
 }
 
-#: Routes for administrators that show no private data.
+#: Routes that show no private data of another person. The values say what the response contains.
 SHOWING_NOTHING = {
     "POST /admins": "the administrator who adds somebody knows what they wrote",
     "DELETE /admins/<int:user_id>": "a message",
@@ -220,7 +220,7 @@ OWN = ("/profile", "/register", "/login", "/pengiriman")
 
 
 def shows_others(route: str) -> bool:
-    """Return whether a route must be listed here, because it may show other people's data."""
+    """Return whether a route may show other people's data. A test checks that each such route is classified."""
     path = route.split(" ")[1]
     if path.startswith(OWN):
         return False

@@ -156,7 +156,7 @@ def test_the_number_of_statements_does_not_grow_with_the_list(siti: Client, stat
             due_at=NOW + timedelta(minutes=minute),
             occurrence_id=occurrence(siti.user) if minute == 1 else None,
         )
-    with statements.at_most(5):  # one each for session, page, count, settings and time
+    with statements.at_most(5):  # one statement each for the session, page, count, settings and time
         siti.get("/pengiriman?per_page=10")
 
 

@@ -71,5 +71,5 @@ def test_concurrent_updates_cannot_switch_off_both_channels(committed: Flask) ->
 
 def test_reading_the_settings_needs_a_fixed_number_of_statements(siti: Client, statements: Statements) -> None:
     siti.put(ROUTE, DEFAULTS)
-    with statements.at_most(5):  # one each for session, person, roles, settings and number
+    with statements.at_most(5):  # one statement each for session, person, roles, settings and number
         siti.get(ROUTE)

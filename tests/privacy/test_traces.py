@@ -1,4 +1,4 @@
-"""Tests of places that must not contain data of the marked person, even after errors."""
+"""Tests that responses, logs and other places contain no data of the marked person, even after errors."""
 
 from __future__ import annotations
 

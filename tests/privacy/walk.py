@@ -25,7 +25,7 @@ from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.privacy.marks import MARKS, PERSON
 
-#: A wrong SQL statement of an operator. PostgreSQL's error message contains values of the row.
+#: An operator's SQL statement that fails. PostgreSQL's error message contains values of the row.
 CARELESS = "SELECT nama_ktp::integer FROM users WHERE username LIKE 'penanda%'"
 
 

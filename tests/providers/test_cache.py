@@ -136,7 +136,7 @@ def test_one_caller_retries_a_failed_source_while_others_fail_immediately(
         wait_until(lambda: "a" in kept._flights)
         for _ in range(7):
             visit()
-        assert not trying.done()  # seven callers got the error while the first one still waits
+        assert not trying.done()  # seven callers have got the error, and the first caller still waits
         let_go.set()
         trying.result()
     assert source.asked == 2

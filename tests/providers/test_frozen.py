@@ -1,4 +1,4 @@
-"""A process that is suspended during a call gets the response or an unknown outcome."""
+"""Tests of a process that is suspended during a call. The call returns the response or has an unknown outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Client of the ministry's website, with the simulator."""
+"""Tests of the client of the ministry's website, with a simulator of the website."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Client of the video platform, with the simulator."""
+"""Tests of the client of the video platform, with a simulator of the platform."""
 
 from __future__ import annotations
 

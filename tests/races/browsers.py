@@ -93,7 +93,10 @@ def subscribing_meets_the_end_of_the_session(scene: Scene) -> Script:
 
 @encounter(200, 201, 401, 409)
 def sessions_end_while_the_person_is_deleted(scene: Scene) -> Script:
-    """Try to cause a deadlock: one request deletes the session before its subscriptions, the other after them."""
+    """Try to cause a deadlock.
+
+    One request deletes a session first and then its subscriptions. Another request deletes the subscriptions first.
+    """
     leaving = scene.person(RoleName.ADMIN)
     for _ in range(2):
         scene.send(subscribe(leaving, browser(scene)))

@@ -31,9 +31,10 @@ def care(scene: Scene, patient: Person, caregiver: Person, *scopes: str) -> None
 
 
 def couple(scene: Scene, *, leaving: str = "") -> tuple[Person, Person]:
-    """Return a patient and a linked caregiver.
+    """Return a patient and a caregiver who is linked to the patient.
 
-    The person named by `leaving` is also an administrator, so that other administrators can delete them.
+    If `leaving` is "patient" or "caregiver", this person is also an administrator. Other administrators can then delete
+    the person.
     """
     roles = {"patient": (RoleName.PASIEN,), "caregiver": (RoleName.PENDAMPING,)}
     patient, caregiver = (

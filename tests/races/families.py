@@ -1,6 +1,7 @@
 """Concurrent requests about dependents (people without a phone, whose account a caregiver manages).
 
-The encounters are about their creation, deletion and handover, and about their caregiver's account.
+The encounters (groups of concurrent calls) are about the creation, deletion and handover of dependents, and about the
+caregiver's account.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def code_for(scene: Scene, caregiver: Person, dependent: Person) -> str:
 
 
 def take_over(scene: Scene, code: str) -> Call:
-    """Return the registration of a person who has this handover code, with a new username and phone number."""
+    """Return the call that registers a person with this handover code, a new username and a new phone number."""
     return registration(scene.number(), handover_code=code)
 
 
@@ -89,9 +90,9 @@ def check_managed(scene: Scene, caregiver: Person, dependent: Person) -> None:
 
 
 def check_handed_over(scene: Scene, caregiver: Person, dependent: Person, taken: Response) -> None:
-    """Check that the person who got the response `taken` owns the account, and nobody else does.
+    """Check that the account belongs only to the person who registered with the handover code.
 
-    Also check that the caregiver has only the scope `alerts`.
+    `taken` is the response to this registration. Also check that the caregiver has only the scope `alerts`.
     """
     owner = Person(token=taken.body["access_token"])
     profile = scene.send(owner.get("/profile"))
@@ -312,9 +313,9 @@ def caregiver_leaves_while_the_dependent_takes_over(scene: Scene) -> Script:
 
 
 def sent_dose(scene: Scene, caregiver: Person, dependent: Person) -> tuple[int, str]:
-    """Create a dose of the dependent whose reminder was sent to the caregiver a minute ago.
+    """Create a dose of the dependent. The reminder about the dose was sent to the caregiver a minute ago.
 
-    Return the id of the medicine, and the token of the link in the message.
+    Return the id of the medicine, and the token of the web link in the reminder.
     """
     id_, token = scene.new(manage(caregiver, dependent)), f"{scene.number():022d}"
     fall_due(scene, id_)
@@ -383,7 +384,7 @@ def caregiver_answers_while_the_dependent_takes_over(scene: Scene) -> Script:
     is_done = scene.sql(f"SELECT state = 'done' {answer}", id=reminder)
     assert is_done is (200 in (tapped.status, confirmed.status) or heard.body == "answered:done")
     assert scene.sql(f"SELECT answered_via {answer}", id=reminder) == ("caregiver" if is_done else None)
-    # Afterwards, the caregiver cannot answer any more.
+    # After the handover, the caregiver cannot answer any more.
     scene.change("UPDATE users SET phone_changed_at = clock_timestamp() WHERE id = :id", id=dependent.id)
     hear(scene, f"+62{number[1:]}", "LEWATI").work()
     assert scene.send(tap(token, "skipped")).status == 404
@@ -395,9 +396,9 @@ def caregiver_answers_while_the_dependent_takes_over(scene: Scene) -> Script:
 
 
 def asked_about(scene: Scene, number: str) -> Person:
-    """Return a person who wants the number of another account.
+    """Return a person who wants this number, which belongs to another account.
 
-    The service has asked this number whether the number may move to the person.
+    The service has sent a question to the number: may the number move to this person?
     """
     taker = scene.person(nomor_hp=f"0823{scene.number():08d}")
     assert str(word(scene, taker, number).work()) == "asked"
@@ -462,7 +463,7 @@ def pindah_and_salah_nomor_meet_changes_of_the_profile(scene: Scene) -> Script:
         hear(scene, phone, "SALAH NOMOR"),
         third.put("/profile", nomor_hp=number),
     ]
-    # If the number moves back after its former holder got another number, the number has no owner.
+    # If `number` moves back after `holder` got the number `other`, `number` may have no owner.
     assert owners(scene, number) == 1 or refused.body == "answered:moved back"
     assert owners(scene, other) == 1
     assert phone_of(scene, holder) == f"+62{other[1:]}"

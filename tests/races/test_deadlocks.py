@@ -1,6 +1,6 @@
 """Tests that concurrent requests cause no deadlocks.
 
-If PostgreSQL cancels a request in a deadlock, it is retried once.
+If PostgreSQL cancels a request because of a deadlock, the service retries the request once.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
 CATEGORY = "SELECT FROM forum_categories WHERE id = :id FOR NO KEY UPDATE"
 THREAD = "SELECT FROM forum_threads WHERE id = :id FOR UPDATE"
-#: Returns 1 if the PostgreSQL process `pid` has waited for a lock longer than `deadlock_timeout`. This process then
-#: does not check for deadlocks again.
+#: Returns 1 if the PostgreSQL process `pid` has waited for a lock longer than `deadlock_timeout`. Such a process has
+#: already checked for a deadlock, and does not check again during this wait.
 HAS_LOOKED = """
     SELECT count(*) FROM pg_stat_activity
     WHERE pid = :pid AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '3 s'"""
 IS_WAITING = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'UPDATE forum_categories%'"""
-#: Number of rounds for each encounter in a thread with many concurrent calls.
+#: Number of rounds for each encounter of many concurrent calls in one forum thread.
 ROUNDS = 50
 OTHER_CONNECTIONS = """
     SELECT count(*) FROM pg_stat_activity
@@ -62,15 +62,17 @@ def transaction() -> Iterator[sa.Connection]:
 
 
 def move_into_a_deadlock(scene: Scene) -> tuple[int, Response]:
-    """Move a thread from category 1 to 2, and cause a deadlock in which PostgreSQL cancels the request.
+    """Send a request that moves a forum thread from category 1 to 2, and cause a deadlock.
 
-    Another transaction locks category 2 and waits for the thread.
+    Another transaction locks category 2 and waits for the forum thread. PostgreSQL cancels the request. Return the id
+    of the forum thread, and the response.
     """
     author = scene.person()
     thread_id = scene.new(write(author, 1))
 
     def wait_for_thread(connection: sa.Connection) -> None:
-        # The retried request can take the thread first. The next deadlock then cancels this transaction.
+        # The retried request may lock the forum thread before this transaction. A second deadlock follows, in which
+        # PostgreSQL cancels this transaction.
         with scene.app.app_context(), suppress(OperationalError):
             connection.execute(sa.text(THREAD), {"id": thread_id})
         connection.rollback()

@@ -1,4 +1,4 @@
-"""Harmful statements: each gets a response, and the service keeps working without using more memory."""
+"""Harmful SQL statements: each gets a response. The service keeps working, and its memory hardly grows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.takes(seconds=48), pytest.mark.processes]  # tests mea
 
 MEBIBYTE = 1024 * 1024
 
-#: Maximum bytes by which the memory of the service and its runners may grow together.
+#: Maximum growth, in bytes, of the total memory of the service and its runners.
 ALLOWED_BYTES = 64 * MEBIBYTE
 
 
@@ -78,7 +78,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
 
 @contextmanager
 def short_limit() -> Iterator[None]:
-    """Set the time limit of statements to one second, counted from the start of the database connection."""
+    """Limit each statement to one second. The second begins when the statement's database connection starts."""
     frame = console.Run._frame
 
     def timed_from_the_backend(run: console.Run) -> tuple[FrameKind, bytes]:
@@ -94,7 +94,7 @@ def short_limit() -> Iterator[None]:
 
 
 def count(rows: str) -> int:
-    """Return the number of rows of `SELECT ... FROM rows`. `rows` may contain a WHERE condition."""
+    """Return the number of matching rows. `rows` is the SQL text after FROM, and may contain a WHERE condition."""
     with db.engine.connect() as connection:
         return int(connection.scalar(sa.text(f"SELECT count(*) FROM {rows}")) or 0)
 

@@ -107,7 +107,7 @@ LogIn = Callable[[Database, str], None]
 
 @pytest.fixture
 def log_in(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> LogIn:
-    """Return a function that lets the console log in as a role on another server."""
+    """Return a function that makes the console log in to another database server with the given role."""
 
     def use(database: Database, role: str) -> None:
         (database.data / MARK).unlink(missing_ok=True)

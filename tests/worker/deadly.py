@@ -1,7 +1,10 @@
-"""Worker that kills itself with SIGKILL during jobs of one kind. Each run lasts `STEP` events longer than the last one.
+"""Worker that kills itself with SIGKILL during jobs of one kind.
 
-An event is the start of a statement, a commit, or the renaming or deletion of a file. Once a run ends before its kill,
-no later run is killed. The scheduler runs the sweeps for erasures and exports every second.
+The first job of this kind is killed after `STEP` events. Each later job is killed `STEP` events later than the job
+before. An event is the start of a statement, a commit, or the renaming or deletion of a file. At last, a job has fewer
+events and is not killed. From then on, the number of events stays the same.
+
+The scheduler runs the sweeps for erasures and exports every second.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ schedule.periodic = [
 
 
 class Death:
-    """Kill of this process after a number of events."""
+    """Kills this process after `moments` events."""
 
     def __init__(self, moments: int) -> None:
         self._left = moments

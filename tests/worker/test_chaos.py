@@ -18,7 +18,7 @@ def test_reminders_survive_one_of_each_fault() -> None:
     outcome = play(RowPlan(reminders=80, seconds=8, faults=len(FAULTS)))
     assert outcome.keeps_promises, str(outcome)
     for faults in (outcome.faults, outcome.alerts.faults):
-        assert sum(faults.values()) == len(FAULTS)  # a job that ends too early gets a fault of another kind
+        assert sum(faults.values()) == len(FAULTS)  # if a fault is impossible, a worker is killed
     assert outcome.alerts.due > 0
 
 

@@ -1,4 +1,8 @@
-"""Jobs that erase or export personal data and are killed again and again. The scheduler retries them to the end."""
+"""Jobs that erase or export personal data.
+
+The worker of `deadly.py` kills itself again and again during these jobs. The scheduler retries each job until the job
+is done.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +110,7 @@ def test_an_export_job_that_is_killed_repeatedly_makes_one_complete_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client = Client(committed).as_(marked)
-    with unit_of_work():  # delete the export of `fill`, because only one export per day is allowed
+    with unit_of_work():  # delete the export that `fill` added: only one export per day is allowed
         db.session.execute(sa.delete(DataExport))
     export_id = client.post("/profile/ekspor", {"password": PASSWORD}).json["id"]
     kills = deadly_worker(jobs.make_export, step=15)

@@ -35,7 +35,7 @@ Start = Callable[..., RunningWorker]
 
 
 def ticks() -> bool:
-    """Return whether a scheduler has ticked since Redis was emptied, or since the last tick was deleted."""
+    """Return whether Redis has the key `HEARTBEAT`, which each tick of a scheduler stores."""
     return bool(queue.connection().exists(HEARTBEAT))
 
 
@@ -51,7 +51,7 @@ def test_one_worker_serves_both_queues_and_sends_scheduled_deliveries(start_work
     wait_until(lambda: all(sent(row.dedupe_key)() for row in (at_once, bulk, later)))
     row = reread(later.dedupe_key)
     assert row.settled_at is not None
-    assert row.settled_at >= row.due_at  # `make bench T=deliveries` measures the delay
+    assert row.settled_at >= row.due_at  # no upper limit here: `make bench T=deliveries` measures the delay
     assert len(sim.messaging.sent) == 3
     assert delivery_metrics.worker_problems() == []
     assert worker.end() == 0
@@ -152,8 +152,8 @@ def test_no_delivery_is_lost_if_redis_is_flushed_and_disconnected(committed: Fla
 def test_metrics_include_worker_counts_and_provider_calls_of_jobs(
     committed: Flask, start_worker: Start, tmp_path: Path
 ) -> None:
-    # An operator may set this variable for all processes. Only gunicorn creates the folder, so a worker must run
-    # without it.
+    # An operator may set this variable for all processes. Only gunicorn creates the folder that the variable names, so
+    # a worker must run without the folder.
     start_worker("urgent", PROMETHEUS_MULTIPROC_DIR=str(tmp_path / "none"))
     for calls in (1, 2):  # each call is made by another job process
         row = add()

@@ -67,8 +67,8 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
     """Update the fields in `data`. A new password ends all sessions of the administrator, but not the caller's session.
 
     If callers change their own password or contact, they may have to send the current password (see `PROFILE_REAUTH`).
-    Raise `Forbidden` for the password or number of another administrator who registered themselves, because both give
-    access to the account.
+    If another administrator registered themselves, raise `Forbidden` for a change of the password or phone number. Both
+    give access to the account.
     """
     admin = _get_changeable(user_id, by)
     access_log.record(by, admin.id, access_log.AccessAction.PROFILE_READ)
@@ -94,8 +94,8 @@ def delete(user_id: int, by: Caller) -> None:
 
     Raise `Conflict` for the caller's own account and for the last administrator.
 
-    If the administrator registered themselves, only a super-admin can delete the account. For other callers, the
-    administrator only loses the role.
+    If the administrator registered themselves, only a super-admin can delete the account. If the caller is not a
+    super-admin, the account stays, and the administrator only loses the role.
     """
     if user_id == by.id:
         raise Conflict("Anda tidak dapat menghapus akun Anda sendiri.", code="own_account")

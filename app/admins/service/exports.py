@@ -48,14 +48,14 @@ def export(
             chunks = xlsx.stream(table, connect, title=report.sheet)
         case _:
             chunks = csv.stream(table, connect)
-    chunks = start_eagerly(chunks)  # start now: the first chunk may take seconds, and the log entries below lock rows
+    chunks = start_eagerly(chunks)  # slow, so start before the log entries below lock rows
     _record_access(name, by, start, end)
     audit.record(by, audit.AuditAction.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
     return Download(f"{name}_{first}_{last}.{format}", MIMETYPES[format], chunks)
 
 
-#: By report name: the users in the report. A report contains the users who registered, or the users who were active,
-#: in the range of days.
+#: Which users a report contains, by report name. These are either the users who registered in the range of days, or the
+#: users who were active in the range of days.
 COVERS = {"users": Covers.REGISTERED, "activity-logs": Covers.ACTIVE}
 
 

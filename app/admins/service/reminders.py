@@ -16,7 +16,7 @@ from app.notifications.models import DeliveryState, Receipt, deliveries
 from app.pengingat.models import OccurrenceState, occurrences
 from app.pengingat.timetable.tipe import Tipe
 
-#: `get_today` counts people who missed a dose on each of this many days before today.
+#: A number of days before today. `get_today` counts the people who missed a dose on each of these days.
 DAYS_IN_A_ROW = 3
 
 

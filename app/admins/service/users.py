@@ -22,7 +22,8 @@ from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
 from app.roles import service as roles
 
-#: Columns to sort by. Each entry has an index, and ends with a unique column so that the order is always the same.
+#: Columns to sort by. The database has an index for each entry. The last column of an entry is unique, so the order is
+#: always the same.
 ORDERS = {
     "created_at": (User.created_at, User.id),
     "nama_ktp": (sa.func.lower(User.nama_ktp), User.id),
@@ -30,7 +31,7 @@ ORDERS = {
 }
 assert set(ORDERS) == set(schemas.ORDERS)  # noqa: S101  # the API documentation lists the same orders
 
-#: Time when a user last used a session or did something that the activity log contains.
+#: Time of a user's last activity: the last use of a session or the newest entry in the activity log.
 _LAST_SEEN = sa.func.greatest(
     sa.select(sa.func.max(LoginSession.last_used_at)).where(LoginSession.user_id == User.id).scalar_subquery(),
     sa.select(ActivityLog.created_at)

@@ -29,8 +29,8 @@ UNLIMITED = {"timezone": "UTC", "statement_timeout": "0", "lock_timeout": "5000"
 #: A short lock timeout for migrations. While a migration waits for a lock, all other users of the table wait too.
 MIGRATE = {**UNLIMITED, "lock_timeout": "1000"}
 
-#: Connections in each of the two pools of a process, one for each gunicorn thread. Under load a pool may open twice as
-#: many. A worker needs more than 8, because it sends from up to 16 threads.
+#: Connections in each of the two pools of a process: one for each of gunicorn's 8 threads. Under load, a pool may open
+#: twice as many connections. A worker needs more than 8 connections, because it sends from up to 16 threads.
 POOL_SIZE = 8
 
 

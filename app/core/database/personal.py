@@ -4,7 +4,8 @@ A declaration names the owners of a row. It defines what a data export contains 
 `__personal__ = Personal(...)`, and other tables `info={"personal": Personal(...)}`. A test requires a declaration for
 every table with a column that can identify a person.
 
-A new table also needs labels in `app.personal_data.table_labels`, and a function for each `Custom`.
+A new table also needs labels in `app.personal_data.table_labels`. Each `Custom` in its declaration also needs
+a function.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import sqlalchemy as sa
 
 @dataclass(frozen=True)
 class Rows:
-    """Export of the person's rows without the columns in `without`: hashes, keys and data of other people."""
+    """Export of the person's rows. The columns in `without` are left out: hashes, keys and data of other people."""
 
     without: tuple[str, ...] = ()
 

@@ -120,7 +120,7 @@ def _compiled(statement: sa.ClauseElement) -> Any:
 
 
 def _with_constants(compiled: Any) -> str:
-    """Return the SQL text in which all constants are replaced by their values."""
+    """Return the SQL text. Write constant values into the text in place of their parameters."""
     text = str(compiled)
     for name, bound in compiled.binds.items():
         if not bound.required:

@@ -198,7 +198,8 @@ def current_connection() -> Iterator[sa.Connection]:
 def _refuse_second_connection() -> None:
     """Raise RuntimeError if the open unit of work has a connection. In production, only log an error.
 
-    If each request holds one connection and waits for a second one, the pool is empty and all these requests block.
+    The caller is about to open a second connection. If each request holds one connection and waits for a second one,
+    the pool is empty and all these requests block.
     """
     if not _holds_connection():
         return
@@ -231,8 +232,8 @@ def own_connection() -> Iterator[sa.Connection]:
 def replica_connection() -> sa.Connection | None:
     """Open a read-only connection to the replica. Return None if there is no replica or it cannot be reached.
 
-    The data of the replica may be out of date by any time. Use the replica for exports, statistics and the read-only
-    console.
+    The data of the replica may be out of date, and this delay has no limit. Use the replica for exports, statistics and
+    the read-only console.
     """
     engine: sa.Engine | None = current_app.extensions["replica"]
     try:

@@ -14,7 +14,8 @@ from app.core.lib.csv_injection import STARTS
 
 class ColumnType(StrEnum):
     TEXT = "text"
-    #: Text that never starts like a formula, because validation rejects such texts. Examples: a username, a province.
+    #: Text that never starts like a formula, because validation rejects a text that does. Examples: a username, a
+    #: province.
     NAME = "name"
     NUMBER = "number"
     TIME = "time"

@@ -35,7 +35,8 @@ TEXTS = (ColumnType.TEXT, ColumnType.NAME)
 MOMENT_FORMAT = "dd-mm-yyyy hh:mm:ss"
 MOMENT_WIDTH = 20
 DAY_FORMAT = "dd-mm-yyyy"
-#: Width of a column with share 1, and extra width of a heading for the filter arrow, both in characters.
+#: Width of a column whose `share` is 1, and additional width of each heading for its filter arrow. Both are in
+#: characters.
 SHARE_WIDTH = 12
 ARROW_WIDTH = 4
 
@@ -112,7 +113,7 @@ def _sheets(book: Any, columns: Sequence[Column], title: str) -> Iterator[Any]:
         sheet = book.add_worksheet(title if number == 1 else f"{title} {number}")
         sheet.freeze_panes(1, 0)
         _fit_on_paper(sheet)
-        _filter(sheet, columns, SHEET_ROWS - 1)  # the caller corrects the number of rows of the last sheet
+        _filter(sheet, columns, SHEET_ROWS - 1)  # the caller repeats this for the last sheet with its last row
         # Otherwise Excel would mark each phone number as an error, because phone numbers are stored as text.
         sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{SHEET_ROWS}"})
         for c, column in enumerate(columns):

@@ -20,7 +20,7 @@ from app.core.database import db_time
 
 logger = logging.getLogger(__name__)
 
-#: A larger change of the database's clock, compared with the uptime, counts as a jump.
+#: Compared with the uptime, the database's clock may change by this time. A larger change counts as a jump.
 TOLERANCE = timedelta(minutes=5)
 #: Seconds that a jump must last before the verified time accepts it.
 ACCEPTED_AFTER_S = 600.0

@@ -34,7 +34,7 @@ REGISTRIES: dict[str, type[BaseRegistry]] = {"started": StartedJobRegistry, "fai
 #: Name suffixes of the Prometheus samples that are counts.
 SUFFIXES = ("_total", "_bucket", "_count", "_sum")
 
-#: Counts of this process that the totals in Redis already include, by field of the Redis hash.
+#: The part of this process's counts that the totals in Redis already include, by field of the Redis hash.
 _handed_over: dict[str, float] = {}
 _lock = Lock()
 
@@ -87,8 +87,8 @@ def counts() -> list[Sample]:
 def collect_counts() -> Iterator[Metric]:
     """Yield the totals of all jobs from Redis.
 
-    Every gunicorn process yields the same totals. A metric that web processes also update gets a prefix for the totals.
-    Without the prefix, a sum over all gunicorn processes would count a job several times.
+    Every gunicorn process yields the same totals. If web processes also update a metric, the name of its totals gets a
+    prefix. Without the prefix, a sum over all gunicorn processes would count a job several times.
     """
     counted, _ = current_app.extensions["counted_by_jobs"]
     samples = counts()

@@ -53,7 +53,7 @@ class SchedulerProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._ended.set()
-        while self._keeper.is_alive():  # the keeper thread may just have started another process
+        while self._keeper.is_alive():  # the thread `_keeper` may just have started another process
             self._process.kill()
             self._keeper.join(0.1)
 
@@ -74,12 +74,12 @@ class SchedulerProcess:
 
 
 def _tick(worker: type[WithApp], parent: int) -> None:
-    """Run ticks until the parent of this process is no longer the worker.
+    """Run a tick (one run of the scheduler) every second while the worker is the parent of this process.
 
     If the worker is killed, its scheduler ends at the next tick. Until then, several schedulers may run at the same
     time.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ignore Ctrl-C, because the worker then ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # after Ctrl-C, the worker ends this process
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         with worker.app.app_context():

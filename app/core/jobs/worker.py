@@ -106,7 +106,7 @@ class Worker(rq.worker.Worker):
 
         A loop that ends by itself, for example with the option `burst`, runs without a scheduler.
         """
-        logging_level = "WARNING"  # RQ writes several log lines per job at INFO; the class `Job` writes one
+        logging_level = "WARNING"  # at INFO, RQ would add several log lines per job to the line of `Job`
         if burst or options.get("max_jobs") or options.get("max_idle_time"):
             return bool(super().work(burst, logging_level, *args, **options))
         worked = False
@@ -119,7 +119,7 @@ class Worker(rq.worker.Worker):
                 except StopRequested:
                     break
                 self._wait_for_job()
-                self.execution = None  # the old value refers to the job that was running during the outage
+                self.execution = None  # forget the job that was running during the outage
                 if not self._ending:
                     sleep(RETURN_S)
         return worked
@@ -141,7 +141,7 @@ class Worker(rq.worker.Worker):
         try:
             super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
         except RedisError:
-            # RQ writes the stop request to Redis. During a Redis outage the worker would otherwise not stop.
+            # RQ failed to write the stop request to Redis. The worker must also stop during a Redis outage.
             raise StopRequested from None
 
     def register_birth(self) -> None:
@@ -159,7 +159,7 @@ class Worker(rq.worker.Worker):
         super().main_work_horse(job, queue)
 
     def handle_warm_shutdown_request(self) -> None:
-        # RQ's own log line is free text, but the logs of the service are JSON with fields.
+        # RQ's own method would log free text, but the logs of the service are JSON with fields.
         logger.info("the worker stops after the current job", extra={"signal": signal.SIGTERM.name})
 
 

@@ -148,7 +148,7 @@ WHOLE = "Data yang dikirim"
 
 
 def label(path: Sequence[str]) -> str:
-    """Return the label of a field: `Jam pada jadwal ke-1` for `details.jadwal.0.jam`."""
+    """Return the label of a field, for example `Jam pada jadwal ke-1` for the path `details.jadwal.0.jam`."""
     words: list[str] = []
     for parent, part in zip(("", *path), path, strict=False):
         if part.isdigit() and words:

@@ -1,4 +1,4 @@
-"""The current time of this machine. Tests replace the time in this module only."""
+"""The current time of this machine. No other module may read the clock, so tests replace `now` only here."""
 
 from __future__ import annotations
 

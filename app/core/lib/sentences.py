@@ -61,9 +61,9 @@ WHOLE = "_schema"
 
 
 def flat(errors: object) -> dict[str, list[str]]:
-    """Return at most `MAX_SENTENCES` Indonesian messages by the dotted path of their field.
+    """Return the Indonesian messages of each field. A key is the dotted path of a field.
 
-    `errors` may be nested in any way.
+    Return at most `MAX_SENTENCES` messages. `errors` may be nested in any way.
     """
     sentences: dict[str, list[str]] = {}
     for path, sentence in islice(_leaves(errors, ()), MAX_SENTENCES):
@@ -72,7 +72,7 @@ def flat(errors: object) -> dict[str, list[str]]:
 
 
 def as_sentence(errors: Mapping[str, list[str]]) -> str | None:
-    """Return the first message as a sentence with the name of its field, or None without messages.
+    """Return the first message as a sentence with the name of its field, or None if there are no messages.
 
     Examples: `NIK harus 16 digit angka.`, `Jam: tulis seperti 07:30.`, `Jadwal tidak sesuai.` A message that is already
     a full sentence stays unchanged.

@@ -36,7 +36,8 @@ _ADDRESS = re.compile(
 _REST = re.compile(r"(?::\d+|[/?#\\])\S*")
 _BLANKS = re.compile(r"\s+")
 
-#: Maximum number of labels in a text that is checked for abbreviations and degrees, because the check is slow.
+#: The check for abbreviations and degrees is slow. A text with more labels than this number is not checked, and counts
+#: as a web address.
 _MAX_LABELS = 8
 #: A full stop and a space inside a number. The space is removed.
 _DECIMALS = re.compile(r"(?<=\d)\. (?=\d)")
@@ -88,9 +89,9 @@ def _on_one_line(text: str) -> str:
 def _permitted_text(text: str, *, has_path: bool) -> str | None:
     """Return `text` in a permitted form. Return None if `text` is a web address.
 
-    `text` consists of words joined by dots. It is permitted if no word after the first can be a top-level domain.
-    Degrees are permitted too. An abbreviation before a word, or a word before a degree, is also permitted. In these two
-    cases, a space is added between the two.
+    `text` consists of words joined by dots. `text` is permitted if none of its words after the first can be a top-level
+    domain. A degree is also permitted. An abbreviation followed by a word is permitted, and so is a word followed by a
+    degree. In these two cases, a space is added between the two parts.
     """
     labels = re.split(_DOT, text)
     words = [_plain(label) for label in labels]

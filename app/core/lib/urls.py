@@ -47,7 +47,8 @@ def netloc_of(address: str) -> tuple[str, str]:
 
 
 def _host(name: str) -> str:
-    # Allow only ASCII. Some libraries replace similar characters (full-width letters, circled digits) by ASCII letters.
+    # Allow only ASCII. Some libraries replace full-width letters, circled digits and similar characters by ASCII
+    # characters.
     host, pattern = (f"[{name}]", HOST_V6) if ":" in name else (name, HOST)
     if not pattern.fullmatch(host):
         raise ValueError("not a host name")

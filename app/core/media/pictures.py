@@ -31,7 +31,7 @@ PROFILE_EDGE = 512
 CONTENT_TYPE = "image/webp"
 NAME = re.compile(r"[0-9a-f]{32}\.webp")
 
-#: Minimum age of pictures that `sweep` removes, because a newer picture may belong to a transaction that is still open.
+#: `sweep` removes only pictures that are older than this. A newer picture may belong to an open transaction.
 ORPHAN_AGE = timedelta(days=1)
 
 
@@ -47,7 +47,7 @@ class Picture(fields.String):
 
 
 class StoredName(str):
-    """Random name of a newly stored picture, with its size in bytes."""
+    """Random name of a newly stored picture. `size` is the size of the picture in bytes."""
 
     size: int
 
@@ -72,10 +72,10 @@ def save(stream: BinaryIO, *, longest_edge: int = PICTURE_EDGE) -> StoredName:
 def columns(
     data: Mapping[str, object], *, replaces: str | None = None, longest_edge: int = PICTURE_EDGE
 ) -> dict[str, object]:
-    """Return `data` for the columns of a row: store the uploaded `image` and replace it by its name.
+    """Store the uploaded `image`, and return `data` with the name of the stored picture as `image`.
 
-    If `data` has no key `image`, change nothing. Otherwise discard the old picture, whose name is `replaces`. Do this
-    also if `image` is null.
+    If `data` has no key `image`, change nothing. Otherwise discard the old picture, whose name is `replaces`. If
+    `image` is null, no picture is stored, but the old picture is discarded.
     """
     if "image" not in data:
         return dict(data)

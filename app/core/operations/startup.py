@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 def loading() -> Iterator[None]:
     """Disable the garbage collector in the block. Afterwards, exclude the objects of the block from later collections.
 
-    The process starts 20% faster. No request waits for a scan of half a million objects.
+    So the process starts 20% faster, and no request waits for a scan of half a million objects.
     """
     gc.disable()
     try:

@@ -54,7 +54,7 @@ class Listing(Generic[T]):
 
     @property
     def body(self) -> object:
-        """Return the body for `Blueprint.plain_response`. Override it in a subclass for lists in another format."""
+        """Return the body for `Blueprint.plain_response`. Subclasses override this property for other list formats."""
         return self.rows
 
 
@@ -180,8 +180,8 @@ def _address(request: Request, *names: str) -> str:
     return _address_without(names, request.root_path + request.path, request.query_string)
 
 
-# Requests repeat the same few addresses. Without this cache, the function would take 5% of the time of a request for
-# a list that a prepared statement reads.
+# Requests repeat the same few addresses. If a prepared statement reads the list, a request is fast. Without this cache,
+# the function would then take 5% of the request's time.
 @lru_cache(maxsize=256)
 def _address_without(names: tuple[str, ...], path: str, query: bytes) -> str:
     sent = parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True)

@@ -37,7 +37,8 @@ NO_FILE = "pilih berkas."
 class Upload(fields.Field[object]):
     """An uploaded picture, loaded as a binary stream.
 
-    With `repeats`, the field also accepts the address of the current picture as text. The address means no change.
+    With `repeats`, a client may send the address of the current picture as text instead of a new picture. The picture
+    then stays unchanged.
     """
 
     default_error_messages = {"invalid": NO_FILE}  # noqa: RUF012  # marshmallow reads a plain dict

@@ -9,7 +9,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.core.web.pagination import contains
 
-#: A trigram index can find a text only if the text contains a match of this pattern.
+#: A search can use a trigram index only if the search text contains a match of this pattern.
 TRIGRAM = re.compile(r"[A-Za-z0-9]{3}")
 
 #: Maximum rows that a search without an index reads. The newest rows are read first.
@@ -30,7 +30,7 @@ def containing(
     """Return an SQL condition that is true if one of the columns contains `q`. The comparison ignores case.
 
     The columns share a trigram index. If the index cannot find `q`, only the newest rows are searched. `newest_by` is
-    the column that gives the age of a row. It belongs to the same model, and has an index.
+    the column that gives the age of a row. `newest_by` has an index, and belongs to the same model as `columns`.
     """
     if has_trigram(q):
         return like(contains(q), *columns)

@@ -21,8 +21,8 @@ from app.providers.geocoding import Offline
 from app.providers.http import ProviderError
 from app.providers.places import PLACE_ID, Place
 
-#: Kinds of facilities by a word in the name. A facility with another name gets its kind from the provider's type of the
-#: place (`_BY_TYPE`).
+#: Kinds of facilities by a word in the name. If the name has none of these words, the provider's type of the place
+#: determines the kind (`_BY_TYPE`).
 _BY_NAME = {
     "puskesmas": "puskesmas", "posyandu": "posyandu", "klinik": "klinik", "apotek": "apotek",
     "laboratorium": "laboratorium", "rumah sakit": "rumah_sakit", "rsud": "rumah_sakit", "rsup": "rumah_sakit",
@@ -36,7 +36,7 @@ _BY_TYPE = {
 def nearby(query: NearbyQuery) -> Results:
     """Return facilities within the radius, nearest first.
 
-    If the database has none, search the provider. If the provider fails, return no facilities.
+    If the database has no such facility, search the provider. If the provider fails, return no facilities.
     """
     with autocommit() as connection:
         rows = reads.around(connection, query.lat, query.lng, query.radius_m)

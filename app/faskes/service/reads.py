@@ -55,8 +55,8 @@ def _in_box(west: str, east: str) -> sa.ColumnElement[bool]:
 def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
     """Return the query for facilities in a circle, nearest first.
 
-    The query first selects the rows in the boxes with the index. From these rows, it selects the rows in the circle by
-    distance.
+    The query first uses the index to select the rows in the boxes (rectangles around the circle). From these rows, the
+    query then selects the rows within the radius.
     """
     boxed = (
         sa.select(*COLUMNS, distance_km(_param("lat"), _param("lng")).label("distance_km"))
@@ -72,7 +72,8 @@ def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
     )
 
 
-#: Statements by number of boxes. A circle across the antimeridian has one box on each side.
+#: Statements by number of boxes. A circle across the antimeridian needs two boxes: one on each side of the
+#: antimeridian. Any other circle needs one box.
 AROUND = {1: _around(_in_box("west0", "east0")), 2: _around(_in_box("west0", "east0"), _in_box("west1", "east1"))}
 _PREPARED_AROUND = {boxes: PreparedStatement(statement) for boxes, statement in AROUND.items()}
 

@@ -68,7 +68,7 @@ def request_review(case: ForumCase, *, is_new: bool, is_urgent: bool) -> None:
 
 
 def close(post: Post) -> None:
-    """Close the case of a post before its deletion. For a thread, also close the cases of its replies."""
+    """Close the case of a post before the post is deleted. For a thread, also close the cases of its replies."""
     which = ForumCase.thread_id if isinstance(post, ForumThread) else ForumCase.reply_id
     ids = db.session.scalars(
         sa.update(ForumCase)

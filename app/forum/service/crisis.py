@@ -1,4 +1,4 @@
-"""Help for authors who write that they want to die, and the list of phrases that detects such posts.
+"""Help for authors who write that they want to die. A list of phrases detects their posts.
 
 The author gets the numbers of crisis lines. Moderators get an urgent case. Nobody else is notified.
 Reports by other people never hide such a post. The post's picture stays hidden and the post's broadcast stays unsent
@@ -71,9 +71,9 @@ def emergency_lines(domicile: str | None) -> str:
 
 
 def check_post(post: Post) -> Help | None:
-    """Return help for the author if a locked post has a crisis phrase, else None.
+    """Return help for the author if the post has a crisis phrase, else None. The post must be locked.
 
-    With a crisis phrase, open an urgent case, and hide the picture until a moderator decides.
+    If the post has a crisis phrase, open an urgent case, and hide the picture until a moderator decides.
     If this function returns help for a changed post, the caller must also call `hiding.undo_reports`.
     """
     texts = (post.title, post.content) if isinstance(post, ForumThread) else (post.content or "",)
@@ -97,7 +97,7 @@ def list_phrases(search: Search) -> Listing[CrisisPhrase]:
 def create_phrase(phrase: str, kind: str) -> CrisisPhrase:
     """Create a phrase.
 
-    Raise `ValidationFailed` if it is too general, and `Conflict` if a phrase with the same plain words exists.
+    Raise `ValidationFailed` if the phrase is too general, and `Conflict` if another phrase has the same plain words.
     """
     plain = crisis_matcher.plain(phrase)
     if crisis_matcher.is_too_general(plain):

@@ -63,8 +63,8 @@ def _may_hide(post: Post, case: ForumCase) -> bool:
         return False
     if case.decided_at is not None and post.updated_at <= case.decided_at:
         return False
-    # Before the first decision, count all reports of the case, even a report that is older than the case.
-    # If two people report a post at the same time, the later report may open the case.
+    # Before the first decision, count all reports of the case. One of them may be older than the case: if two people
+    # report a post at the same time, the later report may open the case.
     is_since = sa.true() if case.decided_at is None else ForumReport.created_at > case.decided_at
     count = db.session.scalar(
         sa.select(sa.func.count())

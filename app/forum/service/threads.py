@@ -107,7 +107,7 @@ def remove(thread: ForumThread) -> None:
 
 
 def _is_by_newcomer(thread: ForumThread) -> bool:
-    """Return whether the author's account is new. If it is, open a case to get a moderator's approval."""
+    """Return whether the author's account is new. For a new account, open a case to get a moderator's approval."""
     is_new = sa.select(User.created_at > sa.func.now() - NEWCOMER).where(User.id == thread.user_id)
     if not db.session.scalar(is_new):
         return False

@@ -47,7 +47,7 @@ def _statement(
     post_row = sa.select(post.id).where(post.id == sa.bindparam("post_id", type_=sa.BigInteger))
     if post is ForumReply:
         post_row = post_row.where(~ForumReply.is_deleted)
-    locked = post_row.with_for_update(key_share=True).cte("locked")  # key_share=True: FOR NO KEY UPDATE
+    locked = post_row.with_for_update(key_share=True).cte("locked")  # the lock is FOR NO KEY UPDATE
     new_mark = sa.select(locked.c.id, sa.bindparam("user_id", type_=sa.BigInteger), sa.true())
     toggled = (
         insert(mark)

@@ -39,7 +39,7 @@ class CaseEvent(StrEnum):
 
 
 def notify_author(case: ForumCase, event: CaseEvent) -> None:
-    """Notify the author of a case's post, by message and push. Cancel unsent notices of earlier events."""
+    """Notify the author of the post in this case, by message and push. Cancel unsent notices about earlier events."""
     cancel(case.id)
     if case.author_id is not None:
         notify_user(

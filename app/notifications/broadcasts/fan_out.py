@@ -1,7 +1,8 @@
 """Fan-out of broadcasts: a job inserts one delivery for each recipient of an announcement.
 
-The deliveries are inserted page by page. They are sent only in the daytime, and up to a daily limit for each recipient.
-Broadcasts have their own queue, so that no reminder waits behind them.
+The deliveries are inserted page by page. They are sent only in the daytime. The number of
+broadcasts per recipient and day is limited. Broadcasts have their own queue, so that no reminder waits behind a
+broadcast.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
 def _with_delivery(broadcast: Broadcast, user_ids: Sequence[int]) -> set[int | None]:
     """Return the ids of the people who already have a delivery of this broadcast.
 
-    This can happen only after `service.release` has restarted the broadcast from the first recipient.
+    Such people exist only after `service.release` has restarted the broadcast from the first recipient.
     """
     keys = [_key(broadcast, user_id) for user_id in user_ids]
     rows = sa.select(deliveries.c.user_id).where(
@@ -144,7 +145,10 @@ def next_daytime(zone: ZoneInfo, now: datetime) -> datetime:
 
 
 def reserve_days(days: Sequence[tuple[int, date]]) -> set[int]:
-    """Count one more broadcast for each person and day below the daily limit. Return the ids of these people."""
+    """Add 1 to the number of broadcasts of each person and day, unless the number has reached the daily limit.
+
+    Return the ids of the people whose number has changed.
+    """
     cap = settings.broadcast_per_user_per_day
     if not days or cap == 0:
         return set()

@@ -49,9 +49,9 @@ def check_recipient(delivery: Claimed) -> None:
 
 
 def _count_new_recipient(delivery: Claimed, day: date) -> bool:
-    """Count this new recipient on a day. Return False if the warm-up limit of the day is reached.
+    """Add one to the number of new recipients on `day`. Return False if the warm-up limit of `day` is reached.
 
-    A retry on the same day is not counted again.
+    If the delivery is retried on the same day, its recipient is not counted again.
     """
     if delivery.payload.get("counted_on") == day.isoformat():
         return True
@@ -73,7 +73,7 @@ def _move_to(delivery: Claimed, day: date) -> bool:
 
 
 def _record(delivery: Claimed, **days: date) -> None:
-    """Store the dates `days` in the payload of a delivery. Raise `ClaimLostError` if the delivery was cancelled."""
+    """Store the given dates in the payload of a delivery. Raise `ClaimLostError` if the delivery was cancelled."""
     dates = sa.literal({name: day.isoformat() for name, day in days.items()}, JSONB)
     which = deliveries.c.id == delivery.id, deliveries.c.state.in_(OPEN)
     update = sa.update(deliveries).where(*which).values(payload=deliveries.c.payload.concat(dates))

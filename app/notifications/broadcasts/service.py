@@ -27,7 +27,7 @@ from app.notifications.models import (
     deliveries,
 )
 
-#: Age after which a finished broadcast can no longer be held.
+#: `hold` ignores a finished broadcast that was created longer ago than this.
 NEWS = timedelta(days=7)
 
 

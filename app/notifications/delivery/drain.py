@@ -56,8 +56,8 @@ class Routing:
     merge: Mapping[str, Callable[[Sequence[Words]], Words]]
     #: For each queue, the function that returns whether the next row of a channel may be claimed.
     throttles: Mapping[str, Callable[[Channel], bool]]
-    #: Function called after messages were taken back from the provider, see `recall`. Its argument is the occurrence
-    #: ids of these messages. An occurrence is one due time of a reminder.
+    #: Function that is called after messages were taken back from the provider, see `recall`. The function gets the
+    #: occurrence ids of these messages. An occurrence is one due time of a reminder.
     on_recalled: Callable[[Sequence[int]], object]
 
 
@@ -285,7 +285,7 @@ class Lane:
         return Outcome(OutcomeKind.POSTPONED, delay_s=delay_s * jitter)
 
     def _held_back(self, error: SenderError | TooManyPeopleError) -> Outcome:
-        """Postpone a delivery because the provider refuses our number or any new recipient.
+        """Postpone a delivery because the provider refuses our number, or refuses all new recipients.
 
         The postponement does not count as an attempt.
         """

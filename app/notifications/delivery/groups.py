@@ -39,7 +39,10 @@ _first = SimpleNamespace(
 
 
 def worker_crashes_of(rows: Any) -> sa.ColumnElement[int]:
-    """Return the number of workers that died while they sent a due row. Add 1 if the row is still claimed."""
+    """Return the number of workers that died while they sent a due row.
+
+    If a due row is still claimed, its last worker died too. In this case add 1.
+    """
     return rows.worker_crashes + sa.case((rows.state == DeliveryState.CLAIMED, 1), else_=0)  # type: ignore[no-any-return]
 
 
@@ -78,7 +81,8 @@ def values_of(first: Mapping[str, object]) -> dict[str, object]:
 def fitting(kind: str, words: Sequence[Mapping[str, Any]]) -> set[int]:
     """Return the indexes of the texts that fit into one message with the first text. A long sentence is sent alone.
 
-    If each type of reminder has its own WhatsApp template, only texts of the first text's type fit.
+    If each type of reminder has its own WhatsApp template, a text fits only if its type of reminder is that of the
+    first text.
     """
     if not words[1:]:
         return {0}
@@ -112,7 +116,8 @@ def called_with(ids: Collection[int]) -> sa.Select[int, int]:
             rows.id.in_(ids),
             other.c.id != rows.id,
             _may_join(other.name),
-            # A row with the same claim may not have been sent in this call. Such a row has a lower `unconfirmed_calls`.
+            # It is possible that a row with the same claim was not sent in this call. Such a row has a lower
+            # `unconfirmed_calls`.
             *(other.c[name] == rows[name] for name in ("user_id", "claim_token", "unconfirmed_calls")),
             *_is_within(other.c, rows),
         )

@@ -43,7 +43,7 @@ def format_of(kind: str, words: Words, *, is_open: bool, as_template: bool = Fal
     """Return the message as free text or as a template.
 
     `is_open` means that the recipient wrote to us within `OPEN_FOR`. With `as_template`, never return free text to
-    WhatsApp. `words` has the `text`, and may have `parts`, see `MessageParts`.
+    WhatsApp. `words` has the `text`, and may have `parts` (`MessageParts`).
     """
     text, parts = str(words["text"]), parts_of(words)
     if not settings.follows_whatsapp_hours:
@@ -93,7 +93,7 @@ def parts_of(words: Mapping[str, Any]) -> MessageParts:
 
 
 def template_name(kind: str, tipe: object = None) -> str | None:
-    """Return the name of the template for this reminder type, or else the one for this kind of message, or None."""
+    """Return the name of the template for this reminder type. Without one, return the name for this kind, or None."""
     names = dict(settings.whatsapp_templates)
     return names.get(f"pengingat_{tipe}") or names.get(kind)
 

@@ -129,7 +129,7 @@ def _send(delivery: Claimed, address: RecipientNumber, form: message_format.Mess
                     numbers.accepted(address.phone)
                 if is_use:
                     numbers.record_use(address.phone)
-    except (DBAPIError, PoolTimeoutError):  # ignored, because an error would make the worker send the message again
+    except (DBAPIError, PoolTimeoutError):  # not raised, because the worker would then send the message again
         logger.exception("a successful provider call could not be recorded")
     return ref
 

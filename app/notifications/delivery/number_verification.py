@@ -1,8 +1,8 @@
-"""Kinds of messages that are sent only to proven numbers, according to the setting `PHONE_VERIFICATION`.
+"""Kinds of messages that are sent only to proven numbers. The setting `PHONE_VERIFICATION` selects these kinds.
 
 A number is proven if its owner has confirmed to us that the number is theirs. The number is checked when a message is
-sent, and not when the message is planned. In between, the number may be proven or changed. Pushes need no proven
-number, because they do not use the number.
+sent, and not when the message is planned. Between these times, the number may be proven or replaced by another number.
+Pushes need no proven number, because they do not use the number.
 """
 
 from __future__ import annotations

@@ -12,14 +12,14 @@ from app.notifications.delivery.settlements import Claim
 
 class OutcomeKind(StrEnum):
     SENT = "sent"
-    #: The delivery cannot be sent, for example because the provider refused it for good.
+    #: The delivery cannot be sent, for example because the provider refused the message permanently.
     FAILED = "failed"
     #: The delivery must not be sent, for example because the recipient does not want it on this channel.
     CANCELLED = "cancelled"
     #: The attempt failed, and the delivery is retried later.
     RETRY = "retry"
     POSTPONED = "postponed"
-    #: The call to the provider had started, and its result is unknown.
+    #: The call to the provider has started, but the result of the call is unknown.
     UNKNOWN = "unknown"
 
 

@@ -111,8 +111,9 @@ _open = (
 
 @dataclass(frozen=True)
 class _Names:
-    """Maps from delivery ids, and from both references of the provider, to the deliveries of a batch of receipts.
+    """Three maps that find the deliveries for a batch of receipts.
 
+    The keys are delivery ids (`ids`) and the provider's two references of a message (`refs` and `state_refs`).
     Deliveries that were sent as one message have the same references.
     """
 

@@ -85,7 +85,7 @@ def notice(delivery: Claimed, *, text: str, title: str, body: str) -> Words:
 
 
 def render(delivery: Claimed, renderers: Mapping[str, Renderer]) -> None:
-    """Set the texts of a claimed delivery and of the other deliveries in its message.
+    """Set the texts of a claimed delivery and of the other deliveries in the same message.
 
     Cancel deliveries without a text. Postpone deliveries whose text does not fit into the message. Raise
     `UnwantedError` if no delivery has a text.
@@ -109,7 +109,7 @@ def render(delivery: Claimed, renderers: Mapping[str, Renderer]) -> None:
 
 @contextmanager
 def _only(deliveries: Sequence[Claimed]) -> Iterator[Claimed]:
-    """Yield the first delivery. Until the context ends, its `ids` has the ids of all these deliveries."""
+    """Yield the first delivery. Until the context ends, its `ids` contains the ids of all `deliveries`."""
     first = deliveries[0]
     before, first.ids = first.ids, tuple(each.id for each in deliveries)
     yield first

@@ -55,8 +55,8 @@ of_claim = (
 )
 _is_message = _rows.channel == sa.literal_column(f"'{Channel.MESSAGING}'")
 _ref = sa.bindparam("ref", type_=sa.Text)
-#: Condition: the delivery is a message, and the provider returned a reference of it. If this is true, the delivery's
-#: row gets the receipt `accepted`.
+#: Condition: the delivery is a message, and the provider returned a reference of the message. If the condition is true,
+#: the delivery's row gets the receipt `accepted`.
 _is_accepted = sa.and_(_rows.channel == Channel.MESSAGING, _ref.is_not(None))
 _sending = (
     sa.update(deliveries)

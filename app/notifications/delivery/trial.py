@@ -53,7 +53,7 @@ def send(phone: str, form: message_format.MessageFormat) -> str | None:
 
 
 def receipts(ref: str) -> Iterator[tuple[Receipt, str | None]]:
-    """Yield each new receipt that has a higher rank than all earlier receipts, with its error code.
+    """Yield each new receipt and its error code, if the receipt has a higher rank than all earlier receipts.
 
     Stop after a receipt of rank `FAILED` or higher, or after `WAIT_S` seconds.
     """

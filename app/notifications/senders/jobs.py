@@ -20,8 +20,8 @@ UNASKED_S = 3600
 def check() -> None:
     """Ask the provider for the state of our number, and store the state.
 
-    Some servers with the interface of our provider do not support this request. After a permanent error, the provider
-    is asked again after an hour.
+    Some servers with the interface of our provider do not support this request. So after a permanent error, do not ask
+    again for an hour.
     """
     if sender_status.key() is None or connection().exists(UNASKED):
         return

@@ -1,4 +1,4 @@
-"""Reports on the sender, which is our own phone number, for operators.
+"""Reports for operators about the sender. The sender is our own phone number.
 
 `flask messaging`, `flask worker-health`, `flask check`, `/readyz` and `/metrics` show these reports.
 """

@@ -19,14 +19,14 @@ from app.pengingat.timetable.tipe import Tipe
 #: Maximum occurrences in one message. If there are more, the last line says how many others there are.
 MAX_LINES = 10
 
-#: Recipient whose phone number is not verified. Web addresses are removed from texts for this recipient.
+#: Recipient whose phone number is not verified. `STRANGER.line` therefore removes web addresses from a text.
 STRANGER = Recipient("", phone_is_proven=False)
 
 NOUNS = {Tipe.OBAT: "obat", Tipe.MAKAN: "makan", Tipe.TERAPI: "terapi", Tipe.KONTROL: "pengingat kontrol"}
 
 
 class News(StrEnum):
-    """Content of an alert about one occurrence, with the template of its sentence."""
+    """What an alert says about one occurrence. Each value is the template of a sentence."""
 
     MISSED = "{nama} belum menandai {apa} {kapan}."
     #: Our service failed to deliver the reminder to the patient.
@@ -73,7 +73,7 @@ def _sentence(line: Line, name: str, now: datetime, *, named: bool) -> str:
 
 
 def _when(line: Line, now: datetime) -> str:
-    """Return the local due time of the reminder, for example `pukul 07.00 WIB`. If the day is not today, add it."""
+    """Return the local due time of the reminder, for example `pukul 07.00 WIB`. Add the day unless it is today."""
     local, today = line.occurrence.due_at.astimezone(line.pengingat.zone), now.astimezone(line.pengingat.zone).date()
     at = f"pukul {clock_time(local)}"
     if local.date() == today:

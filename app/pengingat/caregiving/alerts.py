@@ -61,12 +61,15 @@ def is_any_due(now: datetime) -> bool:
 
 
 def delete_waiting(patient_id: int) -> None:
-    """Delete all unsent alerts about this patient, including queued ones. The caller has locked the patient's row."""
+    """Delete all unsent alerts about this patient, including queued ones.
+
+    The calling function has locked the patient's row.
+    """
     theirs = sa.select(Occurrence.id).where(Occurrence.user_id == patient_id).scalar_subquery()
     unsent = sa.delete(CaregiverAlert).where(_alerts.occurrence_id.in_(theirs), _alerts.told_at.is_(None))
     db.session.execute(unsent.execution_options(synchronize_session=False))
-    # Cancel the alerts in the outbox last. So alerts that `notify_caregiver` has just moved to the outbox are cancelled
-    # too.
+    # Cancel the alerts in the outbox as the last step. This step then also cancels alerts that `notify_caregiver` has
+    # just moved to the outbox.
     outbox.cancel(Of(care.PATIENT, patient_id))
 
 

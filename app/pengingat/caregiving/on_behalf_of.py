@@ -45,7 +45,7 @@ def to_change(by: Caller, whose: PatientQuery) -> int:
 
 
 def via(by: Caller, whose: PatientQuery) -> AnsweredVia:
-    """Return the channel that is recorded with this caller's answer: the app, or a caregiver."""
+    """Return what is recorded as the origin of this caller's answer: the app, or a caregiver."""
     return AnsweredVia.APP if _patient(by, whose) is None else AnsweredVia.CAREGIVER
 
 

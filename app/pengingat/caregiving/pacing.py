@@ -19,7 +19,7 @@ from app.pengingat.timetable.schedule import DAY, moment_of
 WINDOW = timedelta(hours=2)
 #: Number of messages per day to a caregiver about one patient. After these messages, alerts wait for the digest.
 MAX_PER_DAY = 6
-#: Time of the daily digest, and begin and end of the night, in the caregiver's time zone.
+#: Time of the daily digest, and start and end of the night, in the caregiver's time zone.
 DIGEST_AT = time(20)
 NIGHT_FROM, NIGHT_TO = time(21), time(6)
 

@@ -1,4 +1,4 @@
-"""Answers to occurrences from all channels: application, link, push, message and caregiver.
+"""Answers to occurrences from all channels: application, web link, push, message and caregiver.
 
 An occurrence is one due time of a reminder, and a row of the ledger (table `occurrences`). An answer runs three SQL
 statements:
@@ -159,7 +159,7 @@ def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
 
 
 def _ended_visit(held: LockedReminders, row: Row) -> bool:
-    """Return whether the row is the done occurrence of a doctor's visit (`kontrol`), and the visit counts as done.
+    """Return whether the row is done and belongs to a doctor's visit (`kontrol`) that counts as done.
 
     The caller must reset `done_until` of such a visit, because `done.follow` does not change visits.
     """
@@ -253,7 +253,7 @@ def record(
     note: str | None = None,
     at: datetime | None = None,
 ) -> list[Row]:
-    """Record an answer to the rows `news`. Update the stock, `is_done` and the alerts to caregivers.
+    """Record the answer `state` in the rows `news`. Also update the stock, `is_done` and the alerts to caregivers.
 
     `rows` is the result of `statements.near`. `at` is the time of an offline answer.
     """
@@ -273,8 +273,8 @@ def record(
             done.follow(held.of(row), rows, row, held.now)
     changed = _change(held, [(row, answered[row.id]) for row in news])
     if swept := answered.keys() - {row.id for row in changed}:
-        # After these rows were read, the job `missed.miss_overdue` has marked them as missed. Write the answer to these
-        # rows once more. One retry is enough, because the job changes a row only once.
+        # These rows were not written, because the job `missed.miss_overdue` had marked them as missed after the read.
+        # Write the answer to these rows once more. One retry is enough, because the job changes a row only once.
         closed = [row._replace(state=OccurrenceState.MISSED) for row in news if row.id in swept]
         if not all(_may_become(row, state, rows, held, at) for row in closed):
             raise AlreadyClosed
@@ -387,7 +387,7 @@ def _asked(pengingat: Pengingat, rows: Sequence[Row], data: NewAnswer, now: date
 
 
 def _is_due(pengingat: Pengingat, second: datetime, slot: str | None) -> bool:
-    """Return whether the reminder's schedule has a due time within this second."""
+    """Return whether the reminder's schedule has a due time in the second that begins at `second`."""
     before = timedelta(microseconds=1)
     dues = pengingat.schedule.dues(second - before, second + timedelta(seconds=1) - before)
     return any(not slot or slot == due.slot for due in dues)

@@ -106,10 +106,10 @@ def miss_overdue(now: datetime) -> int:
 
 
 def record_undelivered(occurrence_ids: Sequence[int]) -> None:
-    """Record that messages about these occurrences failed after they had counted as sent.
+    """Record that messages about these occurrences failed, although the messages had counted as sent.
 
-    A missed occurrence becomes `undelivered` if no other channel delivered its message. If caregivers were alerted
-    about such an occurrence in the last 24 hours, they get a correction.
+    A missed occurrence becomes `undelivered` if no other channel delivered its message. Caregivers get a correction if
+    they were alerted about such an occurrence in the last 24 hours.
     """
     which = _rows.id.in_(occurrence_ids), _rows.state == OccurrenceState.MISSED, ~_rows.undelivered, ~_was_delivered
     turn = sa.update(occurrences).where(*which).values(undelivered=True).returning(_rows.id)
@@ -120,7 +120,7 @@ def record_undelivered(occurrence_ids: Sequence[int]) -> None:
 
 
 def record_failed_receipt(delivery_id: int, _: str | None) -> None:
-    """Record that a message failed after it had counted as sent. See `record_undelivered`."""
+    """Call `record_undelivered` for the occurrence of a message that failed after it had counted as sent."""
     query = sa.select(deliveries.c.occurrence_id).where(deliveries.c.id == delivery_id)
     occurrence_id = db.session.scalar(query)
     if occurrence_id is not None:
@@ -137,8 +137,8 @@ def create_late_alerts(occurrence_ids: Sequence[int], now: datetime) -> None:
     """Create corrections for caregivers who were alerted about missed occurrences that are now done.
 
     Call this function after the statement that changes the occurrences. A scheduler may be sending alerts about the
-    same occurrences. The changing statement then waits for the scheduler, but does not see the rows that the scheduler
-    wrote. So the corrections need a later statement.
+    same occurrences. The statement that changes the occurrences then waits for the scheduler, but does not see the
+    rows that the scheduler wrote. Only a later statement sees these rows and can create the corrections.
     """
     db.session.execute(_following_up(AlertReason.LATE, now, _alert.occurrence_id.in_(occurrence_ids)))
 

@@ -118,10 +118,10 @@ def open_schedules(user_id: int) -> dict[int, Schedule | None]:
 
 
 def count_fallen(user_id: int, today: date, now: datetime) -> dict[date, int]:
-    """Count the past due times of `today` and of each later day. Return the numbers by day.
+    """Count the due times on `today` and on each later day that have already passed. Return the numbers by day.
 
-    A day after `today` can have past due times, because it may have begun in another time zone. Due times of deleted
-    reminders count too. A due time counts only if at least one of its messages was not cancelled.
+    Due times on a day after `today` can have passed, because that day may have begun in another time zone. Due times of
+    deleted reminders count too. A due time counts only if at least one of its messages was not cancelled.
     """
     was_told = sa.exists().where(Delivery.occurrence_id == Occurrence.id, Delivery.state != DeliveryState.CANCELLED)
     rows = sa.select(Occurrence.day, sa.func.count()).where(

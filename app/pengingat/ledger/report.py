@@ -126,7 +126,7 @@ def _by_reminder(sums: sa.Subquery, doses_of: Mapping[str, str], count: int) -> 
     shown = sa.case((sums.c.tipe == Tipe.OBAT, sa.func.concat_ws("\n", title, taken)), else_=title)
     _, *columns = _columns(sums)
     keys = (sums.c.judul, sums.c.tipe)
-    # Apply the limit in a subquery, because the export sets its own limit on the query `rows`.
+    # Limit the reminders in the subquery `first` and not in `rows`, because the export sets its own limit on `rows`.
     first = sa.select(*keys).group_by(*keys).order_by(due.desc(), *keys).limit(count)
     rows = sa.select(sums.c.judul).where(sa.tuple_(*keys).in_(first)).group_by(*keys)
     table = (Column("judul", shown, label="Pengingat", share=4.5), *columns)

@@ -203,10 +203,10 @@ def near(
 def may_become(
     row: Row | Occurrence, state: OccurrenceState, rows: Sequence[Row], at: datetime, *, is_offline: bool = False
 ) -> bool:
-    """Return whether an answer at the time `at` may change `row` to this state. `rows` has the rows around `row`.
+    """Return whether an answer at the time `at` may change `row` to this state.
 
-    A missed row can become done until the reminder's next due time. An offline answer can also make a missed row
-    skipped. Done and skipped can replace each other for 24 hours.
+    `rows` must contain the later rows of the same reminder. A missed row can become done until the reminder's next due
+    time. An offline answer can also make a missed row skipped. Done and skipped can replace each other for 24 hours.
     """
     match row.state:
         case OccurrenceState.PENDING:
@@ -228,7 +228,7 @@ def may_be_undone(row: Row | Occurrence, now: datetime) -> bool:
 
 
 def last_answered(reminder_id: int, now: datetime, second: datetime | None, slot: str | None) -> Row | None:
-    """Return the row of a reminder that was answered last. Return None if no answer can be taken back any more.
+    """Return the row with the latest answer to this reminder. Return None if no answer can be taken back any more.
 
     If `second` is set, search only rows due in this second. If `slot` is set, search only rows of this slot.
     """
@@ -252,7 +252,7 @@ def _changing() -> PreparedStatement:
     """Return the SQL statement of the function `change`.
 
     The parameters are the rows and the reminders as JSON, and their ids. With the ids PostgreSQL uses the primary keys.
-    Without them it expects 100 rows in the JSON, and scans a whole table of up to 10,000 rows.
+    Without the ids PostgreSQL expects 100 rows in the JSON, and scans a whole table of up to 10,000 rows.
     """
     columns = [*(sa.column(name, _rows[name].type) for name in ("id", *_CHANGED)), sa.column("was", sa.Text)]
     new = sa.func.jsonb_to_recordset(sa.bindparam("rows", type_=JSONB)).table_valued(*columns, name="new")

@@ -26,10 +26,10 @@ DECIMALS = 6
 
 #: Time of the daily check, in the reminder's time zone.
 TIME_OF_DAY = time(9)
-#: Time after the check at which an unsent notice expires.
+#: If a notice is not sent within this time after the check, the notice expires.
 NOTIFY_WITHIN = timedelta(hours=12)
-#: Number of days before the medicine runs out at which the person gets a second notice. The field `ingatkan_hari` has
-#: the number of days for the first notice.
+#: The person gets a second notice this number of days before the medicine runs out. The field `ingatkan_hari` has the
+#: number of days for the first notice.
 LAST_BORDER = 2
 
 
@@ -46,7 +46,7 @@ def track(pengingat: Pengingat, now: datetime) -> None:
 
 
 def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
-    """Add a purchase to the stock. The caller has locked the reminder.
+    """Add a purchase to the stock. The calling function must have locked the reminder.
 
     Raise `StockNotTracked` if the reminder has no stock.
     """
@@ -60,7 +60,7 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
 
 
 def take(pengingat: Pengingat, row: Row, state: OccurrenceState) -> float | None:
-    """Subtract the dose of this row if `state` is done. Otherwise add back the amount that was subtracted for the row.
+    """Subtract the dose of this row if `state` is `DONE`. Otherwise add back the amount subtracted for the row.
 
     Return the new `stock_deducted` of the row.
     `stock_deducted` and the lock on the reminder ensure that each dose is subtracted once. If the row was recorded when
@@ -160,7 +160,7 @@ def _border(pengingat: Pengingat, day: date | None, now: datetime) -> int | None
 def _restock(pengingat: Pengingat, now: datetime) -> None:
     """Reset `stock_notified_days` after a change of the stock, so that the next shortage causes a new notice.
 
-    If the stock is above all notice thresholds again, cancel the queued notices, because they are wrong now.
+    If the stock is above all notice thresholds again, cancel the queued notices, because they are no longer true.
     """
     if pengingat.stock_notified_days is None:
         return

@@ -35,7 +35,7 @@ def about(pengingat_id: int) -> About:
 
 @dataclass(frozen=True)
 class Extension:
-    """Reminder, with the moment after which its occurrences must be planned."""
+    """A reminder whose occurrences after the moment `after` must be planned."""
 
     pengingat: Pengingat
     after: datetime
@@ -44,8 +44,8 @@ class Extension:
 def plan(extensions: Sequence[Extension], now: datetime) -> None:
     """Insert the occurrences of the next 36 hours into the ledger, and their messages into the outbox.
 
-    Answered occurrences get no message. The caller has locked the reminders, so that nobody changes them at the same
-    time.
+    Answered occurrences get no message. The caller must lock the reminders first, so that nobody changes them at the
+    same time.
     """
     planned = {
         (extension.pengingat.id, due.at, due.slot): (extension, due)
@@ -83,7 +83,7 @@ def entry(pengingat: Pengingat, due: Due) -> statements.NewOccurrence:
 
 
 def due_of(row: Occurrence | statements.Row) -> Due:
-    """Return the due time that this ledger row has in the schedule."""
+    """Convert a row to a `Due`. For a notice before an appointment, `Due.occurrence` is the time of the appointment."""
     lead = OFFSETS.get(row.slot, timedelta()) if row.tipe == Tipe.KONTROL else timedelta()
     return Due(row.due_at, row.due_at + lead, row.slot)
 

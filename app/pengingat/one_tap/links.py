@@ -42,8 +42,8 @@ _sent_since = sa.exists().where(
     sa.func.coalesce(deliveries.c.settled_at, deliveries.c.due_at) > User.phone_changed_at,
 )
 #: SQL value: true if the person is a dependent. A caregiver receives the messages of a dependent. The value is NULL if
-#: the link must not work, because the person has requested erasure or changed the phone number. After a change of the
-#: number, another person may have the link, for example a former caregiver.
+#: the link must not work, because the person has requested erasure or changed the phone number. Before the change of
+#: the number, another person may have received the link, for example a former caregiver.
 _is_dependent = sa.select(User.guardian_id.is_not(None)).where(
     User.id == _rows.user_id,
     erasure.IS_PRESENT,

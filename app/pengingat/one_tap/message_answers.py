@@ -42,7 +42,7 @@ LATEST = 100
 #: Time after an answer during which the message "not yet" takes the answer back.
 UNDO_BY_WORD = timedelta(minutes=60)
 
-#: Field of the details with a name that people may use for the reminder, by type of reminder.
+#: For each type of reminder, the field of `details` with a name. People may use this name in an answer.
 NAME_FIELDS = {Tipe.OBAT: "nama_obat", Tipe.TERAPI: "jenis_terapi", Tipe.KONTROL: "nama_dokter"}
 
 _rows, _of = occurrences.c, deliveries.c
@@ -52,7 +52,7 @@ _of_user, _since, _until = (
     sa.bindparam("since", type_=sa.DateTime(timezone=True)),
     sa.bindparam("until", type_=sa.DateTime(timezone=True)),
 )
-#: Owner of the reminder: the sender of the message, or a dependent of the sender.
+#: Owner of the reminder: the person who writes the answer, or a dependent of this person.
 _person = orm.aliased(User)
 _is_theirs = sa.and_(
     dependents.is_received_by(_person, _of_user),
@@ -86,9 +86,9 @@ _sent = (
     .limit(LATEST)
     .subquery()
 )
-#: Query of the occurrences that a message can answer or undo. They are the unanswered occurrences, and those that were
-#: answered by message in the last hour. An occurrence needs no sent message of its own, because an answer also applies
-#: to other occurrences of the same minute.
+#: Query of the occurrences that a message can answer or undo. They are the unanswered occurrences, and the occurrences
+#: that were answered by message in the last hour. The result includes occurrences without a sent message, because an
+#: answer also applies to other occurrences of the same minute.
 _aside = (
     sa.select(*_time, *(sa.cast(sa.null(), column.type).label(column.name) for column in _delivery))
     .join_from(occurrences, Pengingat, Pengingat.id == _rows.reminder_id)
@@ -121,7 +121,7 @@ class NothingAsked(NotFound):
 
 
 class NoSuchNumber(NotFound):
-    """Error for an answer with a number that no reminder in the last message has."""
+    """Error: the answer contains a number, but no reminder in the last message has this number."""
 
     def __init__(self, count: int) -> None:
         super().__init__(f"Pesan terakhir memuat {count} pengingat. Balas dengan nomor 1 sampai {count}.")
@@ -134,7 +134,7 @@ class RemindedTime:
     row: Row
     zone: ZoneInfo
     names: tuple[str, ...]
-    #: Name of the dependent. Empty if the reminder belongs to the sender of the message.
+    #: Name of the dependent. Empty if the reminder belongs to the person who writes the answer.
     whom: str = ""
 
     @property
@@ -158,15 +158,16 @@ class SentMessage:
 class Conversation:
     """Occurrences that a person can answer by message."""
 
-    #: Occurrences that are answered if the answer contains no name and no number.
+    #: Occurrences to which an answer without a name and without a number applies.
     meant: tuple[RemindedTime, ...] = ()
-    #: Occurrences that an answer can select by number, in order. Empty if the message has only one occurrence.
+    #: Occurrences of the message that the person answers, in the order of their numbers. An answer can select them by
+    #: number. Empty if the message has only one occurrence.
     numbered: tuple[RemindedTime, ...] = ()
-    #: Unanswered occurrences of other messages, the newest message first.
+    #: Pending occurrences of other messages: one tuple for each message, the newest message first.
     others: tuple[tuple[RemindedTime, ...], ...] = ()
     #: Occurrences that the last answer was about. Empty if the message "not yet" cannot take that answer back.
     undoable: tuple[RemindedTime, ...] = ()
-    #: Ids of unanswered occurrences that can still be answered.
+    #: Ids of pending occurrences, and of missed occurrences that are not too late to answer.
     waiting: frozenset[int] = frozenset()
     #: True if the person quoted a reminder that is too old to answer.
     is_too_old: bool = False
@@ -191,8 +192,8 @@ class Conversation:
         """Return the occurrences with these ids, for an answer with this status.
 
         Raise `AlreadyClosed` if the quoted reminder is too old. Raise `NothingAsked` if no occurrence has one of these
-        ids. Raise `NothingAsked` also if the answer would change an earlier answer, and no occurrence is left to
-        answer. A message that quotes a reminder may still change the earlier answer.
+        ids. If no occurrence waits for an answer, the new answer must not change an earlier answer. In this case, also
+        raise `NothingAsked`. An answer that quotes a reminder may always change the earlier answer.
         """
         if self.is_too_old:
             raise AlreadyClosed
@@ -228,7 +229,7 @@ def read(user_id: int, *, wrote_at: datetime | None = None, quoted: str | None =
 def answer(times: Sequence[RemindedTime], data: QuickAnswer) -> AnswerTargets:
     """Answer these occurrences and return the answered ones.
 
-    Raise `NothingAsked` if `times` is empty. If the answer is allowed for no occurrence, raise the first error.
+    Raise `NothingAsked` if `times` is empty. If the answer is refused for all occurrences, raise the first error.
     """
     if not times:
         raise NothingAsked
@@ -291,7 +292,8 @@ def _conversation(
 ) -> Conversation:
     """Return what a person can answer in reply to this message.
 
-    The answer may name reminders in the messages `others`. An undo is impossible if a message in `newer` is unanswered.
+    The answer may name reminders in the messages `others`. If a message in `newer` was sent after the last answered
+    message and has a pending occurrence, an undo is impossible.
     """
     inside = {time.row.id for time in meant}
     groups = [[time for time in other.times if _is_pending(time) and time.row.id not in inside] for other in others]
@@ -316,7 +318,7 @@ def _last(messages: Sequence[SentMessage]) -> SentMessage | None:
 
 
 def _others_of_its_minute(message: SentMessage, aside: Sequence[RemindedTime]) -> list[RemindedTime]:
-    """Return occurrences in `aside` for the same people and the same due minutes as the occurrences in the message.
+    """Return the occurrences in `aside` whose owner and due minute also occur in the message.
 
     If the message has pending occurrences, return only pending occurrences. Otherwise return only missed occurrences.
     Leave out the occurrences in the message itself.
@@ -346,9 +348,10 @@ def _was_reminder(user_id: int, ref: str) -> bool | None:
 def _undoable(
     messages: Sequence[SentMessage], newer: Sequence[SentMessage], aside: Sequence[RemindedTime], now: datetime
 ) -> tuple[RemindedTime, ...]:
-    """Return the occurrences of the last answer to these messages, for an undo.
+    """Return the occurrences that the last answer to these messages was about, for an undo.
 
-    The last answer may include occurrences in `aside`. The result is empty if a newer message is unanswered.
+    The last answer may also be about occurrences in `aside`. If a message in `newer` was sent after the answered
+    message and has a pending occurrence, the result is empty.
     """
     answered = [
         (time.row.answered_at, message.sent_at, time)
@@ -367,7 +370,7 @@ def _undoable(
 
 
 def _waiting(times: Sequence[RemindedTime]) -> frozenset[int]:
-    """Return the ids of unanswered occurrences that can still be answered."""
+    """Return the ids of pending occurrences, and of missed occurrences that are not too late to answer."""
     missed = [time.row.id for time in times if time.row.state == OccurrenceState.MISSED]
     closed = statements.too_late(missed) if missed else set()
     return frozenset({time.row.id for time in times if _is_pending(time)} | (set(missed) - closed))

@@ -30,7 +30,7 @@ bp = SmallPages("konfirmasi_page", __name__)
 KINDS = {Tipe.OBAT: "obat", Tipe.MAKAN: "makan", Tipe.TERAPI: "terapi", Tipe.KONTROL: "kontrol"}
 #: Additional state on this page: the reminder was missed, and the time to answer it is over.
 TOO_LATE = "too_late"
-#: Sentence by state, if all due times of the link have the same state.
+#: Sentences by state. The page shows one of them if all due times of the link have the same state.
 SAID = {
     OccurrenceState.PENDING: "",
     OccurrenceState.DONE: "Tercatat, terima kasih.",
@@ -39,7 +39,7 @@ SAID = {
     TOO_LATE: "Waktu untuk menjawab pengingat ini sudah lewat.",
     OccurrenceState.VOID: "Jadwal ini sudah diubah atau dihapus.",
 }
-#: Words by state, if the due times of the link have different states.
+#: Words by state. If the due times of the link have different states, the page shows these words for each due time.
 SAID_OF_ONE = {
     OccurrenceState.PENDING: "belum dijawab",
     OccurrenceState.DONE: "sudah kami catat",
@@ -61,7 +61,8 @@ BUTTONS = {
     TOO_LATE: (),
     OccurrenceState.VOID: (),
 }
-#: Buttons if a link has done and skipped due times, but no pending or missed ones. Each button changes all answers.
+#: Buttons if some due times of a link are done and others are skipped, and none is pending or missed. Each button
+#: changes all answers.
 CHANGE_ALL = (("done", "Semua sudah"), ("skipped", "Semua dilewati"))
 
 

@@ -1,6 +1,6 @@
 """Route that answers reminders without a login. The browser's service worker calls it for the buttons of a push.
 
-The module `pages` has the web page for the link in a message.
+The module `pages` has the web page for the web link in a message.
 """
 
 from __future__ import annotations

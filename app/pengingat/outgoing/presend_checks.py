@@ -22,7 +22,7 @@ JUST_NOW = timedelta(minutes=4)
 def check(delivery: Claimed) -> None:
     """Cancel each repeat that would be sent too soon after the first message of its reminder.
 
-    Then let the link of the message answer all reminders in the message.
+    Then let the web link of the message answer all reminders in the message.
     """
     if again := {each.occurrence_id: each.dedupe_key for each in delivery.together if is_repeat(each)}:
         _cancel_too_soon(delivery, again)

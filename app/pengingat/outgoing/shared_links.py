@@ -1,7 +1,8 @@
-"""Links of messages that contain reminders due at different minutes.
+"""Web links of messages whose reminders are due at different minutes.
 
-A link belongs to one person and one minute. One message may contain reminders of several minutes, for example because a
-dose was snoozed. The column `shared_links` allows the link of the message to answer all reminders in the message.
+A web link belongs to one person and one minute. One message may contain reminders of several minutes, for example
+because a dose was snoozed. The column `shared_links` allows the link of the message to answer all reminders in the
+message.
 """
 
 from __future__ import annotations
@@ -40,17 +41,17 @@ _renew = (
 def renew(hashes: Mapping[int, str]) -> None:
     """Store new link hashes after a change of the secret key. The old links still work.
 
-    `hashes` has the new link hash of each occurrence id.
+    `hashes` maps the id of each occurrence to its new link hash.
     """
     with autocommit() as connection:
         connection.execute(_renew, [{"occurrence_id": id_, "new_hash": new} for id_, new in hashes.items()])
 
 
 def record(delivery: Claimed) -> None:
-    """Let the link of each reminder in a message answer all later reminders in this message too.
+    """Store with each reminder of a message the link hashes of the reminders before it.
 
-    Therefore store the hashes of the earlier links with each reminder. The message ends with the link of its first
-    reminder. Any reminder may become the first, because reminders that are cancelled before sending are left out.
+    The link of a reminder then also answers all later reminders of the message. The message ends with the link of its
+    first reminder. Any reminder may become the first, because reminders that are cancelled before sending are left out.
     """
     links: list[str] = []
     shared: list[dict[str, object]] = []

@@ -53,7 +53,7 @@ ACTIONS = ({"action": "done", "title": "Sudah"}, {"action": "snooze", "title": "
 
 @dataclass(frozen=True)
 class Recipient:
-    """Owner of a reminder, and the person who reads its messages."""
+    """Owner of a reminder, and the person who reads the messages about the reminder."""
 
     name: str
     #: True if the phone number that receives the messages was verified.
@@ -130,7 +130,8 @@ def parts_of(payload: Mapping[str, Any]) -> ReminderParts:
 def merge(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """Return one message for several reminders of one person, as a numbered list.
 
-    The message ends with the link of the first reminder. `shared_links` makes this link answer all of the reminders.
+    The message ends with the answer link of the first reminder. The column `shared_links` allows this link to answer
+    all of the reminders.
     """
     parts = [parts_of(payload) for payload in payloads]
     lines = [f"{n}. {begun_large(part['sentence'])}" for n, part in enumerate(parts, 1)]

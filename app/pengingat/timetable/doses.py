@@ -10,7 +10,8 @@ from app.core.lib.strip_links import without_addresses
 from app.pengingat.timetable.schedule import Schedule
 from app.pengingat.timetable.tipe import Details
 
-#: Verbs for taking a medicine, each with the units that it is used for. Other units have no verb.
+#: Verbs for taking a medicine. The value of each verb lists the units of doses that need this verb. Other units have no
+#: verb.
 _UNITS = {
     "suntikkan": "unit iu ampul vial pen",
     "teteskan": "tetes",

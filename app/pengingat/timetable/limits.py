@@ -24,7 +24,7 @@ class TooManyReminders(Conflict):
     code = "too_many_reminders"
 
 
-#: Number of past due times by day.
+#: Number of due times that are already past, by day.
 Fallen = Mapping[date, int]
 
 
@@ -43,9 +43,9 @@ def check_new(others: Collection[Schedule | None], schedule: Schedule, fallen: F
 def busiest_day(schedules: Iterable[Schedule], now: datetime, fallen: Fallen | None = None) -> int:
     """Return the highest number of due times on one day. Count future due times, and the past due times in `fallen`.
 
-    A due time counts on its day in the time zone of its reminder. A slot is a time that repeats daily or weekly. The
-    number of repeating due times can rise only in the seven days from the first day of a slot. So check only these
-    days, and the days with single or past due times.
+    A due time counts on its day in the time zone of its reminder. A slot is a time that repeats daily or weekly.
+    A day can have more repeating due times than the same weekday a week earlier only if a slot began in between. So
+    check only the first seven days of each slot, and the days with single or past due times.
     """
     firsts, lasts = defaultdict[int | None, list[date]](list), defaultdict[int | None, list[date]](list)
     single = Counter[date](fallen)

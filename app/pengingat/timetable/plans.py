@@ -13,7 +13,8 @@ from app.pengingat.timetable.schedule import WEEKDAYS, Schedule, Slot, Temporary
 from app.pengingat.timetable.tipe import Details, Tipe
 
 MEALS = ("sarapan", "makan_siang", "makan_malam", "selingan")
-#: Name of the only slot of a meal reminder whose meals have no times.
+#: Name of a time of day (slot) in the schedule of a meal reminder. If the meals have no times, the schedule has only
+#: this slot.
 ANY_MEAL = "makan"
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-#: Details of a reminder: the fields of its type, see `details_schemas`, and any other JSON fields that the client sent.
+#: Details of a reminder. They contain the fields that `details_schemas` defines for the reminder's type, and any other
+#: JSON fields that the client sent.
 Details = dict[str, Any]
 
 

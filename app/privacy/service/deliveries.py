@@ -27,7 +27,7 @@ SETTLED = {
     DeliveryState.CANCELLED: Status.CANCELLED,
 }
 RECEIVED = {Receipt.READ: Status.READ, Receipt.DELIVERED: Status.DELIVERED, Receipt.FAILED: Status.FAILED}
-#: Texts for a status, used if the outbox recorded no reason.
+#: The reason that is shown for a status if the outbox recorded no reason.
 DEFAULT_REASONS = {
     Status.FAILED: delivery_labels.FAILED,
     Status.LATE: delivery_labels.LATE,

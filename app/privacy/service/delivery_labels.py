@@ -54,7 +54,7 @@ TRIED = "Belum berhasil dikirim, dan akan dicoba lagi."
 
 
 def with_contact(reason: str) -> str:
-    """Append the administrator's contact to the reason of a failure on our side."""
+    """Append the administrator's contact to `reason`, the text about a failure on our side."""
     return reason + ask_administrator("Jika terulang,")
 
 

@@ -34,7 +34,7 @@ def update(caller: Caller, changes: Loaded) -> dict[str, object]:
     """Update the caller's preferences. The new preferences also apply to queued deliveries.
 
     Raise `ChannelNeeded` if no channel would be left for the caller's reminders. Raise `StoppedByNumber` if the caller
-    switches on messages that an answer from the unverified number has stopped.
+    switches on messages, but an answer from the caller's unverified number has stopped the messages.
     """
     user = users.get_own(caller, to_change=True)
     before = _settings_of(user)
@@ -49,8 +49,8 @@ def update(caller: Caller, changes: Loaded) -> dict[str, object]:
     if "broadcasts" in changes and changes["broadcasts"] != user.accepts_broadcasts:
         notification_settings.set_broadcasts(user, changes["broadcasts"], way=ConsentSource.APP)
     settings = _settings_of(user)
-    # Refuse only a change that switches off the last channel. Both channels may be off already after BERHENTI PENGINGAT
-    # ("stop reminders").
+    # Refuse only a change that switches off the last channel. If both channels are off already, for example after
+    # BERHENTI PENGINGAT ("stop reminders"), allow the change.
     is_ending = (before["messages"] or before["push"]) and not (settings["messages"] or settings["push"])
     if is_ending and _has_reminders(user.id):
         raise ChannelNeeded

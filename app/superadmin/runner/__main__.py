@@ -103,7 +103,7 @@ class ResultRows:
     """Rows of the last statement, in batches that stay small even if rows are large."""
 
     def __init__(self, cursor: Cursor, *, fetches: bool) -> None:
-        """With `fetches`, rows come from the SQL cursor `console`. Otherwise `cursor` has received all rows."""
+        """Read rows from the SQL cursor `console` if `fetches` is true. Otherwise `cursor` has received all rows."""
         self._cursor = cursor
         self.fetches = fetches
         self._batch: list[tuple[str | None, ...]] = []

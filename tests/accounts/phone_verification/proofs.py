@@ -56,7 +56,7 @@ def expire() -> None:
 
 
 def use(phone: str, **ago: float) -> None:
-    """Record how long ago the number last received a message."""
+    """Set how long ago the number last received a message."""
     at = sa.func.now() - timedelta(**ago)
     row = insert(phone_numbers).values(phone=E164[phone], used_at=at)
     db.session.execute(row.on_conflict_do_update(index_elements=["phone"], set_={"used_at": at}))

@@ -73,9 +73,9 @@ def test_deleting_the_account_ends_an_open_verification(client: Client, owner: C
 
 @pytest.mark.parametrize("way", ["profile", "reset"])
 def test_a_new_password_ends_an_open_verification(client: Client, owner: Client, way: str) -> None:
-    """Without this rule, a thief could start a verification with a stolen session.
+    """A thief may have started the verification with a stolen session.
 
-    After the password change, the thief could then set their own number for the account.
+    If the verification stayed open, the thief could set their own number after the owner has changed the password.
     """
     code = ask(owner, nomor_hp=NEW)["code"]
     if way == "profile":

@@ -144,7 +144,7 @@ def test_a_wrong_number_reply_cancels_a_waiting_code(client: Client, owner: Clie
 def test_an_account_has_its_own_limit_of_three_codes_for_its_number(
     client: Client, owner: Client, limited: None
 ) -> None:
-    """Codes that other accounts request do not count towards the limit of the number's own account."""
+    """Other accounts request codes for a number. These codes do not use up the limit of the number's own account."""
     for n in range(4):
         response = client.as_(make_user()).post(PATH, {"method": "code", "nomor_hp": OWN})
         assert response.status_code == (201 if n < 3 else 429)

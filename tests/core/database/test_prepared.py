@@ -42,7 +42,7 @@ def test_a_dead_connection_raises_an_error_and_is_removed_from_the_pool(committe
 
 
 def test_a_statement_with_generic_parameters_uses_a_generic_plan(committed: Flask) -> None:
-    """With plain parameters instead of generic ones, PostgreSQL would make a new plan for each call."""
+    """If the parameters were not `generic`, PostgreSQL would make a new plan for each call."""
     ids = generic("ids", postgresql.ARRAY(sa.BigInteger))
     since = generic("since", sa.DateTime(timezone=True))
     query = sa.select(User.id).where(User.id == sa.any_(ids), User.created_at > since)

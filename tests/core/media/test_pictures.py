@@ -94,7 +94,8 @@ def test_a_saved_picture_is_served_with_immutable_caching(client: FlaskClient) -
     assert answer.content_length == len(answer.data)
     assert answer.headers["Content-Type"] == "image/webp"
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    # A response without an Origin has no CORS headers. A cache must not return it to a request with an Origin.
+    # The response to a request without `Origin` has no CORS headers. A cache must not return this response to a request
+    # with `Origin`.
     assert answer.headers["Vary"] == "Origin"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 

@@ -77,7 +77,8 @@ def test_each_stat_panel_queries_the_current_value_and_has_a_warning_colour() ->
     stats = [panel for panel in json.loads(DASHBOARD.read_text())["panels"] if panel["type"] == "stat"]
     assert len(stats) > 5
     for panel in stats:
-        # Query the current value. For a time range, Grafana would show an old value for hours after an outage of Redis.
+        # Each panel must query only the current value. If it queried a time range, Grafana would show an old value for
+        # hours after an outage of Redis.
         assert all(target["instant"] for target in panel["targets"]), panel["title"]
         colors = {step["color"] for step in panel["fieldConfig"]["defaults"]["thresholds"]["steps"]}
         assert colors & {"red", "orange"}, panel["title"]

@@ -61,7 +61,7 @@ def test_a_wrong_password_is_reported_without_the_password(
     app: Flask, sockets: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log_in(app, monkeypatch, f"host={sockets}", password="wrong")
-    monkeypatch.setattr(backup, "_revisions", list)  # pg_dump is then the first program that connects
+    monkeypatch.setattr(backup, "_revisions", list)  # without `_revisions`, pg_dump connects first
     with pytest.raises(BackupError, match="password authentication failed") as refused:
         backup.backup(tmp_path / "backup")
     assert "wrong" not in str(refused.value)

@@ -68,7 +68,8 @@ def test_jobs_are_counted_and_reading_the_counts_moves_no_job(committed: Flask) 
     client = Client(committed)
     redis = queue.connection()
     queue.enqueue_now(repair)
-    # Add a job that seems abandoned. If RQ counted the jobs of the registry, RQ would enqueue this job again.
+    # Add a job that seems abandoned to the registry of started jobs. If the metrics let RQ count the jobs of this
+    # registry, RQ would enqueue the abandoned job again.
     redis.zadd(StartedJobRegistry("urgent", redis).key, {"abandoned:execution": 1})
     redis.zadd(FailedJobRegistry("urgent", redis).key, {"failed": 2**31})
     for _ in range(2):

@@ -45,7 +45,7 @@ def kategori(app: Flask) -> dict[str, int]:
 
 @pytest.fixture
 def rows(kategori: dict[str, int]) -> None:
-    """Add two rows of each kind. Tests search for the value in the first row."""
+    """Add two rows of each kind. The tests use filters that match only the first row of a kind."""
     add(
         Komunitas(nama="Sahabat Jiwa", deskripsi="50% warga", province="Bali", kategori_id=kategori["Kesehatan Mental"])
     )

@@ -1,4 +1,4 @@
-"""Rate-limit headers. With them, a client can slow down before it is refused."""
+"""Rate-limit headers. A client can read them, and slow down before the service refuses requests."""
 
 from __future__ import annotations
 

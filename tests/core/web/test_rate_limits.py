@@ -206,7 +206,7 @@ def test_an_unavailable_redis_is_tried_only_once_after_the_pause(
 def test_a_login_tries_an_unresponsive_redis_at_most_once(
     app: Flask, client: Client, moving: Redis, silent: socket.socket, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A login could try Redis several times.
+    """A failed login is counted three times, but may wait for Redis only once.
 
     Two limits count each login, and one of these limits counts a failed login a second time.
     """

@@ -1,4 +1,4 @@
-"""Claims, leases, retries, expiry, and rows that kill workers."""
+"""Claims, leases, retries and expiry of deliveries, and deliveries that kill workers."""
 
 from __future__ import annotations
 

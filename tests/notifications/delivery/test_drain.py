@@ -137,7 +137,7 @@ def test_a_successful_probe_makes_an_invalid_number_valid_again(committed: Flask
 
 
 def drained(user: User) -> Delivery:
-    """Add a message to this person, run a drain, and return the message."""
+    """Add a message for this person, run a drain, and return the message."""
     row = add(user_id=user.id, target=None)
     jobs.drain("urgent")
     return reread(row.dedupe_key)
@@ -226,8 +226,8 @@ def test_a_drain_that_is_ended_by_its_job_timeout_claims_no_more_deliveries(
     first = add()
     with pytest.raises(JobTimeoutException):
         jobs.drain("urgent")
-    # Another thread of this drain could still claim the second message. So wait until only the open call's thread is
-    # left.
+    # Another thread of this drain could still claim the second message. So wait until only the thread with the
+    # unfinished call is left.
     wait_until(lambda: [thread.name for thread in enumerate_threads()].count("urgent-messaging") == 1)
     second = add()
     ended.clear()
@@ -240,7 +240,10 @@ def test_a_drain_that_is_ended_by_its_job_timeout_claims_no_more_deliveries(
 def test_a_second_claim_during_a_call_keeps_its_own_outcome(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The clock jumps by more than the lease during the first call. The outcome of the second call is kept."""
+    """During the first call, the clock jumps by more than `LEASE_S`, so the delivery is claimed again and sent again.
+
+    The outcome of the second call is kept.
+    """
     refs = iter(["first", "second"])
     lane = drain.Lane("urgent", Channel.MESSAGING, committed.app_context, Condition())
 

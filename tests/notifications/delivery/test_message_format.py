@@ -204,7 +204,7 @@ def test_sending_a_message_to_a_person_needs_at_most_four_statements(
 
 
 def refused_as_a_text(sim: Server, whatsapp: Configure, **settings: str) -> tuple[Delivery, list[Delivery]]:
-    """Send a reminder that WhatsApp refuses as a text, and drain again.
+    """Send a reminder that WhatsApp refuses as a text. Then send all deliveries that are due.
 
     Return the delivery of the refused text, and the list of all deliveries.
     """

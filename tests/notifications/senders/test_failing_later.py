@@ -62,7 +62,7 @@ def test_a_message_that_whatsapp_refuses_later_is_sent_once_as_a_template(
     sim.messaging.sender.keeps_hours = sim.messaging.sender.tells_hours_late = True
     user = person()
     with unit_of_work():
-        # In our database, the number's 24 hours have just begun.
+        # According to our database, the number has just written to us, so the service may send free text for 24 hours.
         db.session.add(PhoneNumber(phone=user.phone, last_inbound_at=local_time.now()))
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     jobs.drain("urgent")

@@ -24,7 +24,7 @@ def test_the_check_stores_the_quota_of_paid_messages(app: Flask, sim: Server, fo
     assert (sender().quota, sender().state) == (78, "up")
     sim.messaging.sender.quota = 0
     senders.check()
-    assert (sender().quota, sender().state) == (0, "up")  # still up, because a quota of 0 may also mean "no quota"
+    assert (sender().quota, sender().state) == (0, "up")  # "up", because 0 may also mean that the plan has no quota
 
 
 def test_a_used_up_quota_stops_the_sender_until_it_is_refilled(

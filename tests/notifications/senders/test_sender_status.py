@@ -229,7 +229,7 @@ def test_without_a_provider_there_is_no_sender(app: Flask) -> None:
 
 
 def test_health_checks_mention_that_no_provider_is_chosen(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`/readyz` and `worker-health` mention the setting. They succeed, because the operator chose the setting."""
+    """`/readyz` and `worker-health` mention `MESSAGING_PROVIDER`, but succeed, because the operator chose the value."""
     monkeypatch.setattr(delivery_metrics, "worker_problems", list)
     said, runner = "MESSAGING_PROVIDER is outbox", app.test_cli_runner()
     assert said not in runner.invoke(args=["worker-health"]).output

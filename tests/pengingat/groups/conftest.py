@@ -17,7 +17,7 @@ from tests.pengingat.groups.medicines import ADDRESS, ALL, answer, medicine, sen
 
 @pytest.fixture
 def grouping(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """Turn on grouping and links, and send messages to a simulated provider."""
+    """Turn on the grouping of reminders and the web links in messages. Send messages to a simulated provider."""
     config = replace(real_app.extensions["config"], reminder_grouping=True, public_url=ADDRESS)
     monkeypatch.setitem(real_app.extensions, "config", config)
     monkeypatch.setitem(real_app.extensions, "messenger", provider.make(config_for_tests(**sim.messaging.env())))

@@ -32,7 +32,7 @@ def test_a_grouped_message_needs_as_many_statements_as_a_single_one(
 
     for name in ("Aspirin", "Simvastatin"):
         medicine(siti_id, name)
-        alone = send()  # the second value counts, because the first message of a day runs one more statement
+        alone = send()  # only the second result is used: a day's first message runs one more statement
     for name in ALL:
         medicine(siti_id, name)
     assert send() == alone == 6

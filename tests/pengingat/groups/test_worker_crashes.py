@@ -1,6 +1,7 @@
 """Workers that are killed while they send a grouped message.
 
-The message is sent once. If the outcome of the first try is unknown, the message is sent again.
+If a worker dies before the call to the provider, the message is sent once. If a worker dies after the call, the outcome
+is unknown, and the message is sent again.
 """
 
 from __future__ import annotations

@@ -104,9 +104,9 @@ def operations(document: Document) -> Iterator[Document]:
 
 
 def _split_bodies(document: Document) -> None:
-    """Give a request body that may have a file two schemas: one for a form and one for JSON.
+    """Create two schemas for each request body that may contain a file: one for forms and one for JSON.
 
-    Only the form has files, and only JSON has null.
+    Only the form schema has files, and only the JSON schema has null.
     """
     schemas = document["components"]["schemas"]
     for body in _bodies(document):

@@ -19,7 +19,7 @@ from app.forum.service.reads.replies import joined_replies, read_replies, reply_
 def select_reply_list(*, saved: bool, mine: bool, before: bool, search: bool) -> AnySelect:
     """Return the statement for one page of replies, newest first. The column `total` has the number of matches.
 
-    An empty page still has one row, because the total is a column. At least one of `saved` and `mine` is true.
+    Even an empty page has one row, because this row has the `total`. At least one of `saved` and `mine` is true.
     """
     matching = sa.select(ForumReply.__table__)
     rules: list[sa.SQLColumnExpression[bool]] = [~ForumReply.is_deleted, *is_listed(ForumReply, mine=mine)]
@@ -52,7 +52,10 @@ def prepared_reply_list(**kinds: bool) -> PreparedStatement:
 
 
 def read_list(connection: sa.Connection, query: ReplyQuery, caller_id: int) -> Listing[Record]:
-    """Return one page of the replies that the caller has saved or, with `mine`, has written."""
+    """Return one page of the replies that the caller has saved.
+
+    With `mine`, return the replies that the caller has written. With `saved` and `mine`, both conditions must be true.
+    """
     page = query.page
     statement = prepared_reply_list(
         saved=query.saved or not query.mine,
