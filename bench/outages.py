@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench.chaos.outcome import RowOutcome, RowPlan
+from bench.chaos.outcome import ExperimentOutcome, ExperimentPlan
 from bench.chaos.world import World, opened
 from bench.environment import BenchEnvironment, Result, at_most
 from dev.stack.outages import LOG, READ, IsolatedStack, Load, Request
@@ -45,7 +45,7 @@ def run(_: BenchEnvironment) -> Iterator[Result]:
     ):
         deployed.stack.call("POST", "/register", json=PERSON).raise_for_status()
         yield from without_postgres(deployed, "frozen", refused_s=ANSWERED_S + 0.5, back_s=5)
-    with opened(RowPlan(reminders=200, seconds=AWAY_S)) as world:
+    with opened(ExperimentPlan(reminders=200, seconds=AWAY_S)) as world:
         world.start_workers()
         for server in ("redis", "postgres"):
             for how in ("stopped", "frozen"):
@@ -108,7 +108,7 @@ def lost_logs(isolated: IsolatedStack, load: Load, before: int, name: str) -> Re
 # --- reminders ---
 
 
-def through(world: World, server: str, how: str, meanwhile: Callable[[], object]) -> RowOutcome:
+def through(world: World, server: str, how: str, meanwhile: Callable[[], object]) -> ExperimentOutcome:
     """Stop or freeze a server when the first reminder is due, and call `meanwhile` during the outage.
 
     Then start or continue the server, and return the outcome of the reminders. `server` is "redis" or "postgres". `how`

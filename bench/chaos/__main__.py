@@ -1,8 +1,8 @@
 """`make chaos`: reminders fall due during faults. No reminder may be lost, sent early or sent twice.
 
-The program prints one table of targets and results. The exit code is 1 if a target is missed. A chaos row is one test
-with one kind of fault. `make chaos ARGS="kills freezes"` runs only the rows `kills` and `freezes`. `ARGS=--short` runs
-all rows with smaller plans.
+The program prints one table of targets and results. The exit code is 1 if a target is missed. Each experiment
+has its own kind of fault. `make chaos ARGS="kills freezes"` runs only the experiments `kills` and `freezes`.
+`ARGS=--short` runs all experiments with smaller plans.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from types import ModuleType
 from bench.chaos import backlog, clock_steps, confirmed, cut_lines, freezes, hung_worker, kills, outages, paused, poison
 from bench.environment import Result, print_table
 
-#: The chaos rows, by name. Each row is a module with a function `run(plan)` and two plans, WHOLE and SHORT. `run`
+#: The experiments, by name. Each one is a module with a function `run(plan)` and two plans, WHOLE and SHORT. `run`
 #: yields results.
-ROWS: dict[str, ModuleType] = {
+EXPERIMENTS: dict[str, ModuleType] = {
     "kills": kills,
     "freezes": freezes,
     "confirmed": confirmed,
@@ -34,16 +34,16 @@ ROWS: dict[str, ModuleType] = {
 
 def main(words: list[str]) -> int:
     options = _parser().parse_args(words)
-    if unknown := set(options.rows) - set(ROWS):
-        print(f"There is no row {', '.join(sorted(unknown))}; there are {', '.join(ROWS)}.")
+    if unknown := set(options.experiments) - set(EXPERIMENTS):
+        print(f"There is no experiment {', '.join(sorted(unknown))}; there are {', '.join(EXPERIMENTS)}.")
         return 2
     given = {name: value for name in ("reminders", "seconds", "faults", "seed") if (value := getattr(options, name))}
     results: list[Result] = []
-    for name in options.rows or ROWS:
+    for name in options.experiments or EXPERIMENTS:
         started = time.monotonic()
         print(f"{name} ...", flush=True)
-        row = ROWS[name]
-        results += row.run(replace(row.SHORT if options.short else row.WHOLE, **given))
+        experiment = EXPERIMENTS[name]
+        results += experiment.run(replace(experiment.SHORT if options.short else experiment.WHOLE, **given))
         print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
     print_table(results)
     return 0 if all(result.holds for result in results) else 1
@@ -51,10 +51,12 @@ def main(words: list[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
-    parser.add_argument("rows", nargs="*", metavar="row", help=f"one of {', '.join(ROWS)} (default: all)")
+    parser.add_argument(
+        "experiments", nargs="*", metavar="experiment", help=f"one of {', '.join(EXPERIMENTS)} (default: all)"
+    )
     parser.add_argument("--short", action="store_true", help="fewer reminders, shorter faults")
     for name, kind in (("reminders", int), ("seconds", float), ("faults", int), ("seed", int)):
-        parser.add_argument(f"--{name}", type=kind, help="replaces the value in the plan of each row")
+        parser.add_argument(f"--{name}", type=kind, help="replaces the value in the plan of each experiment")
     return parser
 
 

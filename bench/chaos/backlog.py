@@ -1,4 +1,7 @@
-"""Chaos row: workers start after an hour without workers. New reminders must not wait for 10,000 old deliveries."""
+"""Chaos experiment: workers start after an hour without workers.
+
+New reminders must not wait for 10,000 old deliveries.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from bench.chaos.outcome import RowPlan
+from bench.chaos.outcome import ExperimentPlan
 from bench.chaos.world import SETTLE_S, World, opened
 from bench.environment import Result, at_most
 from bench.messages import add_messages
@@ -15,7 +18,7 @@ from dev.stack.waiting import wait_until
 
 
 @dataclass(frozen=True)
-class Backlog(RowPlan):
+class Backlog(ExperimentPlan):
     """A plan with old deliveries and new reminders.
 
     `waiting` is the number of deliveries that are due before the workers start. The reminders are due afterwards.

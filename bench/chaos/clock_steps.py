@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bench.chaos.outcome import RowPlan
+from bench.chaos.outcome import ExperimentPlan
 from bench.chaos.world import World, opened
 from bench.environment import Result, at_most
 from dev.system_packages import require
 
-WHOLE = RowPlan(reminders=300, seconds=75)
-SHORT = RowPlan(reminders=120, seconds=30)
+WHOLE = ExperimentPlan(reminders=300, seconds=75)
+SHORT = ExperimentPlan(reminders=120, seconds=30)
 
 STEPS = ("+2h", "-2h", "+50m")
 #: Duration of a clock step and of the pause between two steps, as fractions of the plan's seconds. In the plan `WHOLE`
@@ -30,7 +30,7 @@ MISSED = "SELECT count(*) FROM deliveries WHERE state = 'missed'"
 LATER_SENT = "SELECT count(*) FROM deliveries WHERE due_at > now() + interval '5 minutes' AND state <> 'pending'"
 
 
-def run(plan: RowPlan) -> Iterator[Result]:
+def run(plan: ExperimentPlan) -> Iterator[Result]:
     with fake_clock() as (clock, env), opened(plan, postgres_env=env) as world:
         yield from _play(world, clock)
 

@@ -1,4 +1,4 @@
-"""Chaos row (a test of `make chaos`): the same kills as in the module `kills`, but the provider sends receipts.
+"""Chaos experiment: the same kills as in the module `kills`, but the provider sends receipts.
 
 WhatsApp's receipts contain the id of our delivery. Each receipt arrives twice, in any order. If a worker is killed
 while it sends a delivery, a receipt settles the delivery before the delivery's lease (time limit) ends. Only calls that
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.chaos.kills import Kills
-from bench.chaos.outcome import RowOutcome, RowPlan
+from bench.chaos.outcome import ExperimentOutcome, ExperimentPlan
 from bench.chaos.world import opened
 from bench.environment import Result
 from dev.simulators import webhooks
@@ -22,17 +22,17 @@ SETTINGS = {
     "WHATSAPP_TEMPLATES": '{"reminder": "pengingat", "alert": "kabar"}',
 }
 
-WHOLE = RowPlan(reminders=2000, seconds=300, faults=80)
-SHORT = RowPlan(reminders=300, seconds=30, faults=12)
+WHOLE = ExperimentPlan(reminders=2000, seconds=300, faults=80)
+SHORT = ExperimentPlan(reminders=300, seconds=30, faults=12)
 
 
-def run(plan: RowPlan) -> Iterator[Result]:
+def run(plan: ExperimentPlan) -> Iterator[Result]:
     outcome = play(plan)
     print(outcome)
     yield from outcome.results(f"{plan.faults} kills with receipts", doubled=0)
 
 
-def play(plan: RowPlan) -> RowOutcome:
+def play(plan: ExperimentPlan) -> ExperimentOutcome:
     with opened(plan, settings=SETTINGS) as world:
         url = world.start_web()
         world.sim.messaging.call_back(url, told=["sent", "delivered"], times=2, shuffled=True, late_s=2)

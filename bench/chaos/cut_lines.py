@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.chaos.outcome import RowPlan
+from bench.chaos.outcome import ExperimentPlan
 from bench.chaos.world import opened
 from bench.environment import Result
 
 #: `seconds` is the time during which the provider closes its connections.
-WHOLE = RowPlan(reminders=300, seconds=70)
-SHORT = RowPlan(reminders=150, seconds=25)
+WHOLE = ExperimentPlan(reminders=300, seconds=70)
+SHORT = ExperimentPlan(reminders=150, seconds=25)
 
 #: Maximum seconds from the end of the fault to the last message. After failures the service does not call the provider
 #: for some seconds. The service retries a message with an unknown outcome after 30 s, plus or minus 25 %.
 BACK_S = 60.0
 
 
-def run(plan: RowPlan) -> Iterator[Result]:
+def run(plan: ExperimentPlan) -> Iterator[Result]:
     with opened(plan) as world:
         world.start_workers()
         world.remind()

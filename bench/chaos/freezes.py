@@ -10,22 +10,22 @@ import contextlib
 import time
 from collections.abc import Iterator
 
-from bench.chaos.outcome import RowPlan
+from bench.chaos.outcome import ExperimentPlan
 from bench.chaos.world import opened
 from bench.environment import Result
 from dev.stack.outages import frozen
 from dev.stack.waiting import wait_until
 
 #: In this plan `faults` is the number of freezes.
-WHOLE = RowPlan(reminders=800, seconds=120, faults=5)
-SHORT = RowPlan(reminders=200, seconds=25, faults=1)
+WHOLE = ExperimentPlan(reminders=800, seconds=120, faults=5)
+SHORT = ExperimentPlan(reminders=200, seconds=25, faults=1)
 
 FROZEN_S = (15.0, 25.0)
 #: Seconds of each call to the simulated provider. Calls are slow, so that a call is always in progress.
 LATENCY_S = 1.5
 
 
-def run(plan: RowPlan) -> Iterator[Result]:
+def run(plan: ExperimentPlan) -> Iterator[Result]:
     with opened(plan) as world:
         world.sim.fault("messaging", "latency", seconds=LATENCY_S, times=None)
         world.start_workers()

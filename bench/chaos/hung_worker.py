@@ -1,4 +1,4 @@
-"""Chaos row (a test of `make chaos`): a process of a worker hangs during a call.
+"""Chaos experiment: a process of a worker hangs during a call.
 
 Later reminders must not wait for this process.
 """
@@ -13,15 +13,15 @@ from collections.abc import Iterator
 
 import psutil
 
-from bench.chaos.outcome import RowPlan
+from bench.chaos.outcome import ExperimentPlan
 from bench.chaos.world import Workers, World, opened
 from bench.environment import Result, at_most
 from dev.stack.waiting import wait_until
 
 #: In the two plans below, `faults` is the number of tests. Each test uses the next entry of `WAYS`, which names what
 #: hangs. The reminders of a test fall due within `seconds` seconds.
-WHOLE = RowPlan(reminders=90, seconds=60, faults=2)
-SHORT = RowPlan(reminders=60, seconds=30, faults=1)
+WHOLE = ExperimentPlan(reminders=90, seconds=60, faults=2)
+SHORT = ExperimentPlan(reminders=60, seconds=30, faults=1)
 
 #: Two workers, the minimum in production.
 WORKERS = Workers(queues=("urgent", "bulk"))
@@ -30,7 +30,7 @@ LATEST_S = 15.0
 WAYS = ("a worker and its job", "a job")
 
 
-def run(plan: RowPlan) -> Iterator[Result]:
+def run(plan: ExperimentPlan) -> Iterator[Result]:
     with opened(plan, workers=WORKERS) as world:
         world.sim.fault("messaging", "latency", seconds=LATENCY_S, times=None)
         world.start_workers()

@@ -1,4 +1,4 @@
-"""Chaos row: random kills of workers, their jobs' processes ("horses"), schedulers, Valkey and PostgreSQL.
+"""Chaos experiment: random kills of workers, their jobs' processes ("horses"), schedulers, Valkey and PostgreSQL.
 
 Valkey is also emptied with FLUSHALL. People answer their reminders at the same time. Afterwards caregivers get alerts
 about missed doses. While these alerts are sent, there are more kills, half as many as before. At the end, each dose
@@ -19,7 +19,7 @@ import psutil
 import redis
 
 from bench.chaos.caregivers import Caregivers
-from bench.chaos.outcome import RowOutcome, RowPlan
+from bench.chaos.outcome import ExperimentOutcome, ExperimentPlan
 from bench.chaos.people import People
 from bench.chaos.world import World, opened
 from bench.environment import Result
@@ -31,18 +31,18 @@ MAX_DOUBLED = 0.05
 #: Maximum seconds between two kills while alerts are sent.
 BESIDE_S = 1.0
 
-WHOLE = RowPlan(reminders=2000, seconds=300, faults=80)
-SHORT = RowPlan(reminders=300, seconds=30, faults=12)
+WHOLE = ExperimentPlan(reminders=2000, seconds=300, faults=80)
+SHORT = ExperimentPlan(reminders=300, seconds=30, faults=12)
 
 
-def run(plan: RowPlan) -> Iterator[Result]:
+def run(plan: ExperimentPlan) -> Iterator[Result]:
     outcome = play(plan)
     print(outcome)
     cut = min(outcome.unknown, round(MAX_DOUBLED * plan.reminders))
     yield from outcome.results(f"{plan.faults} kills", doubled=cut, repeated=outcome.alerts.unknown)
 
 
-def play(plan: RowPlan) -> RowOutcome:
+def play(plan: ExperimentPlan) -> ExperimentOutcome:
     with opened(plan) as world:
         return Kills(world).play()
 
@@ -56,7 +56,7 @@ class Kills:
         #: Number of faults while alerts were sent, by kind.
         self.beside: Counter[str] = Counter()
 
-    def play(self) -> RowOutcome:
+    def play(self) -> ExperimentOutcome:
         world, people = self.world, People(self.world)
         caregivers = Caregivers(world, people)
         world.start_workers()

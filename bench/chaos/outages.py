@@ -1,17 +1,20 @@
-"""Chaos row: PostgreSQL is stopped while calls to the provider are in progress, first for 60 s, then for 5 minutes."""
+"""Chaos experiment: PostgreSQL is stopped while calls to the provider are in progress.
+
+It is stopped first for 60 s, then for 5 minutes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bench.chaos.outcome import RowPlan
+from bench.chaos.outcome import ExperimentPlan
 from bench.chaos.world import opened
 from bench.environment import Result
 
 #: In this plan `seconds` is the duration of the longest outage. Reminders that fall due in an outage wait for its end.
-WHOLE = RowPlan(reminders=300, seconds=300)
-SHORT = RowPlan(reminders=150, seconds=40)
+WHOLE = ExperimentPlan(reminders=300, seconds=300)
+SHORT = ExperimentPlan(reminders=150, seconds=40)
 
 SHORTER_S = 60.0
 LATENCY_S = 1.0
@@ -19,7 +22,7 @@ LATENCY_S = 1.0
 BACK_S = 30.0
 
 
-def run(plan: RowPlan) -> Iterator[Result]:
+def run(plan: ExperimentPlan) -> Iterator[Result]:
     with opened(plan) as world:
         world.sim.fault("messaging", "latency", seconds=LATENCY_S, times=None)
         world.start_workers()

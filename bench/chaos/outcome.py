@@ -1,4 +1,4 @@
-"""Plan and outcome of a chaos row (a test with one kind of fault). The outcome is compared with the targets."""
+"""Plan and outcome of a chaos experiment. The outcome is compared with the targets."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ LATEST_S = 60.0
 
 
 @dataclass(frozen=True)
-class RowPlan:
-    """Size of a chaos row.
+class ExperimentPlan:
+    """Size of a chaos experiment.
 
     The reminders fall due within `seconds`. `seed` is the random seed.
     """
@@ -54,7 +54,7 @@ class Ledger:
 
 @dataclass
 class Alerts:
-    """Alerts of a chaos row, counted at its end. An alert tells one caregiver about one missed dose."""
+    """Alerts of a chaos experiment, counted at its end. An alert tells one caregiver about one missed dose."""
 
     due: int = 0
     lost: int = 0
@@ -101,8 +101,8 @@ class Alerts:
 
 
 @dataclass
-class RowOutcome:
-    plan: RowPlan
+class ExperimentOutcome:
+    plan: ExperimentPlan
     faults: Counter[str] = field(default_factory=Counter)
     #: `arrived`: number of messages that arrived for each reminder. `late_s`: delay of each reminder's first message in
     #: seconds.
@@ -112,7 +112,7 @@ class RowOutcome:
     #: Number of messages with an unknown outcome, because the worker died or the provider did not respond in time.
     unknown: int = 0
     unsettled: int = 0
-    #: Result of the dose ledger. None if people do not answer in this chaos row.
+    #: Result of the dose ledger. None if people do not answer in this chaos experiment.
     ledger: Ledger | None = None
     #: Outcome of the alerts to caregivers about unanswered doses.
     alerts: Alerts = field(default_factory=Alerts)
@@ -139,7 +139,7 @@ class RowOutcome:
 
     @property
     def keeps_promises(self) -> bool:
-        """Return whether the chaos row has no errors. A delay is no error.
+        """Return whether the chaos experiment has no errors. A delay is no error.
 
         A lost or early message is an error. Only a message with an unknown outcome may be sent twice.
         """

@@ -13,21 +13,21 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from bench.chaos.clock_steps import fake_clock, set_clock
-from bench.chaos.outcome import LATEST_S, RowPlan
+from bench.chaos.outcome import LATEST_S, ExperimentPlan
 from bench.chaos.world import World, opened
 from bench.environment import Result, at_most
 from dev.stack.outages import frozen
 
-WHOLE = RowPlan(reminders=600, seconds=1350)
+WHOLE = ExperimentPlan(reminders=600, seconds=1350)
 #: The pause of this plan is so short that reminders continue at once.
-SHORT = RowPlan(reminders=100, seconds=45)
+SHORT = ExperimentPlan(reminders=100, seconds=45)
 
 #: Time before the pause and duration of the pause, as fractions of the plan's seconds. With the plan `WHOLE` the pause
 #: takes 600 s.
 BEFORE, PAUSE = 1 / 22.5, 1 / 2.25
 
 
-def run(plan: RowPlan) -> Iterator[Result]:
+def run(plan: ExperimentPlan) -> Iterator[Result]:
     pause_s = round(plan.seconds * PAUSE)
     with fake_clock() as (clock, env), opened(plan, postgres_env=env, settings=env) as world:
         _begin(world)

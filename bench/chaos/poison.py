@@ -13,14 +13,14 @@ from datetime import UTC, datetime, timedelta
 
 from app.notifications.delivery import claims, drain
 from app.notifications.delivery.claims import Claimed
-from bench.chaos.outcome import RowPlan
+from bench.chaos.outcome import ExperimentPlan
 from bench.chaos.world import SETTLE_S, Workers, World, opened
 from bench.environment import Result, at_least, at_most
 from bench.messages import add_messages
 
 #: `faults` is the number of poisonous deliveries. They are due together with the first reminders.
-WHOLE = RowPlan(reminders=1500, seconds=120, faults=2)
-SHORT = RowPlan(reminders=300, seconds=20, faults=1)
+WHOLE = ExperimentPlan(reminders=1500, seconds=120, faults=2)
+SHORT = ExperimentPlan(reminders=300, seconds=20, faults=1)
 
 #: Seconds of each call. The provider is slow, so that calls are always in progress.
 LATENCY_S = 0.5
@@ -50,7 +50,7 @@ def poisoned(transport: drain.Transport) -> drain.Transport:
     return send
 
 
-def run(plan: RowPlan) -> Iterator[Result]:
+def run(plan: ExperimentPlan) -> Iterator[Result]:
     with opened(plan, workers=WORKERS) as world:
         world.sim.fault("messaging", "latency", seconds=LATENCY_S, times=None)
         world.start_workers()

@@ -1,4 +1,4 @@
-"""Servers, workers and people of a chaos row. A process that dies is restarted, as systemd does."""
+"""Servers, workers and people of a chaos experiment. A process that dies is restarted, as systemd does."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from app.pengingat import service
 from app.pengingat.schemas import NewPengingat
 from app.providers import vapid
 from app.push import service as push
-from bench.chaos.outcome import RowOutcome, RowPlan
+from bench.chaos.outcome import ExperimentOutcome, ExperimentPlan
 from config import ROOT, Config
 from dev.servers import Postgres, Valkey, start_postgres, start_valkey, valkey_server
 from dev.simulators import Server, simulators
@@ -56,18 +56,18 @@ UNKNOWN = "SELECT count(*) FROM deliveries WHERE channel = 'messaging' AND unkno
 
 @dataclass(frozen=True)
 class Workers:
-    """The workers of a chaos row. `queues` has one queue for each worker. `kind` is the class for `rq worker`."""
+    """The workers of an experiment. `queues` has one queue for each worker. `kind` is the class for `rq worker`."""
 
     queues: tuple[str, ...] = ("urgent", "urgent", "bulk")
     kind: str = "worker.Worker"
 
 
 class World:
-    """Servers, workers and people of a chaos row, and the outcome of its reminders."""
+    """Servers, workers and people of a chaos experiment, and the outcome of its reminders."""
 
     def __init__(
         self,
-        plan: RowPlan,
+        plan: ExperimentPlan,
         folder: Path,
         supervisor: Supervisor,
         sim: Server,
@@ -77,7 +77,7 @@ class World:
     ) -> None:
         self.plan, self.folder, self.supervisor, self.sim = plan, folder, supervisor, sim
         self.random = random.Random(plan.seed)
-        self.outcome = RowOutcome(plan)
+        self.outcome = ExperimentOutcome(plan)
         self._postgres_env = postgres_env
         self.postgres: Postgres = start_postgres(supervisor, folder / "postgres", env=postgres_env)
         self.valkey: Valkey = start_valkey(supervisor, folder / "valkey")
@@ -113,7 +113,7 @@ class World:
 
     def remind(self, remind_of: RemindOf | None = None) -> None:
         """Create the people and reminders of a round, and reset the results of the earlier round."""
-        self.outcome = RowOutcome(self.plan)
+        self.outcome = ExperimentOutcome(self.plan)
         self.due.clear()
         self._rounds += 1
         with self.app.app_context():
@@ -241,7 +241,7 @@ class World:
 
     # --- results ---
 
-    def finish(self) -> RowOutcome:
+    def finish(self) -> ExperimentOutcome:
         """Wait until no delivery is open or `SETTLE_S` seconds are over. Return the outcome."""
         while time.time() < self.last_due + SETTLE_S and not (time.time() > self.last_due + 1 and self._is_settled()):
             self.keep_up()
@@ -250,13 +250,13 @@ class World:
 
     def arrived(self) -> set[str]:
         """Return the names of reminders that have arrived both as a message and as a push."""
-        outcome = RowOutcome(self.plan)
+        outcome = ExperimentOutcome(self.plan)
         self._count_arrivals(outcome)
         return outcome.arrived.keys() & outcome.pushes.keys()
 
     def all_have_arrived(self) -> bool:
         """Return whether each reminder has arrived both as a message and as a push."""
-        outcome = RowOutcome(self.plan)
+        outcome = ExperimentOutcome(self.plan)
         self._count_arrivals(outcome)
         return outcome.lost == outcome.lost_pushes == 0
 
@@ -281,7 +281,7 @@ class World:
         except psycopg2.Error:
             return False
 
-    def _judge(self) -> RowOutcome:
+    def _judge(self) -> ExperimentOutcome:
         self._count_arrivals(self.outcome)
         self.outcome.unsettled = self.figure(OPEN)
         self.outcome.unknown = self.figure(UNKNOWN) - self._unknown_before
@@ -294,7 +294,7 @@ class World:
             db.engine.dispose()
             self.app.extensions["autocommit"].dispose()
 
-    def _count_arrivals(self, outcome: RowOutcome) -> None:
+    def _count_arrivals(self, outcome: ExperimentOutcome) -> None:
         """Count the messages and pushes of this round's reminders, for the outcome."""
         for message in list(self.sim.messaging.sent):
             for name in self._reminded_of(message.target, message.text):
@@ -314,7 +314,7 @@ def named(text: str) -> list[str]:
 
 @contextlib.contextmanager
 def opened(
-    plan: RowPlan,
+    plan: ExperimentPlan,
     *,
     workers: Workers = Workers(),
     postgres_env: Mapping[str, str] | None = None,

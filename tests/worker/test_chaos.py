@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from bench.chaos.__main__ import ROWS, main
+from bench.chaos.__main__ import EXPERIMENTS, main
 from bench.chaos.kills import FAULTS, play
-from bench.chaos.outcome import Alerts, RowOutcome, RowPlan
+from bench.chaos.outcome import Alerts, ExperimentOutcome, ExperimentPlan
 
 pytestmark = [pytest.mark.takes(seconds=47), pytest.mark.processes]
 
 
 def test_reminders_survive_one_of_each_fault() -> None:
     """`make chaos` also measures how late messages are and how many are sent twice."""
-    outcome = play(RowPlan(reminders=80, seconds=8, faults=len(FAULTS)))
+    outcome = play(ExperimentPlan(reminders=80, seconds=8, faults=len(FAULTS)))
     assert outcome.keeps_promises, str(outcome)
     for faults in (outcome.faults, outcome.alerts.faults):
         assert sum(faults.values()) == len(FAULTS)  # if a fault is impossible, a worker is killed
@@ -28,7 +28,7 @@ def test_each_kind_of_wrong_alert_fails_one_result(flaw: str) -> None:
     assert alerts.keeps_promises
     assert all(result.holds for result in alerts.results("kills", repeated=1))
     wrong = replace(alerts, **{flaw: 1})
-    assert not RowOutcome(RowPlan(reminders=0, seconds=0), alerts=wrong).keeps_promises
+    assert not ExperimentOutcome(ExperimentPlan(reminders=0, seconds=0), alerts=wrong).keeps_promises
     assert [result.holds for result in wrong.results("kills", repeated=1)].count(False) == 1
 
 
@@ -39,15 +39,15 @@ def test_repeated_alerts_fail_the_result_if_none_are_allowed() -> None:
     ]
 
 
-def test_an_unknown_row_name_is_refused_with_a_list_of_valid_names(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_experiment_is_refused_with_a_list_of_valid_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kills", "floods"]) == 2
     told = capsys.readouterr().out
-    assert told.startswith("There is no row floods; there are kills, freezes, ")
+    assert told.startswith("There is no experiment floods; there are kills, freezes, ")
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_the_short_plan_of_a_row_is_the_smaller_one(name: str) -> None:
-    row = ROWS[name]
-    assert row.SHORT.reminders < row.WHOLE.reminders
-    assert row.SHORT.seconds < row.WHOLE.seconds
-    assert row.SHORT.faults <= row.WHOLE.faults
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_short_plan_of_an_experiment_is_the_smaller_one(name: str) -> None:
+    short, whole = EXPERIMENTS[name].SHORT, EXPERIMENTS[name].WHOLE
+    assert short.reminders < whole.reminders
+    assert short.seconds < whole.seconds
+    assert short.faults <= whole.faults
