@@ -4,8 +4,8 @@ Schemathesis sends valid and invalid requests. The document must describe each r
 service. Afterwards `bench.malformed` sends requests with malformed bodies and headers. `tests/fuzz` runs a few requests
 of both kinds.
 
-`python -m bench.fuzz [number of requests, 20000] [seed]` sends this number of requests that are generated from the
-document. It also sends half as many malformed requests.
+`python -m bench.fuzz [number of requests, 20000] [seed]` sets the number of requests that are generated from the
+document. The program also sends half as many malformed requests.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from dev.simulators import simulators
 
 WHO: tuple[RoleName | None, ...] = (None, RoleName.PASIEN, RoleName.ADMIN)
 
-#: Checks of schemathesis that are switched off. Some check a rule that the routes break on purpose. For the others,
-#: other tests check the rule.
+#: Checks of schemathesis that are switched off. The routes break the rules of some checks on purpose. Other tests cover
+#: the rules of the remaining checks.
 LEFT_OUT = {
     # Forms accept more than the document says: digits for a number, 0 for false, and blank items.
     "negative_data_rejection",

@@ -1,12 +1,11 @@
-"""Benchmark of frequent functions while their tables grow from 10,000 to 10,000,000 rows.
+"""Benchmark of frequently called functions, while their tables grow from 10,000 to 10,000,000 rows.
 
 Routes and workers call these functions. The benchmark calls them without HTTP, for random rows. The cost of a function
 is its time divided by the time of a select by primary key in the same round. Other load on the machine slows down the
 function and the select alike, so the cost stays the same.
 
-The number of rows of one person, of one thread and of one search circle is the same at every size. `--most 100000`
-limits the size.
-`test_plans.py` checks which index each statement uses.
+At every size, one person, one thread and one search circle have the same number of rows. `--most 100000` sets the
+largest size. `test_plans.py` checks which index each statement uses.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from app.notifications.delivery.sealing import Words
 from app.notifications.models import OPEN, DeliveryState, InboundKind, deliveries, inbound
 from app.providers.webhooks import WebhookEvent
 
-#: Maximum number of upcoming deliveries to read. The maximum number of all other deliveries to read is the same.
+#: Maximum number of upcoming deliveries to read, and maximum number of other deliveries to read.
 SHOWN = 200
 #: `HEARD` is the maximum number of incoming messages on the page. `PEOPLE` is the maximum number of
 #: recipients whom the developer can choose as the sender of a message.
@@ -135,7 +135,7 @@ def _shown_text(row: Row) -> str:
 
 
 def _entries(rows: Iterable[Row]) -> list[OutboxEntry]:
-    """Group the deliveries by event. The first delivery of each event decides the order."""
+    """Group the deliveries by event. The events have the order of their first deliveries in `rows`."""
     entries: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         key = (row["kind"], row["about_id"] or row["dedupe_key"], row["user_id"], row["due_at"])

@@ -1,6 +1,6 @@
 """Update of the development database: migrations, seed data and demo data.
 
-One process runs all three steps, because each process would have to import the application again.
+One process runs all three steps, because separate processes would each import the application.
 """
 
 from __future__ import annotations

@@ -82,9 +82,9 @@ def start_postgres(
 ) -> Postgres:
     """Start PostgreSQL on the folder `data`. Create the folder and the service's database if they are missing.
 
-    The server listens only on a Unix socket, in a folder that only its owner can enter. `folder` contains PostgreSQL's
-    programs, if they are not those of the wheel. `env` contains additional environment variables of the server, and
-    `settings` contains additional parameters.
+    The server listens only on a Unix socket. The folder of the socket can be entered only by its owner. `folder`
+    contains PostgreSQL's programs. The default is the programs of the wheel. `env` contains additional environment
+    variables of the server, and `settings` contains additional parameters.
     """
     folder = folder or programs()
     data = data.absolute()
@@ -98,9 +98,9 @@ def start_postgres(
 
 
 def start_replica(supervisor: Supervisor, primary: Postgres, data: Path) -> Postgres:
-    """Start a streaming replica of a durable PostgreSQL on the folder `data`.
+    """Start a streaming replica of `primary`, with its data in the folder `data`.
 
-    If `data` is missing, the function copies the primary first.
+    The primary must be durable. If `data` is missing, copy the primary first.
     """
     folder, data = programs(), data.absolute()
     data.parent.mkdir(parents=True, exist_ok=True)

@@ -56,6 +56,6 @@ def list_user_deliveries(page: Page, user_id: int) -> Listing[Sent]:
     """List the deliveries of a user with states and reasons, without text.
 
     The user sees this access in their access log. Deliveries that would reveal a pseudonymous author are left out, such
-    as messages about replies to their thread.
+    as messages about replies to the author's thread.
     """
     return service.deliveries_of(caller, user_id, page)

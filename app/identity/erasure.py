@@ -28,7 +28,7 @@ IS_PRESENT: sa.ColumnElement[bool] = User.erasure_due_at.is_(None)
 
 
 class Posts(StrEnum):
-    """Choice of a person for their forum posts, if the person is erased."""
+    """What happens to the forum posts of a person who is erased. The person chooses one of these values."""
 
     #: The posts stay. Their author is shown as "Akun dihapus" ("account deleted").
     ANONYMISE = "anonymise"
@@ -41,9 +41,9 @@ class ErasureSubject(DataSubject):
 
     posts: Posts
     username: str
-    #: Texts that identify only this person: numbers, e-mail, NIK.
+    #: Texts that identify only this person: phone numbers, e-mail, NIK.
     identifiers: tuple[str, ...]
-    #: Texts that may also be names of other people or ordinary words: username, name and pseudonym.
+    #: Username, name and pseudonym. These texts may also be names of other people, or ordinary words.
     names: tuple[str, ...]
 
 
@@ -55,7 +55,7 @@ def begin(user: User, posts: Posts) -> None:
 
 
 def cancel(user: User) -> bool:
-    """Cancel the erasure of a person. Return whether it was scheduled. The person's row must be locked."""
+    """Cancel the erasure of a person. Return whether an erasure was scheduled. The person's row must be locked."""
     if user.erasure_due_at is None:
         return False
     user.erasure_due_at = user.erasure_posts = None

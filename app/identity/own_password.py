@@ -9,7 +9,8 @@ from app.identity.models import User
 from app.identity.second_factor import WrongOtp
 from app.identity.sessions import Caller
 
-#: Rate limit of wrong passwords and codes for all routes that ask the caller for them. All routes share one count.
+#: Rate limit of wrong passwords and wrong codes. It applies to all routes that ask the caller for a password or a code.
+#: All these routes share one count.
 limit_own_password = limit(
     "10 per 5 minutes", key=by_caller, counts=(credentials.WrongPassword, WrongOtp), counter="own_password"
 )

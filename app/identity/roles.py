@@ -12,7 +12,7 @@ from app.identity import audit, dependents, erasure, sessions
 from app.identity.models import PRIVILEGED, SELF_SERVICE, Role, RoleName, User, user_roles
 from app.identity.sessions import Caller
 
-#: Error by database constraint, for a role that another request deletes at the same time.
+#: Error by database constraint. The constraint is violated if another request deletes the role at the same time.
 ROLE_CONSTRAINTS: dict[str, AppError] = {"fk_user_roles_role_id": ValidationFailed({"role_ids": ["tidak dikenal."]})}
 
 #: Roles that at least one person must have. The values are the names of the roles in the error message.
@@ -34,8 +34,8 @@ def roles_by_id(role_ids: Collection[int]) -> list[Role]:
 def choose_own_roles(user: User, role_ids: Collection[int]) -> None:
     """Set which of the roles patient and caregiver a person has. All other roles stay unchanged.
 
-    Raise `Forbidden` if `role_ids` has another role that the person does not have. Raise `BadRequest` if the person
-    would lose all roles.
+    Raise `Forbidden` if `role_ids` has any other role that the person does not have already. Raise `BadRequest` if the
+    person would lose all roles.
     """
     roles = roles_by_id(role_ids)
     if any(role.name not in SELF_SERVICE and role not in user.roles for role in roles):
@@ -107,7 +107,7 @@ def keep_last_admin(user: User) -> None:
 
 
 def keep_last(user: User, name: RoleName) -> None:
-    """Raise `Conflict` if `user` is the last person with a role. People who have requested erasure do not count."""
+    """Raise `Conflict` if no other person has the role `name`. People who have requested erasure do not count."""
     role = db.session.scalars(sa.select(Role).where(Role.name == name).with_for_update(key_share=True)).one()
     others = sa.exists().where(
         user_roles.c.role_id == role.id,

@@ -106,7 +106,7 @@ class SecondFactorStatus:
 def begin(user: User) -> Setup:
     """Store a new secret for an administrator. The second factor becomes active when `confirm` gets a valid code.
 
-    Raise `Forbidden` for other people, and `Conflict` if a second factor is already active.
+    Raise `Forbidden` if the person is no administrator. Raise `Conflict` if a second factor is already active.
     """
     _check_privileged(user)
     secret = pyotp.random_base32()
@@ -181,7 +181,7 @@ def remove(user_id: int) -> bool:
 
 
 def status(user: User) -> SecondFactorStatus:
-    """Return the state of an administrator's second factor. Raise `Forbidden` for other people."""
+    """Return the state of an administrator's second factor. Raise `Forbidden` if the person is no administrator."""
     _check_privileged(user)
     left = sa.select(sa.func.cardinality(SecondFactor.recovery_hashes))
     is_asked_for = sa.and_(SecondFactor.user_id == user.id, SecondFactor.confirmed_at.is_not(None))
@@ -209,7 +209,7 @@ def is_active(user_id: int) -> bool:
 
 
 def reencrypt() -> None:
-    """Encrypt each secret with the first configured key if it is encrypted with another key."""
+    """If a secret is not encrypted with the first configured key, encrypt it again with this key."""
     prefix = field_encryption.stored_prefix()
     others = sa.select(SecondFactor).where(~SecondFactor.secret.startswith(prefix, autoescape=True)).with_for_update()
     factors = db.session.scalars(others).all()
@@ -280,9 +280,9 @@ def _accepts(factor: SecondFactor, otp: str) -> bool:
 
 
 def _take_code(factor: SecondFactor, otp: str) -> bool:
-    """Return whether the code is valid now (± `WINDOW`) and newer than the last used code. If so, mark it as used.
+    """Return whether the code belongs to the present time (± `WINDOW` steps) and is newer than the last used code.
 
-    The row of the second factor must be locked.
+    Mark such a code as used. The row of the second factor must be locked.
     """
     digits = re.sub(r"\s", "", otp)
     if not re.fullmatch(r"[0-9]{6}", digits):

@@ -52,9 +52,10 @@ RESET = "reset"
 OF_WHATSAPP = frozenset({"system", "unsupported"})
 #: Message types that contain only text.
 WORDS = frozenset({"text", "button", "interactive"})
-#: Meanings of a message that records an answer to a reminder.
+#: Meanings of a message that answers a reminder. The service records such an answer.
 RECORDING = frozenset({Word.DONE, Word.SKIP, Word.SNOOZE})
-#: Payload key for the ids of the reminders that were open when the service answered "only text".
+#: Key in the payload of a message without text. The value contains the ids of the reminders that were open when the
+#: service answered that it reads only text.
 ASKED = "asked"
 
 #: Only jobs update this counter. `app.core.jobs.metrics` exports the counter, so the counter has no registry.
@@ -66,7 +67,7 @@ _rows = inbound.c
 
 @dataclass(frozen=True)
 class MessageAuthor:
-    """The account that wrote a message, its phone number, and the time of the message."""
+    """Author of a message: the account and its phone number, and the time at which the author wrote the message."""
 
     user_id: int
     name: str
@@ -107,7 +108,8 @@ def _apply(
 ) -> MessageReply | None:
     """Apply a message. Return None if no account has the sender's number.
 
-    A message with a code or a consent may assign the number to an account. This happens first.
+    A message with a code or a consent may assign the number to an account. Do this before the account of the number is
+    read.
     """
     meaning = reading.read(row.text or "", _context(asked), str(row.payload.get("pressed", "")))
     proved = _prove(phone, meaning)
@@ -311,7 +313,7 @@ def _react(row: Inbound, sender: MessageAuthor, asked: Conversation) -> MessageR
 
 
 def _reaction_before(row: Inbound) -> tuple[str, str, str]:
-    """Return the previous reaction to the same message, with its outcome and time."""
+    """Return text, outcome and time of the sender's previous reaction to the same message."""
     before = (
         sa.select(_rows.text, _rows.outcome, _rows.payload["at"].astext)
         .where(
@@ -332,7 +334,8 @@ def _reaction_before(row: Inbound) -> tuple[str, str, str]:
 def _ask_for_words(row: Inbound, asked: Conversation) -> MessageReply:
     """Answer a message without text, for example a photo. The answer says that the service reads only text.
 
-    A user gets this answer only once for each open reminder. After that, messages without text get the help text.
+    A user gets this answer only once for each open reminder. If no open reminder is left for this answer, the user gets
+    the help text instead.
     """
     before = sa.select(_rows.payload[ASKED]).where(
         _rows.phone == row.phone,

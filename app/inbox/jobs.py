@@ -28,12 +28,13 @@ from app.notifications.models import Inbound, InboundKind, inbound
 
 logger = logging.getLogger(__name__)
 
-#: Seconds for which one call of `handle` starts to handle further events. `HANDLE_S` applies in a worker.
-#: `HANDLE_HERE_S` applies in the scheduler, which handles events itself while Redis is unavailable.
+#: Time limit of one call of `handle`, in seconds. After this time, the call does not start to handle another event.
+#: `HANDLE_S` applies in a worker. `HANDLE_HERE_S` applies in the scheduler, which handles events itself while Redis is
+#: unavailable.
 HANDLE_S, HANDLE_HERE_S = 20.0, 0.5
 
-#: Days after which old data is removed. In this order: the text of a message, an event that is not a message, and a
-#: message.
+#: Days after which old data is removed. `KEEP_TEXT_DAYS` applies to the text of a message, `KEEP_DAYS` to the message
+#: itself. `KEEP_RECEIPT_DAYS` applies to an event that is not a message.
 KEEP_TEXT_DAYS, KEEP_RECEIPT_DAYS, KEEP_DAYS = 30, 30, 400
 FORGET_BATCH = 5000
 

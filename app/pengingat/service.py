@@ -137,8 +137,8 @@ def delete(user_id: int, pengingat_id: int) -> None:
 def pause(user_id: int) -> None:
     """Cancel the pending occurrences and alerts of a person who requested erasure.
 
-    The caller has locked the person's row. If the person cancels the erasure, occurrences are planned again. They are
-    not planned if the person has withdrawn the consent to health data.
+    The caller must have locked the person's row. If the person cancels the erasure, occurrences are planned again. If
+    the person has withdrawn the consent to health data, no occurrences are planned.
     """
     now = db_time.now()
     db.session.execute(

@@ -1,7 +1,7 @@
 """Tombstones: records of erased people. After a restore, they show which of these people the backup brought back.
 
-A tombstone is a row and a file. The file is stored next to the pictures, so that it survives a loss of the database.
-`flask backup` includes the files.
+A tombstone has a row in the database and a file. The file is stored next to the pictures, so that it survives a loss of
+the database. `flask backup` includes the files.
 
 The name of a tombstone is an HMAC of the user id and the registration time, with a key of `NIK_KEYS`. The name
 identifies a person only if the person's row exists again.
@@ -39,8 +39,9 @@ def create(user: User, posts: Posts) -> None:
 def reconcile() -> list[int]:
     """Find erased people whom a backup brought back, and make their erasure due now. Return the ids of these people.
 
-    If a tombstone has a file but no row, the tombstone is newer than the restored backup. So the backup may contain the
-    person. Skip files whose key is not configured. If a tombstone has a row but no file, store the file.
+    A tombstone with a file but without a row is newer than the restored backup. So the backup may contain the person.
+    Insert the missing row. Skip such a tombstone if its key is not configured. If a tombstone has a row but no file,
+    store the file.
     """
     rows = {row.name: Posts(row.posts) for row in db.session.scalars(sa.select(Tombstone))}
     stored = stored_names()

@@ -1,8 +1,9 @@
-"""Chaos experiment: random kills of workers, their jobs' processes ("horses"), schedulers, Valkey and PostgreSQL.
+"""Chaos row (one test of `bench.chaos`): random kills of processes.
 
-Valkey is also emptied with FLUSHALL. People answer their reminders at the same time. Afterwards caregivers get alerts
-about missed doses. While these alerts are sent, there are more kills, half as many as before. At the end, each dose
-must be in the ledger (the record of doses) exactly once, with the last answer.
+The processes are workers, the processes of their jobs ("horses"), schedulers, Valkey and PostgreSQL. Valkey is also
+emptied with FLUSHALL. People answer their reminders at the same time. Afterwards caregivers get alerts about missed
+doses. While these alerts are sent, there are more kills, half as many as before. At the end, each dose must be in the
+ledger (the record of doses) exactly once, with the last answer.
 """
 
 from __future__ import annotations

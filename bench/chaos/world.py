@@ -1,4 +1,7 @@
-"""Servers, workers and people of a chaos experiment. A process that dies is restarted, as systemd does."""
+"""Servers, workers and people of a chaos row (one test of `bench.chaos`).
+
+A process that dies is restarted, as systemd does.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +46,9 @@ from dev.supervisor import Child, Supervisor
 EACH = 40
 #: Minimum seconds from the creation of a reminder to its due time.
 HEAD_START_S = 3.0
-#: Maximum seconds to wait after the last reminder. A delivery that is still open then counts as stuck. If a worker
-#: dies, its deliveries are retried after their lease (time limit). On a busy machine the retries take longer.
+#: Maximum seconds to wait after the due time of the last reminder. A delivery that is still open after this time counts
+#: as stuck. If a worker dies, its deliveries are retried after their lease (time limit). On a busy machine the retries
+#: take longer.
 SETTLE_S = 300.0
 
 #: Type of a function that creates a reminder with this name and due time for this user id.
@@ -242,7 +246,7 @@ class World:
     # --- results ---
 
     def finish(self) -> ExperimentOutcome:
-        """Wait until no delivery is open or `SETTLE_S` seconds are over. Return the outcome."""
+        """Wait until no delivery is open, or until `SETTLE_S` seconds after the last due time. Return the outcome."""
         while time.time() < self.last_due + SETTLE_S and not (time.time() > self.last_due + 1 and self._is_settled()):
             self.keep_up()
             time.sleep(0.3)

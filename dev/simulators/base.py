@@ -69,7 +69,10 @@ class Simulator:
         return {}
 
     def received(self) -> list[dict[str, Any]]:
-        """Return the received calls for the route `/_control/calls/<name>`. Subclasses may return other records."""
+        """Return the records that the route `/_control/calls/<name>` shows: all received calls.
+
+        Subclasses may return other records.
+        """
         with self.lock:
             return [call.as_dict() for call in self.calls]
 

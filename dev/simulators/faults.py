@@ -55,7 +55,7 @@ class Exchange:
             raise self.drop() from None
 
     def drop(self) -> ConnectionAbortedError:
-        """Close the connection, and return the exception that stops the server from writing to it."""
+        """Close the connection. Return the exception that prevents the server from writing to the connection."""
         with contextlib.suppress(OSError):  # The client may have closed the connection already.
             self.connection.shutdown(socket.SHUT_RDWR)
         return ConnectionAbortedError(self.fault.kind)

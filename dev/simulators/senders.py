@@ -30,7 +30,8 @@ class Sender:
     banned: bool = False
     quality: str = "GREEN"
     quota: int = 1_000_000
-    #: Maximum number of different recipients who have not written to the service. None means unlimited.
+    #: Maximum number of different recipients. Recipients who have written to the service do not count. None means no
+    #: limit.
     limit: int | None = None
     people: set[str] = field(default_factory=set)
     #: Phone numbers that wrote to the service within 24 hours.

@@ -272,10 +272,10 @@ def test_a_reset_needs_the_same_cpu_time_for_known_and_unknown_numbers(client: C
 
 
 def assert_alike(known: Callable[[], object], unknown: Callable[[], object]) -> None:
-    """Fail unless both calls need the same CPU time within 10 %.
+    """Fail if the CPU times of both calls differ by more than 10 %.
 
-    Compare the minimum of several runs, because caches only add time. Do not measure wall-clock time, because it
-    includes other processes.
+    Compare the shortest of several runs, because effects of caches only add time. Do not measure wall-clock time,
+    because it includes other processes.
     """
     best = {known: inf, unknown: inf}
     for _ in range(30):

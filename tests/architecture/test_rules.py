@@ -20,7 +20,7 @@ from config import ROOT
 from tests.architecture.modules import TESTS, Module, called, modules_of
 from tests.helpers.offenders import assert_none
 
-#: Modules that may commit: those for requests, jobs, commands, and the unit of work.
+#: Modules that may commit. `is_edge` adds the modules of jobs and commands.
 EDGES = (
     "core/database/session.py",
     "core/web/dispatch.py",

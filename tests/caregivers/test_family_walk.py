@@ -93,7 +93,7 @@ def test_a_daughter_manages_her_mothers_account_until_the_handover(client: Clien
     assert [row["nama_ktp"] for row in rows(archive, "users")] == ["Ibu Siti"]
     assert [row["judul"] for row in rows(archive, "reminders")] == ["Obat tekanan darah"]
 
-    # The mother gets a phone, opens the link, and registers with the code.
+    # The mother gets a phone, opens the web link of the invitation, and registers with the code.
     code = hand_over(daughter, mother_id)
     page = client.get(f"/undangan/{code}").text
     assert code in page

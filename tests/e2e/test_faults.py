@@ -27,7 +27,7 @@ SEEN = 60
 #: Maximum median seconds of a response. A response that waited for a timeout takes at least one second.
 AT_ONCE_S = 0.5
 
-#: Maximum bytes of a file: less than the picture of the test, and more than the logs and metrics of gunicorn.
+#: Maximum size of a file in bytes. The picture of the test is larger. The logs and metrics of gunicorn are smaller.
 SMALL_FILE = 512 * 1024
 
 
@@ -47,7 +47,7 @@ def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedStack
 
 
 def all_logged(isolated: IsolatedStack, before: int, load: Load) -> bool:
-    """Wait until the table has a row for each accepted log record. Return whether the numbers became equal."""
+    """Wait until the table has a row for each accepted log record. Return False if this takes too long."""
     return eventually(lambda: isolated.logged() - before == load.answers["logs"].accepted)
 
 

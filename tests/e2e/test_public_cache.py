@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 KEPT = PUBLIC_READS - set(NOT_KEPT)
 MARKER = "penanda"
 
-#: Query strings with which a route finds at least one record.
+#: Query string for each route that needs one. With this query string, the route finds at least one record.
 QUESTIONS = {
     "GET /emergency/nearby": "lat=-6.88&lng=107.55",
     "GET /province-config/nearby": "lat=-6.88&lng=107.55",
@@ -60,7 +60,10 @@ def path_of(route: str) -> str:
 
 
 def found_by(site: DeployedStack, route: str) -> str:
-    """Return the path of an existing record. The health ministry's simulator supplies the addresses of its articles."""
+    """Return a path of the route that leads to an existing record.
+
+    For `/articles/detail`, the simulator of the health ministry supplies the address of an article.
+    """
     if route != "GET /articles/detail":
         return path_of(route)
     return f"/articles/detail?url={site.call('GET', '/articles').json()[0]['url']}"
@@ -244,8 +247,8 @@ def test_cached_reads_are_served_while_postgresql_is_stopped(
     reads = ["/forum/threads", "/forum/threads/1", "/emergency/nearby?lat=-6.88&lng=107.55", "/provinces"]
     before = {path: site.call("GET", path) for path in reads}
     with isolated.without_postgres("stopped"):
-        # Wait until cached forum responses are too old. nginx then no longer serves them while it fetches a new
-        # response.
+        # Wait until cached forum responses are too old. After this time, nginx does not serve a cached response while
+        # it fetches a new one.
         asked = [site.call("GET", path) for path in reads]
         made = parsedate_to_datetime(before["/forum/threads"].headers["Date"]).timestamp()
         while time.time() < made + 8:

@@ -73,7 +73,8 @@ def test_a_wrongly_reported_post_is_kept_and_false_reports_stop_counting(
     assert read_thread(client, last)["title"] == "Menu harian"
 
 
-#: By province: the phone numbers that administrators have added, and the last number that the crisis help must show.
+#: For each province: the phone numbers that administrators have added, and the number that the crisis help must show
+#: last.
 PROVINCES = {
     "Aceh": ([("0651-118", "ambulance"), ("0651-34565", "hospital")], "0651-118"),
     "Bali": ([("0361-227911", "hospital"), ("0361-110", "police")], "0361-227911"),

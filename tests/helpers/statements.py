@@ -8,8 +8,8 @@ from typing import Any
 
 import psycopg2.extensions
 
-#: Statements that are not counted: tests use savepoints instead of commits, and each connection prepares a statement
-#: only once.
+#: Statements that are not counted. Tests use savepoints where the service commits. PREPARE is not counted, because each
+#: connection prepares a statement only once.
 FRAME = ("SAVEPOINT", "RELEASE SAVEPOINT", "ROLLBACK TO SAVEPOINT", "PREPARE")
 
 

@@ -1,4 +1,4 @@
-"""Tests of the limits of answers to a phone number. Unknown senders get no answers."""
+"""Tests of the limits for answers that the service sends to a phone number. Unknown senders get no answers."""
 
 from __future__ import annotations
 

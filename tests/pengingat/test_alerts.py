@@ -204,7 +204,7 @@ def test_night_hours_follow_the_time_zone_of_the_caregiver(
     siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     east = caregiver_of(siti_id, domicile="Papua")
-    make(siti, obat, "11:30")  # missed at 19.30 in Jakarta, 21.30 in Jayapura
+    make(siti, obat, "11:30")  # missed at 19.30 in Jakarta, which is 21.30 in Jayapura
     tick(moment, "12:30")
     assert (len(told(caregiver=caregiver_id)), len(told(caregiver=east))) == (1, 0)
     tick(moment, "21:00")

@@ -1,6 +1,6 @@
-"""Random answers, undos and offline answers.
+"""Tests with random answers, undos and offline answers.
 
-After each one, the ledger, the stock, the outbox and `is_done` must agree.
+After each of these actions, the ledger, the stock, the outbox and `is_done` must agree.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Said:
     """One answer of a person to an occurrence."""
 
     status: str
-    #: Index of the answered row among the latest rows. None if the answer has no `due_at`.
+    #: Number that chooses the answered row among the rows that are due by 61 minutes from now. None if the answer has
+    #: no `due_at`.
     named: int | None
     #: Minutes since an offline answer was given. None if the answer is given now.
     ago: int | None

@@ -80,7 +80,7 @@ class TestListDoses:
             ("07:00", "terapi", "1", "Fisioterapi"),
             ("07:00", "obat", "0", "1 tablet, setelah makan"),
             ("07:00", "makan", "sarapan", "sarapan: oatmeal, apel"),
-            ("09:30", "kontrol", "1d", "dr. Ani"),  # the notice of one day before; the appointment is on the 4th
+            ("09:30", "kontrol", "1d", "dr. Ani"),  # notice one day before the appointment on the 4th
             ("16:00", "makan", "selingan", "makan selingan"),
             ("19:00", "obat", "1", "0,5 tablet, setelah makan"),
         ]

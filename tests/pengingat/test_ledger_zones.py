@@ -1,4 +1,4 @@
-"""Ledger, messages and schedule have the same due times in every zone.
+"""Tests that ledger, messages and schedule have the same due times in every zone.
 
 The tests include clock changes, midnights and 29 February.
 """
@@ -36,9 +36,10 @@ times = st.times().map(lambda time: f"{time:%H:%M}")
 
 @st.composite
 def medicines(draw: st.DrawFn) -> dict[str, Any]:
-    """Draw a random medicine. It may have a course and a temporary schedule.
+    """Draw a random medicine. It may have a first and a last day, and a temporary schedule.
 
-    The first and last days of both are numbers of days after the creation of the medicine.
+    The first and last days of the medicine and of its temporary schedule are not dates. Each is a number of days after
+    the creation of the medicine.
     """
     count = draw(st.integers(1, 3))
     jadwal = st.lists(times, min_size=count, max_size=count, unique=True).map(
@@ -57,7 +58,7 @@ def medicines(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def dated(details: dict[str, Any], begun: datetime) -> dict[str, Any]:
-    """Return the details, with a date in place of each number of days after `begun`."""
+    """Return the details. Replace each number of days after `begun` by its date."""
     days = {name: (begun + timedelta(days=details[name])).date().isoformat() for name in DAYS_OF & details.keys()}
     temporary = details.get("jadwal_sementara")
     return {**details, **days, **({"jadwal_sementara": dated(temporary, begun)} if temporary else {})}

@@ -1,4 +1,4 @@
-"""Due times more than 60 minutes ahead. No channel accepts an answer to them."""
+"""Tests of due times that are more than 60 minutes ahead. No channel accepts an answer to such a due time."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ OWN = {
 
 @pytest.fixture
 def gateway(committed: Flask, sim: Server, real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """Return a simulated provider, to which broadcasts may be sent at any hour."""
+    """Return a simulated provider. Change the settings, so that broadcasts may be sent at any hour."""
     config = replace(real_app.extensions["config"], broadcast_hours=(0, 24))
     monkeypatch.setitem(real_app.extensions, "config", config)
     monkeypatch.setitem(real_app.extensions, "messenger", provider.make(config_for_tests(**sim.messaging.env())))

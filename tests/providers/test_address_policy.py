@@ -88,7 +88,7 @@ def test_a_host_that_resolves_to_a_private_address_is_refused_permanently(monkey
 def test_a_host_name_is_resolved_once_for_the_check_and_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     with raw(OK) as server:
         asked = answers(monkeypatch, ["192.0.2.1"], ["127.0.0.1"])
-        # 192.0.2.1 stands for a public address. This policy allows the address, and no server answers at the address.
+        # 192.0.2.1 stands for a public address. The changed policy allows only this address. No server answers there.
         monkeypatch.setattr(AddressPolicy, "allows", lambda _, address: address == "192.0.2.1")
         with pytest.raises(ProviderError) as caught:
             client(AddressPolicy.PUBLIC, **HURRIED).fetch("GET", f"http://rebind.example:{server.port}/")

@@ -131,7 +131,7 @@ def test_an_unverified_browser_gets_no_other_kinds_of_pushes(
 ) -> None:
     """An unverified browser gets no security notices, moderation cases or broadcasts.
 
-    Its subscription names the person, but it was made without the person's token.
+    The subscription of such a browser names the person, but was made without the person's token.
     """
     subscribe(client, browser, user_id)
     remind(user_id, kind)

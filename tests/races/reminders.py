@@ -73,9 +73,9 @@ def creates_of_a_persons_last_reminder(scene: Scene) -> Script:
 
 @encounter(200, 201)
 def creates_with_keys_meet_a_new_number(scene: Scene) -> Script:
-    """An app sends several creates after it was offline.
+    """After an app was offline, it sends several requests that create reminders.
 
-    Each create inserts its `Idempotency-Key` before it locks the person.
+    Each request inserts its `Idempotency-Key` before it locks the person.
     """
     person = scene.person()
     creates = [replace(remind(person, hour), key=f"pengingat-{hour}") for hour in (1, 9, 17)]

@@ -130,7 +130,7 @@ def test_a_logout_holds_no_lock_while_it_waits_for_a_deletion(scene: Scene) -> N
 
 def test_an_answer_holds_no_lock_while_it_waits_for_a_deletion(scene: Scene) -> None:
     leaving = scene.person()
-    # The next occurrence is more than half an hour away, so the answer is for the due one.
+    # The occurrence after the due one is more than half an hour away. So the answer applies to the due occurrence.
     far = (now().hour + 12) % 24
     id_ = scene.new(remind(leaving, far))
     fall_due(scene, id_)

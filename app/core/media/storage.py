@@ -1,7 +1,7 @@
 """File stores: a folder, or a bucket of an S3-compatible service.
 
-Callers must validate the names. Pictures are in the main store. Other files are in additional stores (`Area`). The
-additional stores are not served, and the cleanup of pictures skips them.
+Callers must validate the names. The main store contains the pictures that are served. Hidden pictures and all other
+files are in additional stores (`Area`). The additional stores are not served, and the cleanup of pictures skips them.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ class Area(StrEnum):
 
     #: Data exports of users. Each file is kept for a day.
     EXPORTS = "exports"
-    #: Records of erased users (tombstones). After a restore, they are used to erase these users again.
+    #: Records of erased users (tombstones). After a restore, the service uses these records to erase the users again.
     TOMBSTONES = "tombstones"
     #: Hidden pictures, which are not served.
     HIDDEN = "hidden"
 
 
 class Store(Protocol):
-    """A store of files with names. A file never changes.
+    """A store of files with names. A stored file can be replaced as a whole, but its content never changes.
 
     All methods raise `Unavailable` if the store is full or unreachable.
     """
 
     def put(self, name: str, data: bytes, content_type: str) -> None:
-        """Store the data completely or not at all. When this returns, the data survives a crash of the machine."""
+        """Store the data completely or not at all. After the return, the data survives a crash of the machine."""
 
     def put_file(self, name: str, file: Path, content_type: str) -> None:
         """Store a file of any size, completely or not at all. Replace an existing file with the same name."""
@@ -71,9 +71,10 @@ class Store(Protocol):
 
 
 class FolderStore:
-    """A folder as a store, with up to 256 subfolders for the first two letters of the random names.
+    """A store in a folder. Each file is in a subfolder that has the first two letters of the file's name as its name.
 
-    Only the system user of this service can read a `private` store: mode 0700 for folders, 0600 for files.
+    The names of files are random, so there are up to 256 subfolders. Only the system user of this service can read a
+    `private` store: mode 0700 for folders, 0600 for files.
     """
 
     def __init__(self, root: Path, *, private: bool = False) -> None:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("app.request")
 
-#: HTTP methods that metrics distinguish. Clients can invent other methods. Each invented
-#: method would create a permanent time series.
+#: HTTP methods that metrics distinguish. All other methods count as "other". Otherwise each method that a client
+#: invents would create a permanent time series.
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
@@ -40,7 +40,7 @@ SAFE_HEADERS = [
     ("Referrer-Policy", "no-referrer"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
-    # A response that may be cached sets its own value. Examples are pictures, and responses of routes with `cached`.
+    # A response that may be cached sets its own `Cache-Control`. Examples are pictures, and routes with `cached`.
     ("Cache-Control", "no-store"),
 ]
 STAY_SECURE = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
@@ -51,7 +51,8 @@ JSON = "application/json"
 
 WITH_BODY = frozenset({"POST", "PUT", "DELETE"})
 
-#: Paths that monitoring requests frequently. They are not logged, because their log lines would hide all others.
+#: Paths that a monitoring system calls often. These calls are logged only for a 5xx status, because their log lines
+#: would hide all others.
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
 ORJSON_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_OMIT_MICROSECONDS | orjson.OPT_NON_STR_KEYS

@@ -1,7 +1,7 @@
 """Claims: a worker claims a delivery before it sends the delivery, so that no other worker sends it.
 
-A claim has a lease. If the worker dies, the lease expires, and the delivery is then a suspect. A suspect is sent alone,
-because sending it may be what killed the worker.
+A claim has a lease (a time limit). If the worker dies, the lease expires, and the delivery is then a suspect. A suspect
+is sent alone, because the attempt to send it may have killed the worker.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from app.notifications.models import About, Channel, DeliveryState, deliveries
 #: Duration of a lease in seconds. A lease is longer than the time limit of any call to a provider. After a worker has
 #: died, its deliveries wait until the lease expires.
 LEASE_S = 30
-#: Minimum number of seconds until the end of the lease when a call to a provider starts. The number is more than twice
+#: Minimum number of seconds that the lease still lasts when a call to a provider starts. The number is more than twice
 #: the longest time limit of such a call.
 CALL_S = 20
-#: After this number of workers have died while they sent a delivery, the delivery is sent in a separate message. The
-#: last of these deaths doubles the duration of the delivery's lease. Each later death doubles the duration again.
+#: If this number of workers have died while they sent a delivery, the delivery is sent in a separate message. From this
+#: number on, each death doubles the duration of the delivery's lease.
 POISON_CRASHES = 3
 
 
@@ -111,13 +111,13 @@ def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[time
 
 _new_since = clock_jump.now_sql - _interval(NEW_S)
 _worker_crashes = groups.worker_crashes_of(_rows)
-#: SQL for the duration of the lease in seconds. The duration is `LEASE_S` until `POISON_CRASHES` workers have died. The
-#: death number `POISON_CRASHES` and each later death double the duration, up to `MAX_RETRY_S`.
+#: SQL for the duration of the lease in seconds. The duration is `LEASE_S` until `POISON_CRASHES` workers have died.
+#: From this number on, each death doubles the duration, up to `MAX_RETRY_S`.
 _lease_s = sa.func.least(
     LEASE_S * sa.func.power(2, sa.func.greatest(_worker_crashes - POISON_CRASHES + 1, 0), type_=sa.Float), MAX_RETRY_S
 )
-#: Start of the lease: the verified time (see `clock_jump`) or the database's time, whichever is later. From the earlier
-#: time, the lease could already be over for a worker that uses the database's time.
+#: Start of the lease: the verified time (see `clock_jump`) or the database's time, whichever is later. A lease from the
+#: earlier time could already be over for a worker that uses the database's time.
 _lease_start = sa.func.greatest(clock_jump.now_sql, sa.func.statement_timestamp())
 _claiming = sa.update(deliveries).values(
     state=DeliveryState.CLAIMED, claim_token=token, attempts=_rows.attempts + 1, worker_crashes=_worker_crashes
@@ -155,8 +155,8 @@ def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
 
 
 _columns = (*(_rows[name] for name in Claimed.__dataclass_fields__), delivery_preferences_of(_rows.user_id))
-#: Each statement claims the row that has been due longest among certain rows. `OLDEST` claims one of all rows that are
-#: not suspects. `NEWEST` claims one of the newly due rows that are not suspects. `SUSPECTS` claims one of the suspects.
+#: Each statement claims the row that has been due longest. `OLDEST` chooses among all rows that are not suspects.
+#: `NEWEST` chooses among the newly due rows that are not suspects. `SUSPECTS` chooses among the suspects.
 OLDEST = _first_of(~is_suspect)
 NEWEST = _first_of(~is_suspect, _rows.next_try_at > _new_since, _rows.due_at > _new_since)
 SUSPECTS = _first_of(is_suspect)
@@ -171,7 +171,7 @@ _begin = PreparedStatement(
     .where(*of_claim, _rows.state == DeliveryState.CLAIMED, _rows.expires_at > clock_jump.now_sql)
     .values(
         unconfirmed_calls=_rows.unconfirmed_calls + 1,
-        # Extend the lease only if little time is left, because an update of the indexed `next_try_at` costs more.
+        # Extend the lease only if little time is left. An update of `next_try_at` is costly, as it is indexed.
         next_try_at=sa.case(
             (_rows.next_try_at < _lease_start + _interval(CALL_S), _lease_start + _interval(LEASE_S)),
             else_=_rows.next_try_at,

@@ -8,10 +8,10 @@ import orjson
 
 from app.identity import field_encryption
 
-#: Content of a delivery: the `text` and `parts` of a message, see `message_format`, or the fields of a push.
+#: Content of a delivery. For a message: `text` and `parts`, see `message_format`. For a push: the fields of the push.
 Words = Mapping[str, object]
 
-#: Kind of the ciphertext, see `field_encryption`.
+#: Argument `field` of the functions in `field_encryption`. The contents of all deliveries use this value.
 FIELD = "delivery"
 
 
@@ -23,7 +23,8 @@ def seal(words: Words, user_id: int | None) -> str:
 def unseal(sealed: str, user_id: int | None) -> Words:
     """Decrypt the content of a delivery.
 
-    Raise `UndecryptableField` if it was encrypted for another user, or if its key is not configured any more.
+    Raise `UndecryptableField` if the content was encrypted for another user. Raise it also if the key of the content is
+    not configured any more.
     """
     words: Words = orjson.loads(field_encryption.decrypt(sealed, user_id or 0, field=FIELD) or "{}")
     return words

@@ -3,8 +3,8 @@
 A number is invalid if the provider has refused it twice, at least a day apart. An invalid number gets only one more
 message, a week later. This message is called a probe.
 
-A number is wrong if somebody answered SALAH NOMOR (wrong number) from it. The number is no longer wrong when its
-owner proves that the number is theirs.
+A number is wrong if somebody answered `SALAH NOMOR` ("wrong number") from it. The number is no longer wrong when a
+person proves that they own the number.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from app.notifications.senders.models import phone_numbers
 
 #: Minimum time between the first refusal of a number and the refusal that makes the number invalid.
 APART = timedelta(hours=24)
-#: Time after which the probe is sent to an invalid number.
+#: Time from the moment when a number becomes invalid until the probe is sent to the number.
 PROBE_AFTER = timedelta(days=7)
-#: Time for which a number counts as in use after its owner answered or received a message.
+#: A number counts as in use for this time after its owner answered a message or received a message.
 IN_USE_FOR = timedelta(days=90)
 #: Minimum time between two updates of `used_at`, so that many messages on one day cause only one update.
 USE_RECORDED_EVERY = timedelta(days=1)
 #: Maximum number of verification codes that are sent to a wrong number until the number is proven.
 MAX_WRONG_CODES = 3
 
-#: Kinds of the messages by which owners prove their numbers. A receipt of such a message does not count as use of the
-#: number.
+#: Kinds of the messages by which owners prove their numbers. If a receipt shows that such a message arrived, this does
+#: not count as use of the number.
 CODE, MOVE = "phone_code", "phone_move"
 PROOFS = frozenset({CODE, MOVE})
 
@@ -55,11 +55,11 @@ _took_at = sa.func.coalesce(User.phone_changed_at, User.created_at)
 
 
 def _has_row(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
-    """Return an SQL condition: the person's number has a row in `phone_numbers` that meets the conditions `which`."""
+    """Return an SQL condition: a row in `phone_numbers` has the person's number and meets all conditions in `which`."""
     return sa.exists().where(_known.phone == User.phone, *which)
 
 
-#: Condition: somebody reported the person's number as wrong, and the person has not proven it since.
+#: Condition: somebody reported that the person's number is wrong, and the person has not proven the number since.
 IS_WRONG = sa.and_(_has_row(_known.wrong_at.is_not(None)), ~PHONE_IS_PROVEN)
 #: Condition: somebody replied from a person's number that reminders must stop, and the number is not proven.
 IS_STOPPED = sa.and_(_has_row(_known.stopped_at.is_not(None)), ~PHONE_IS_PROVEN)
@@ -137,8 +137,9 @@ def reached(phone: str) -> None:
 def accepted(phone: str) -> None:
     """Record that the provider accepted a message to a number that is in doubt, see `is_doubted`.
 
-    The number is valid again and gets messages. If we get receipts, an earlier refusal stays stored, because a receipt
-    may still report that this message failed. That failure then counts as a second refusal.
+    The number is valid again and gets messages. If the service receives receipts, keep the earlier refusal, because a
+    receipt may still report that this message failed. This failure then counts as the second refusal. If the service
+    receives no receipts, delete the refusal.
     """
     if settings.receives_messages:
         _flag(phone, None)
@@ -158,9 +159,9 @@ def refused(phone: str) -> bool:
 
 
 def record_wrong(phone: str) -> bool:
-    """Record the answer SALAH NOMOR (wrong number) from this number. Return whether it is the first such answer.
+    """Record the answer `SALAH NOMOR` (wrong number) from this number. Return whether it is the first such answer.
 
-    The number is then unverified, and no messages are sent to it, not even a probe.
+    From then on the number is unverified. The service sends no messages to the number, not even a probe.
     """
     is_new = _record(
         phone,
@@ -174,7 +175,7 @@ def record_wrong(phone: str) -> bool:
 
 
 def is_wrong(phone: str) -> bool:
-    """Return whether an account has this number, and the number is wrong and not proven."""
+    """Return whether an account has this number and meets the condition `IS_WRONG`."""
     return bool(db.session.scalar(sa.select(sa.exists().where(User.phone == phone, IS_WRONG))))
 
 
@@ -237,8 +238,8 @@ def give_probe_back(phone: str) -> None:
 
 
 _person = orm.aliased(User)
-#: Condition: a message arrived at a number after the provider refused the number. `phone_numbers` is plain SQL here,
-#: because SQLAlchemy does not correlate a subquery inside ON CONFLICT DO UPDATE.
+#: Condition: a message arrived at a number after the provider refused the number. The columns of `phone_numbers` are
+#: written as plain SQL, because SQLAlchemy does not correlate a subquery inside ON CONFLICT DO UPDATE.
 _has_arrived_since = sa.exists().where(
     User.phone == sa.literal_column("phone_numbers.phone"),
     dependents.is_received_by(_person, User.id),
@@ -252,7 +253,10 @@ _has_arrived_since = sa.exists().where(
 def _record(
     phone: str, *, first: dict[str, object], returning: sa.ColumnElement[bool] | None = None, **change: object
 ) -> bool:
-    """Update a number's row, or insert it with the values `first`. Return the value of `returning`."""
+    """Update a number's row with `change`. If no row exists, insert one with the values `first`.
+
+    Return the value of `returning` after this.
+    """
     statement = (
         insert(phone_numbers)
         .values(phone=phone, **first)

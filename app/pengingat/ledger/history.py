@@ -106,7 +106,7 @@ def _within(start: date, end: date, now: datetime) -> list[sa.ColumnElement[bool
 
 
 def _moments(start: date, end: date, now: datetime) -> tuple[datetime, datetime]:
-    """Return the earliest and latest `due_at` that these days may have in any time zone.
+    """Return the earliest and the latest `due_at` that an occurrence on these days may have, in any time zone.
 
     The queries need these limits because the index contains `due_at` but not `day`.
     """
@@ -145,7 +145,10 @@ def adherence(user_id: int, days: Days) -> Adherence:
 
 
 def percent(sums: Sums) -> float | None:
-    """Return how many percent of the done, skipped and missed occurrences are done, or None if there are none."""
+    """Return how many percent of the done, skipped and missed occurrences are done.
+
+    Return None if there are no done, skipped or missed occurrences.
+    """
     judged = sums["done"] + sums["skipped"] + sums["missed"]
     return share(sums["done"], judged) if judged else None
 

@@ -1,8 +1,8 @@
-"""Database role for the SQL console. It can read and optionally write. Statements cannot change these rights.
+"""Database role for the SQL console. The role can read, and can optionally write.
 
-The role owns no table, so it cannot alter tables or disable triggers. It can read the audit log, but cannot change it.
-The service's role owns and writes the audit log. If the console uses the service's own role instead, statements can
-change the audit log.
+SQL statements in the console cannot change these rights. The role owns no table, so it cannot alter tables or disable
+triggers. It can read the audit log, but cannot change it. The service's role owns and writes the audit log. If the
+console uses the service's own role instead, statements can change the audit log.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 STATEMENTS = (
     "ALTER ROLE {role} LOGIN CONNECTION LIMIT 10 PASSWORD '{password}'",
     "ALTER ROLE {role} SET default_transaction_read_only = {read_only}",
-    # Make the service's role a member, so that the service may end the statements of the console role.
+    # Make the service's role a member of the console role. The service may then end statements of the console role.
     "GRANT {role} TO CURRENT_USER",
     "GRANT USAGE ON SCHEMA public TO {role}",
     # Revoke earlier rights, because the role may have had write access.

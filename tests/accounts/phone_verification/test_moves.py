@@ -1,4 +1,7 @@
-"""Moves of a phone number to another account. PINDAH ("move") moves it, SALAH NOMOR ("wrong number") moves it back."""
+"""Tests of moves of a phone number to another account.
+
+The answer `PINDAH` ("move") moves the number. The answer `SALAH NOMOR` ("wrong number") moves the number back.
+"""
 
 from __future__ import annotations
 
@@ -320,7 +323,7 @@ def test_no_reset_link_is_sent_to_a_number_for_24_hours_after_its_move(
 
 @pytest.fixture
 def asked(committed: Flask) -> tuple[int, int]:
-    """Ask Ana's number whether it may move to Siti. Return the ids of Siti and Ana."""
+    """Ask Ana by message whether her number may move to Siti's account. Return the ids of Siti and Ana."""
     with unit_of_work():
         people = [make_user(username=name, nomor_hp=number).id for name, number in (("siti", OWN), ("ana", NEW))]
         use(NEW, days=-1)

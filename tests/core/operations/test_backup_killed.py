@@ -1,6 +1,6 @@
-"""Backups and restores whose process is killed.
+"""Tests of backups and restores whose process is killed.
 
-The PostgreSQL programs of a killed process end too. No backup contains unfinished files of killed processes.
+The PostgreSQL programs that the process has started end too. No backup contains unfinished files of killed processes.
 """
 
 from __future__ import annotations

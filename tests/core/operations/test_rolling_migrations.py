@@ -1,4 +1,4 @@
-"""Web processes whose version is older or newer than the database, as during a rollout."""
+"""Tests of web processes whose code is older or newer than the database, as during a rollout."""
 
 from __future__ import annotations
 

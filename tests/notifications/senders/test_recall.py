@@ -1,4 +1,7 @@
-"""Messages that Fonnte still holds when they expire. They are taken back, and their state becomes "missed"."""
+"""Tests of messages that Fonnte still holds when they expire.
+
+The service takes these messages back. Their state becomes "missed".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A grouped message has one link. This link answers all reminders of the message."""
+"""Tests of the web link of a grouped message. This one link answers all reminders of the message."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_grouped_link_also_answers_reminders_of_the_next_minute(grouping: Serv
 
 
 def later_minute(user_id: int) -> int:
-    """Create a medicine that is due in the next full minute, less than 60 seconds after the others."""
+    """Create a medicine that is due less than 60 seconds after the others, but in the next minute of the clock."""
     now = local_time.now() - timedelta(seconds=5)
     return medicine(user_id, "Amlodipin", due_in_s=55 - now.second - now.microsecond / 1e6)
 
