@@ -28,7 +28,7 @@ IS_PRESENT: sa.ColumnElement[bool] = User.erasure_due_at.is_(None)
 
 
 class Posts(StrEnum):
-    """What happens to the forum posts of a person who is erased. The person chooses one of these values."""
+    """Choice of an erased person about their forum posts."""
 
     #: The posts stay. Their author is shown as "Akun dihapus" ("account deleted").
     ANONYMISE = "anonymise"

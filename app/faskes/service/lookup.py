@@ -83,7 +83,7 @@ def location(query: NearbyQuery) -> Results:
 
 
 def search(query: NameQuery) -> Results:
-    """Return stored facilities whose name contains the keyword, newest first."""
+    """Return stored facilities with the keyword in their name, newest first."""
     with autocommit() as connection:
         return reads.list_page(connection, query.page, nama=query.keyword)
 

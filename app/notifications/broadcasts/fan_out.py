@@ -36,7 +36,7 @@ from app.notifications.models import (
 )
 
 KIND = "broadcast"
-#: Number of recipients whose deliveries are inserted in one transaction.
+#: Number of recipients per transaction. The transaction inserts their deliveries.
 PAGE = 1000
 #: Seconds after which one job stops. The scheduler enqueues the next job within a second.
 SLICE_S = 2.0
