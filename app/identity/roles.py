@@ -32,7 +32,7 @@ def roles_by_id(role_ids: Collection[int]) -> list[Role]:
 
 
 def choose_own_roles(user: User, role_ids: Collection[int]) -> None:
-    """Set which of the roles patient and caregiver a person has. All other roles stay unchanged.
+    """Replace a person's roles `pasien` and `pendamping` by those in `role_ids`. All other roles stay unchanged.
 
     Raise `Forbidden` if `role_ids` has any other role that the person does not have already. Raise `BadRequest` if the
     person would lose all roles.

@@ -36,7 +36,7 @@ _PARTITIONS = sa.text(
 
 
 def ahead() -> list[date]:
-    """Return the first days of this month and the next months."""
+    """Return the first day of this month, and of each of the next `AHEAD` months."""
     months = [local_time.today().replace(day=1)]
     for _ in range(AHEAD):
         months.append(_next(months[-1]))

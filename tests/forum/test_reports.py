@@ -18,7 +18,7 @@ from tests.helpers.factories import make_user
 
 
 def reporter(client: Client, *, days: int = 8) -> Client:
-    """Return a client of a new person, with an account of this age in days."""
+    """Return a client that is logged in as a new person, with an account of this age in days."""
     user = make_user()
     changed = (
         sa.update(User)

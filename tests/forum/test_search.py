@@ -92,7 +92,7 @@ def test_a_search_needs_one_statement(client: Client, siti: Client, statements: 
         found(siti, "menu")
 
 
-#: SQL that inserts 20,000 threads of 20 people. All threads have a common word, and every 2,000th has a rare word.
+#: SQL that inserts 20,000 threads written by 20 people. All threads have a common word. Every 2,000th has a rare word.
 FILL = """
     INSERT INTO forum_threads (category_id, user_id, title, content)
     SELECT 1 + n % 10, (CAST(:authors AS bigint[]))[1 + n % 20], 'Judul ' || md5(n::text), 'umum ' || md5((-n)::text)
