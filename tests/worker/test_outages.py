@@ -7,7 +7,7 @@ from time import sleep
 
 import pytest
 
-from bench.chaos.outcome import RowPlan
+from bench.chaos.outcome import ExperimentPlan
 from bench.chaos.world import World, opened
 from bench.outages import through
 from dev.stack.waiting import wait_until
@@ -19,7 +19,7 @@ AWAY_S = 5.0
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    with opened(RowPlan(reminders=20, seconds=6)) as made:
+    with opened(ExperimentPlan(reminders=20, seconds=6)) as made:
         made.start_workers()
         yield made
 
