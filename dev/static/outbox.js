@@ -11,9 +11,9 @@ async function refresh() {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const rows = page.getElementById("rows");
     if (rows.innerHTML !== shownHtml) replace(rows);
-    fresh.textContent = "Refreshes by itself.";
+    fresh.textContent = "The page refreshes every two seconds.";
   } catch {
-    fresh.textContent = "The service does not answer; still trying.";
+    fresh.textContent = "The service does not respond. Trying again.";
   }
 }
 

@@ -47,7 +47,7 @@ async function subscribe(form) {
   const worker = await registration();
   const { public_key: key } = await api("GET", "/push/public-key");
   const subscription = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytes(key) });
-  say("step", "telling our service");
+  say("step", "sending the subscription to our service");
   await api("POST", "/push/subscribe", subscription.toJSON());
   say("step", "subscribed");
 }
@@ -64,7 +64,7 @@ async function send() {
   if (userId === null) throw new Error("log in first");
   const payload = { title: "Halo", body: `Sent from this page at ${new Date().toLocaleTimeString()}`, url: "/" };
   const { queued } = await api("POST", "/push/send", { user_id: userId, payload });
-  say("step", `handed ${queued} to the worker`);
+  say("step", `queued ${queued} pushes`);
 }
 
 function attempt(work) {

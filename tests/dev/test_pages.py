@@ -164,7 +164,7 @@ def heard(app: Flask) -> list[str]:
 def test_the_outbox_shows_incoming_messages_with_their_outcome(developing: Flask, recipient: User) -> None:
     for text in ("apa kabar", "apa kabar lagi", "makasih"):
         outbox_page.write_as("+6281234567890", text)
-    assert all("not read yet" in entry and "(not shown)" in entry for entry in heard(developing))
+    assert all("not handled yet" in entry and "(not shown)" in entry for entry in heard(developing))
     inbox.handle()
     silent, unanswered, answered = heard(developing)
     assert "text · courtesy ·" in silent
