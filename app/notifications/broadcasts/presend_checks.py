@@ -53,12 +53,13 @@ def _count_new_recipient(delivery: Claimed, day: date) -> bool:
 
     If the delivery is retried on the same day, its recipient is not counted again.
     """
-    if delivery.payload.get("counted_on") == day.isoformat():
+    # The name `met_on` is stored, and processes of the previous version read and write it during an update.
+    if delivery.payload.get("met_on") == day.isoformat():
         return True
     if not limits.count_new_recipient(day):
         return False
     with unit_of_work():
-        _record(delivery, counted_on=day)
+        _record(delivery, met_on=day)
     return True
 
 
