@@ -169,4 +169,6 @@ def test_an_operation_documents_its_token_and_role_requirements(document: Node) 
     assert found["listThreads"] == ([{}, {"bearer": []}], "Needs no token; one that is sent must be valid.")
     assert found["getProfile"] == ([{"bearer": []}], "Needs a token.")
     assert found["updateAdmin"][1].splitlines()[-1] == "Needs the role admin."
-    assert found["updateAdmin"][1].startswith("The response is 403 if the request changes the password")
+    assert found["updateAdmin"][1].startswith(
+        "The response is 403 if the request changes the password or phone number of another administrator"
+    )
