@@ -97,23 +97,20 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         more = {document.MORE_PARAMETERS: [idempotency.PARAMETER]} if takes_key else {}
         view = self.doc(**described, **more)(view_func)
         view = idempotency.once(view) if takes_key else view
-        call = dispatch.around(view, access, getattr(view_func, "query_names", set()))
+        call = dispatch.around(view, access)
         super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
 
     def arguments(self, schema: SchemaLike, *, location: str = "json", **kwargs: object) -> Callable[[V], View]:
         """Extend flask-smorest's decorator: create the schema once, instead of once per request.
 
-        Store `locations` and `query_names` (names of the query parameters) on the view.
+        Store the location in `locations` of the view.
         """
         instance = schema() if isinstance(schema, type) else schema
         decorate: Callable[[V], View] = super().arguments(instance, location=location, **kwargs)
-        fields_ = instance.load_fields if location == "query" and isinstance(instance, Schema) else {}
-        names = {field.data_key or name for name, field in fields_.items()}
 
         def decorator(view: V) -> View:
             parsing = decorate(view)
-            _add(parsing, "locations", {location})
-            _add(parsing, "query_names", names)
+            parsing.locations = {location} | getattr(parsing, "locations", set())  # type: ignore[attr-defined]
             return parsing
 
         return decorator
@@ -199,8 +196,7 @@ api = Api(
             "token expires after 15 minutes; `POST /api/refresh` returns a new one.\n\n"
             "All errors have the same fields. All lists are paged and limited in length. `q` finds rows with this "
             "text in a visible field, case-insensitively. A `q` without three letters or digits in a row is "
-            "searched only in the newest rows. Unknown query parameters are 400 in development and ignored in "
-            "production. Routes with a rate limit return the remaining calls in `RateLimit` and `RateLimit-Policy`.",
+            "searched only in the newest rows. Unknown query parameters are ignored.",
             "contact": {"name": "The operators of this service"},
         },
         "servers": [{"url": "/"}],
@@ -214,11 +210,6 @@ BEARER = {
     "bearerFormat": "JWT",
     "description": "The `access_token` of `POST /api/login`, without the prefix Bearer",
 }
-
-
-def _add(view: View, name: str, values: set[str]) -> None:
-    """Add values to the set in an attribute of the view. The documentation and `dispatch` read this attribute."""
-    setattr(view, name, values | getattr(view, name, set()))
 
 
 def init_app(app: Flask, blueprints: list[Blueprint]) -> None:

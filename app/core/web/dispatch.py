@@ -18,14 +18,11 @@ from werkzeug import Response
 
 from app.core import errors
 from app.core.database.session import unit_of_work
-from app.core.settings import settings
 
 logger = logging.getLogger(__name__)
 
 #: Message for a record that another request has changed or deleted while this request was running.
 CHANGED_MEANWHILE = "Data ini baru saja diubah atau dihapus. Silakan muat ulang."
-
-UNKNOWN_NAME = "bukan parameter yang dikenal."
 
 View = Callable[..., Any]
 
@@ -51,15 +48,13 @@ class AccessRule(Protocol):
         """
 
 
-def around(view: View, access: AccessRule, query_names: Collection[str]) -> Callable[..., Response]:
-    """Wrap a view of the API. `query_names` are the names of the query parameters that the view accepts."""
+def around(view: View, access: AccessRule) -> Callable[..., Response]:
+    """Wrap a view of the API."""
 
     @wraps(view)
     def call(*args: object, **kwargs: object) -> Response:
         access.enforce()
         try:
-            if request.query_string and settings.is_development:
-                _refuse_unknown_names(query_names)
             return _serve(view, access, args, kwargs, repeats=1)
         except (IntegrityError, StaleDataError) as error:
             if isinstance(error, IntegrityError) and not isinstance(error.orig, pg.ForeignKeyViolation):
@@ -79,13 +74,6 @@ def in_a_unit(view: View) -> View:
         return _serve(view, None, args, kwargs, repeats=1)
 
     return call
-
-
-def _refuse_unknown_names(query_names: Collection[str]) -> None:
-    """Raise `ValidationFailed` for unknown query parameters. Only development calls this function."""
-    unknown = [name for name in request.args if name not in query_names]
-    if unknown:
-        raise errors.ValidationFailed({name: [UNKNOWN_NAME] for name in unknown})
 
 
 def _serve(
