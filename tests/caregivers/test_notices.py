@@ -93,12 +93,6 @@ def test_repeated_deletion_and_creation_of_a_link_is_rate_limited(budi: Client, 
     assert db.session.scalar(sa.select(sa.func.count()).filter(Delivery.channel == "messaging")) == 4
 
 
-def test_new_links_of_a_caregiver_have_a_daily_rate_limit(budi: Client, siti: Client, limited: None) -> None:
-    """Caregiver links are limited, because each new one messages a patient who may not know the caregiver."""
-    answer = budi.post("/caregiver/patients", {"patient_id": siti.id})
-    assert '"200 per 1 day";q=200;w=86400' in answer.headers["RateLimit-Policy"]
-
-
 @pytest.mark.parametrize("name", ["hadiah-gratis.com", "bank.support", "evil.рф"])
 def test_a_caregiver_name_with_a_web_address_is_not_sent(client: Client, siti: Client, name: str) -> None:
     lure = make_user(RoleName.PENDAMPING, nama_ktp=name)

@@ -387,7 +387,7 @@ class TestCreateReply(OfAPost):
         path = f"/forum/threads/{thread_id}/reply"
         assert [siti.post(path, {"content": ""}).status_code for _ in range(31)] == [400] * 30 + [429]
         for _ in range(300):
-            app.extensions["limits"].check(parse("300 per day"), "limit", f"user:{budi.id}", "forum.create_reply")
+            app.extensions["limits"].hit(parse("300 per day"), "limit", f"user:{budi.id}", "forum.create_reply")
         assert_error(budi.post(path, {"content": "x"}), 429, "too_many_requests")
 
     def test_an_empty_parent_id_in_a_form_means_no_parent(self, siti: Client, thread_id: int) -> None:

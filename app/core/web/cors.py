@@ -18,8 +18,7 @@ CLIENT_HEADERS = frozenset(
     {"authorization", "content-type", "cache-control", "pragma", "expires", "x-request-id", "idempotency-key"}
 )
 EXPOSED_HEADERS = (
-    "Cache-Status, Content-Disposition, ETag, Idempotency-Replayed, Link, RateLimit, RateLimit-Policy, Retry-After, "
-    "X-Request-ID, X-Total-Count"
+    "Cache-Status, Content-Disposition, ETag, Idempotency-Replayed, Link, Retry-After, X-Request-ID, X-Total-Count"
 )
 #: Seconds for which a browser may cache the response to a preflight.
 MAX_AGE_S = 7200

@@ -10,13 +10,13 @@ from __future__ import annotations
 import hmac
 import logging
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
-from functools import partial, wraps
+from contextlib import suppress
+from functools import wraps
 from ipaddress import IPv4Network, IPv6Address, IPv6Network
 from time import monotonic, time
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from flask import Flask, Response, after_this_request, current_app, g, has_request_context, request
+from flask import Flask, current_app, g, has_request_context, request
 from limits import RateLimitItem, parse, parse_many
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import MovingWindowRateLimiter
@@ -48,32 +48,20 @@ class RateLimits:
         self._away_until = 0.0
         self._pause_s = 0.0
 
-    def check(self, rate: RateLimitItem, *key: str) -> None:
+    def hit(self, rate: RateLimitItem, *key: str) -> None:
         """Count a call. Raise `TooManyRequests` if the limit for the time window is reached."""
+        self._refuse_unless(MovingWindowRateLimiter.hit, rate, key)
 
+    def test(self, rate: RateLimitItem, *key: str) -> None:
+        """Raise `TooManyRequests` if the limit for the time window is reached. Count nothing."""
+        self._refuse_unless(MovingWindowRateLimiter.test, rate, key)
+
+    def _refuse_unless(self, is_allowed: Callable[..., bool], rate: RateLimitItem, key: tuple[str, ...]) -> None:
         def ends_at(limiter: MovingWindowRateLimiter) -> float | None:
-            return None if limiter.hit(rate, *key) else limiter.get_window_stats(rate, *key).reset_time
+            return None if is_allowed(limiter, rate, *key) else limiter.get_window_stats(rate, *key).reset_time
 
         if (end := self._ask(ends_at)) is not None:
             raise TooManyRequests(retry_after=max(1, int(end - time()) + 1))
-
-    def remaining(self, rate: RateLimitItem, *key: str) -> tuple[int, int]:
-        """Return the number of calls left in the time window, and the seconds until another call is allowed."""
-        stats = self._ask(lambda limiter: limiter.get_window_stats(rate, *key))
-        return max(0, stats.remaining), max(1, int(stats.reset_time - time()) + 1)
-
-    def give_back(self, rate: RateLimitItem, *key: str) -> None:
-        """Remove the latest call from the time window."""
-        name = rate.key_for(*key)
-
-        def drop(limiter: MovingWindowRateLimiter) -> None:
-            storage = limiter.storage
-            if isinstance(storage, RedisStorage):
-                cast(Redis, storage.get_connection()).lpop(storage.prefixed_key(name))
-            elif entries := cast(MemoryStorage, storage).events.get(name):
-                entries.pop(0)
-
-        self._ask(drop)
 
     def _ask(self, question: Callable[[MovingWindowRateLimiter], T]) -> T:
         """Call `question` with the counts in Redis.
@@ -144,45 +132,23 @@ def limit(
             if not limits.enabled or exempt_when() or (subject := key()) is None:
                 return view(*args, **kwargs)
             counted_by = ("limit", subject, counter or request.endpoint or "")
-            after_this_request(partial(_add_headers, limits, rates, counted_by))
             if not counts:
                 for each in rates:
-                    limits.check(each, *counted_by)
+                    limits.hit(each, *counted_by)
                 return view(*args, **kwargs)
-            # Count each call before it runs. Remove the call from the count if it raises none of the errors in
-            # `counts`. Concurrent calls then cannot exceed the limit.
-            with ExitStack() as taken:
+            for each in rates:
+                limits.test(each, *counted_by)
+            try:
+                return view(*args, **kwargs)
+            except counts:
                 for each in rates:
-                    limits.check(each, *counted_by)
-                    taken.callback(limits.give_back, each, *counted_by)
-                try:
-                    return view(*args, **kwargs)
-                except counts:
-                    taken.pop_all()
-                    raise
+                    limits.hit(each, *counted_by)
+                raise
 
         limited.limits = [*getattr(view, "limits", ()), (rate, counter)]  # type: ignore[attr-defined]
         return limited  # type: ignore[return-value]  # same signature as the view
 
     return decorate
-
-
-def _add_headers(limits: RateLimits, rates: list[RateLimitItem], key: tuple[str, ...], response: Response) -> Response:
-    """Add the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers).
-
-    `RateLimit-Policy` has the allowed calls, `RateLimit` the remaining calls.
-    """
-    for rate in rates:
-        remaining, seconds = limits.remaining(rate, *key)
-        _append(response, "RateLimit-Policy", f'"{rate}";q={rate.amount};w={rate.get_expiry()}')
-        _append(response, "RateLimit", f'"{rate}";r={remaining};t={seconds}')
-    return response
-
-
-def _append(response: Response, name: str, item: str) -> None:
-    """Append an item to a header. Keep the header on one line, because some clients read only the first line."""
-    others = response.headers.get(name)
-    response.headers[name] = f"{others}, {item}" if others else item
 
 
 def are_enabled() -> bool:
@@ -198,7 +164,7 @@ def count(rate: str, *key: str) -> None:
     """
     limits: RateLimits = current_app.extensions["limits"]
     if limits.enabled:
-        limits.check(parse(rate), *key)
+        limits.hit(parse(rate), *key)
 
 
 def by_body(

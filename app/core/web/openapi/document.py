@@ -35,18 +35,6 @@ HEADERS: dict[str, Document] = {
         "schema": {"type": "integer", "minimum": 1, "example": 5},
     },
 }
-#: Headers of a route with a rate limit. A 429 response of the proxy has only `Retry-After`.
-LIMIT_HEADERS = {
-    "RateLimit-Policy": {
-        "description": "draft-ietf-httpapi-ratelimit-headers: the route's limits, each with its quota (q) and window in"
-        " seconds (w). Sent with every response of a limited route",
-        "schema": {"type": "string", "example": '"10 per 5 minute";q=10;w=300'},
-    },
-    "RateLimit": {
-        "description": "Remaining calls of each limit (r), and seconds until another call is allowed (t)",
-        "schema": {"type": "string", "example": '"10 per 5 minute";r=0;t=42'},
-    },
-}
 #: Responses that have the header `Retry-After`.
 WITH_RETRY_AFTER = ("TOO_MANY_REQUESTS", "SERVICE_UNAVAILABLE")
 
@@ -170,8 +158,6 @@ def _describe_headers(document: Document) -> None:
         response.setdefault("headers", {})["X-Request-ID"] = {"$ref": "#/components/headers/RequestId"}
         if name in WITH_RETRY_AFTER:
             response["headers"]["Retry-After"] = {"$ref": "#/components/headers/RetryAfter"}
-        if name == "TOO_MANY_REQUESTS":
-            response["headers"] |= LIMIT_HEADERS
     for operation in operations(document):
         takes_key = any(parameter["name"] == "Idempotency-Key" for parameter in operation.get("parameters", ()))
         paged = any(parameter["name"] == "per_page" for parameter in operation.get("parameters", ()))

@@ -75,15 +75,6 @@ def test_a_cached_response_does_not_repeat_the_id_of_another_request(edge: Edge,
     assert "request-of-budi" in ids
 
 
-def test_a_cached_response_has_no_rate_limit_header(edge: Edge, thread: str) -> None:
-    edge.service.headers |= {"RateLimit": '"60;w=60";r=3;t=9', "RateLimit-Policy": '"60;w=60";q=60;w=60'}
-    counted = [edge.get(thread), edge.get(thread, Authorization="Bearer x"), edge.call("POST", thread)]
-    assert [response.headers["RateLimit"] for response in counted] == ['"60;w=60";r=3;t=9'] * 3
-    copy = edge.get(thread)
-    assert copy.headers["Cache-Status"] == "nginx; hit"
-    assert "RateLimit" not in copy.headers
-
-
 def test_a_response_has_exactly_one_vary_header(edge: Edge, thread: str) -> None:
     edge.service.body = b"a" * 5000
     edge.service.headers["Content-Type"] = "application/json"
