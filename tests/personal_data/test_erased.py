@@ -160,6 +160,20 @@ def test_a_batch_has_the_same_size_with_any_query_plan(mine: Client) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1200 - erasers.BATCH
 
 
+@pytest.mark.parametrize("nik", ["1", "-", ".", "a", '"'])
+def test_an_erasure_leaves_audit_entries_about_others_unchanged(mine: Client, client: Client, nik: str) -> None:
+    db.session.execute(sa.update(User).where(User.id == mine.id).values(nik=nik))
+    budi, rina = make_user(username="budi"), client.as_(make_admin(username="rina"))
+    assert rina.get(f"/admins/users/{budi.id}").status_code == 200
+    rina.delete(f"/admins/users/{budi.id}/sesi", {"reason": 'Ponsel "A-1." hilang.'})
+    stored = sa.select(AuditEntry.subject, AuditEntry.details).where(AuditEntry.subject == f"user:{budi.id}")
+    before = db.session.execute(stored.order_by(AuditEntry.id)).all()
+    assert before
+    erased(mine, mine.id, "delete")
+    assert db.session.get(User, mine.id) is None
+    assert db.session.execute(stored.order_by(AuditEntry.id)).all() == before
+
+
 def test_the_audit_log_keeps_entries_without_the_erased_name(
     mine: Client, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
