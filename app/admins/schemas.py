@@ -168,6 +168,9 @@ class AuditEntry(Schema):
     actor = fields.String(allow_none=True, metadata={"example": "rina", "description": "null if the user is deleted"})
     action = fields.String(metadata=ACTION)
     subject = fields.String(metadata={"example": "user:12"})
+    subject_name = fields.String(
+        allow_none=True, metadata={"example": "siti", "description": "null if the subject is no user, or a deleted one"}
+    )
     details = fields.Dict()
     ip = fields.String(allow_none=True, metadata={"example": "203.0.113.7"})
 

@@ -2,33 +2,30 @@
 
 An entry is written in the transaction of its action, so either both are committed or neither. Statements of the SQL
 console are an exception. The entry about such a statement is committed before the statement runs.
+
+Entries contain ids and no names, because an entry stays after the erasure of a person. Usernames are joined on reading.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
-import orjson
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import orm
 
 from app.core.database.session import db, own_transaction
 from app.core.web.pagination import Listing, Search, contains, paginate_rows
 from app.core.web.search import like
-from app.identity.erasure import ErasureSubject
 from app.identity.models import AuditEntry, RoleName, User
 from app.identity.sessions import Caller
 
 logger = logging.getLogger("app.audit")
 
-#: Text in place of an erased person's data.
-FORGOTTEN = "[dihapus]"
-#: Number of entries that one statement of `redact` reads. The limit avoids a timeout on a long log.
-WINDOW = 20_000
+#: Time after which the text of a statement of the SQL console is emptied. The text may contain any data.
+SQL_KEPT = timedelta(days=30)
 
 
 class AuditAction(StrEnum):
@@ -60,8 +57,9 @@ class AuditSearch(Search):
     action: str | None = None
 
 
-#: Row in the list of the audit log: id, created_at, actor_id, actor (a username), action, subject, details, ip.
-Entry = sa.Row[int, datetime, int | None, str | None, str, str, dict[str, object], str | None]
+#: Row in the list of the audit log: id, created_at, actor_id, actor (a username), action, subject,
+#: subject_name (a username), details, ip.
+Entry = sa.Row[int, datetime, int | None, str | None, str, str, str | None, dict[str, object], str | None]
 
 
 def record(by: Caller | None, action: AuditAction, subject: str, **details: object) -> None:
@@ -91,8 +89,10 @@ def record_now(by: Caller, action: AuditAction, subject: str, **details: object)
 def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
     """Return one page of the log, newest first. Only super-admins get entries of the SQL console.
 
-    The `actor` of an entry is None if the user with the id `actor_id` was deleted.
+    `actor` and `subject_name` are None if the user was deleted, and `subject_name` also if the subject is no user.
     """
+    about = orm.aliased(User)
+    about_id = sa.cast(sa.func.substring(AuditEntry.subject, "^user:([0-9]{1,18})$"), sa.BigInteger)
     query = (
         sa.select(
             AuditEntry.id,
@@ -101,10 +101,12 @@ def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
             User.username.label("actor"),
             AuditEntry.action,
             AuditEntry.subject,
+            about.username.label("subject_name"),
             AuditEntry.details,
             AuditEntry.ip,
         )
         .outerjoin(User, User.id == AuditEntry.actor_id)
+        .outerjoin(about, about.id == about_id)
         .order_by(AuditEntry.id.desc())
     )
     if not by.has(RoleName.SUPERADMIN):
@@ -117,42 +119,15 @@ def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
     return paginate_rows(query, search.page)
 
 
-def redact(person: ErasureSubject) -> None:
-    """Remove the names, numbers, NIK and IP addresses of an erased person from the log.
-
-    The action, its time and the ids stay, because the id of a deleted person identifies nobody. A database trigger
-    rejects all other changes of the log.
-    """
-    anywhere = "|".join(map(_pattern, person.identifiers)) or "$x"  # the pattern "$x" matches no text
-    names = "|".join(map(_pattern, person.names))
-    as_username = f'(?<="username": "){_pattern(person.username)}(?=")'
-    in_literal = f"(?<=['%])({names})(?=['%])"
-    details: sa.ColumnElement[str] = sa.cast(AuditEntry.details, sa.Text)
-    for pattern in (anywhere, as_username):
-        details = sa.func.regexp_replace(details, pattern, FORGOTTEN, "gi")
-    # Replace a name in an SQL statement only between quotes, because a name may also be an ordinary word.
-    in_statement = sa.func.regexp_replace(details, in_literal, FORGOTTEN, "gi")
-    details = sa.case((AuditEntry.action == AuditAction.SQL, in_statement), else_=details)
-    ip = sa.case((AuditEntry.actor_id == person.id, None), else_=AuditEntry.ip)
-    says_something = sa.or_(
-        details != sa.cast(AuditEntry.details, sa.Text),
-        sa.and_(AuditEntry.actor_id == person.id, AuditEntry.ip.is_not(None)),
+def empty_old_sql() -> None:
+    """Empty the text of old statements of the SQL console."""
+    is_old = AuditEntry.created_at < sa.func.statement_timestamp() - SQL_KEPT
+    db.session.execute(
+        sa.update(AuditEntry)
+        .where(AuditEntry.action == AuditAction.SQL, AuditEntry.details != {}, is_old)
+        .values(details={})
+        .execution_options(synchronize_session=False)
     )
-    db.session.execute(sa.select(sa.func.set_config("audit.forgetting", "on", True)))
-    newest = db.session.scalar(sa.select(sa.func.max(AuditEntry.id))) or 0
-    for first in range(1, newest + 1, WINDOW):
-        db.session.execute(
-            sa.update(AuditEntry)
-            .where(AuditEntry.id.between(first, first + WINDOW - 1), says_something)
-            .values(details=sa.cast(details, JSONB), ip=ip)
-            .execution_options(synchronize_session=False)
-        )
-    db.session.execute(sa.select(sa.func.set_config("audit.forgetting", "off", True)))
-
-
-def _pattern(text: str) -> str:
-    """Return a PostgreSQL regular expression that finds `text` in a JSON document."""
-    return re.escape(orjson.dumps(text).decode()[1:-1])
 
 
 def _entry(by: Caller | None, action: AuditAction, subject: str, details: dict[str, object]) -> AuditEntry:

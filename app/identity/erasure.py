@@ -16,7 +16,7 @@ from sqlalchemy.orm import attributes
 from app.core.database import db_time
 from app.core.database.personal import DataSubject
 from app.core.database.session import db
-from app.identity import field_encryption, sessions
+from app.identity import sessions
 from app.identity.models import User
 
 #: Time after a request for erasure in which a login cancels the erasure.
@@ -37,14 +37,9 @@ class Posts(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ErasureSubject(DataSubject):
-    """A person whose data is being erased, with the texts that identify them."""
+    """A person whose data is being erased."""
 
     posts: Posts
-    username: str
-    #: Texts that identify only this person: phone numbers, e-mail, NIK.
-    identifiers: tuple[str, ...]
-    #: Username, name and pseudonym. These texts may also be names of other people, or ordinary words.
-    names: tuple[str, ...]
 
 
 def begin(user: User, posts: Posts) -> None:
@@ -73,29 +68,12 @@ def may_log_in(user: User, erasure_due_at: object) -> bool:
 
 
 def subject_of(user: User) -> ErasureSubject:
-    """Return the texts that identify a person. The erasure searches logs and other tables for these texts."""
+    """Return the id and the phone numbers by which the erasure finds a person's rows."""
     phones = [user.phone] if user.phone else []
     if user.phone_before and not _is_somebodys(user.phone_before):
         phones.append(user.phone_before)
-    identifiers = {user.nomor_hp, user.email, _readable_nik(user)}
-    # Search for the phone number without its prefix, to find it with each of the prefixes 0, 62 and +62.
-    identifiers |= {phone.removeprefix("+62").removeprefix("+") for phone in phones}
-    return ErasureSubject(
-        user.id,
-        tuple(phones),
-        posts=Posts(user.erasure_posts or Posts.ANONYMISE),
-        username=user.username,
-        identifiers=tuple(sorted(filter(None, identifiers))),
-        names=tuple(sorted(filter(None, {user.username, user.nama_ktp, user.nama_samaran}))),
-    )
+    return ErasureSubject(user.id, tuple(phones), posts=Posts(user.erasure_posts or Posts.ANONYMISE))
 
 
 def _is_somebodys(phone: str) -> bool:
     return db.session.scalar(sa.select(User.id).where(User.phone == phone)) is not None
-
-
-def _readable_nik(user: User) -> str | None:
-    try:
-        return field_encryption.decrypt(user.nik, user.id)
-    except field_encryption.UndecryptableField:
-        return None

@@ -1,4 +1,4 @@
-"""Hourly jobs that delete expired sessions and idempotency keys, and the operator's commands for national ids (NIK)."""
+"""Jobs that delete expired sessions, keys and SQL texts, and the operator's commands for national ids (NIK)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.session import db, unit_of_work
 from app.core.web import idempotency
-from app.identity import field_encryption, networks, second_factor, sessions
+from app.identity import audit, field_encryption, networks, second_factor, sessions
 from app.identity.models import User
 
 BATCH = 200
@@ -25,6 +25,11 @@ def delete_old_idempotency_keys() -> None:
     # The table belongs to `core`. The job is here, because `core` defines no periodic jobs.
     with unit_of_work():
         idempotency.delete_old()
+
+
+def empty_old_sql() -> None:
+    with unit_of_work():
+        audit.empty_old_sql()
 
 
 def rotate_nik() -> int:

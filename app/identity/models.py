@@ -296,8 +296,8 @@ class OwnPicture(Base, Created):
 class AuditEntry(Base, Created):
     """An action of an administrator. A database trigger rejects deletions and nearly all changes of the rows.
 
-    The only possible change is the erasure of a person's data (`app.identity.audit.redact`). The erasure does not
-    change the action, the time and the ids.
+    Two changes are possible. An erasure empties the `ip` of the person's entries. The text of an old SQL statement is
+    emptied.
     """
 
     __tablename__ = "audit_entries"
@@ -307,7 +307,7 @@ class AuditEntry(Base, Created):
         # The data export of a person has the entries by this person and about this person. The export omits details and
         # IP addresses, which may be data of other people.
         export=Rows(without=("details", "ip")),
-        erase=Custom("That something was done stays; what says to whom goes"),
+        erase=Custom("That something was done stays; the IP address goes"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)

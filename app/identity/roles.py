@@ -84,7 +84,6 @@ def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
             by,
             audit.AuditAction.ROLES_CHANGED,
             f"user:{user.id}",
-            username=user.username,
             given=sorted(after - before),
             taken=sorted(before - after),
         )

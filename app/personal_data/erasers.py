@@ -28,9 +28,6 @@ BATCH = 500
 #: Maximum files to delete per transaction.
 FILES = 50
 
-#: Blueprints whose stored idempotent responses contain other people's data.
-ABOUT_PEOPLE = ("admins", "moderasi")
-
 #: A function that erases one batch. It returns True if there may be more to erase.
 Step = Callable[[], bool]
 
@@ -54,12 +51,14 @@ def _remove_files(remove: Callable[[str], None], names: list[str], column: sa.or
 
 
 def _erase_audit(person: ErasureSubject) -> bool:
-    # A trigger allows changes of the audit log only if the erasure of a user is due. Lock this user's row, so that no
-    # other process deletes the row before the commit.
+    """Empty the IP addresses of the person's audit entries. A trigger allows this while the person's erasure is due."""
+    # Lock this user's row, so that no other process deletes the row before the commit.
     is_there = sa.select(User.id).where(User.id == person.id).with_for_update(read=True, key_share=True)
-    if db.session.scalar(is_there) is not None:
-        audit.redact(person)
-    return False
+    if db.session.scalar(is_there) is None:
+        return False
+    entries: sa.Table = Base.metadata.tables["audit_entries"]
+    own = sa.and_(entries.c.actor_id == person.id, entries.c.ip.is_not(None))
+    return _count(sa.update(entries).where(_batch(entries, own)).values(ip=None)) == BATCH
 
 
 #: Erasers of tables that declare `Custom`. The table `users` is not here, because `finish` erases the user last.
@@ -150,8 +149,8 @@ def _count(statement: sa.Delete | sa.Update) -> int:
 def _empty_answers(person: ErasureSubject) -> bool:
     """Clear the stored idempotent responses in which administrators got data of the person.
 
-    Such a response contains the person's names or identifiers.
+    A response to a moderator names the author without an id, so all responses to moderators are cleared.
     """
-    for blueprint in ABOUT_PEOPLE:
-        idempotency.clear_texts(blueprint, person.identifiers, values=person.names)
+    idempotency.clear("admins.create_admin", record_id=person.id)
+    idempotency.clear("moderasi.create_case")
     return False

@@ -99,20 +99,18 @@ def _session(name: str, user_id: int, begin: datetime, chance: Random) -> Iterat
 
 def _add_audit_entries(chance: Random) -> None:
     people = crowd.ids()
-    names = dict(zip(people, crowd.usernames(), strict=True))
     admins = [person("superadmin").id, person("admin").id, *people[:2]]
     rows: list[dict[str, Any]] = []
     for number in range(int(crowd.DAYS / ACT_EVERY_DAYS)):
         action, subject, details = chance.choice(ACTS)
         id_ = chance.choice(people[2:])
-        about = {"username": names[id_]} if subject.startswith("user:") else {}
         moment = now() - timedelta(days=crowd.DAYS - number * ACT_EVERY_DAYS - chance.random())
         rows.append(
             {
                 "actor_id": chance.choice(admins),
                 "action": action,
                 "subject": subject.format(id=id_),
-                "details": {**about, **details},
+                "details": details,
                 "ip": f"198.51.100.{chance.randint(1, 20)}",
                 "created_at": moment,
             }

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 from sqlalchemy.exc import ProgrammingError
 
 from app.core.database.session import db
 from app.identity import audit
+from app.identity.models import AuditEntry
 from app.roles import service as roles
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
@@ -20,7 +24,8 @@ from tests.helpers.factories import make_user
         "DELETE FROM audit_entries",
         "DELETE FROM audit_entries WHERE id = -1",
         "TRUNCATE audit_entries",
-        "INSERT INTO audit_entries (id, action, subject) VALUES (1, 'a', 'b') ON CONFLICT (id) DO UPDATE SET ip = 'x'",
+        "INSERT INTO audit_entries (id, action, subject) SELECT max(id), 'a', 'b' FROM audit_entries"
+        " ON CONFLICT (id) DO UPDATE SET ip = 'x'",
     ],
 )
 def test_the_log_is_append_only(admin: Client, statement: str) -> None:
@@ -53,3 +58,22 @@ def test_adding_and_removing_a_role_are_each_audited_once(admin: Client) -> None
         ([], ["relawan"]),
         (["relawan"], []),
     ]
+
+
+def test_the_username_of_the_subject_is_joined_on_reading(admin: Client) -> None:
+    siti = make_user(username="siti")
+    admin.get(f"/admins/users/{siti.id}")
+    siti.username = "siti_baru"
+    db.session.flush()
+    assert {(row["subject_name"], *row["details"]) for row in admin.get("/admins/audit").json} == {("siti_baru",)}
+
+
+@pytest.mark.parametrize(("days", "details"), [(29, {"query": "SELECT 1"}), (31, {})])
+def test_the_text_of_a_statement_is_emptied_after_thirty_days(app: Flask, days: int, details: dict[str, str]) -> None:
+    entry = AuditEntry(action=audit.AuditAction.SQL, subject="query", details={"query": "SELECT 1"})
+    entry.created_at = datetime.now(UTC) - timedelta(days=days)
+    db.session.add(entry)
+    db.session.flush()
+    audit.empty_old_sql()
+    db.session.refresh(entry)
+    assert entry.details == details

@@ -32,7 +32,7 @@ def test_a_pseudonym_is_shown_only_in_the_audited_detail(admin: Client) -> None:
     assert audited(admin, action="pseudonym_read") == []
     assert admin.get(f"/admins/users/{siti.id}").json["nama_samaran"] == "Melati"
     (row,) = audited(admin, action="pseudonym_read")
-    assert (row["actor"], row["subject"], row["details"]) == ("rina", f"user:{siti.id}", {"username": "siti"})
+    assert (row["actor"], row["subject"], row["subject_name"]) == ("rina", f"user:{siti.id}", "siti")
 
 
 def test_pages_are_complete_for_people_registered_on_different_days(admin: Client) -> None:

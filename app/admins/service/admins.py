@@ -59,7 +59,7 @@ def create(data: Loaded, by: Caller) -> User:
         },
         [role],
     )
-    audit.record(by, audit.AuditAction.ADMIN_CREATED, f"user:{admin.id}", username=admin.username, role=role)
+    audit.record(by, audit.AuditAction.ADMIN_CREATED, f"user:{admin.id}", role=role)
     return admin
 
 
@@ -82,7 +82,7 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
     if fields := sorted(data.keys() - {"role", "current_password"}):
         users.update(admin, data, keep_session=by.session_id if is_own else None)
         accounts.notify_of_change(admin, changes, phone_before)
-        audit.record(by, audit.AuditAction.USER_CHANGED, f"user:{admin.id}", username=admin.username, fields=fields)
+        audit.record(by, audit.AuditAction.USER_CHANGED, f"user:{admin.id}", fields=fields)
     if "role" in data:
         roles = [role for role in admin.roles if role.name not in PRIVILEGED] + roles_named([data["role"]])
         roles_service.replace_of_user(user_id, {role.id for role in roles}, by)
@@ -108,10 +108,9 @@ def delete(user_id: int, by: Caller) -> None:
     admin = _get_changeable(user_id, by, to_delete=True)
     if RoleName.ADMIN in admin.role_names:
         keep_last_admin(admin)
-    username, roles = admin.username, sorted(admin.role_names)
+    roles = sorted(admin.role_names)
     personal_data.erase_now(admin)
-    # Record the username, because after the deletion it is stored only in the audit log.
-    audit.record(by, audit.AuditAction.DELETED, f"user:{user_id}", username=username, roles=roles)
+    audit.record(by, audit.AuditAction.DELETED, f"user:{user_id}", roles=roles)
 
 
 def remove_otp(user_id: int, reason: str, password: str, otp: str | None = None, *, by: Caller) -> None:
@@ -128,7 +127,7 @@ def remove_otp(user_id: int, reason: str, password: str, otp: str | None = None,
     if not second_factor.remove(user.id):
         raise NotFound(second_factor.NOT_ACTIVE)
     sessions.end_all(user.id)
-    audit.record(by, audit.AuditAction.SECOND_FACTOR_REMOVED, f"user:{user.id}", username=user.username, reason=reason)
+    audit.record(by, audit.AuditAction.SECOND_FACTOR_REMOVED, f"user:{user.id}", reason=reason)
     notices.changed_by_administrator(user.id, notices.SECOND_FACTOR_REMOVED)
 
 

@@ -78,7 +78,7 @@ def get(user_id: int, by: Caller) -> User:
     shown = {audit.AuditAction.NIK_READ: user.nik, audit.AuditAction.PSEUDONYM_READ: user.nama_samaran}
     for action, value in shown.items():
         if value is not None:
-            audit.record(by, action, f"user:{user.id}", username=user.username)
+            audit.record(by, action, f"user:{user.id}")
     if user.nik is not None:
         access_log.record(by, user.id, access_log.AccessAction.NIK_READ)
     return user
@@ -91,9 +91,7 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
     is_verified = data.get("is_verified", user.is_verified)
     if is_verified != user.is_verified:
         users.update(user, {"is_verified": is_verified})
-        audit.record(
-            by, audit.AuditAction.USER_CHANGED, f"user:{user.id}", username=user.username, is_verified=user.is_verified
-        )
+        audit.record(by, audit.AuditAction.USER_CHANGED, f"user:{user.id}", is_verified=user.is_verified)
     if "role_ids" in data:
         roles.replace_of_user(user_id, data["role_ids"], by)
     return user
@@ -103,7 +101,7 @@ def end_sessions(user_id: int, reason: str, by: Caller) -> None:
     """End all sessions of a user and notify the user. Only the audit log contains the reason."""
     user = users.get_changeable(user_id, by)
     sessions.end_all(user.id)
-    audit.record(by, audit.AuditAction.SESSIONS_ENDED, f"user:{user.id}", username=user.username, reason=reason)
+    audit.record(by, audit.AuditAction.SESSIONS_ENDED, f"user:{user.id}", reason=reason)
     notices.changed_by_administrator(user.id, notices.SESSIONS_ENDED)
 
 
@@ -119,8 +117,7 @@ def free_phone(user_id: int, reason: str, by: Caller) -> User:
     if user.nomor_hp is not None:
         moves.free(user)
         access_log.record(by, user.id, access_log.AccessAction.NUMBER_FREED, reason)
-        details = {"username": user.username, "reason": reason}
-        audit.record(by, audit.AuditAction.NUMBER_FREED, f"user:{user.id}", **details)
+        audit.record(by, audit.AuditAction.NUMBER_FREED, f"user:{user.id}", reason=reason)
     return user
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import wraps
 from hashlib import sha256
@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import orjson
 import sqlalchemy as sa
 from flask import Response, current_app, g, request
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Delete, Nothing, Personal
@@ -119,18 +119,18 @@ def delete_of_user(user_id: int, blueprint: str) -> None:
     db.session.execute(sa.delete(IdempotencyKey).where(*theirs).execution_options(synchronize_session=False))
 
 
-def clear_texts(blueprint: str, words: Collection[str], values: Collection[str]) -> None:
-    """Clear the stored responses of one blueprint in which certain texts occur.
+def clear(endpoint: str, record_id: int | None = None) -> None:
+    """Clear the stored responses of an endpoint, or only those with the record that has this id.
 
-    A response matches if it contains one of `words` anywhere, or one of `values` as a whole JSON string. The keys
-    remain, so a repeated request still creates nothing.
+    The keys remain, so a repeated request still creates nothing.
     """
-    parts = [*(orjson.dumps(word).decode()[1:-1] for word in words), *(orjson.dumps(text).decode() for text in values)]
-    body = sa.func.convert_from(IdempotencyKey.body, "UTF8")
-    is_matching = sa.or_(sa.false(), *(body.contains(part, autoescape=True) for part in parts))
+    conditions = [IdempotencyKey.endpoint == endpoint]
+    if record_id is not None:
+        body = sa.cast(sa.func.convert_from(IdempotencyKey.body, "UTF8"), JSONB)
+        conditions.append(body["id"] == sa.cast(record_id, JSONB))
     db.session.execute(
         sa.update(IdempotencyKey)
-        .where(IdempotencyKey.endpoint.startswith(f"{blueprint}.", autoescape=True), is_matching)
+        .where(*conditions)
         .values(status=None, body=None)
         .execution_options(synchronize_session=False)
     )

@@ -17,8 +17,8 @@ const because = ({ reason }) => (reason ? `, karena: ${reason}` : "");
 const roles = (names) => names.map(role).join(" dan ");
 
 // Returns the username of the person whom an entry is about, or the record's kind and number.
-function who({ subject, details }) {
-  return details.username ?? thing(subject);
+function who({ subject, subject_name }) {
+  return subject_name ?? thing(subject);
 }
 
 // Returns the kind and number of a subject such as `faskes/3` or `forum_threads:5`.
@@ -51,7 +51,7 @@ function exported({ subject, details }) {
 function deleted(entry) {
   const [kind, caregiver, patient] = entry.subject.split(":");
   if (kind === "caregiver_link") return `menghapus hubungan pendamping nomor ${caregiver} dengan pasien nomor ${patient}`;
-  return `menghapus ${entry.details.username ? `akun ${who(entry)}` : thing(entry.subject)}`;
+  return `menghapus ${thing(entry.subject)}`;
 }
 
 // By action: the label in the filter, and a function that returns the sentence without its subject.
@@ -72,7 +72,7 @@ const ACTIONS = {
   broadcasts_paused: ["Siaran dijeda", () => "menjeda semua siaran"],
   broadcasts_resumed: ["Siaran dilanjutkan", () => "melanjutkan siaran"],
   sender_resumed: ["Pengirim dinyalakan lagi", () => "menyalakan lagi pengiriman pesan"],
-  sql: ["Perintah basis data", (entry) => `menjalankan perintah basis data: ${entry.details.query ?? ""}`],
+  sql: ["Perintah basis data", (entry) => `menjalankan perintah basis data${entry.details.query ? `: ${entry.details.query}` : ""}`],
 };
 const FILTERED = Object.entries(ACTIONS).map(([name, [label]]) => [name, label]).sort(([, one], [, other]) => one.localeCompare(other));
 
