@@ -437,6 +437,9 @@ class Config:
     places_url: str = setting(
         "Base address of the places provider", _url, default="https://maps.googleapis.com/maps/api/place"
     )
+    places_per_day: int = setting(
+        "Maximum of searches a day of the places provider, for all users together", _integer(0, 1_000_000), default=1000
+    )
     geocoder: str = setting(
         "`offline`, `google` or `nominatim`", _choice("offline", "google", "nominatim"), default="offline"
     )

@@ -19,6 +19,7 @@ bp = Blueprint("faskes", __name__, url_prefix="/faskes", description="Health fac
 
 @bp.get("/nearby")
 @public
+@limit("60 per minute")  # limited, because a search may cost a provider call
 @bp.arguments(schemas.NearbySchema, location="query")
 @bp.plain_response(200, schemas.NearbyFaskesResults)
 def list_nearby_faskes(query: NearbyQuery) -> Results:
@@ -61,10 +62,7 @@ def list_faskes(search: FaskesFilter) -> Results:
 @bp.get("/<faskes_id>")
 @public
 @cached(60)
-@limit("300 per minute")  # limited, because an unknown id costs a provider call
 @bp.response(200, schemas.Faskes)
-@bp.alt_response(502, "BAD_GATEWAY")
-@bp.alt_response(504, "GATEWAY_TIMEOUT")
 def get_faskes(faskes_id: str) -> Record:
     """Return one facility by its place identifier."""
     return lookup.get(faskes_id)

@@ -1,6 +1,6 @@
 """Client for the places provider (Google Places API, legacy).
 
-The client finds health facilities near a point, or one facility by its id. Every response has HTTP status 200. The
+The client finds health facilities near a point. Every response has HTTP status 200. The
 field `status` contains the result. A search has at most 3 pages of 20 places.
 """
 
@@ -32,7 +32,6 @@ _HICCUPS = 2
 
 #: Place type to search. The API accepts only one type, and Indonesian hospitals, clinics and puskesmas have this type.
 _TYPE = "hospital"
-_FIELDS = "place_id,name,formatted_address,geometry,types,formatted_phone_number,rating"
 
 PLACE_ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
@@ -49,7 +48,6 @@ class Place:
     lat: float
     lng: float
     address: str | None = None
-    phone: str | None = None
     rating: float | None = None
     types: tuple[str, ...] = ()
 
@@ -89,20 +87,6 @@ class Places:
             except ProviderError:
                 break
         return list(places.values())
-
-    def details(self, place_id: str) -> Place | None:
-        """Return one place, or `None` if the provider has no place with this id."""
-        params = {"place_id": place_id, "fields": _FIELDS, "language": "id", "key": self._key}
-        answer = self._http.get_json(f"{self._url}/details/json", params)
-        status = answer.get("status")
-        if status in ("NOT_FOUND", "ZERO_RESULTS", "INVALID_REQUEST"):  # INVALID_REQUEST means a malformed id
-            return None
-        if status != "OK":
-            self._refuse(status)
-        place = _read(answer.get("result"))
-        if place is None:
-            raise ProviderError(self._http.provider, "garbage")
-        return place
 
     def _request(self, params: dict[str, object], stop: float, *, patient: bool = False) -> dict[str, object]:
         """Return one page with the status OK or ZERO_RESULTS.
@@ -162,8 +146,7 @@ def _read(result: Any) -> Place | None:
         title,
         position.lat,
         position.lng,
-        address=_text(result.get("formatted_address") or result.get("vicinity"), 500),
-        phone=_text(result.get("formatted_phone_number"), 50),
+        address=_text(result.get("vicinity"), 500),
         rating=float(rating) if type(rating) in (int, float) and 0 <= rating <= 5 else None,
         types=tuple(kind for kind in types if isinstance(kind, str))[:20] if isinstance(types, list) else (),
     )

@@ -1,4 +1,4 @@
-"""Simulator of the places provider: Nearby Search and details of the legacy Places API."""
+"""Simulator of the places provider: Nearby Search of the legacy Places API."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ ERRORS = {
     "REQUEST_DENIED": "The provided API key is invalid.",
     "INVALID_REQUEST": "One of the input parameters is invalid.",
     "UNKNOWN_ERROR": "Server error. Please try again.",
-    "NOT_FOUND": "The Place ID is no longer valid.",
 }
 
 
@@ -42,7 +41,6 @@ class Facility:
     address: str = "Jl. Jend. Sudirman No. 1"
     types: tuple[str, ...] = ("hospital", "health", "point_of_interest", "establishment")
     rating: float | None = 4.2
-    phone: str | None = "(022) 6652025"
     extra: dict[str, Any] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
@@ -56,10 +54,6 @@ class Facility:
 
     def row(self) -> dict[str, Any]:
         return self.record() | {"vicinity": self.address, "business_status": "OPERATIONAL"} | self.extra
-
-    def detail(self) -> dict[str, Any]:
-        phone = {"formatted_phone_number": self.phone} if self.phone else {}
-        return self.record() | {"formatted_address": f"{self.address}, Indonesia"} | phone | self.extra
 
 
 def examples() -> list[Facility]:
@@ -96,7 +90,6 @@ class PlacesSearch(Simulator):
 
     def routes(self, blueprint: Blueprint) -> None:
         blueprint.get("/nearbysearch/json", endpoint="nearby")(partial(self._keyed, self._nearby))
-        blueprint.get("/details/json", endpoint="details")(partial(self._keyed, self._details))
 
     def refusals(self) -> Refusals:
         return {status: partial(refusal, status) for status in ERRORS}
@@ -162,19 +155,7 @@ class PlacesSearch(Simulator):
             answer["next_page_token"] = token
         return answer
 
-    def _details(self) -> ResponseReturnValue:
-        place_id = request.args.get("place_id")
-        if not place_id:
-            return refusal("INVALID_REQUEST")
-        if place_id not in self.facilities:
-            return refusal("NOT_FOUND")
-        names = request.args.get("fields", "").split(",")
-        detail = self.facilities[place_id].detail()
-        named = {name: value for name, value in detail.items() if names == [""] or name in names}
-        return {"html_attributions": [], "result": named, "status": "OK"}
-
 
 def refusal(status: str) -> ResponseReturnValue:
     """Return an error of the Places API, which has HTTP status 200."""
-    empty: dict[str, Any] = {} if status == "NOT_FOUND" else {"results": []}
-    return {"html_attributions": [], **empty, "status": status, "error_message": ERRORS[status]}
+    return {"html_attributions": [], "results": [], "status": status, "error_message": ERRORS[status]}

@@ -252,11 +252,11 @@ LIMITS: dict[str, Limit] = {
         "a person",
         "articles/test_saves.py::test_saving_articles_is_rate_limited_per_person",
     ),
-    "faskes/routes.py get_faskes '300 per minute'": Limit("the provider's bill", "an address", GENERIC),
-    "faskes/service/search_coverage.py MAX_CLAIMS_PER_MINUTE": Limit(
+    "faskes/routes.py list_nearby_faskes '60 per minute'": Limit("the provider's bill", "an address", GENERIC),
+    "config.py places_per_day": Limit(
         "the provider's bill",
         "searches of all people",
-        "faskes/test_provider.py::test_provider_searches_are_limited_per_minute",
+        "faskes/test_provider_bill.py::test_searches_of_a_day_are_bounded_for_all_people_together",
     ),
     "providers/cache.py MAX_KEPT_PER_HOUR": Limit(
         "Redis",

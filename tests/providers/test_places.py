@@ -36,7 +36,7 @@ def refusal(sim: Server, **options: Any) -> ProviderError:
 def test_a_found_place_has_all_its_fields(sim: Server) -> None:
     assert client(sim).nearby(*JAYAPURA, 1000) == [
         Place(
-            "ChIJsimulasiJayapura", "RSUD Jayapura", -2.533, 140.718, "Jl. Jend. Sudirman No. 1", None, 4.2,
+            "ChIJsimulasiJayapura", "RSUD Jayapura", -2.533, 140.718, "Jl. Jend. Sudirman No. 1", 4.2,
             ("hospital", "health", "point_of_interest", "establishment"),
         )
     ]  # fmt: skip
@@ -172,27 +172,8 @@ def test_invalid_optional_fields_of_a_place_are_dropped_or_cleaned(
     assert getattr(place, field) == value
 
 
-def test_the_details_of_a_place_are_found_by_its_id(sim: Server) -> None:
-    place = client(sim).details("ChIJsimulasiJayapura")
-    assert place is not None
-    assert (place.name, place.phone) == ("RSUD Jayapura", "(022) 6652025")
-    assert place.address == "Jl. Jend. Sudirman No. 1, Indonesia"
-
-
-@pytest.mark.parametrize("place_id", ["ChIJunknown", ""])
-def test_the_details_of_an_unknown_id_are_none(sim: Server, place_id: str) -> None:
-    assert client(sim).details(place_id) is None
-
-
-@pytest.mark.parametrize("fault", ["OVER_QUERY_LIMIT", "REQUEST_DENIED", "UNKNOWN_ERROR", "hang", "garbage"])
-def test_a_failed_details_request_raises_a_provider_error(sim: Server, fault: str) -> None:
-    sim.fault("places", fault, times=None)
-    with pytest.raises(ProviderError):
-        client(sim, fault=fault).details("ChIJsimulasiJayapura")
-
-
 def test_without_a_key_there_is_no_provider(sim: Server) -> None:
     assert places.from_config(Config.from_env({"ENVIRONMENT": "testing"})) is None
     asked = places.from_config(Config.from_env({"ENVIRONMENT": "testing", **sim.places.env()}))
     assert asked is not None
-    assert asked.details("ChIJsimulasiJayapura")
+    assert asked.nearby(*JAYAPURA, 1000)

@@ -8,7 +8,7 @@ from functools import partial
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.database.session import after_commit, autocommit, db, on_rollback
+from app.core.database.session import autocommit, db, on_rollback
 from app.core.errors import NotFound
 from app.core.settings import current
 from app.faskes.models import NOT_FOUND, PLACES, Faskes
@@ -16,7 +16,6 @@ from app.faskes.schemas import FaskesFilter, NameQuery, NearbyQuery
 from app.faskes.service import reads, search_coverage
 from app.faskes.service.reads import Record, Results
 from app.providers import places
-from app.providers.errors import answering
 from app.providers.geocoding import Offline
 from app.providers.http import ProviderError
 from app.providers.places import PLACE_ID, Place
@@ -40,32 +39,26 @@ def nearby(query: NearbyQuery) -> Results:
     """
     with autocommit() as connection:
         rows = reads.around(connection, query.lat, query.lng, query.radius_m)
-    if not rows and (provider := places.from_config(current())):
+    if not rows and (provider := places.from_config(current())) and Offline().province_at(query.lat, query.lng):
         rows = _searched(provider, query)
     return reads.page_of(rows, query.page)
 
 
 def _searched(provider: places.Places, query: NearbyQuery) -> list[Record]:
-    """Search the provider, or wait until another request has searched it. Then return the stored facilities.
+    """Search the provider, and return the stored facilities. No transaction is open during the call.
 
-    If the provider was searched recently, return no facilities, because the caller has found none in the database.
+    If this search may not call the provider, return no facilities, because the caller has found none in the database.
     """
-    circle = search_coverage.claim(query.lat, query.lng, query.radius_m)
-    if circle.state is search_coverage.CircleState.COVERED:
+    key = search_coverage.claim(query.lat, query.lng, query.radius_m)
+    if key is None:
         return []
-    if circle.state is search_coverage.CircleState.ASKING:
-        search_coverage.wait(circle)
-        with autocommit() as connection:
-            return reads.around(connection, query.lat, query.lng, query.radius_m)
-    on_rollback(partial(search_coverage.release, circle))
+    on_rollback(partial(search_coverage.release, key))
     try:
         nearby_places = provider.nearby(query.lat, query.lng, query.radius_m)
     except ProviderError:
-        search_coverage.release(circle)
+        search_coverage.release(key)
         return []
     store(nearby_places)
-    # Mark the circle after the commit, because waiting requests read the new rows as soon as the circle is marked.
-    after_commit(partial(search_coverage.mark_covered, circle))
     return reads.around(db.session.connection(), query.lat, query.lng, query.radius_m)
 
 
@@ -89,28 +82,11 @@ def search(query: NameQuery) -> Results:
 
 
 def get(faskes_id: str) -> Record:
-    """Return one facility. If it is not stored, fetch it from the provider and store it.
-
-    Raise `NotFound`, `ProviderFailed` or `ProviderTimeout`.
-    """
+    """Return one stored facility, or raise `NotFound`."""
     if not PLACE_ID.fullmatch(faskes_id):
         raise NotFound(NOT_FOUND)
     with autocommit() as connection:
         record = reads.get(connection, faskes_id)
-    return record or _fetched(faskes_id)
-
-
-def _fetched(faskes_id: str) -> Record:
-    provider = places.from_config(current())
-    if provider is None or search_coverage.is_unknown(faskes_id):
-        raise NotFound(NOT_FOUND)
-    with answering():
-        place = provider.details(faskes_id)
-    if place is None:
-        search_coverage.remember_unknown(faskes_id)
-        raise NotFound(NOT_FOUND)
-    store([place])
-    record = reads.get(db.session.connection(), place.place_id)
     if record is None:
         raise NotFound(NOT_FOUND)
     return record
@@ -127,7 +103,6 @@ def store(provider_places: Iterable[Place]) -> None:
             "lat": place.lat,
             "lng": place.lng,
             "jenis": kind_of(place),
-            "telepon": place.phone,
             "province": geocoder.province_at(place.lat, place.lng),
             "rating": place.rating,
             "source": PLACES,
@@ -141,11 +116,7 @@ def store(provider_places: Iterable[Place]) -> None:
     db.session.execute(
         new.on_conflict_do_update(
             index_elements=[Faskes.id],
-            set_={
-                **refreshed,
-                "telepon": sa.func.coalesce(new.excluded.telepon, Faskes.telepon),  # keep a stored phone number
-                "updated_at": sa.func.now(),
-            },
+            set_={**refreshed, "updated_at": sa.func.now()},
             where=Faskes.source == PLACES,
         )
     )
