@@ -16,7 +16,6 @@ bp = Blueprint("otp", __name__, url_prefix="/profile/otp", description="Second f
 @bp.get("")
 @authenticated
 @bp.response(200, schemas.OtpStatus)
-@bp.alt_response(403, "FORBIDDEN")
 def get_otp() -> SecondFactorStatus:
     """Return whether the second factor is active, and how many recovery codes are left. Only for administrators."""
     return service.get_otp(caller)
@@ -28,7 +27,6 @@ def get_otp() -> SecondFactorStatus:
 @limit_own_password
 @bp.arguments(schemas.OtpBegin)
 @bp.response(201, schemas.OtpSetup)
-@bp.alt_response(403, "FORBIDDEN")
 def begin_otp(data: dict[str, str]) -> Setup:
     """Set up an authenticator app. Return its URI for a QR code, and the recovery codes, which are shown once.
 
@@ -43,7 +41,6 @@ def begin_otp(data: dict[str, str]) -> Setup:
 @limit("10 per 5 minutes", key=by_caller, counts=WrongOtp)
 @bp.arguments(schemas.OtpConfirm)
 @bp.response(200, MessageSchema)
-@bp.alt_response(404, "NOT_FOUND")
 def confirm_otp(data: dict[str, str]) -> dict[str, str]:
     """Confirm the setup with a code of the authenticator app. From then on, both logins require a code."""
     service.confirm_otp(caller, data["otp"])
@@ -55,7 +52,6 @@ def confirm_otp(data: dict[str, str]) -> dict[str, str]:
 @limit_own_password
 @bp.arguments(schemas.OtpEnd)
 @bp.response(200, MessageSchema)
-@bp.alt_response(404, "NOT_FOUND")
 def end_otp(data: dict[str, str]) -> dict[str, str]:
     """Disable the second factor. Needs the password, and a code of the authenticator app or a recovery code."""
     service.end_otp(caller, **data)
@@ -68,8 +64,6 @@ def end_otp(data: dict[str, str]) -> dict[str, str]:
 @limit_own_password
 @bp.arguments(schemas.OtpEnd)
 @bp.response(201, schemas.RecoveryCodes)
-@bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(404, "NOT_FOUND")
 def replace_recovery_codes(data: dict[str, str]) -> dict[str, list[str]]:
     """Create ten new recovery codes, shown once. The old codes stop working. A second factor must be active."""
     return {"recovery_codes": service.replace_recovery_codes(caller, **data)}

@@ -45,7 +45,6 @@ def _device() -> str:
 @limit("60 per minute")
 @bp.arguments(schemas.Login, example={"username": "siti", "password": "rahasia123"})
 @bp.response(200, schemas.LoginTokens)
-@bp.alt_response(401, "UNAUTHORIZED")
 def login(data: Loaded) -> dict[str, str]:
     """Log in with username, e-mail or phone number. Return an access token and a refresh token.
 
@@ -62,8 +61,6 @@ def login(data: Loaded) -> dict[str, str]:
 @limit("20 per minute")
 @bp.arguments(schemas.Login)
 @bp.response(200, schemas.SuperadminToken)
-@bp.alt_response(401, "UNAUTHORIZED")
-@bp.alt_response(403, "FORBIDDEN")
 def superadmin_login(data: Loaded) -> dict[str, str]:
     """Log in as a super-admin. Return a short-lived access token without a refresh token."""
     return service.superadmin_login(**data, device=_device(), network=caller_network())
@@ -74,8 +71,6 @@ def superadmin_login(data: Loaded) -> dict[str, str]:
 @limit("20 per minute; 200 per day")
 @bp.arguments(schemas.Registration)
 @bp.response(201, schemas.Tokens)
-@bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(409, "CONFLICT")
 def register(data: Loaded) -> TokenPair:
     """Register as pasien or pendamping, and log in. Without `role` the person is a pasien.
 
@@ -92,7 +87,6 @@ def register(data: Loaded) -> TokenPair:
 @limit("120 per minute")
 @bp.arguments(schemas.Refresh)
 @bp.response(200, schemas.AccessToken)
-@bp.alt_response(401, "UNAUTHORIZED")
 def refresh(data: dict[str, str]) -> dict[str, str]:
     """Return a new access token. The refresh token stays valid."""
     return {"access_token": sessions.refresh(data["refresh_token"])}
@@ -154,8 +148,6 @@ def get_profile() -> User:
 @limit_uploads
 @bp.arguments(schemas.ProfileUpdate, location="multipart")
 @bp.response(200, schemas.Profile)
-@bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(409, "CONFLICT")
 def update_profile(data: Loaded) -> User:
     """Update the caller's own record. Missing fields stay unchanged.
 
@@ -172,7 +164,6 @@ def update_profile(data: Loaded) -> User:
 @limit("20 per hour", key=by_caller)
 @bp.arguments(schemas.VerificationCreate)
 @bp.response(201, schemas.Verification)
-@bp.alt_response(409, "CONFLICT")
 def create_phone_verification(data: Loaded) -> VerificationRequest:
     """Start the verification of the caller's own number, or of a new number, which then replaces the old one.
 
@@ -192,7 +183,6 @@ def create_phone_verification(data: Loaded) -> VerificationRequest:
 @bp.alt_response(
     202, schema=MessageSchema, description="Another account uses the number, so a question went to it", success=True
 )
-@bp.alt_response(409, "CONFLICT")
 def confirm_phone_verification(data: dict[str, str]) -> User | Response:
     """Confirm the number with the six digits that we sent to it. Five tries are allowed.
 
@@ -205,7 +195,6 @@ def confirm_phone_verification(data: dict[str, str]) -> User | Response:
 @bp.get("/users/<int:user_id>")
 @authenticated
 @bp.response(200, schemas.OwnRoles)
-@bp.alt_response(403, "FORBIDDEN")
 def get_user_roles(user_id: int) -> User:
     """Return a user's roles. Only administrators may request another user."""
     return service.get_roles(caller, user_id)

@@ -44,7 +44,6 @@ def list_admins(search: Search) -> Listing[User]:
 @limit_admin_uploads
 @bp.arguments(schemas.AdminCreate, location="multipart")
 @bp.response(201, identity_schemas.Account)
-@bp.alt_response(409, "CONFLICT")
 def create_admin(data: Loaded) -> User:
     """Create an administrator. Without a username, one is made from the e-mail."""
     return admins.create(data, by=caller)
@@ -64,7 +63,6 @@ def get_admin(username: str) -> User:
 @limit_admin_uploads
 @bp.arguments(schemas.AdminUpdate, location="multipart")
 @bp.response(200, identity_schemas.Account)
-@bp.alt_response(409, "CONFLICT")
 def update_admin(data: Loaded, user_id: int) -> User:
     """Update an administrator. Missing fields stay unchanged.
 
@@ -77,7 +75,6 @@ def update_admin(data: Loaded, user_id: int) -> User:
 @bp.delete("/<int:user_id>")
 @requires(RoleName.ADMIN)
 @bp.response(200, MessageSchema)
-@bp.alt_response(409, "CONFLICT")
 def delete_admin(user_id: int) -> dict[str, str]:
     """Delete an administrator. The response is 409 for the caller's own account and for the last administrator.
 
@@ -93,7 +90,6 @@ def delete_admin(user_id: int) -> dict[str, str]:
 @limit_own_password
 @bp.arguments(schemas.OtpRemove)
 @bp.response(204)
-@bp.alt_response(409, "CONFLICT")
 def remove_admin_otp(data: dict[str, str], user_id: int) -> None:
     """Remove the second factor of a user who lost the phone and the recovery codes. Only for super-admins.
 
@@ -131,7 +127,6 @@ def get_user(user_id: int) -> User:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.UserUpdate)
 @bp.response(200, identity_schemas.Account)
-@bp.alt_response(409, "CONFLICT")
 def update_user(data: Loaded, user_id: int) -> User:
     """Verify a user, or replace their roles."""
     return users.update(user_id, data, by=caller)
@@ -186,7 +181,6 @@ def list_caregiver_patients(query: dict[str, int], search: Search) -> Listing[Li
 @bp.arguments(schemas.LinkCreate)
 @bp.response(201, caregiver_schemas.Link)
 @bp.alt_response(200, schema=caregiver_schemas.Link, description="The link existed already", success=True)
-@bp.alt_response(404, "NOT_FOUND")
 def create_relation(data: Loaded) -> tuple[CaregiverLink, int]:
     """Link a caregiver and a patient."""
     link, is_new = caregivers.create(**data)
@@ -197,7 +191,6 @@ def create_relation(data: Loaded) -> tuple[CaregiverLink, int]:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.LinkCreate)
 @bp.response(200, MessageSchema)
-@bp.alt_response(404, "NOT_FOUND")
 def delete_relation(data: Loaded) -> dict[str, str]:
     """Delete the link between a caregiver and a patient."""
     relations.delete(**data, by=caller)

@@ -24,8 +24,6 @@ bp = Blueprint(
 @cached(60)
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.LiveArticle(many=True))
-@bp.alt_response(502, "BAD_GATEWAY")
-@bp.alt_response(504, "GATEWAY_TIMEOUT")
 def list_live_articles(page: Page) -> Listing[dict[str, object]]:
     """List the articles on the health ministry's site."""
     return service.list_live(page, caller_id())
@@ -37,9 +35,6 @@ def list_live_articles(page: Page) -> Listing[dict[str, object]]:
 @limit("60 per minute")
 @bp.arguments(schemas.LiveArticleQuery, location="query")
 @bp.response(200, schemas.LiveArticleDetail)
-@bp.alt_response(404, "NOT_FOUND")
-@bp.alt_response(502, "BAD_GATEWAY")
-@bp.alt_response(504, "GATEWAY_TIMEOUT")
 def get_live_article(query: dict[str, str]) -> dict[str, object]:
     """Return one article of the ministry's site by its address."""
     return service.get_live(query["url"], caller_id())
@@ -74,7 +69,6 @@ def search_articles(page: Page, query: dict[str, str]) -> Listing[ArticleRow]:
 @cached(60)
 @bp.arguments(schemas.ArticleQuery, location="query")
 @bp.response(200, schemas.Article)
-@bp.alt_response(404, "NOT_FOUND")
 def get_article_by_url(query: dict[str, str]) -> ArticleRow:
     """Return the stored article with an address."""
     return service.get_by_url(query["url"], caller_id())
@@ -104,7 +98,6 @@ def list_saved_articles(page: Page) -> Listing[SavedRow]:
 @limit_admin_uploads
 @bp.arguments(schemas.ArticleCreate, location="multipart")
 @bp.response(201, schemas.Article)
-@bp.alt_response(409, "CONFLICT")
 def create_article(data: Loaded) -> ArticleRow:
     """Add an article. It is announced to all users later."""
     return service.create(data, caller.id)
@@ -124,7 +117,6 @@ def get_article(article_id: int) -> ArticleRow:
 @limit_admin_uploads
 @bp.arguments(schemas.ArticleUpdate, location="multipart")
 @bp.response(200, schemas.Article)
-@bp.alt_response(409, "CONFLICT")
 def update_article(data: Loaded, article_id: int) -> ArticleRow:
     """Update an article. Fields that are not sent stay unchanged."""
     return service.update(article_id, data, caller.id)

@@ -27,7 +27,6 @@ bp = Blueprint("caregivers", __name__, description="Links between caregivers (pe
 @bp.arguments(schemas.PatientLinkCreate)
 @bp.response(201, schemas.Link)
 @bp.alt_response(200, schema=schemas.Link, description="The link existed already", success=True)
-@bp.alt_response(404, "NOT_FOUND")
 def create_link(data: Loaded) -> tuple[CaregiverLink, int]:
     """Link a patient to the caller, who is a caregiver.
 
@@ -114,7 +113,6 @@ def delete_invitation(invitation_id: int) -> None:
 @bp.arguments(schemas.InvitationCode)
 @bp.response(201, schemas.ConsentedLink)
 @bp.alt_response(200, schema=schemas.ConsentedLink, description="The link existed already", success=True)
-@bp.alt_response(404, "NOT_FOUND")
 def redeem_invitation(data: dict[str, str]) -> tuple[CaregiverLink, int]:
     """Accept an invitation by its code, and become a caregiver of the patient who sent it.
 
@@ -132,7 +130,6 @@ def redeem_invitation(data: dict[str, str]) -> tuple[CaregiverLink, int]:
 @limit("20 per day", key=by_caller)
 @bp.arguments(schemas.DependentCreate)
 @bp.response(201, schemas.Dependent)
-@bp.alt_response(409, "CONFLICT")
 def create_dependent(data: Loaded) -> User:
     """Create an account for a person without a phone. The caller manages the account and gets its reminders.
 
@@ -155,7 +152,6 @@ def list_dependents(page: Page) -> Listing[User]:
 @secret_answer
 @limit("20 per day", key=by_caller)
 @bp.response(201, schemas.Handover)
-@bp.alt_response(404, "NOT_FOUND")
 def create_handover(dependent_id: int) -> NewHandover:
     """Create a code that lets the dependent take over the account at registration.
 
@@ -168,7 +164,6 @@ def create_handover(dependent_id: int) -> NewHandover:
 @bp.delete("/caregiver/dependents/<int:dependent_id>/handover")
 @requires(RoleName.PENDAMPING)
 @bp.response(204)
-@bp.alt_response(404, "NOT_FOUND")
 def delete_handover(dependent_id: int) -> None:
     """Delete the open handover code."""
     dependents.delete_handover(caller.id, dependent_id)

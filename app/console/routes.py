@@ -42,7 +42,6 @@ def update_broadcasts(data: dict[str, bool]) -> dict[str, object]:
 @bp.post("/admins/operasi/pengirim")
 @requires(RoleName.ADMIN)
 @bp.response(200, schemas.Sender)
-@bp.alt_response(409, "CONFLICT")
 def resume_sender() -> Sender:
     """Resume sending messages. If the sender is still down, it stops at the next error."""
     return service.resume_sender(caller)

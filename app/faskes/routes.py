@@ -72,7 +72,6 @@ def get_faskes(faskes_id: str) -> Record:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.FaskesCreate)
 @bp.response(201, schemas.Faskes)
-@bp.alt_response(409, "CONFLICT")
 def create_faskes(data: Loaded) -> Faskes:
     """Add a facility."""
     return editing.create(data)

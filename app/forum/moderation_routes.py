@@ -34,7 +34,6 @@ def list_cases(search: CaseSearch) -> Listing[Case]:
 @bp.arguments(schemas.CaseCreate)
 @bp.response(201, schemas.Case)
 @bp.alt_response(200, schema=schemas.Case, description="The post already had a case", success=True)
-@bp.alt_response(404, "NOT_FOUND")
 def create_case(data: Loaded) -> tuple[Case, int]:
     """Create a case for a post, and decide it. The post may have no reports."""
     case, is_new = moderation.create(data, caller)
@@ -45,7 +44,6 @@ def create_case(data: Loaded) -> tuple[Case, int]:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.DecisionSchema)
 @bp.response(200, schemas.Case)
-@bp.alt_response(409, "CONFLICT")
 def update_case(data: Loaded, case_id: int) -> Case:
     """Decide a case. An earlier decision can be changed until the post is deleted."""
     return moderation.decide(case_id, data, caller)
@@ -63,7 +61,6 @@ def get_case_image(case_id: int) -> Response:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.IdentityCreate)
 @bp.response(200, schemas.Identity)
-@bp.alt_response(409, "CONFLICT")
 def lift_pseudonym(data: dict[str, str], case_id: int) -> Identity:
     """Return the name of the author who wrote a case's post under a pseudonym.
 
@@ -85,7 +82,6 @@ def list_phrases(search: Search) -> Listing[CrisisPhrase]:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.PhraseCreate)
 @bp.response(201, schemas.Phrase)
-@bp.alt_response(409, "CONFLICT")
 def create_phrase(data: dict[str, str]) -> CrisisPhrase:
     """Create a phrase. It also matches other spellings and slang forms of its words."""
     return crisis.create_phrase(**data)

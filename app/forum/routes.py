@@ -43,7 +43,6 @@ def list_categories() -> list[Category]:
 @cached(1)
 @bp.arguments(schemas.ThreadQuerySchema, location="query")
 @bp.plain_response(200, schemas.ThreadRow(many=True))
-@bp.alt_response(401, "UNAUTHORIZED")
 def list_threads(query: ThreadQuery) -> Listing[Record]:
     """List threads, newest first."""
     return threads.list_all(query, caller_id())
@@ -69,7 +68,6 @@ def get_thread(query: RepliesQuery, thread_id: int) -> TruncatedRecord[Record] |
 @limit_uploads
 @bp.arguments(schemas.ThreadCreate, location="multipart")
 @bp.plain_response(201, schemas.Thread)
-@bp.alt_response(409, "CONFLICT")
 def create_thread(data: Loaded) -> Record:
     """Create a thread, and notify the people whose preferences include its category."""
     return threads.create(data, caller)
@@ -80,8 +78,6 @@ def create_thread(data: Loaded) -> Record:
 @limit_uploads
 @bp.arguments(schemas.ThreadUpdate, location="multipart")
 @bp.plain_response(200, schemas.Thread)
-@bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(409, "CONFLICT")
 def update_thread(data: Loaded, thread_id: int) -> Record:
     """Change an own thread. Missing fields stay unchanged."""
     return threads.update(thread_id, data, caller)
@@ -90,7 +86,6 @@ def update_thread(data: Loaded, thread_id: int) -> Record:
 @bp.delete("/threads/<int:thread_id>")
 @authenticated
 @bp.response(200, MessageSchema)
-@bp.alt_response(403, "FORBIDDEN")
 def delete_thread(thread_id: int) -> dict[str, str]:
     """Delete an own thread with all its replies."""
     threads.delete(thread_id, caller)
@@ -103,7 +98,6 @@ def delete_thread(thread_id: int) -> dict[str, str]:
 @limit_uploads
 @bp.arguments(schemas.ReplyCreate, location="multipart")
 @bp.plain_response(201, schemas.Reply)
-@bp.alt_response(409, "CONFLICT")
 def create_reply(data: Loaded, thread_id: int) -> Record:
     """Reply to a thread, or with `parent_id` to one of its replies. The thread's author gets a notification."""
     return replies.create(thread_id, data, caller)
@@ -123,8 +117,6 @@ def list_replies(query: ReplyQuery) -> Listing[Record]:
 @limit_uploads
 @bp.arguments(schemas.ReplyUpdate, location="multipart")
 @bp.plain_response(200, schemas.Reply)
-@bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(409, "CONFLICT")
 def update_reply(data: Loaded, reply_id: int) -> Record:
     """Change an own reply. Missing fields stay unchanged."""
     return replies.update(reply_id, data, caller)
@@ -133,7 +125,6 @@ def update_reply(data: Loaded, reply_id: int) -> Record:
 @bp.delete("/replies/<int:reply_id>")
 @authenticated
 @bp.response(200, MessageSchema)
-@bp.alt_response(403, "FORBIDDEN")
 def delete_reply(reply_id: int) -> dict[str, str]:
     """Delete an own reply. A reply with replies below it stays as a stub without text and author."""
     replies.delete(reply_id, caller)
@@ -209,7 +200,6 @@ def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
         description="The caller has already reported this post; the response has the earlier report",
         success=True,
     )
-    @bp.alt_response(409, "CONFLICT")
     @_of_post(f"report_{noun}", f"Report a {noun} to the moderators.")
     def report(data: Loaded, post_id: int) -> tuple[ForumReport, int]:
         reported, is_new = reports.report(kind, post_id, data, caller)
@@ -223,8 +213,6 @@ def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
     @bp.alt_response(
         200, schema=moderation_schemas.Appeal, description="The appeal replaces an undecided one", success=True
     )
-    @bp.alt_response(403, "FORBIDDEN")
-    @bp.alt_response(409, "CONFLICT")
     @_of_post(f"appeal_{noun}", f"Appeal to the moderators about an own hidden {noun}.")
     def appeal(data: dict[str, str], post_id: int) -> tuple[dict[str, str], int]:
         is_first = moderation.appeal(kind, post_id, data["note"], caller)
@@ -233,7 +221,6 @@ def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
     @bp.post(f"{path}/blokir")
     @authenticated
     @bp.response(200, moderation_schemas.Blocked)
-    @bp.alt_response(409, "CONFLICT")
     @_of_post(
         f"block_{noun}_author",
         f"Block the name or pseudonym that this {noun} shows. The caller then gets stubs of its posts.",

@@ -5,8 +5,6 @@ A provider repeats a webhook until it gets 200. The route therefore only checks 
 
 from __future__ import annotations
 
-from http import HTTPStatus
-
 from flask import Response, request
 
 from app.core.web.blueprint import Blueprint, MessageSchema
@@ -30,8 +28,6 @@ def _body() -> bytes:
 @public
 @bp.arguments(schemas.Challenge, location="query")
 @bp.response(200, {"type": "string"}, content_type="text/plain")
-@bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(404, "NOT_FOUND")
 def confirm_whatsapp(data: dict[str, str | None]) -> Response:
     """Confirm the webhook's URL to WhatsApp."""
     return Response(service.challenge(**data), mimetype="text/plain")
@@ -40,9 +36,6 @@ def confirm_whatsapp(data: dict[str, str | None]) -> Response:
 @bp.post("/webhooks/whatsapp")
 @public
 @bp.response(200, MessageSchema)
-@bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(404, "NOT_FOUND")
-@bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)
 def receive_whatsapp() -> dict[str, str]:
     """Receive messages, receipts and account events, signed by WhatsApp."""
     service.take_whatsapp(_body(), request.headers.get("X-Hub-Signature-256"))
@@ -52,8 +45,6 @@ def receive_whatsapp() -> dict[str, str]:
 @bp.post("/webhooks/fonnte/<token>/message")
 @public
 @bp.response(200, MessageSchema)
-@bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)
 def receive_fonnte_message(token: str) -> dict[str, str]:
     """Receive a message that a user sent to Fonnte's phone."""
     service.take_fonnte(token, _body(), webhooks.read_fonnte_message)
@@ -63,8 +54,6 @@ def receive_fonnte_message(token: str) -> dict[str, str]:
 @bp.post("/webhooks/fonnte/<token>/status")
 @public
 @bp.response(200, MessageSchema)
-@bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)
 def receive_fonnte_status(token: str) -> dict[str, str]:
     """Receive the status of a sent message."""
     service.take_fonnte(token, _body(), webhooks.read_fonnte_status)
@@ -74,8 +63,6 @@ def receive_fonnte_status(token: str) -> dict[str, str]:
 @bp.post("/webhooks/fonnte/<token>/device")
 @public
 @bp.response(200, MessageSchema)
-@bp.alt_response(403, "FORBIDDEN")
-@bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)
 def receive_fonnte_device(token: str) -> dict[str, str]:
     """Receive the connection state of Fonnte's phone."""
     service.take_fonnte(token, _body(), webhooks.read_fonnte_device)

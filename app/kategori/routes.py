@@ -28,7 +28,6 @@ def list_kategori(page: Page) -> Listing[Kategori]:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.KategoriCreate)
 @bp.response(201, schemas.Kategori)
-@bp.alt_response(409, "CONFLICT")
 def create_kategori(data: Loaded) -> Kategori:
     """Add a content category."""
     return service.create(data)
@@ -38,7 +37,6 @@ def create_kategori(data: Loaded) -> Kategori:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.KategoriCreate)
 @bp.response(200, schemas.Kategori)
-@bp.alt_response(409, "CONFLICT")
 def update_kategori(data: Loaded, kategori_id: int) -> Kategori:
     """Rename a content category."""
     return service.update(kategori_id, data)
@@ -47,7 +45,6 @@ def update_kategori(data: Loaded, kategori_id: int) -> Kategori:
 @bp.delete("/<int:kategori_id>")
 @requires(RoleName.ADMIN)
 @bp.response(200, MessageSchema)
-@bp.alt_response(409, "CONFLICT")
 def delete_kategori(kategori_id: int) -> dict[str, str]:
     """Delete a content category that no article or community uses."""
     service.delete(kategori_id)

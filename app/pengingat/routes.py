@@ -33,7 +33,7 @@ limit_writes = limit("60 per minute; 2000 per day", key=by_caller, counter="peng
 
 def takes_patient_id(view: Callable[..., object]) -> Callable[..., object]:
     """Add the query parameter `patient_id` to a view. The view receives the parameter as a `PatientQuery`."""
-    return bp.arguments(schemas.PatientQuerySchema, location="query")(bp.alt_response(404, "NOT_FOUND")(view))
+    return bp.arguments(schemas.PatientQuerySchema, location="query")(view)
 
 
 @bp.post("")
@@ -42,7 +42,6 @@ def takes_patient_id(view: Callable[..., object]) -> Callable[..., object]:
 @takes_patient_id
 @bp.arguments(schemas.PengingatCreate, examples={name: {"value": each} for name, each in schemas.EXAMPLES.items()})
 @bp.response(201, schemas.PengingatCreated)
-@bp.alt_response(409, "CONFLICT")
 def create_reminder(whose: PatientQuery, data: NewPengingat) -> Pengingat:
     """Create a reminder. `waktu` (its time) is optional if `details` contains the time."""
     return service.create(on_behalf_of.to_change(caller, whose), data)
@@ -54,7 +53,6 @@ def create_reminder(whose: PatientQuery, data: NewPengingat) -> Pengingat:
 @takes_patient_id
 @bp.arguments(schemas.ObatCreate, example=schemas.OBAT_EXAMPLE)
 @bp.response(201, schemas.PengingatCreated)
-@bp.alt_response(409, "CONFLICT")
 def create_obat_reminder(whose: PatientQuery, data: NewPengingat) -> Pengingat:
     """Create one reminder for all daily doses of a medicine."""
     return service.create(on_behalf_of.to_change(caller, whose), data)
@@ -85,7 +83,6 @@ def get_reminder(whose: PatientQuery, pengingat_id: int) -> Pengingat:
 @takes_patient_id
 @bp.arguments(schemas.PengingatUpdate)
 @bp.response(200, schemas.Pengingat)
-@bp.alt_response(409, "CONFLICT")
 def update_reminder(whose: PatientQuery, data: PengingatChanges, pengingat_id: int) -> Pengingat:
     """Change a reminder. Fields that are not sent stay as they are."""
     return service.update(on_behalf_of.to_change(caller, whose), pengingat_id, data, on_behalf_of.via(caller, whose))
@@ -108,7 +105,6 @@ def delete_reminder(whose: PatientQuery, pengingat_id: int) -> dict[str, str]:
 @takes_patient_id
 @bp.arguments(schemas.StockAdditionCreate)
 @bp.response(200, schemas.Pengingat)
-@bp.alt_response(409, "CONFLICT")
 def add_stock(whose: PatientQuery, data: StockAddition, pengingat_id: int) -> Pengingat:
     """Add a purchase to the stock of a medicine.
 
@@ -126,7 +122,6 @@ def add_stock(whose: PatientQuery, data: StockAddition, pengingat_id: int) -> Pe
 @takes_patient_id
 @bp.arguments(ledger_schemas.AnswerCreate)
 @bp.response(200, ledger_schemas.Occurrence)
-@bp.alt_response(409, "CONFLICT")
 def answer_reminder(whose: PatientQuery, data: NewAnswer, pengingat_id: int) -> Row:
     """Answer an occurrence with done, skipped or snooze, or take an answer back with undo.
 

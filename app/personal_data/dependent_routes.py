@@ -16,7 +16,6 @@ bp = Blueprint(
 @bp.delete("/<int:dependent_id>")
 @requires(RoleName.PENDAMPING)
 @bp.response(202, schemas.DependentDeleted)
-@bp.alt_response(404, "NOT_FOUND")
 def delete_dependent(dependent_id: int) -> dict[str, object]:
     """Schedule the erasure of a dependent's account in seven days.
 
@@ -28,8 +27,6 @@ def delete_dependent(dependent_id: int) -> dict[str, object]:
 @bp.post("/<int:dependent_id>/undelete")
 @requires(RoleName.PENDAMPING)
 @bp.response(200, Dependent)
-@bp.alt_response(404, "NOT_FOUND")
-@bp.alt_response(409, "CONFLICT")
 def undelete_dependent(dependent_id: int) -> User:
     """Restore a deleted dependent with all reminders and history.
 

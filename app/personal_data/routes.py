@@ -25,7 +25,6 @@ bp = Blueprint("personal_data", __name__, url_prefix="/profile", description="A 
 @limit_own_password
 @bp.arguments(schemas.Deletion)
 @bp.response(202, schemas.Deleted)
-@bp.alt_response(409, "CONFLICT")
 def delete_profile(data: dict[str, str]) -> dict[str, object]:
     """Schedule the erasure of all the caller's data in seven days. All sessions end. A login until then cancels it."""
     return service.delete_profile(caller, **data)
@@ -37,7 +36,6 @@ def delete_profile(data: dict[str, str]) -> dict[str, object]:
 @bp.arguments(identity_schemas.OwnOrDependent, location="query")
 @bp.arguments(schemas.OwnPassword)
 @bp.response(202, schemas.Export)
-@bp.alt_response(404, "NOT_FOUND")
 def create_export(whose: Loaded, data: dict[str, str]) -> DataExport:
     """Start an export of all data about the caller or a dependent.
 

@@ -29,7 +29,7 @@ def takes_patient_id(view: Callable[..., object]) -> Callable[..., object]:
 
     The view gets the id as first argument.
     """
-    return bp.arguments(identity_schemas.OwnOrDependent, location="query")(bp.alt_response(404, "NOT_FOUND")(view))
+    return bp.arguments(identity_schemas.OwnOrDependent, location="query")(view)
 
 
 @bp.get("/profile/notifikasi")
@@ -44,7 +44,6 @@ def get_notification_settings() -> dict[str, object]:
 @authenticated
 @bp.arguments(schemas.NotificationSettingsUpdate)
 @bp.response(200, schemas.NotificationSettings)
-@bp.alt_response(409, "CONFLICT")
 def update_notification_settings(data: Loaded) -> dict[str, object]:
     """Change the caller's delivery preferences. Fields that are not sent stay unchanged.
 
@@ -77,7 +76,6 @@ def list_sessions(page: Page) -> Listing[Device]:
 @bp.delete("/profile/sesi/<session_id>")
 @authenticated
 @bp.response(200, MessageSchema)
-@bp.alt_response(404, "NOT_FOUND")
 def end_session(session_id: str) -> dict[str, str]:
     """Log out one device. Its access token, push subscriptions and open invitations end."""
     sessions.end_own(caller, session_id)

@@ -20,7 +20,6 @@ bp = Blueprint(
 @cached(60, stale_if_error_s=A_DAY_S)
 @bp.arguments(PositionSchema, location="query")
 @bp.response(200, schemas.ProvinceConfig)
-@bp.alt_response(404, "NOT_FOUND")
 def get_nearby_province_config(position: dict[str, float]) -> ProvinceConfig:
     """Return the layout for the province at a position."""
     return service.nearby(**position)

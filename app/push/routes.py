@@ -28,7 +28,6 @@ bp = Blueprint("push", __name__, url_prefix="/push", description="Web push subsc
 @bp.get("/public-key")
 @public
 @bp.response(200, schemas.PublicKey)
-@bp.alt_response(502, "BAD_GATEWAY")
 def get_public_key() -> dict[str, str]:
     """Return the VAPID public key, which a browser needs to subscribe.
 
@@ -44,7 +43,6 @@ def get_public_key() -> dict[str, str]:
 @bp.arguments(schemas.SubscriptionCreate)
 @bp.response(201, schemas.Subscription)
 @bp.alt_response(200, schema=schemas.Subscription, description="Known endpoint: its owner and keys were replaced")
-@bp.alt_response(409, "CONFLICT")
 def subscribe(data: Loaded) -> tuple[PushSubscription, int]:
     """Store a browser's push subscription.
 
@@ -60,7 +58,6 @@ def subscribe(data: Loaded) -> tuple[PushSubscription, int]:
 @limit("60 per minute")
 @bp.arguments(schemas.SubscriptionDelete)
 @bp.response(200, MessageSchema)
-@bp.alt_response(404, "NOT_FOUND")
 def unsubscribe(data: dict[str, str]) -> dict[str, str]:
     """Delete a subscription."""
     service.unsubscribe(**data)
@@ -73,7 +70,6 @@ def unsubscribe(data: dict[str, str]) -> dict[str, str]:
 @limit("60 per minute", counter=SENDING)
 @bp.arguments(schemas.PushCreate)
 @bp.response(200, schemas.PushResult)
-@bp.alt_response(403, "FORBIDDEN")
 @bp.alt_response(413, HTTPStatus.REQUEST_ENTITY_TOO_LARGE.name)  # newer Python versions name 413 differently
 def send_push(data: Loaded) -> dict[str, int]:
     """Send a push to all browsers of a user, through the worker.

@@ -28,7 +28,6 @@ def list_roles(page: Page) -> Listing[Role]:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.RoleCreate)
 @bp.response(201, identity_schemas.Role)
-@bp.alt_response(409, "CONFLICT")
 def create_role(data: Loaded) -> Role:
     """Add a role."""
     return service.create(data)
@@ -47,7 +46,6 @@ def get_role(role_id: int) -> Role:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.RoleUpdate)
 @bp.response(200, identity_schemas.Role)
-@bp.alt_response(409, "CONFLICT")
 def update_role(data: Loaded, role_id: int) -> Role:
     """Update a role. The seeded roles cannot be changed."""
     return service.update(role_id, data)
@@ -56,7 +54,6 @@ def update_role(data: Loaded, role_id: int) -> Role:
 @bp.delete("/roles/<int:role_id>")
 @requires(RoleName.ADMIN)
 @bp.response(200, MessageSchema)
-@bp.alt_response(409, "CONFLICT")
 def delete_role(role_id: int) -> dict[str, str]:
     """Delete a role that no user has. The seeded roles cannot be deleted."""
     service.delete(role_id)
@@ -84,7 +81,6 @@ def add_user_roles(data: Loaded, user_id: int) -> User:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.RoleSelection)
 @bp.response(200, identity_schemas.UserRoles)
-@bp.alt_response(409, "CONFLICT")
 def remove_user_roles(data: Loaded, user_id: int) -> User:
     """Remove roles from a user and notify them. The change applies to all sessions at once."""
     return service.remove_from_user(user_id, data["role_ids"], by=caller)

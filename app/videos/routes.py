@@ -43,8 +43,6 @@ def get_video(video_id: int) -> VideoRow:
 @cached(60)
 @limit("60 per minute")
 @bp.response(200, schemas.Video)
-@bp.alt_response(502, "BAD_GATEWAY")
-@bp.alt_response(504, "GATEWAY_TIMEOUT")
 def get_live_video(video_id: str) -> dict[str, object]:
     """Return one video live from the platform, by the platform's id or by the id of a stored video."""
     return service.get_live(video_id, caller_id())
@@ -56,8 +54,6 @@ def get_live_video(video_id: str) -> dict[str, object]:
 @limit("60 per minute")
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Video(many=True))
-@bp.alt_response(502, "BAD_GATEWAY")
-@bp.alt_response(504, "GATEWAY_TIMEOUT")
 def list_channel(page: Page, channel_id: str) -> Listing[dict[str, object]]:
     """List the latest 20 videos of a channel, newest first."""
     return service.list_channel(channel_id, page, caller_id())
@@ -70,8 +66,6 @@ def list_channel(page: Page, channel_id: str) -> Listing[dict[str, object]]:
 @bp.arguments(PageSchema, location="query")
 @bp.arguments(schemas.VideoSearch, location="query")
 @bp.response(200, schemas.Video(many=True))
-@bp.alt_response(502, "BAD_GATEWAY")
-@bp.alt_response(504, "GATEWAY_TIMEOUT")
 def search_videos(page: Page, query: dict[str, str]) -> Listing[dict[str, object]]:
     """Search the platform's videos, best match first."""
     return service.search(query["q"], page, caller_id())
@@ -100,10 +94,6 @@ def list_saved_videos(page: Page) -> Listing[SavedRow]:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.VideoCreate)
 @bp.response(201, schemas.StoredVideo)
-@bp.alt_response(404, "NOT_FOUND")
-@bp.alt_response(409, "CONFLICT")
-@bp.alt_response(502, "BAD_GATEWAY")
-@bp.alt_response(504, "GATEWAY_TIMEOUT")
 def create_video(data: Loaded) -> VideoRow:
     """Add a video by the platform's id. It is announced to all users later."""
     return service.create(data, caller.id)
@@ -113,9 +103,6 @@ def create_video(data: Loaded) -> VideoRow:
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.VideoUpdate)
 @bp.response(200, schemas.StoredVideo)
-@bp.alt_response(409, "CONFLICT")
-@bp.alt_response(502, "BAD_GATEWAY")
-@bp.alt_response(504, "GATEWAY_TIMEOUT")
 def update_video(data: Loaded, video_id: int) -> VideoRow:
     """Update a video. Fields that are not sent stay unchanged."""
     return service.update(video_id, data, caller.id)

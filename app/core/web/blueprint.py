@@ -87,11 +87,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         takes_key = idempotency.takes_key(view_func, options.get("methods"), access.security)
         described = operations.described(
             view_func,
-            rule=rule,
-            methods=options.get("methods", ()),
             security=access.security,
             who=access.description,
-            is_restricted=bool(access.roles),
             is_cached=caching is not None,
         )
         more = {document.MORE_PARAMETERS: [idempotency.PARAMETER]} if takes_key else {}
@@ -100,20 +97,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         call = dispatch.around(view, access)
         super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
 
-    def arguments(self, schema: SchemaLike, *, location: str = "json", **kwargs: object) -> Callable[[V], View]:
-        """Extend flask-smorest's decorator: create the schema once, instead of once per request.
-
-        Store the location in `locations` of the view.
-        """
-        instance = schema() if isinstance(schema, type) else schema
-        decorate: Callable[[V], View] = super().arguments(instance, location=location, **kwargs)
-
-        def decorator(view: V) -> View:
-            parsing = decorate(view)
-            parsing.locations = {location} | getattr(parsing, "locations", set())  # type: ignore[attr-defined]
-            return parsing
-
-        return decorator
+    def arguments(self, schema: SchemaLike, **kwargs: object) -> Callable[[V], View]:
+        """Extend flask-smorest's decorator: create the schema once, instead of once per request."""
+        decorate: Callable[[V], View] = super().arguments(schema() if isinstance(schema, type) else schema, **kwargs)
+        return decorate
 
     def response(self, status_code: int, schema: SchemaLike = None, **kwargs: object) -> Callable[[View], View]:
         """Extend flask-smorest's decorator: the view may return a `Listing`, and `status` is stored on the view."""

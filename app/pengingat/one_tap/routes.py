@@ -42,8 +42,6 @@ bp = Blueprint("konfirmasi", __name__, url_prefix="/konfirmasi", description="An
 @limit_answers
 @bp.arguments(schemas.QuickAnswerCreate)
 @bp.response(200, schemas.LinkAnswerShown)
-@bp.alt_response(409, "CONFLICT")
-@bp.alt_response(410, "GONE")
 def answer_link(data: QuickAnswer, token: str) -> LinkAnswer:
     """Answer all pending occurrences of a link or push, without a login.
 

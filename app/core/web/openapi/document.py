@@ -31,13 +31,10 @@ HEADERS: dict[str, Document] = {
         "schema": {"type": "string", "example": "3f0c1d0f8a5b4c6e9d2a7b1e4f5c6d7e"},
     },
     "RetryAfter": {
-        "description": "Seconds to wait before a retry",
+        "description": "Seconds to wait before a retry. 429 and 503 have it",
         "schema": {"type": "integer", "minimum": 1, "example": 5},
     },
 }
-#: Responses that have the header `Retry-After`.
-WITH_RETRY_AFTER = ("TOO_MANY_REQUESTS", "SERVICE_UNAVAILABLE")
-
 PAGE_HEADERS = {
     "X-Total-Count": {"description": "Rows on all pages", "schema": {"type": "integer", "example": 120}},
     "Link": {
@@ -74,6 +71,7 @@ FILE_HEADERS = {
 
 def complete(document: Document) -> None:
     """Change the document in place so that API clients can be generated from it."""
+    _document_errors_once(document)
     _split_bodies(document)
     _name_schemas(document)
     _add_parameters(document)
@@ -89,6 +87,22 @@ def complete(document: Document) -> None:
 def operations(document: Document) -> Iterator[Document]:
     for path in document["paths"].values():
         yield from (operation for method, operation in path.items() if method in METHODS)
+
+
+def _document_errors_once(document: Document) -> None:
+    """Describe all error responses by the response `default`, because they all have one shape."""
+    components = document["components"]["responses"]
+    for name in components.keys() - {"DEFAULT_ERROR"}:
+        del components[name]
+    error = components["DEFAULT_ERROR"]
+    error["description"] = "An error. Its `error` is a stable code."
+    error["headers"] = {
+        "X-Request-ID": {"$ref": "#/components/headers/RequestId"},
+        "Retry-After": {"$ref": "#/components/headers/RetryAfter"},
+    }
+    for operation in operations(document):
+        successes = {status: each for status, each in operation["responses"].items() if status < "4"}
+        operation["responses"] = {**successes, "default": {"$ref": "#/components/responses/DEFAULT_ERROR"}}
 
 
 def _split_bodies(document: Document) -> None:
@@ -153,11 +167,6 @@ def _describe_queries(document: Document) -> None:
 
 
 def _describe_headers(document: Document) -> None:
-    components = document["components"]
-    for name, response in components["responses"].items():
-        response.setdefault("headers", {})["X-Request-ID"] = {"$ref": "#/components/headers/RequestId"}
-        if name in WITH_RETRY_AFTER:
-            response["headers"]["Retry-After"] = {"$ref": "#/components/headers/RetryAfter"}
     for operation in operations(document):
         takes_key = any(parameter["name"] == "Idempotency-Key" for parameter in operation.get("parameters", ()))
         paged = any(parameter["name"] == "per_page" for parameter in operation.get("parameters", ()))
